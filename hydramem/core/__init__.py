@@ -1,0 +1,1 @@
+"""Values that every layer shares; imports nothing of ours."""

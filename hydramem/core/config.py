@@ -1,0 +1,314 @@
+"""Configuration as one frozen value, loaded once: defaults, then a YAML file, then the environment.
+
+`config.yml` at the root of the repository shows every key with its default. A key can be overridden as
+`HYDRAMEM_<SECTION>_<KEY>`. A secret is never a value here: a key that ends in `_env` names the
+environment variable that holds it.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from hydramem.core.errors import ConfigError
+
+# pydantic reads this attribute of a standard dataclass: an unknown key is an error.
+_STRICT: Any = {"extra": "forbid"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageConfig:
+    """Where and how the stores run.
+
+    Attributes:
+        graph: Graph engine: ladybug, kuzu, or memory (nothing is kept; for tests and trials).
+        buffer_pool_mb: Memory that the graph engine may use for pages, in MiB.
+        max_db_gb: Address space reserved for the graph file, in GiB; a power of two.
+        index_rows: Rows from which a vector index pays; below, search is exact.
+        compact_fragments: Vector-store fragments from which it is compacted.
+        compact_unindexed: Rows outside the full-text index from which it is brought up to date.
+        keep_versions_minutes: Age at which old versions of the vector store are dropped.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    graph: Literal["ladybug", "kuzu", "memory"] = "ladybug"
+    buffer_pool_mb: int = 512
+    max_db_gb: int = 16
+    index_rows: int = 20_000
+    compact_fragments: int = 64
+    compact_unindexed: int = 512
+    keep_versions_minutes: int = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingConfig:
+    """Which model makes the vectors.
+
+    Attributes:
+        model: auto, a model of `hydramem models list`, any fastembed name, or hash (no model; for tests).
+        provider: local, ollama, or openai (any compatible endpoint).
+        dimension: Vector length to cut Matryoshka models down to; 0 keeps the model's own.
+        batch_size: Texts per model call.
+        max_tokens: Tokens of a text that the model reads.
+        threads: CPU threads of the local model; 0 takes all.
+        base_url: Endpoint of a remote provider; empty takes the provider's usual one.
+        api_key_env: Name of the environment variable that holds the key.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    model: str = "auto"
+    provider: Literal["local", "ollama", "openai"] = "local"
+    dimension: int = 0
+    batch_size: int = 16
+    max_tokens: int = 256
+    threads: int = 0
+    base_url: str = ""
+    api_key_env: str = "OPENAI_API_KEY"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleConfig:
+    """A generator for one role; an empty field inherits from `llm`."""
+
+    __pydantic_config__ = _STRICT
+
+    provider: Literal["", "none", "auto", "ollama", "openai"] = ""
+    model: str = ""
+    base_url: str = ""
+    api_key_env: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolesConfig:
+    """Generators by role."""
+
+    __pydantic_config__ = _STRICT
+
+    extract: RoleConfig = field(default_factory=RoleConfig)
+    classify: RoleConfig = field(default_factory=RoleConfig)
+    consolidate: RoleConfig = field(default_factory=RoleConfig)
+    link: RoleConfig = field(default_factory=RoleConfig)
+    infer: RoleConfig = field(default_factory=RoleConfig)
+    verify: RoleConfig = field(default_factory=RoleConfig)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmConfig:
+    """The optional generator. Nothing leaves the machine unless a provider is named here.
+
+    Attributes:
+        provider: none, ollama, openai (any compatible endpoint), or auto (a local Ollama if it answers).
+        model: Model name at the provider; empty takes the first that it lists.
+        base_url: Endpoint; empty takes the provider's usual one.
+        api_key_env: Name of the environment variable that holds the key.
+        timeout_seconds: Time for one answer.
+        retries: Further tries after a failure, with back-off.
+        roles: Overrides by role.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    provider: Literal["none", "auto", "ollama", "openai"] = "none"
+    model: str = ""
+    base_url: str = ""
+    api_key_env: str = "OPENAI_API_KEY"
+    timeout_seconds: float = 60.0
+    retries: int = 2
+    roles: RolesConfig = field(default_factory=RolesConfig)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestConfig:
+    """How documents become chunks and graph.
+
+    Attributes:
+        chunk_tokens: Most tokens of a chunk.
+        overlap_tokens: Tokens that a chunk repeats of the one before it, in running text.
+        max_file_mb: Larger files are skipped and reported.
+        batch_chunks: Chunks stored in one transaction.
+        llm_chunks: Chunks sent in one extraction call, where a generator is configured.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    chunk_tokens: int = 220
+    overlap_tokens: int = 20
+    max_file_mb: int = 32
+    batch_chunks: int = 256
+    llm_chunks: int = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryConfig:
+    """What remember accepts.
+
+    Attributes:
+        max_chars: Longer texts are refused; ingest them as documents.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    max_chars: int = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchConfig:
+    """How recall gathers and fuses.
+
+    Attributes:
+        traversal: Graph arm: ppr, bfs, hybrid (both), or none.
+        candidates: Candidates that the vector and text arms bring each.
+        vector_weight, text_weight, graph_weight: Weights of the arms in the fused score.
+        neighbor_weight: Share of its neighbours' score that a turn gains.
+        damping: Probability that the walk goes on rather than restarts.
+        max_query_chars: Longer queries are refused.
+        max_limit: Largest number of hits that can be asked for.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    traversal: Literal["bfs", "ppr", "hybrid", "none"] = "ppr"
+    candidates: int = 100
+    vector_weight: float = 0.5
+    text_weight: float = 0.5
+    graph_weight: float = 0.5
+    neighbor_weight: float = 0.3
+    damping: float = 0.7
+    max_query_chars: int = 32_768
+    max_limit: int = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerConfig:
+    """How the MCP server is reached and what it may read.
+
+    Attributes:
+        host, port: Address for HTTP; loopback needs no token.
+        token_env: Name of the environment variable that holds the bearer token.
+        allowed_hosts: Further host names that a request may address.
+        allowed_origins: Web origins that a request may come from.
+        ingest_roots: Folders that `ingest` may read over MCP; empty allows the server's working folder.
+        tools: agent shows the everyday tools, all shows every operation.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    token_env: str = "HYDRAMEM_TOKEN"  # noqa: S105 - the name of a variable, not a token
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    ingest_roots: tuple[str, ...] = ()
+    tools: Literal["agent", "all"] = "agent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Every setting; each layer is given its own section."""
+
+    __pydantic_config__ = _STRICT
+
+    storage: StorageConfig = field(default_factory=StorageConfig)
+    embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
+    llm: LlmConfig = field(default_factory=LlmConfig)
+    ingest: IngestConfig = field(default_factory=IngestConfig)
+    memory: MemoryConfig = field(default_factory=MemoryConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
+    server: ServerConfig = field(default_factory=ServerConfig)
+
+
+def load_config(path: Path | None = None, *, environment: Mapping[str, str] | None = None) -> Config:
+    """Build the configuration from defaults, a file and the environment, later ones winning.
+
+    Args:
+        path: A YAML file; None reads none.
+        environment: Where `HYDRAMEM_*` overrides are looked up; None takes the process's own.
+
+    Raises:
+        ConfigError: The file cannot be read, or a key is unknown or has a value of the wrong type;
+            the message names the key's path and where it was set.
+    """
+    settings = {} if path is None else _read_file(path)
+    _validate(settings, str(path))
+    merged = _with_environment(settings, os.environ if environment is None else environment)
+    return _validate(merged, "the environment or the configuration file")
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
+    if loaded is None:
+        return {}
+    if not isinstance(loaded, dict):
+        raise ConfigError(f"{path}: expected sections such as `storage:`, found {type(loaded).__name__}")
+    return loaded
+
+
+def _with_environment(settings: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
+    merged = dict(settings)
+    for name, keys in override_names(Config).items():
+        if name in environment:
+            _set(merged, keys, _parse_override(name, environment[name]))
+    return merged
+
+
+def override_names(section: type[Any], prefix: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
+    """Map every environment variable that overrides a key to the key's path."""
+    names: dict[str, tuple[str, ...]] = {}
+    for item in fields(section):
+        keys = (*prefix, item.name)
+        if isinstance(item.type, type) and is_dataclass(item.type):
+            names |= override_names(item.type, keys)
+        else:
+            names["HYDRAMEM_" + "_".join(keys).upper()] = keys
+    return names
+
+
+def _parse_override(name: str, text: str) -> Any:
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{name}: {text[:80]!r} cannot be read as a YAML value") from error
+
+
+def _set(settings: dict[str, Any], keys: tuple[str, ...], value: Any) -> None:
+    *sections, last = keys
+    for section in sections:
+        settings[section] = dict(settings.get(section) or {})
+        settings = settings[section]
+    settings[last] = value
+
+
+def _validate(settings: Mapping[str, Any], where: str) -> Config:
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        # JSON mode: strict about types, yet a YAML list may fill a tuple.
+        return TypeAdapter(Config).validate_json(_as_json(settings), strict=True)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, problem['loc'])) or '(top)'}: {_say(problem['msg'], problem['input'])}"
+            for problem in error.errors()
+        )
+        raise ConfigError(f"{where}: {problems}") from error
+
+
+def _as_json(settings: Mapping[str, Any]) -> str:
+    import json
+
+    return json.dumps(settings, default=str)
+
+
+def _say(message: str, given: object) -> str:
+    if message == "Unexpected keyword argument":
+        return "no such key"
+    return f"{message[0].lower()}{message[1:]}, got {str(given)[:60]!r}"

@@ -1,0 +1,81 @@
+"""Content addresses: the same thing in the same project always has the same id.
+
+An id is a letter for the kind of thing, an underscore and 128 bits of BLAKE2b in hex. Parts are
+length-prefixed before hashing, so that no two different lists of parts can collide by concatenation.
+"""
+
+import hashlib
+import unicodedata
+import uuid
+from datetime import datetime
+
+
+def _address(kind: str, *parts: str) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        # Lone surrogates can reach here from file names; they must hash, not raise.
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return f"{kind}_{digest.hexdigest()}"
+
+
+def content_hash(text: str | bytes) -> str:
+    """Return the hash by which an unchanged document is recognised."""
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def document_id(project: str, source: str) -> str:
+    """Address a document by where it came from."""
+    return _address("d", project, source)
+
+
+def passage_id(document: str, position: int, text: str) -> str:
+    """Address a passage by its document, position and text."""
+    return _address("c", "passage", document, str(position), text)
+
+
+def turn_id(session: str, sequence: int) -> str:
+    """Address a turn by its session and sequence: the same words said twice are two turns."""
+    return _address("c", "turn", session, str(sequence))
+
+
+def memory_id(project: str, scope: str, kind: str, text: str, asserted_at: datetime) -> str:
+    """Address a note, fact or event by what it says and when it was first asserted."""
+    return _address("c", kind, project, scope, text, asserted_at.isoformat())
+
+
+def session_id(project: str, name: str) -> str:
+    """Address a session by its name within a project."""
+    return _address("s", project, name)
+
+
+def entity_id(project: str, key: str) -> str:
+    """Address an entity by its key."""
+    return _address("e", project, key)
+
+
+def relation_id(project: str, subject: str, type: str, object: str, valid_from: datetime | None) -> str:
+    """Address a relation: employed 2019 to 2021 and again from 2023 are two."""
+    return _address("r", project, subject, type, object, valid_from.isoformat() if valid_from else "")
+
+
+def link_id(project: str, source: str, type: str, target: str) -> str:
+    """Address a link between two chunks."""
+    return _address("l", project, source, type, target)
+
+
+def new_id(kind: str) -> str:
+    """Return a fresh random id for things that are events: changes, outbox rows, jobs, requests."""
+    return f"{kind}_{uuid.uuid4().hex}"
+
+
+def entity_key(name: str) -> str:
+    """Normalise a name into the key that decides whether two names are one entity.
+
+    NFKC and casefold make `É` composed and decomposed one, white space is collapsed, symbols are
+    kept: `C`, `C++` and `C#` are three.
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return " ".join(folded.split())

@@ -1,0 +1,67 @@
+"""UTC times: the clock, parsing of what callers give, and stamps that never run backwards."""
+
+import threading
+from datetime import UTC, date, datetime, timedelta
+
+from hydramem.core.errors import InvalidInputError
+
+When = datetime | str
+"""A point in time as callers give it: an aware datetime or ISO 8601 text (a bare date is its start in UTC)."""
+
+_last = datetime.min.replace(tzinfo=UTC)
+_lock = threading.Lock()
+
+
+def now() -> datetime:
+    """Return the current UTC time, strictly later than any earlier answer in this process.
+
+    A clock that is set back would otherwise let a later write carry an earlier time than the one it replaces.
+    """
+    global _last
+    with _lock:
+        _last = max(datetime.now(UTC), _last + timedelta(microseconds=1))
+        return _last
+
+
+def advance_past(moment: datetime) -> None:
+    """Make `now` answer later than a moment that a store has already recorded."""
+    global _last
+    with _lock:
+        _last = max(_last, moment)
+
+
+def parse_when(value: When, *, name: str) -> datetime:
+    """Turn what a caller gave into an aware UTC time.
+
+    Args:
+        value: An aware datetime, or ISO 8601 text; a bare date means the start of that day in UTC.
+        name: The argument's name, for the error message.
+
+    Raises:
+        InvalidInputError: The text is not ISO 8601, or the time has no zone.
+    """
+    moment = _parse_text(value, name) if isinstance(value, str) else value
+    if not isinstance(moment, datetime):
+        raise InvalidInputError(f"{name}: expected a datetime or ISO 8601 text, got {type(value).__name__}")
+    if moment.tzinfo is None:
+        raise InvalidInputError(f"{name}: {value!s} has no time zone; say e.g. 2024-05-01T10:00+00:00")
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise InvalidInputError(f"{name}: {value!s} is outside the years 1 to 9999 in UTC") from error
+
+
+def _parse_text(value: str, name: str) -> datetime:
+    text = value.strip()
+    try:
+        if len(text) == len("2024-05-01"):
+            return datetime.combine(date.fromisoformat(text), datetime.min.time(), tzinfo=UTC)
+        return datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InvalidInputError(f"{name}: {value[:80]!r} is not an ISO 8601 date or time") from error
+
+
+def check_interval(start: datetime | None, end: datetime | None, *, name: str) -> None:
+    """Raise InvalidInputError where an interval ends before it begins."""
+    if start is not None and end is not None and end < start:
+        raise InvalidInputError(f"{name}: ends at {end.isoformat()}, before it begins at {start.isoformat()}")

@@ -1,0 +1,433 @@
+"""The values that cross modules: frozen rows of the store, and the results that operations return."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+ChunkKind = Literal["passage", "note", "fact", "event", "turn"]
+Layer = Literal["working", "shared", "verified"]
+State = Literal["active", "superseded", "archived", "quarantined"]
+Origin = Literal["extracted", "asserted", "inferred"]
+VectorState = Literal["pending", "ready"]
+LinkType = Literal["supports", "contradicts", "extends", "supersedes", "relates_to"]
+Decision = Literal["accepted", "rejected", "deferred"]
+Traversal = Literal["bfs", "ppr", "hybrid", "none"]
+Direction = Literal["out", "in", "both"]
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+Metadata = Mapping[str, Json]
+
+
+# Rows of the store -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """The four times: when it was true in the world, and when the store believed it. All UTC."""
+
+    recorded_at: datetime
+    retired_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A source that was ingested."""
+
+    id: str
+    project: str
+    source: str
+    source_type: str
+    title: str
+    content_hash: str
+    state: State = "active"
+    times: Times
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A piece of text, the unit of recall; a memory where its kind is not `passage`.
+
+    Attributes:
+        document: Id of the document that holds it, where one does.
+        session: Id of the session it was said in, where there is one.
+        position: Place in the document, or sequence in the session; from 0.
+        heading_path: Headings above it, outermost first.
+        source: Where it came from, as a person reads it (a path, a URL, "chat").
+        scope: Path such as `/infra/database`.
+        importance, confidence: 0 to 1.
+    """
+
+    id: str
+    project: str
+    text: str
+    kind: ChunkKind
+    document: str | None = None
+    session: str | None = None
+    position: int = 0
+    heading_path: tuple[str, ...] = ()
+    tokens: int = 0
+    source: str = ""
+    source_type: str = ""
+    author: str | None = None
+    private: bool = False
+    scope: str = "/"
+    categories: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    summary: str | None = None
+    importance: float = 0.5
+    confidence: float = 1.0
+    layer: Layer = "working"
+    state: State = "active"
+    event_type: str | None = None
+    happened_at: datetime | None = None
+    expires_at: datetime | None = None
+    times: Times
+    recall_count: int = 0
+    last_recalled_at: datetime | None = None
+    vector_state: VectorState = "pending"
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """A named thing.
+
+    Attributes:
+        key: The normalised name (`core.ids.entity_key`).
+        mention_count: Chunks that mention it.
+    """
+
+    id: str
+    project: str
+    key: str
+    name: str
+    type: str = "thing"
+    aliases: tuple[str, ...] = ()
+    description: str | None = None
+    first_seen: datetime
+    last_seen: datetime
+    mention_count: int = 0
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """A typed edge between two entities of one project.
+
+    Attributes:
+        subject, object: Entity ids.
+        evidence: Ids of the chunks that state it.
+        quote: The words that state it.
+        scores: Parts of the verifier's score by name.
+    """
+
+    id: str
+    project: str
+    subject: str
+    type: str
+    object: str
+    bidirectional: bool = False
+    confidence: float = 1.0
+    origin: Origin
+    evidence: tuple[str, ...] = ()
+    quote: str | None = None
+    verdict: Decision | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    layer: Layer = "working"
+    state: State = "active"
+    times: Times
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """A chunk names an entity, `count` times."""
+
+    chunk: str
+    entity: str
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A typed edge between two chunks."""
+
+    id: str
+    source: str
+    target: str
+    type: LinkType
+    weight: float
+    reason: str = ""
+    state: State = "active"
+    times: Times
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One agent conversation."""
+
+    id: str
+    project: str
+    name: str
+    started_at: datetime
+    last_at: datetime
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """A chunk was recalled in a session: the reuse signal."""
+
+    session: str
+    chunk: str
+    rank: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """The audit record of one write.
+
+    Attributes:
+        target: Id of the row that changed.
+        before, after: The row as JSON text; None where it did not exist or no longer does.
+        run: Groups the changes of one run of a long operation.
+        request: Id by which a retried write happens once.
+    """
+
+    id: str
+    project: str
+    actor: str
+    operation: str
+    target: str
+    before: str | None
+    after: str | None
+    at: datetime
+    run: str | None = None
+    request: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Durable work that waits to be done."""
+
+    id: str
+    project: str
+    kind: str
+    payload: str
+    state: Literal["waiting", "running", "done", "failed"] = "waiting"
+    attempts: int = 0
+    error: str | None = None
+    created_at: datetime
+    updated_at: datetime
+
+
+# Results of operations ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathStep:
+    """One edge of a walk, as a person reads it: `Ada -[leads]-> billing`."""
+
+    source: str
+    label: str
+    target: str
+    forward: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.source} {f'-[{self.label}]->' if self.forward else f'<-[{self.label}]-'} {self.target}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One recalled chunk.
+
+    Attributes:
+        score: Fused score, 1.0 for the best possible; ranks hits of one recall only.
+        scores: The parts of it, by arm (`vector`, `text`, `graph`) and boost.
+        why: One sentence: which arms found it and by which words or path.
+        path: The walk from the query's entities to this chunk, where the graph led here.
+    """
+
+    id: str
+    text: str
+    score: float
+    source: str
+    kind: ChunkKind
+    project: str
+    layer: Layer
+    document: str | None = None
+    session: str | None = None
+    position: int = 0
+    heading_path: tuple[str, ...] = ()
+    author: str | None = None
+    happened_at: datetime | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    path: tuple[PathStep, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """What a recall found.
+
+    Attributes:
+        entities: Names of the entities that the query was understood to be about.
+        milliseconds: Time by stage.
+    """
+
+    query: str
+    hits: tuple[Hit, ...]
+    entities: tuple[str, ...] = ()
+    milliseconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedSource:
+    """A source that could not be ingested, and why."""
+
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """What an ingest did; counts are of this call."""
+
+    documents: int = 0
+    unchanged: int = 0
+    chunks: int = 0
+    retired_chunks: int = 0
+    entities: int = 0
+    relations: int = 0
+    skipped: tuple[SkippedSource, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What remember did.
+
+    Attributes:
+        id: The memory's id; of the existing one where an equal memory was current.
+        created: False where an equal current memory was returned.
+        steps: The encoding steps that ran.
+    """
+
+    id: str
+    created: bool
+    entities: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationView:
+    """A relation with its ends named."""
+
+    id: str
+    subject: str
+    type: str
+    object: str
+    confidence: float
+    origin: Origin
+    layer: Layer
+    state: State
+    quote: str | None = None
+    evidence: tuple[str, ...] = ()
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    recorded_at: datetime
+    retired_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbor:
+    """An entity next to another: the relations that join them, or the chunks that mention both."""
+
+    entity: str
+    type: str
+    distance: int
+    via: tuple[PathStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Path:
+    """The shortest way between two entities; no steps and `found` false where there is none."""
+
+    start: str
+    end: str
+    found: bool
+    steps: tuple[PathStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectView:
+    """A project and what it holds."""
+
+    name: str
+    documents: int
+    chunks: int
+    memories: int
+    entities: int
+    relations: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Rows by table, within a project or in all."""
+
+    documents: int = 0
+    chunks: int = 0
+    memories: int = 0
+    entities: int = 0
+    relations: int = 0
+    mentions: int = 0
+    links: int = 0
+    sessions: int = 0
+    changes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """What the store holds and where."""
+
+    path: str
+    engine: str
+    schema_version: int
+    embedder: str
+    dimension: int
+    generator: str | None
+    counts: Counts
+    projects: tuple[ProjectView, ...]
+    pending: int
+    disk_bytes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """Whether the two stores agree.
+
+    Attributes:
+        missing: Rows that the vectors lack.
+        stale: Rows that the vectors hold in another version.
+        orphaned: Rows that only the vectors hold.
+        pending: Outbox rows still to be delivered.
+        repaired: Rows rebuilt by this call.
+        problems: One sentence each; empty where all is well.
+    """
+
+    healthy: bool
+    chunks_in_graph: int
+    chunks_in_vectors: int
+    entities_in_graph: int
+    entities_in_vectors: int
+    missing: int = 0
+    stale: int = 0
+    orphaned: int = 0
+    pending: int = 0
+    repaired: int = 0
+    problems: tuple[str, ...] = ()

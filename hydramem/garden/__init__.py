@@ -1,0 +1,1 @@
+"""What the Night Gardener does while nobody waits."""

@@ -1,0 +1,1 @@
+"""The graph in memory: an immutable snapshot and the walks over it."""

@@ -1,0 +1,1 @@
+"""Models: embedders and generators behind two small contracts."""

@@ -1,0 +1,1 @@
+"""Recall: gather candidates from vectors, full text and graph, fuse them, pack them."""

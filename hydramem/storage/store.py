@@ -1,0 +1,353 @@
+"""The two storage contracts: the graph store, which is the truth, and the vector store, derived from it.
+
+Three graph stores ship (LadybugDB and Kuzu through `storage.cypher`, and `storage.in_memory`) and two
+vector stores (`storage.lance`, `storage.in_memory`). Every one is safe to use from many threads.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hydramem.core.ids import content_hash
+from hydramem.core.types import (
+    Change,
+    Chunk,
+    ChunkKind,
+    Counts,
+    Document,
+    Entity,
+    Job,
+    Layer,
+    Link,
+    Mention,
+    ProjectView,
+    Recalled,
+    Relation,
+    Session,
+    State,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Vector = NDArray[np.float32]
+
+LIVE: tuple[State, ...] = ("active",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """What one transaction commits: whole rows (new, or in place of the row of the same id) and their audit.
+
+    A relation's ends, a mention's and a link's, a chunk's document and session must exist or be in
+    the same write; anything else is an `InvalidInputError` and nothing is written.
+    """
+
+    changes: tuple[Change, ...]
+    documents: tuple[Document, ...] = ()
+    chunks: tuple[Chunk, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    links: tuple[Link, ...] = ()
+    sessions: tuple[Session, ...] = ()
+    recalled: tuple[Recalled, ...] = ()
+    jobs: tuple[Job, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxRow:
+    """Chunks and entities of one write that the vector store may not have heard of yet."""
+
+    id: str
+    chunks: tuple[str, ...]
+    entities: tuple[str, ...]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkFilter:
+    """Which chunks a read may see. An empty tuple or None does not restrict.
+
+    Attributes:
+        at: The moment that must lie within valid time and before expiry; None does not look at either.
+        known_at: The moment that must lie within recorded time.
+        scope: A path; its whole-segment prefix matches.
+        happened_from, happened_to: Closed interval around `happened_at`.
+    """
+
+    projects: tuple[str, ...] = ()
+    kinds: tuple[ChunkKind, ...] = ()
+    layers: tuple[Layer, ...] = ()
+    states: tuple[State, ...] = LIVE
+    scope: str | None = None
+    categories: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    include_private: bool = True
+    min_confidence: float = 0.0
+    happened_from: datetime | None = None
+    happened_to: datetime | None = None
+    at: datetime | None = None
+    known_at: datetime | None = None
+
+    def admits(self, chunk: Chunk) -> bool:
+        """Say whether a chunk passes; the meaning that every store's own filter must reproduce."""
+        return (
+            _in(chunk.project, self.projects)
+            and _in(chunk.kind, self.kinds)
+            and _in(chunk.layer, self.layers)
+            and _in(chunk.state, self.states)
+            and _in(chunk.document, self.documents)
+            and _in(chunk.session, self.sessions)
+            and (not self.categories or not set(self.categories).isdisjoint(chunk.categories))
+            and (self.scope is None or within_scope(chunk.scope, self.scope))
+            and (self.include_private or not chunk.private)
+            and chunk.confidence >= self.min_confidence
+            and self._admits_times(chunk)
+        )
+
+    def _admits_times(self, chunk: Chunk) -> bool:
+        times, happened = chunk.times, chunk.happened_at
+        if self.happened_from is not None and (happened is None or happened < self.happened_from):
+            return False
+        if self.happened_to is not None and (happened is None or happened > self.happened_to):
+            return False
+        if self.at is not None and not (
+            _covers(times.valid_from, times.valid_to, self.at) and _covers(None, chunk.expires_at, self.at)
+        ):
+            return False
+        return self.known_at is None or _covers(times.recorded_at, times.retired_at, self.known_at)
+
+
+def _in(value: str | None, allowed: Sequence[str]) -> bool:
+    return not allowed or value in allowed
+
+
+def _covers(start: datetime | None, end: datetime | None, moment: datetime) -> bool:
+    return (start is None or start <= moment) and (end is None or moment < end)
+
+
+def within_scope(scope: str, prefix: str) -> bool:
+    """Say whether a scope lies at or under a prefix, whole segments only."""
+    stem = prefix.rstrip("/")
+    return scope == stem or scope.startswith(stem + "/")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """A page of a list: at most `limit` rows from `offset`."""
+
+    limit: int = 50
+    offset: int = 0
+
+
+class GraphStore(Protocol):
+    """The truth: chunks, entities, relations, sessions, changes and jobs.
+
+    Rows are returned in the order of the ids asked for, ids that are not there left out; lists are
+    newest first (entities: most mentioned first), ties by id. Backend failures raise `StorageError`.
+    """
+
+    @property
+    def engine(self) -> str:
+        """Name of the engine: `ladybug`, `kuzu` or `memory`."""
+
+    def write(self, write: Write) -> str | None:
+        """Commit everything or nothing; return the id of the outbox row, None where vectors hear nothing.
+
+        Raises:
+            InvalidInputError: A row names a document, session, chunk or entity that does not exist.
+        """
+
+    def documents(self, ids: Sequence[str]) -> tuple[Document, ...]:
+        """Return documents by id."""
+
+    def chunks(self, ids: Sequence[str]) -> tuple[Chunk, ...]:
+        """Return chunks by id."""
+
+    def entities(self, ids: Sequence[str]) -> tuple[Entity, ...]:
+        """Return entities by id."""
+
+    def sessions(self, ids: Sequence[str]) -> tuple[Session, ...]:
+        """Return sessions by id."""
+
+    def relations(self, entities: Sequence[str]) -> tuple[Relation, ...]:
+        """Return every relation, of any state, that has one of these entities at either end."""
+
+    def mentions(self, chunks: Sequence[str]) -> tuple[Mention, ...]:
+        """Return what these chunks mention."""
+
+    def mentioned(self, entities: Sequence[str]) -> tuple[Mention, ...]:
+        """Return which chunks mention these entities."""
+
+    def links(self, chunks: Sequence[str]) -> tuple[Link, ...]:
+        """Return every link, of any state, that has one of these chunks at either end."""
+
+    def changes(
+        self, *, target: str | None = None, run: str | None = None, request: str | None = None
+    ) -> tuple[Change, ...]:
+        """Return changes, oldest first, by what they changed, by run or by request; all must match."""
+
+    def list_documents(
+        self, project: str, page: Listing, *, states: Sequence[State] = LIVE
+    ) -> tuple[Document, ...]:
+        """Return a page of a project's documents."""
+
+    def list_chunks(self, where: ChunkFilter, page: Listing) -> tuple[Chunk, ...]:
+        """Return a page of chunks: newest recorded first, within one document or session by position."""
+
+    def list_entities(
+        self, project: str, page: Listing, *, containing: str | None = None, type: str | None = None
+    ) -> tuple[Entity, ...]:
+        """Return a page of a project's entities; `containing` looks in keys, folded like a key."""
+
+    def list_relations(
+        self, project: str, page: Listing, *, type: str | None = None, states: Sequence[State] = LIVE
+    ) -> tuple[Relation, ...]:
+        """Return a page of a project's relations."""
+
+    def list_sessions(self, project: str, page: Listing) -> tuple[Session, ...]:
+        """Return a page of a project's sessions."""
+
+    def projects(self) -> tuple[ProjectView, ...]:
+        """Return every project that holds a row, by name; counts are of active rows."""
+
+    def counts(self, project: str | None = None) -> Counts:
+        """Count active rows (all rows of mentions, links, sessions and changes)."""
+
+    def scan_chunks(self, batch: int = 1000) -> Iterator[tuple[Chunk, ...]]:
+        """Yield every chunk of every state, by id. No transaction stays open between two batches."""
+
+    def scan_entities(self, batch: int = 1000) -> Iterator[tuple[Entity, ...]]:
+        """Yield every entity, by id. No transaction stays open between two batches."""
+
+    def outbox(self) -> tuple[OutboxRow, ...]:
+        """Return what the vector store may still have to hear, oldest first."""
+
+    def clear_outbox(self, ids: Sequence[str]) -> None:
+        """Forget outbox rows that the vector store has taken."""
+
+    def graph_tables(self, project: str) -> "tuple[pa.Table, pa.Table]":
+        """Return a project's nodes and edges for the snapshot, as `storage.schema` describes them."""
+
+    def meta(self) -> Mapping[str, str]:
+        """Return the store's own facts: schema version, embedder fingerprint and dimension."""
+
+    def set_meta(self, values: Mapping[str, str]) -> None:
+        """Set some of the store's own facts."""
+
+    def last_change_at(self) -> datetime | None:
+        """Return the time of the newest change."""
+
+    def checkpoint(self) -> None:
+        """Fold the write-ahead log into the main file."""
+
+    def close(self) -> None:
+        """Release the store; harmless when repeated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkVector:
+    """A chunk for the vector store; without a vector it is found by full text only."""
+
+    chunk: Chunk
+    vector: Vector | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityVector:
+    """An entity for the vector store; without a vector it is found by its name's words only."""
+
+    entity: Entity
+    vector: Vector | None
+
+
+def chunk_mirror_hash(chunk: Chunk) -> str:
+    """Hash the columns of a chunk that the vector store mirrors, so that a stale mirror can be told."""
+    times = chunk.times
+    mirrored = (
+        *(chunk.text, chunk.project, chunk.kind, chunk.layer, chunk.state, chunk.scope, chunk.categories),
+        *(chunk.document, chunk.session, chunk.private, chunk.confidence, chunk.heading_path, chunk.author),
+        *(chunk.happened_at, chunk.expires_at),
+        *(times.valid_from, times.valid_to, times.recorded_at, times.retired_at),
+    )
+    return content_hash(repr(mirrored))
+
+
+def entity_mirror_hash(entity: Entity) -> str:
+    """Hash the columns of an entity that the vector store mirrors."""
+    return content_hash(repr((entity.project, entity.name)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """A candidate: higher scores are better; cosine for vectors, BM25 for text."""
+
+    id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorStats:
+    """How the vector store stands: rows, and what its upkeep looks at."""
+
+    chunks: int = 0
+    entities: int = 0
+    fragments: int = 0
+    unindexed: int = 0
+    versions: int = 0
+    indexed: bool = False
+    detail: Mapping[str, int] = field(default_factory=dict)
+
+
+class VectorStore(Protocol):
+    """Vectors and full text, derived from the graph store and rebuilt from it at need."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+
+    def put(self, chunks: Sequence[ChunkVector] = (), entities: Sequence[EntityVector] = ()) -> None:
+        """Insert rows, or replace those of the same id.
+
+        Raises:
+            InvalidInputError: A vector has another length, or is not finite.
+        """
+
+    def remove(self, *, chunks: Sequence[str] = (), entities: Sequence[str] = ()) -> None:
+        """Delete rows by id; ids that are not there are no error."""
+
+    def nearest(self, vector: Vector, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
+        """Return the chunks nearest by cosine among those that the filter admits, best first."""
+
+    def matching(self, query: str, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
+        """Return the chunks that best match words by BM25 among those that the filter admits, best first.
+
+        The query is words, never query syntax.
+        """
+
+    def nearest_entities(self, vector: Vector, projects: Sequence[str], limit: int) -> tuple[Scored, ...]:
+        """Return the entities whose name is nearest by cosine, best first."""
+
+    def vectors(self, chunks: Sequence[str]) -> Mapping[str, Vector]:
+        """Return the vectors of chunks by id; those without one are left out."""
+
+    def chunk_hashes(self) -> Mapping[str, str]:
+        """Return, for every chunk held, the hash of its mirrored columns (`chunk_mirror_hash`)."""
+
+    def entity_hashes(self) -> Mapping[str, str]:
+        """Return the same for entities."""
+
+    def maintain(self, *, force: bool = False) -> None:
+        """Index, compact and drop old versions where the policy says it pays; `force` does it now."""
+
+    def stats(self) -> VectorStats:
+        """Return row counts and what upkeep looks at."""
+
+    def close(self) -> None:
+        """Release the store; harmless when repeated."""
