@@ -36,9 +36,12 @@ def passage_id(document: str, position: int, text: str) -> str:
     return _address("c", "passage", document, str(position), text)
 
 
-def turn_id(session: str, sequence: int) -> str:
-    """Address a turn by its session and sequence: the same words said twice are two turns."""
-    return _address("c", "turn", session, str(sequence))
+def turn_id(session: str, sequence: int, part: int = 0) -> str:
+    """Address a turn by its session and sequence: the same words said twice are two turns.
+
+    A turn too long for one chunk has several parts.
+    """
+    return _address("c", "turn", session, str(sequence), str(part))
 
 
 def memory_id(project: str, scope: str, kind: str, text: str, asserted_at: datetime) -> str:

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from hydramem.core.errors import InvalidInputError
 
 When = datetime | str
-"""A point in time as callers give it: an aware datetime or ISO 8601 text (a bare date is its start in UTC)."""
+"""A moment as callers give it: an aware datetime or ISO 8601 text (a bare date is its start in UTC)."""
 
 _last = datetime.min.replace(tzinfo=UTC)
 _lock = threading.Lock()

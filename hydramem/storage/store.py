@@ -267,6 +267,15 @@ class EntityVector:
     vector: Vector | None
 
 
+def indexed_text(chunk: Chunk) -> str:
+    """Return a chunk's text as the embedder and the full-text index read it.
+
+    Headings stand above it and its speaker before it: both carry words that a question uses.
+    """
+    said = f"{chunk.author}: {chunk.text}" if chunk.author else chunk.text
+    return f"{' > '.join(chunk.heading_path)}\n{said}" if chunk.heading_path else said
+
+
 def chunk_mirror_hash(chunk: Chunk) -> str:
     """Hash the columns of a chunk that the vector store mirrors, so that a stale mirror can be told."""
     times = chunk.times
