@@ -1,0 +1,155 @@
+"""Token counts in cl100k, the unit of every budget here, and cuts of a text at token boundaries.
+
+The vocabulary ships with the package and the encoding is built from it directly, so counting never
+reaches for the network, a cache folder or an environment variable.
+"""
+
+import lzma
+import re
+import threading
+from binascii import a2b_base64
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
+_VOCABULARY = Path(__file__).parent.parent / "data" / "cl100k_base.tiktoken.xz"
+_PATTERN = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
+    r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+# Merging a run of n characters costs more than n steps; no word of any language is this long, so runs
+# are cut here, and every other text is counted exactly as tiktoken counts it.
+_RUN = 512
+_LONG_RUN = re.compile(rf"(?<!\S)\S{{{_RUN + 1},}}|(?<!\s)\s{{{_RUN + 1},}}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Vocabulary:
+    encoding: "Encoding"
+    byte_lengths: NDArray[np.int64]  # by token
+
+
+_lock = threading.Lock()
+_loaded: _Vocabulary | None = None
+
+
+def count_tokens(text: str) -> int:
+    """Count the tokens of a text; special tokens such as `<|endoftext|>` in it are ordinary text."""
+    encode = _vocabulary().encoding.encode_ordinary
+    return sum(len(encode(part)) for part in _parts(well_formed(text)))
+
+
+def count_many(texts: Sequence[str]) -> tuple[int, ...]:
+    """Count the tokens of each text."""
+    return tuple(count_tokens(text) for text in texts)
+
+
+def split_at(text: str, tokens: int) -> tuple[int, ...]:
+    """Cut a text into consecutive pieces of at most so many tokens.
+
+    A cut falls before white space where the second half of a piece has any, and never inside a
+    character. A single character may have more tokens than asked for, and is then a piece of its own.
+
+    Args:
+        text: Any text; an empty one has no piece.
+        tokens: Most tokens of a piece, from 1.
+
+    Returns:
+        The end of each piece as a character offset, ascending; the last is `len(text)`.
+
+    Raises:
+        ValueError: `tokens` is less than 1.
+    """
+    if tokens < 1:
+        raise ValueError(f"tokens: {tokens} is less than 1")
+    sound = well_formed(text)
+    boundaries = _boundaries(sound)
+    ends: list[int] = []
+    start = 0
+    while start < len(sound):
+        start = _piece_end(sound, start, tokens, boundaries)
+        ends.append(start)
+    return tuple(ends)
+
+
+def well_formed(text: str) -> str:
+    """Replace lone surrogates, which no tokenizer, store or socket can encode, by U+FFFD, one by one."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def _piece_end(text: str, start: int, tokens: int, boundaries: NDArray[np.int64]) -> int:
+    allowed = tokens
+    while True:
+        first = int(np.searchsorted(boundaries, start, side="right"))
+        end = int(boundaries[min(first + allowed - 1, len(boundaries) - 1)])
+        end = _before_space(text, start, max(end, start + 1))
+        # A piece that begins inside a token or a run can have more tokens than it had in the whole.
+        excess = count_tokens(text[start:end]) - tokens
+        if excess <= 0 or end == start + 1:
+            return end
+        if allowed == 1:
+            return start + 1
+        allowed = max(1, allowed - excess)
+
+
+def _before_space(text: str, start: int, end: int) -> int:
+    if end == len(text):
+        return end
+    for cut in range(end, (start + end) // 2, -1):
+        if text[cut].isspace() and not text[cut - 1].isspace():
+            return cut
+    return end
+
+
+def _boundaries(text: str) -> NDArray[np.int64]:
+    """Return where each token ends, in characters; a token that ends inside one ends before it."""
+    vocabulary = _vocabulary()
+    encode = vocabulary.encoding.encode_ordinary
+    ids = [token for part in _parts(text) for token in encode(part)]
+    ends = np.cumsum(vocabulary.byte_lengths[ids])
+    data = np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
+    begins = (data & 0xC0) != 0x80
+    # Characters begun before each byte, and one more for the end of the text.
+    begun = np.concatenate(([0], np.cumsum(begins)))
+    inside = np.concatenate((~begins, [False]))
+    return begun[ends] - inside[ends]
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield the text in parts that have no long run of letters or of white space."""
+    cuts = [0]
+    if len(text) > _RUN:
+        for run in _LONG_RUN.finditer(text):
+            cuts.extend(range(run.start() + _RUN, run.end(), _RUN))
+    cuts.append(len(text))
+    return (text[start:end] for start, end in pairwise(cuts))
+
+
+def _vocabulary() -> _Vocabulary:
+    global _loaded
+    if _loaded is None:
+        with _lock:
+            if _loaded is None:
+                _loaded = _load()
+    return _loaded
+
+
+def _load() -> _Vocabulary:
+    from tiktoken import Encoding
+
+    fields = lzma.decompress(_VOCABULARY.read_bytes()).split()
+    pieces = [a2b_base64(field) for field in fields[::2]]
+    ranks = dict(zip(pieces, map(int, fields[1::2]), strict=True))
+    encoding = Encoding("cl100k_base", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens={})
+    lengths = np.zeros(len(pieces), dtype=np.int64)
+    lengths[list(ranks.values())] = [len(piece) for piece in ranks]
+    return _Vocabulary(encoding, lengths)
