@@ -44,9 +44,13 @@ def turn_id(session: str, sequence: int, part: int = 0) -> str:
     return _address("c", "turn", session, str(sequence), str(part))
 
 
-def memory_id(project: str, scope: str, kind: str, text: str, asserted_at: datetime) -> str:
-    """Address a note, fact or event by what it says and when it was first asserted."""
-    return _address("c", kind, project, scope, text, asserted_at.isoformat())
+def memory_id(project: str, scope: str, kind: str, text: str, generation: int) -> str:
+    """Address a note, fact or event by what it says and how often it had been said and withdrawn before.
+
+    The generation stands for the time it was first asserted: it tells two lives of one text apart just
+    as well, and lets an equal current memory be found by id instead of by a scan.
+    """
+    return _address("c", kind, project, scope, text, str(generation))
 
 
 def session_id(project: str, name: str) -> str:

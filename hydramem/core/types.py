@@ -15,8 +15,8 @@ Decision = Literal["accepted", "rejected", "deferred"]
 Traversal = Literal["bfs", "ppr", "hybrid", "none"]
 Direction = Literal["out", "in", "both"]
 
-Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
-Metadata = Mapping[str, Json]
+Metadata = Mapping[str, object]
+"""Values that JSON can hold, by name."""
 
 
 # Rows of the store -------------------------------------------------------------------------------
@@ -322,6 +322,22 @@ class Remembered:
     created: bool
     entities: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentView:
+    """A document with its chunks in order."""
+
+    document: Document
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What forget archived, or revive brought back."""
+
+    chunks: tuple[str, ...]
+    relations: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

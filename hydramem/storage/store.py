@@ -118,17 +118,18 @@ class ChunkFilter:
         if self.happened_to is not None and (happened is None or happened > self.happened_to):
             return False
         if self.at is not None and not (
-            _covers(times.valid_from, times.valid_to, self.at) and _covers(None, chunk.expires_at, self.at)
+            covers(times.valid_from, times.valid_to, self.at) and covers(None, chunk.expires_at, self.at)
         ):
             return False
-        return self.known_at is None or _covers(times.recorded_at, times.retired_at, self.known_at)
+        return self.known_at is None or covers(times.recorded_at, times.retired_at, self.known_at)
 
 
 def _in(value: str | None, allowed: Sequence[str]) -> bool:
     return not allowed or value in allowed
 
 
-def _covers(start: datetime | None, end: datetime | None, moment: datetime) -> bool:
+def covers(start: datetime | None, end: datetime | None, moment: datetime) -> bool:
+    """Say whether a moment lies in a half-open interval; None is without bound."""
     return (start is None or start <= moment) and (end is None or moment < end)
 
 
@@ -207,9 +208,16 @@ class GraphStore(Protocol):
         """Return a page of a project's entities; `containing` looks in keys, folded like a key."""
 
     def list_relations(
-        self, project: str, page: Listing, *, type: str | None = None, states: Sequence[State] = LIVE
+        self,
+        project: str,
+        page: Listing,
+        *,
+        type: str | None = None,
+        states: Sequence[State] = LIVE,
+        at: datetime | None = None,
+        known_at: datetime | None = None,
     ) -> tuple[Relation, ...]:
-        """Return a page of a project's relations."""
+        """Return a page of a project's relations; `at` and `known_at` as in `ChunkFilter`."""
 
     def list_sessions(self, project: str, page: Listing) -> tuple[Session, ...]:
         """Return a page of a project's sessions."""

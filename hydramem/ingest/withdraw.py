@@ -1,0 +1,131 @@
+"""Forget and revive: chunks go to the archive and come back, with the relations that only they support.
+
+A relation is believed while at least one of its evidence chunks is active. Its evidence list is never
+cut, so that what brings a chunk back can bring back what rested on it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeVar
+
+from hydramem.core.errors import NotFoundError
+from hydramem.core.time import now
+from hydramem.core.types import Change, Chunk, Document, Forgotten, Relation, State
+from hydramem.storage.changes import record
+from hydramem.storage.outbox import Mirror
+from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Write
+
+_PAGE = 1000
+_Row = TypeVar("_Row", Chunk, Document, Relation)
+
+
+def forget(ids: Sequence[str], *, graph: GraphStore, mirror: Mirror) -> Forgotten:
+    """Archive chunks and documents, and the relations that nothing else supports.
+
+    Raises:
+        NotFoundError: An id is neither a chunk's nor a document's; nothing is written.
+    """
+    return _move("forget", "active", "archived", ids, graph, mirror)
+
+
+def revive(ids: Sequence[str], *, graph: GraphStore, mirror: Mirror) -> Forgotten:
+    """Bring archived chunks and documents back, and the archived relations that they support.
+
+    Raises:
+        NotFoundError: An id is neither a chunk's nor a document's; nothing is written.
+    """
+    return _move("revive", "archived", "active", ids, graph, mirror)
+
+
+def unsupported(retired: Sequence[str], graph: GraphStore) -> tuple[Relation, ...]:
+    """Return the active relations whose evidence would all be inactive once these chunks are retired."""
+    gone = set(retired)
+    resting = [
+        relation
+        for relation in _relations_on(retired, graph)
+        if relation.state == "active" and gone.intersection(relation.evidence)
+    ]
+    others = sorted({chunk for relation in resting for chunk in relation.evidence} - gone)
+    active = {chunk.id for chunk in graph.chunks(others) if chunk.state == "active"}
+    return tuple(relation for relation in resting if active.isdisjoint(relation.evidence))
+
+
+def _supported(revived: Sequence[str], graph: GraphStore) -> tuple[Relation, ...]:
+    back = set(revived)
+    return tuple(
+        relation
+        for relation in _relations_on(revived, graph)
+        if relation.state == "archived" and back.intersection(relation.evidence)
+    )
+
+
+def _relations_on(chunks: Sequence[str], graph: GraphStore) -> tuple[Relation, ...]:
+    # A chunk mentions both ends of any relation that it is evidence for, so this finds them all.
+    mentioned = sorted({mention.entity for mention in graph.mentions(chunks)})
+    return graph.relations(mentioned)
+
+
+def moved_relation(relation: Relation, state: State, at: datetime | None) -> Relation:
+    """Return a relation in another state, retired at a time or no longer retired."""
+    return replace(relation, state=state, times=replace(relation.times, retired_at=at))
+
+
+def moved_chunk(chunk: Chunk, state: State, at: datetime | None) -> Chunk:
+    """Return a chunk in another state, retired at a time or no longer retired."""
+    return replace(chunk, state=state, times=replace(chunk.times, retired_at=at))
+
+
+def _move(
+    operation: str, before: State, after: State, ids: Sequence[str], graph: GraphStore, mirror: Mirror
+) -> Forgotten:
+    with mirror.one_writer:
+        chunks, documents = _find(ids, graph)
+        moving = tuple(chunk for chunk in chunks if chunk.state == before)
+        owners = tuple(document for document in documents if document.state == before)
+        touched = [chunk.id for chunk in moving]
+        relations = unsupported(touched, graph) if after == "archived" else _supported(touched, graph)
+        at = now() if after == "archived" else None
+        write = Write(
+            changes=(
+                *_changes(operation, owners, lambda row: _moved_document(row, after, at)),
+                *_changes(operation, moving, lambda row: moved_chunk(row, after, at)),
+                *_changes(operation, relations, lambda row: moved_relation(row, after, at)),
+            ),
+            documents=tuple(_moved_document(row, after, at) for row in owners),
+            chunks=tuple(moved_chunk(row, after, at) for row in moving),
+            relations=tuple(moved_relation(row, after, at) for row in relations),
+        )
+        if write.changes:
+            mirror.commit(write)
+    return Forgotten(chunks=tuple(touched), relations=len(relations))
+
+
+def _find(ids: Sequence[str], graph: GraphStore) -> tuple[tuple[Chunk, ...], tuple[Document, ...]]:
+    wanted = tuple(dict.fromkeys(ids))
+    chunks, documents = graph.chunks(wanted), graph.documents(wanted)
+    unknown = set(wanted) - {row.id for row in (*chunks, *documents)}
+    if unknown:
+        raise NotFoundError(
+            f"{', '.join(sorted(id[:80] for id in unknown))}: no chunk or document has this id"
+        )
+    held = (chunk for document in documents for chunk in document_chunks(document.id, graph))
+    return tuple({chunk.id: chunk for chunk in (*chunks, *held)}.values()), documents
+
+
+def document_chunks(document: str, graph: GraphStore) -> tuple[Chunk, ...]:
+    """Return every chunk of a document, of any state."""
+    where, found = ChunkFilter(documents=(document,), states=()), list[Chunk]()
+    while page := graph.list_chunks(where, Listing(limit=_PAGE, offset=len(found))):
+        found.extend(page)
+    return tuple(found)
+
+
+def _moved_document(document: Document, state: State, at: datetime | None) -> Document:
+    return replace(document, state=state, times=replace(document.times, retired_at=at))
+
+
+def _changes(operation: str, rows: Sequence[_Row], moved: Callable[[_Row], _Row]) -> tuple[Change, ...]:
+    return tuple(
+        record(operation, project=row.project, target=row.id, before=row, after=moved(row)) for row in rows
+    )

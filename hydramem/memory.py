@@ -1,0 +1,603 @@
+"""Memory: one handle on an opened folder, one short method an operation; it composes the layers."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path as FilePath
+from types import TracebackType
+
+from hydramem import opened
+from hydramem.core.check import check_count, check_name, check_project, check_scope, check_share
+from hydramem.core.config import Config, load_config
+from hydramem.core.errors import NotFoundError
+from hydramem.core.time import When, now, parse_when
+from hydramem.core.types import (
+    Chunk,
+    ChunkKind,
+    Diagnosis,
+    Document,
+    DocumentView,
+    Entity,
+    Forgotten,
+    Ingested,
+    Layer,
+    Neighbor,
+    Path,
+    ProjectView,
+    Recall,
+    RelationView,
+    Remembered,
+    Session,
+    State,
+    Stats,
+    Traversal,
+)
+from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
+from hydramem.ingest.ingest import Progress, ingest
+from hydramem.ingest.remember import Draft, remember
+from hydramem.ingest.withdraw import forget, revive
+from hydramem.llm.choose import choose_generator
+from hydramem.llm.model import Embedder, Generator
+from hydramem.search import explore, lists
+from hydramem.search.search import recall
+from hydramem.storage.store import LIVE, ChunkFilter, Listing
+
+_MAX_PAGE = 1000
+
+
+def connect(
+    path: str | FilePath,
+    *,
+    project: str = "default",
+    config: Config | str | FilePath | None = None,
+    embedder: Embedder | None = None,
+    generator: Generator | None = None,
+) -> "Memory":
+    """Open a folder as a memory, making it where there is none.
+
+    Two connects to the same real path in one process share one counted handle on the stores.
+
+    Args:
+        path: The store folder.
+        project: Namespace that calls without a `project` read and write.
+        config: Settings, or a YAML file of them; None reads `config.yml` in the folder if there is one.
+        embedder: Makes the vectors; None chooses as `embedding.model` says.
+        generator: Answers prompts; None chooses as `llm` says.
+
+    Raises:
+        ConfigError: A setting is wrong.
+        StoreBusyError: Another process holds the folder.
+        EmbeddingMismatchError: The folder holds vectors of another embedder.
+        SchemaError: A newer version wrote the folder.
+        StorageError: The folder cannot be read or written.
+    """
+    folder = FilePath(path).expanduser().resolve()
+    default = check_project(project)
+    settings = config if isinstance(config, Config) else load_config(_config_file(folder, config))
+    return Memory(opened.acquire(folder, settings, embedder), default, generator)
+
+
+def _config_file(folder: FilePath, given: str | FilePath | None) -> FilePath | None:
+    if given is not None:
+        return FilePath(given).expanduser()
+    beside = folder / "config.yml"
+    return beside if beside.is_file() else None
+
+
+class Memory:
+    """A memory: what `connect` returns. Safe to use from many threads; close it, or use it with `with`."""
+
+    def __init__(self, store: opened.OpenStore, project: str, generator: Generator | None) -> None:
+        self._opened = store
+        self._project = project
+        self._given_generator = generator
+        self._closed = False
+
+    def __enter__(self) -> "Memory":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the handle back; the last one of the process closes the stores. Harmless when repeated."""
+        if not self._closed:
+            self._closed = True
+            opened.release(self._opened)
+
+    @property
+    def folder(self) -> FilePath:
+        """Folder of the store."""
+        return self._opened.path
+
+    @property
+    def config(self) -> Config:
+        """Settings that the store was opened with."""
+        return self._opened.config
+
+    # Write --------------------------------------------------------------------------------------
+
+    def ingest(
+        self,
+        sources: Sequence[str],
+        *,
+        project: str | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Ingested:
+        """Read documents, transcripts and code into the memory; what is unchanged costs nothing.
+
+        An edited document replaces its chunks and retires what only they supported. A file that cannot
+        be read is skipped and reported.
+
+        Args:
+            sources: Files and folders: Markdown, text, HTML, source code, chat transcripts in JSON or JSONL.
+            project: Namespace to write to; the handle's own where not given.
+            progress: Called as work is done.
+
+        Raises:
+            InvalidInputError: A source does not exist; nothing is written.
+        """
+        store = self._use()
+        name = self._name(project)
+        return ingest(
+            [sources] if isinstance(sources, str | FilePath) else sources,
+            project=name,
+            graph=store.graph,
+            commit=store.mirror.commit,
+            embed=store.embedder.embed_documents,
+            known=lambda keys: store.snapshots.of(name).names.lookup(keys),
+            settings=store.config.ingest,
+            generator=self._generator("extract"),
+            progress=progress,
+        )
+
+    def ingest_extracted(
+        self,
+        source: str,
+        chunks: Sequence[ExtractedChunk],
+        *,
+        entities: Sequence[ExtractedEntity] = (),
+        relations: Sequence[ExtractedRelation] = (),
+        title: str | None = None,
+        project: str | None = None,
+    ) -> Ingested:
+        """Store a document whose chunks, entities and relations the agent has extracted itself.
+
+        Args:
+            source: Where the text came from; ingesting the same source again replaces it.
+            chunks: Its text in order.
+            entities: Named things in it; those that only a relation names are added.
+            relations: Typed edges between entities, by name, with the words that state them.
+            title: The document's title.
+            project: Namespace to write to; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: A field is wrong; nothing is written.
+        """
+        store = self._use()
+        name = self._name(project)
+        return ingest_extracted(
+            source,
+            chunks,
+            entities=entities,
+            relations=relations,
+            title=title,
+            project=name,
+            graph=store.graph,
+            commit=store.mirror.commit,
+            embed=store.embedder.embed_documents,
+            known=lambda keys: store.snapshots.of(name).names.lookup(keys),
+            settings=store.config.ingest,
+        )
+
+    def remember(
+        self,
+        text: str,
+        *,
+        kind: ChunkKind = "note",
+        source: str = "",
+        author: str | None = None,
+        session: str | None = None,
+        scope: str = "/",
+        categories: Sequence[str] = (),
+        importance: float = 0.5,
+        confidence: float = 1.0,
+        happened_at: When | None = None,
+        valid_from: When | None = None,
+        valid_to: When | None = None,
+        expires_at: When | None = None,
+        private: bool = False,
+        project: str | None = None,
+    ) -> Remembered:
+        """Store one memory; an equal current one is returned instead of stored twice.
+
+        Args:
+            text: What to remember.
+            kind: note, fact, event (give `happened_at`) or turn (give `session`).
+            source: Where it came from, as a person reads it.
+            author: Who said it.
+            session: Name of the conversation it belongs to.
+            scope: Path such as /infra/database.
+            categories: Labels to filter by.
+            importance: 0 to 1.
+            confidence: 0 to 1.
+            happened_at: When the event took place.
+            valid_from: From when it is true in the world.
+            valid_to: Until when it is true in the world.
+            expires_at: When it stops being recalled.
+            private: Keep it out of recall that leaves private memories out.
+            project: Namespace to write to; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: A field is wrong; nothing is written.
+        """
+        store = self._use()
+        name = self._name(project)
+        draft = Draft(
+            text=text,
+            kind=kind,
+            source=source,
+            author=author,
+            session=session,
+            scope=check_scope(scope),
+            categories=tuple(check_name(category, name="categories") for category in categories),
+            importance=check_share(importance, name="importance"),
+            confidence=check_share(confidence, name="confidence"),
+            happened_at=_when(happened_at, "happened_at"),
+            valid_from=_when(valid_from, "valid_from"),
+            valid_to=_when(valid_to, "valid_to"),
+            expires_at=_when(expires_at, "expires_at"),
+            private=private,
+        )
+        return remember(
+            draft,
+            project=name,
+            graph=store.graph,
+            mirror=store.mirror,
+            embed=store.embedder.embed_documents,
+            known=lambda keys: store.snapshots.of(name).names.lookup(keys),
+            settings=store.config.memory,
+        )
+
+    def forget(self, ids: Sequence[str]) -> Forgotten:
+        """Archive memories, chunks or whole documents: no longer recalled, still in history, see `revive`.
+
+        Relations that only they supported are archived with them.
+
+        Args:
+            ids: Ids of chunks or documents.
+
+        Raises:
+            NotFoundError: An id is not in the store; nothing is written.
+        """
+        store = self._use()
+        return forget(_ids(ids), graph=store.graph, mirror=store.mirror)
+
+    def revive(self, ids: Sequence[str]) -> Forgotten:
+        """Bring back what was forgotten, with the relations that it supports.
+
+        Args:
+            ids: Ids of chunks or documents.
+
+        Raises:
+            NotFoundError: An id is not in the store; nothing is written.
+        """
+        store = self._use()
+        return revive(_ids(ids), graph=store.graph, mirror=store.mirror)
+
+    # Read ---------------------------------------------------------------------------------------
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kinds: Sequence[ChunkKind] = (),
+        layers: Sequence[Layer] = (),
+        scope: str | None = None,
+        categories: Sequence[str] = (),
+        session: str | None = None,
+        happened_from: When | None = None,
+        happened_to: When | None = None,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        min_confidence: float = 0.0,
+        include_private: bool = True,
+        traversal: Traversal | None = None,
+        project: str | None = None,
+    ) -> Recall:
+        """Find what bears on a question: by meaning, by words, and by walking the graph from its entities.
+
+        Args:
+            query: A question or words.
+            limit: Most hits to return.
+            kinds: Only chunks of these kinds; all where empty.
+            layers: Only chunks of these layers; all where empty.
+            scope: Only chunks at or under this path.
+            categories: Only chunks with one of these labels.
+            session: Only what was said in this conversation.
+            happened_from: Only events and turns from then on.
+            happened_to: Only events and turns up to then.
+            as_of: What was true in the world at that time; now where not given.
+            known_at: What the store believed at that time; what it believes now where not given.
+            min_confidence: Only chunks of at least this confidence, 0 to 1.
+            include_private: Whether private memories may be among the hits.
+            traversal: Graph arm: ppr, bfs, hybrid or none; as configured where not given.
+            project: Namespace to read; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: The query is blank or too long, or a filter is wrong.
+        """
+        store = self._use()
+        name = self._name(project)
+        where = ChunkFilter(
+            projects=(name,),
+            kinds=tuple(kinds),
+            layers=tuple(layers),
+            scope=None if scope is None else check_scope(scope),
+            categories=tuple(categories),
+            sessions=() if session is None else (lists.session_key(name, session),),
+            include_private=include_private,
+            min_confidence=check_share(min_confidence, name="min_confidence"),
+            happened_from=_when(happened_from, "happened_from"),
+            happened_to=_when(happened_to, "happened_to"),
+            states=_states(as_of, known_at),
+            at=_when(as_of, "as_of") or now(),
+            known_at=_when(known_at, "known_at"),
+        )
+        return recall(
+            query,
+            where=where,
+            limit=limit,
+            traversal=traversal or store.config.search.traversal,
+            graph=store.graph,
+            vectors=store.vectors,
+            snapshots=store.snapshots,
+            embedder=store.embedder,
+            settings=store.config.search,
+        )
+
+    def get(self, id: str) -> Chunk:
+        """Return one chunk or memory, whatever its state.
+
+        Args:
+            id: Its id.
+
+        Raises:
+            NotFoundError: There is none.
+        """
+        found = self._use().graph.chunks([id])
+        if not found:
+            raise NotFoundError(f"{id[:80]!r}: no chunk has this id")
+        return found[0]
+
+    def memories(
+        self,
+        *,
+        kinds: Sequence[ChunkKind] = ("note", "fact", "event", "turn"),
+        states: Sequence[State] = LIVE,
+        scope: str | None = None,
+        session: str | None = None,
+        limit: int = 50,
+        offset: int = 0,
+        project: str | None = None,
+    ) -> tuple[Chunk, ...]:
+        """List memories, newest first.
+
+        Args:
+            kinds: Kinds to list.
+            states: States to list: active, superseded, archived, quarantined.
+            scope: Only those at or under this path.
+            session: Only those of this conversation.
+            limit: Most rows to return.
+            offset: Rows to pass over.
+            project: Namespace to read; the handle's own where not given.
+        """
+        name = self._name(project)
+        where = ChunkFilter(
+            projects=(name,),
+            kinds=tuple(kinds),
+            states=tuple(states),
+            scope=None if scope is None else check_scope(scope),
+            sessions=() if session is None else (lists.session_key(name, session),),
+        )
+        return self._use().graph.list_chunks(where, _page(limit, offset))
+
+    def documents(
+        self, *, limit: int = 50, offset: int = 0, project: str | None = None
+    ) -> tuple[Document, ...]:
+        """List documents, newest first.
+
+        Args:
+            limit: Most rows to return.
+            offset: Rows to pass over.
+            project: Namespace to read; the handle's own where not given.
+        """
+        return self._use().graph.list_documents(self._name(project), _page(limit, offset))
+
+    def document(self, source: str, *, project: str | None = None) -> DocumentView:
+        """Return a document with its chunks in order.
+
+        Args:
+            source: Its id, or the source that it was ingested from.
+            project: Namespace to read; the handle's own where not given.
+
+        Raises:
+            NotFoundError: There is none.
+        """
+        return lists.document(self._use().graph, source, project=self._name(project))
+
+    def projects(self) -> tuple[ProjectView, ...]:
+        """List projects and what each holds."""
+        return self._use().graph.projects()
+
+    def sessions(
+        self, *, limit: int = 50, offset: int = 0, project: str | None = None
+    ) -> tuple[Session, ...]:
+        """List conversations, newest first.
+
+        Args:
+            limit: Most rows to return.
+            offset: Rows to pass over.
+            project: Namespace to read; the handle's own where not given.
+        """
+        return self._use().graph.list_sessions(self._name(project), _page(limit, offset))
+
+    def entities(
+        self,
+        *,
+        containing: str | None = None,
+        type: str | None = None,
+        limit: int = 50,
+        offset: int = 0,
+        project: str | None = None,
+    ) -> tuple[Entity, ...]:
+        """List named things, most mentioned first.
+
+        Args:
+            containing: Only names that contain this text.
+            type: Only entities of this type.
+            limit: Most rows to return.
+            offset: Rows to pass over.
+            project: Namespace to read; the handle's own where not given.
+        """
+        return self._use().graph.list_entities(
+            self._name(project), _page(limit, offset), containing=containing, type=type
+        )
+
+    def relations(
+        self,
+        entity: str | None = None,
+        *,
+        type: str | None = None,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        limit: int = 50,
+        offset: int = 0,
+        project: str | None = None,
+    ) -> tuple[RelationView, ...]:
+        """List relations with their ends named, newest first.
+
+        Args:
+            entity: Only relations with this name or alias at one end.
+            type: Only relations of this type.
+            as_of: Those true in the world at that time; now where not given.
+            known_at: Those the store believed at that time; what it believes now where not given.
+            limit: Most rows to return.
+            offset: Rows to pass over.
+            project: Namespace to read; the handle's own where not given.
+
+        Raises:
+            NotFoundError: No entity has that name.
+        """
+        store = self._use()
+        return lists.relations(
+            entity,
+            project=self._name(project),
+            type=type,
+            states=_states(as_of, known_at),
+            at=_when(as_of, "as_of") or now(),
+            known_at=_when(known_at, "known_at"),
+            page=_page(limit, offset),
+            graph=store.graph,
+            snapshots=store.snapshots,
+        )
+
+    def neighbors(
+        self, entity: str, *, depth: int = 1, limit: int = 20, project: str | None = None
+    ) -> tuple[Neighbor, ...]:
+        """Return the entities around one, nearest first, with the steps that lead to each.
+
+        Args:
+            entity: Name or alias of the entity to start from.
+            depth: Most relations to cross, 1 to 5.
+            limit: Most entities to return.
+            project: Namespace to read; the handle's own where not given.
+
+        Raises:
+            NotFoundError: No entity has that name.
+        """
+        store = self._use()
+        return explore.neighbors(
+            entity,
+            depth=check_count(depth, name="depth", most=5),
+            limit=check_count(limit, name="limit", most=_MAX_PAGE),
+            snapshot=store.snapshots.of(self._name(project)),
+            at=now(),
+        )
+
+    def path(self, start: str, end: str, *, max_steps: int = 6, project: str | None = None) -> Path:
+        """Return the shortest way between two entities, through relations and shared chunks.
+
+        Args:
+            start: Name or alias of the one.
+            end: Name or alias of the other.
+            max_steps: Longest way to look for, 1 to 12.
+            project: Namespace to read; the handle's own where not given.
+
+        Raises:
+            NotFoundError: No entity has one of the names. That no way joins them is a value, not an error.
+        """
+        store = self._use()
+        return explore.path(
+            start,
+            end,
+            max_steps=check_count(max_steps, name="max_steps", most=12),
+            graph=store.graph,
+            snapshot=store.snapshots.of(self._name(project)),
+            at=now(),
+        )
+
+    # Tend ---------------------------------------------------------------------------------------
+
+    def stats(self) -> Stats:
+        """Say what the store holds, with which engine and models, and how much disk it takes."""
+        store = self._use()
+        generator = self._generator("extract")
+        return lists.stats(
+            store.path, store.graph, store.embedder, generator=None if generator is None else generator.name
+        )
+
+    def doctor(self, *, fix: bool = False, progress: Callable[[int, int], None] | None = None) -> Diagnosis:
+        """Prove that graph and vectors agree, row by row; where they do not, rebuild from the graph.
+
+        Args:
+            fix: Repair what is found; a damaged vectors folder is put aside, never deleted.
+            progress: Called with rows rebuilt and rows to rebuild.
+        """
+        return self._use().diagnose(fix=fix, progress=progress)
+
+    # --------------------------------------------------------------------------------------------
+
+    def _use(self) -> opened.OpenStore:
+        self._opened.check_usable(closed=self._closed)
+        return self._opened
+
+    def _name(self, project: str | None) -> str:
+        return self._project if project is None else check_project(project)
+
+    def _generator(self, role: str) -> Generator | None:
+        return self._given_generator or choose_generator(self._opened.config.llm, role)
+
+
+def _when(value: When | None, name: str) -> datetime | None:
+    return None if value is None else parse_when(value, name=name)
+
+
+def _states(as_of: When | None, known_at: When | None) -> tuple[State, ...]:
+    """Past times widen the states: what is superseded was true, what is archived was believed."""
+    if known_at is not None:
+        return ("active", "superseded", "archived")
+    return LIVE if as_of is None else ("active", "superseded")
+
+
+def _page(limit: int, offset: int) -> Listing:
+    return Listing(
+        limit=check_count(limit, name="limit", most=_MAX_PAGE),
+        offset=check_count(offset, name="offset", least=0, most=2**53),
+    )
+
+
+def _ids(ids: Sequence[str]) -> tuple[str, ...]:
+    return (ids,) if isinstance(ids, str) else tuple(ids)

@@ -1,0 +1,83 @@
+"""The operations table: one row is one Python method, CLI command, MCP tool and reference section."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from hydramem.memory import Memory
+from hydramem.storage.changes import acting_as
+
+log = logging.getLogger(__name__)
+
+Effect = Literal["read", "write", "destroy"]
+Audience = Literal["agent", "all"]
+Group = Literal["write", "read", "check", "tend"]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing that a memory can do; name, signature and words come from the method.
+
+    Attributes:
+        effect: `destroy` takes something out of recall.
+        audience: `agent` rows are what an MCP client sees by default.
+    """
+
+    method: Callable[..., object]
+    effect: Effect
+    audience: Audience
+    group: Group
+
+    @property
+    def name(self) -> str:
+        """The operation's name on every surface."""
+        return self.method.__name__
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(Memory.ingest, "write", "agent", "write"),
+    Operation(Memory.ingest_extracted, "write", "agent", "write"),
+    Operation(Memory.remember, "write", "agent", "write"),
+    Operation(Memory.forget, "destroy", "agent", "write"),
+    Operation(Memory.revive, "write", "all", "write"),
+    Operation(Memory.recall, "read", "agent", "read"),
+    Operation(Memory.get, "read", "agent", "read"),
+    Operation(Memory.memories, "read", "agent", "read"),
+    Operation(Memory.documents, "read", "all", "read"),
+    Operation(Memory.document, "read", "all", "read"),
+    Operation(Memory.projects, "read", "all", "read"),
+    Operation(Memory.sessions, "read", "all", "read"),
+    Operation(Memory.entities, "read", "agent", "read"),
+    Operation(Memory.relations, "read", "agent", "read"),
+    Operation(Memory.neighbors, "read", "agent", "read"),
+    Operation(Memory.path, "read", "agent", "read"),
+    Operation(Memory.stats, "read", "all", "tend"),
+    Operation(Memory.doctor, "write", "all", "tend"),
+)
+
+
+def call(
+    memory: Memory,
+    operation: Operation,
+    arguments: Mapping[str, object],
+    *,
+    actor: str,
+    request: str | None = None,
+) -> object:
+    """Run an operation for a surface: the one place for the audit's actor and the timing of every call.
+
+    Args:
+        memory: The handle to run it on.
+        operation: A row of the table.
+        arguments: By the names of the method's parameters.
+        actor: Who asks: `cli`, `mcp`.
+        request: Id of the request, where a retry must not happen twice.
+    """
+    started = time.perf_counter()
+    with acting_as(actor, request=request):
+        try:
+            return operation.method(memory, **arguments)
+        finally:
+            log.debug("%s by %s: %.1f ms", operation.name, actor, (time.perf_counter() - started) * 1000)

@@ -1,0 +1,146 @@
+"""Lists and counts: what a store holds, as a person asks for it."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+
+from hydramem.core.errors import NotFoundError
+from hydramem.core.ids import document_id, entity_key, session_id
+from hydramem.core.types import DocumentView, Relation, RelationView, State, Stats
+from hydramem.graph.snapshot import Snapshot, Snapshots
+from hydramem.llm.model import Embedder
+from hydramem.storage.schema import SCHEMA_VERSION
+from hydramem.storage.store import LIVE, ChunkFilter, GraphStore, Listing, covers
+
+_PAGE = 1000
+
+
+def document(graph: GraphStore, source: str, *, project: str) -> DocumentView:
+    """Return a document, by id or source, with its active chunks in order.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    found = graph.documents([source, document_id(project, source), _resolved(project, source)])
+    if not found:
+        raise NotFoundError(f"{source[:80]!r}: no document of project {project!r} has this id or source")
+    where = ChunkFilter(documents=(found[0].id,), states=LIVE)
+    chunks = list(graph.list_chunks(where, Listing(limit=_PAGE)))
+    while len(chunks) % _PAGE == 0 and (
+        more := graph.list_chunks(where, Listing(limit=_PAGE, offset=len(chunks)))
+    ):
+        chunks.extend(more)
+    return DocumentView(document=found[0], chunks=tuple(chunks))
+
+
+def _resolved(project: str, source: str) -> str:
+    """Address the file that a relative path names, as ingest does."""
+    try:
+        return document_id(project, str(Path(source).resolve()))
+    except (OSError, ValueError):
+        return ""  # not a path; the other two ways of naming a document remain
+
+
+def session_key(project: str, session: str) -> str:
+    """Return the id of a session given by name or by id."""
+    return session if session.startswith("s_") and len(session) == 34 else session_id(project, session)
+
+
+def find_entity(snapshot: Snapshot, name: str) -> int:
+    """Return the node of the entity that has this name or alias.
+
+    Raises:
+        NotFoundError: None has; the message names the nearest names.
+    """
+    node = snapshot.find(entity_key(name))
+    if node is None:
+        raise NotFoundError(
+            f"{name[:80]!r}: no entity of project {snapshot.project!r} has this name or alias"
+        )
+    return node
+
+
+def relations(
+    entity: str | None,
+    *,
+    project: str,
+    type: str | None,
+    states: Sequence[State],
+    at: datetime,
+    known_at: datetime | None,
+    page: Listing,
+    graph: GraphStore,
+    snapshots: Snapshots,
+) -> tuple[RelationView, ...]:
+    """List relations of a project, or of one entity in it, that hold at a time, newest first.
+
+    Raises:
+        NotFoundError: No entity has that name.
+    """
+    if entity is None:
+        rows = graph.list_relations(project, page, type=type, states=states, at=at, known_at=known_at)
+    else:
+        snapshot = snapshots.of(project)
+        around = graph.relations([snapshot.nodes.ids[find_entity(snapshot, entity)]])
+        holding = (
+            row
+            for row in sorted(around, key=lambda row: (row.times.recorded_at, row.id), reverse=True)
+            if row.state in states and (type is None or row.type == type) and _holds(row, at, known_at)
+        )
+        rows = tuple(islice(holding, page.offset, page.offset + page.limit))
+    return named(rows, graph)
+
+
+def _holds(row: Relation, at: datetime, known_at: datetime | None) -> bool:
+    times = row.times
+    return covers(times.valid_from, times.valid_to, at) and (
+        known_at is None or covers(times.recorded_at, times.retired_at, known_at)
+    )
+
+
+def named(rows: Sequence[Relation], graph: GraphStore) -> tuple[RelationView, ...]:
+    """Return relations with their ends named, in the same order."""
+    ends = sorted({end for row in rows for end in (row.subject, row.object)})
+    names = {entity.id: entity.name for entity in graph.entities(ends)}
+    return tuple(_view(row, names) for row in rows)
+
+
+def _view(row: Relation, names: Mapping[str, str]) -> RelationView:
+    return RelationView(
+        id=row.id,
+        subject=names[row.subject],
+        type=row.type,
+        object=names[row.object],
+        confidence=row.confidence,
+        origin=row.origin,
+        layer=row.layer,
+        state=row.state,
+        quote=row.quote,
+        evidence=row.evidence,
+        valid_from=row.times.valid_from,
+        valid_to=row.times.valid_to,
+        recorded_at=row.times.recorded_at,
+        retired_at=row.times.retired_at,
+    )
+
+
+def stats(path: Path, graph: GraphStore, embedder: Embedder, *, generator: str | None) -> Stats:
+    """Count what the store holds and what it takes on disk."""
+    return Stats(
+        path=str(path),
+        engine=graph.engine,
+        schema_version=SCHEMA_VERSION,
+        embedder=embedder.fingerprint,
+        dimension=embedder.dimension,
+        generator=generator,
+        counts=graph.counts(),
+        projects=graph.projects(),
+        pending=sum(len(row.chunks) + len(row.entities) for row in graph.outbox()),
+        disk_bytes={part.name: _size(part) for part in sorted(path.iterdir())} if path.is_dir() else {},
+    )
+
+
+def _size(path: Path) -> int:
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    return sum(file.stat().st_size for file in files)

@@ -1,0 +1,140 @@
+"""The mirror: every write goes through here, and the vector store hears of it or is told later.
+
+A write commits in the graph together with an outbox row that names what the vector store must hear;
+the row goes when the vector store has it. A process that dies in between leaves the row, and opening
+the store delivers it.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from hydramem.core.types import Chunk, Entity
+from hydramem.storage.store import (
+    ChunkVector,
+    EntityVector,
+    GraphStore,
+    Vector,
+    VectorStore,
+    Write,
+    indexed_text,
+)
+
+Embed = Callable[[Sequence[str]], Vector]
+"""Turns texts into an array of shape (texts, dimension)."""
+
+_BATCH = 256
+
+
+def worth_a_vector(entity: Entity) -> bool:
+    """Say whether an entity's name is embedded: one mentioned once is reached by its chunk's own vector."""
+    return entity.mention_count >= 2
+
+
+class Mirror:
+    """The one way to write: the graph store commits, then the vector store follows.
+
+    Args:
+        graph: The truth.
+        vectors: What follows it; a callable, because a store can be open while its vectors are damaged.
+        embed: Makes the vectors that a caller did not supply.
+        committed: Called after each commit, in their order, for what else derives from the graph.
+    """
+
+    def __init__(
+        self,
+        graph: GraphStore,
+        vectors: Callable[[], VectorStore],
+        embed: Embed,
+        committed: Callable[[Write], None],
+    ) -> None:
+        self._graph = graph
+        self._vectors = vectors
+        self._embed = embed
+        self._committed = committed
+        self._one_writer = threading.RLock()
+
+    @property
+    def one_writer(self) -> threading.RLock:
+        """The writer lock; hold it where a write depends on what was just read."""
+        return self._one_writer
+
+    def commit(self, write: Write, vectors: Mapping[str, Vector] | None = None) -> None:
+        """Commit a write and bring the vector store up to date with it.
+
+        Args:
+            write: What to commit.
+            vectors: Vectors by row id. A chunk without one keeps the vector it has, or is embedded here.
+                An entity with several mentions and without one here is taken to have been heard before.
+
+        Raises:
+            StorageError: The graph store refused (nothing is written), or the vector store did (the graph
+                has the write, and the vector store will get it when the store is opened again).
+        """
+        vectors = vectors or {}
+        with self._one_writer:
+            row = self._graph.write(write)
+            self._committed(write)
+            if row is None:
+                return
+            store = self._vectors()
+            store.put(
+                self._with_vectors(write.chunks, vectors),
+                [
+                    EntityVector(entity=entity, vector=vectors.get(entity.id))
+                    for entity in write.entities
+                    if entity.id in vectors or not worth_a_vector(entity)
+                ],
+            )
+            self._graph.clear_outbox([row])
+            store.maintain()
+
+    def drain(self) -> int:
+        """Deliver what the outbox still holds; return how many rows of the vector store that concerned."""
+        with self._one_writer:
+            rows = self._graph.outbox()
+            chunks = list(dict.fromkeys(id for row in rows for id in row.chunks))
+            entities = list(dict.fromkeys(id for row in rows for id in row.entities))
+            for batch in batches(chunks):
+                self.refresh_chunks(batch)
+            for batch in batches(entities):
+                self.refresh_entities(batch)
+            self._graph.clear_outbox([row.id for row in rows])
+            return len(chunks) + len(entities)
+
+    def refresh_chunks(self, ids: Sequence[str]) -> None:
+        """Make the vector store hold these chunks as the graph has them, or not at all where it has not."""
+        chunks = self._graph.chunks(ids)
+        store = self._vectors()
+        store.put(self._with_vectors(chunks, {}))
+        store.remove(chunks=sorted(set(ids) - {chunk.id for chunk in chunks}))
+
+    def refresh_entities(self, ids: Sequence[str]) -> None:
+        """Make the vector store hold these entities as the graph has them, or not at all where it has not."""
+        entities = self._graph.entities(ids)
+        store = self._vectors()
+        embedded = self._embed_by_id(
+            {entity.id: entity.name for entity in entities if worth_a_vector(entity)}
+        )
+        store.put(
+            entities=[EntityVector(entity=entity, vector=embedded.get(entity.id)) for entity in entities]
+        )
+        store.remove(entities=sorted(set(ids) - {entity.id for entity in entities}))
+
+    def _with_vectors(self, chunks: Sequence[Chunk], given: Mapping[str, Vector]) -> list[ChunkVector]:
+        """Pair chunks with vectors: given, else held for the same text, else made now."""
+        rest = [chunk for chunk in chunks if chunk.id not in given]
+        held = self._vectors().vectors([chunk.id for chunk in rest]) if rest else {}
+        made = self._embed_by_id({chunk.id: indexed_text(chunk) for chunk in rest if chunk.id not in held})
+        known = {**held, **made, **given}
+        return [ChunkVector(chunk=chunk, vector=known[chunk.id]) for chunk in chunks]
+
+    def _embed_by_id(self, texts: Mapping[str, str]) -> dict[str, Vector]:
+        return dict(zip(texts, self._embed(list(texts.values())), strict=True)) if texts else {}
+
+
+def batches(ids: Iterable[str], size: int = _BATCH) -> Iterator[list[str]]:
+    """Cut ids into lists of at most `size`."""
+    left = iter(ids)
+    while batch := list(islice(left, size)):
+        yield batch

@@ -1,0 +1,110 @@
+"""The doctor: proves that the vector store agrees with the graph store, and rebuilds what does not."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from hydramem.core.types import Diagnosis
+from hydramem.storage.outbox import Mirror, batches
+from hydramem.storage.store import GraphStore, VectorStore, chunk_mirror_hash, entity_mirror_hash
+
+Progress = Callable[[int, int], None]
+"""Called with rows done and rows to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """Where a mirror differs from the truth, by row id."""
+
+    missing: tuple[str, ...]
+    stale: tuple[str, ...]
+    orphaned: tuple[str, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return (*self.missing, *self.stale, *self.orphaned)
+
+
+def _compare(truth: Mapping[str, str], mirror: Mapping[str, str]) -> _Difference:
+    return _Difference(
+        missing=tuple(sorted(truth.keys() - mirror.keys())),
+        stale=tuple(sorted(id for id in truth.keys() & mirror.keys() if truth[id] != mirror[id])),
+        orphaned=tuple(sorted(mirror.keys() - truth.keys())),
+    )
+
+
+def diagnose(
+    graph: GraphStore,
+    vectors: VectorStore,
+    mirror: Mirror,
+    *,
+    fix: bool = False,
+    progress: Progress | None = None,
+) -> Diagnosis:
+    """Compare the two stores row by row; with `fix`, rebuild what differs from the graph.
+
+    Args:
+        graph: The truth.
+        vectors: What should follow it.
+        mirror: Rebuilds rows.
+        fix: Rebuild missing and stale rows, remove orphaned ones.
+        progress: Told of the rebuilding.
+    """
+    with mirror.one_writer:
+        if not fix:
+            return _compare_stores(graph, vectors)[0]
+        mirror.drain()
+        _, chunks, entities = _compare_stores(graph, vectors)
+        repaired = _rebuild(mirror, chunks, entities, progress)
+        if repaired:
+            vectors.maintain(force=True)
+        after, _, _ = _compare_stores(graph, vectors)
+    return replace(after, repaired=repaired)
+
+
+def _compare_stores(graph: GraphStore, vectors: VectorStore) -> tuple[Diagnosis, _Difference, _Difference]:
+    chunk_truth = {c.id: chunk_mirror_hash(c) for batch in graph.scan_chunks() for c in batch}
+    entity_truth = {e.id: entity_mirror_hash(e) for batch in graph.scan_entities() for e in batch}
+    chunk_mirror, entity_mirror = vectors.chunk_hashes(), vectors.entity_hashes()
+    chunks, entities = _compare(chunk_truth, chunk_mirror), _compare(entity_truth, entity_mirror)
+    pending = sum(len(row.chunks) + len(row.entities) for row in graph.outbox())
+    problems = _say(chunks, entities, pending)
+    diagnosis = Diagnosis(
+        healthy=not problems,
+        chunks_in_graph=len(chunk_truth),
+        chunks_in_vectors=len(chunk_mirror),
+        entities_in_graph=len(entity_truth),
+        entities_in_vectors=len(entity_mirror),
+        missing=len(chunks.missing) + len(entities.missing),
+        stale=len(chunks.stale) + len(entities.stale),
+        orphaned=len(chunks.orphaned) + len(entities.orphaned),
+        pending=pending,
+        problems=problems,
+    )
+    return diagnosis, chunks, entities
+
+
+def _rebuild(mirror: Mirror, chunks: _Difference, entities: _Difference, progress: Progress | None) -> int:
+    total, done = len(chunks.ids) + len(entities.ids), 0
+    for refresh, ids in ((mirror.refresh_chunks, chunks.ids), (mirror.refresh_entities, entities.ids)):
+        for batch in batches(ids):
+            refresh(batch)
+            done += len(batch)
+            if progress is not None:
+                progress(done, total)
+    return done
+
+
+def _say(chunks: _Difference, entities: _Difference, pending: int) -> tuple[str, ...]:
+    counted = {
+        "are missing from the vectors": (len(chunks.missing), len(entities.missing)),
+        "are out of date in the vectors": (len(chunks.stale), len(entities.stale)),
+        "are in the vectors only": (len(chunks.orphaned), len(entities.orphaned)),
+    }
+    problems = [
+        f"{of_chunks} chunks and {of_entities} entities {what}; `hydramem doctor --fix` rebuilds them"
+        for what, (of_chunks, of_entities) in counted.items()
+        if of_chunks or of_entities
+    ]
+    if pending:
+        problems.append(f"{pending} rows wait in the outbox; opening the store delivers them")
+    return tuple(problems)
