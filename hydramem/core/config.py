@@ -71,7 +71,14 @@ class EmbeddingConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleConfig:
-    """A generator for one role; an empty field inherits from `llm`."""
+    """A generator for one role; an empty field inherits from `llm`.
+
+    Attributes:
+        provider: As `llm.provider`.
+        model: As `llm.model`.
+        base_url: As `llm.base_url`.
+        api_key_env: As `llm.api_key_env`.
+    """
 
     __pydantic_config__ = _STRICT
 
@@ -83,7 +90,16 @@ class RoleConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RolesConfig:
-    """Generators by role."""
+    """Generators by role.
+
+    Attributes:
+        extract: Entities and relations of documents.
+        classify: Scope, categories and importance of a memory.
+        consolidate: What a new memory does to the ones it touches.
+        link: Links between memories.
+        infer: Relations that sessions suggest.
+        verify: Whether evidence supports a relation.
+    """
 
     __pydantic_config__ = _STRICT
 
@@ -106,7 +122,7 @@ class LlmConfig:
         api_key_env: Name of the environment variable that holds the key.
         timeout_seconds: Time for one answer.
         retries: Further tries after a failure, with back-off.
-        roles: Overrides by role.
+        roles: Overrides by role; an empty key inherits the one above.
     """
 
     __pydantic_config__ = _STRICT

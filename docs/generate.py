@@ -1,0 +1,118 @@
+"""Write the pages that are made from the code, or, with --check, fail where one is stale.
+
+python docs/generate.py [--check]
+"""
+
+import dataclasses
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from hydramem.core import config, types
+from hydramem.core.config_text import Setting, attribute_lines, config_text, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTE = "<!-- Made by docs/generate.py from the code: change the code, then run it. -->\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Write every page, or name the stale ones; return the exit code."""
+    stale = [name for name, page in PAGES.items() if _read(ROOT / name) != page()]
+    if "--check" in arguments:
+        for name in stale:
+            print(f"{name} is stale: run `python docs/generate.py`")
+        return 1 if stale else 0
+    for name in stale:
+        (ROOT / name).write_text(PAGES[name](), encoding="utf-8")
+        print(f"wrote {name}")
+    return 0
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+# Configuration -----------------------------------------------------------------------------------
+
+
+def configuration_page() -> str:
+    """Return the page of every setting."""
+    by_section: dict[str, list[Setting]] = {}
+    for setting in settings():
+        by_section.setdefault(setting.path[0], []).append(setting)
+    return (
+        f"# Configuration\n\n{NOTE}\n"
+        "Settings are looked for in `config.yml` in the store's folder, or in the file that `--config`\n"
+        "names; what is left out has its default. An environment variable overrides both. `hydramem init`\n"
+        "writes a file with every key into the store. An unknown key, or a value of the wrong type, is a\n"
+        "`ConfigError`. A secret is never a value: a key that ends in `_env` names the environment variable\n"
+        "that holds it.\n" + "".join(_section(name, rows) for name, rows in by_section.items())
+    )
+
+
+def _section(name: str, rows: list[Setting]) -> str:
+    about = (type(getattr(config.Config(), name)).__doc__ or "").splitlines()[0]
+    lines = ["| key | values | default | what it does | variable |", "|---|---|---|---|---|"]
+    lines += [
+        f"| `{'.'.join(row.path)}` | {row.kind} | `{_shown(row.default)}` | {row.why} | `{row.variable}` |"
+        for row in rows
+    ]
+    return f"\n## {name}\n\n{about}\n\n" + "\n".join(lines) + "\n"
+
+
+def _shown(default: object) -> str:
+    return str(list(default)) if isinstance(default, tuple) else f"{default}" if default != "" else '""'
+
+
+# Schema ------------------------------------------------------------------------------------------
+
+NODES = (types.Document, types.Chunk, types.Entity, types.Session, types.Change, types.Job)
+EDGES = (types.Relation, types.Mention, types.Link, types.Recalled)
+
+
+def schema_page() -> str:
+    """Return the page of the rows that a store holds."""
+    from hydramem.storage.schema import SCHEMA_VERSION
+
+    return (
+        f"# Schema\n\n{NOTE}\n"
+        f"Version {SCHEMA_VERSION}. The graph store holds these rows and is the truth; the vector store\n"
+        "mirrors chunks and entities and is rebuilt from it at need. A row is a frozen dataclass of\n"
+        "`hydramem.core.types`.\n"
+        "\n## The four times\n\n"
+        f"{(types.Times.__doc__ or '').splitlines()[0]}\n\n{_fields(types.Times)}"
+        "\n## Nodes\n" + "".join(map(_row, NODES)) + "\n## Edges\n" + "".join(map(_row, EDGES))
+    )
+
+
+def _row(row: type[Any]) -> str:
+    return f"\n### {row.__name__}\n\n{(row.__doc__ or '').splitlines()[0]}\n\n{_fields(row)}"
+
+
+def _fields(row: type[Any]) -> str:
+    whys, hints = attribute_lines(row), get_type_hints(row)
+    lines = ["| field | type | |", "|---|---|---|"]
+    lines += [
+        f"| `{item.name}` | {type_text(hints[item.name])} | {whys.get(item.name, '')} |"
+        for item in dataclasses.fields(row)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def type_text(hint: Any) -> str:
+    """Write a type as the pages show it: module names left out, bars escaped for a table."""
+    plain = hint.__name__ if isinstance(hint, type) and not getattr(hint, "__args__", ()) else str(hint)
+    plain = re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z])", "", plain).replace("NoneType", "None")
+    return f"`{plain}`".replace("|", "\\|")
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "config.yml": config_text,
+    "docs/configuration.md": configuration_page,
+    "docs/schema.md": schema_page,
+}
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

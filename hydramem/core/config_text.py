@@ -1,0 +1,99 @@
+"""The configuration as text: every key with its type, default and why, read from the dataclasses."""
+
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from hydramem.core.config import Config
+
+_HEADER = """\
+# Every setting of HydraMem with its default. Keep only what you change: a key left out has the default.
+# Looked for in the store's folder, or where --config says. HYDRAMEM_<SECTION>_<KEY> overrides a key.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One key of the configuration.
+
+    Attributes:
+        path: Section and key names, outermost first.
+        kind: Its type, as a person reads it.
+        why: What it does.
+    """
+
+    path: tuple[str, ...]
+    kind: str
+    default: object
+    why: str
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that overrides it."""
+        return "HYDRAMEM_" + "_".join(self.path).upper()
+
+
+def settings(section: type[Any] = Config, path: tuple[str, ...] = ()) -> Iterator[Setting]:
+    """Yield every key, in the order of the dataclasses."""
+    whys, hints, defaults = attribute_lines(section), get_type_hints(section), section()
+    for item in fields(section):
+        hint, default = hints[item.name], getattr(defaults, item.name)
+        if is_dataclass(hint):
+            yield from settings(type(default), (*path, item.name))
+        else:
+            yield Setting(path=(*path, item.name), kind=_kind(hint), default=default, why=whys[item.name])
+
+
+def attribute_lines(described: type[Any]) -> dict[str, str]:
+    """Return what a class docstring's `Attributes:` section says, by name; `a, b: ...` says it of both."""
+    _, _, section = inspect.cleandoc(described.__doc__ or "").partition("Attributes:\n")
+    found: dict[str, str] = {}
+    for line in re.sub(r"\n {8,}", " ", section).splitlines():
+        names, colon, text = line.strip().partition(":")
+        if colon:
+            found |= dict.fromkeys((name.strip() for name in names.split(",")), text.strip())
+    return found
+
+
+def config_text() -> str:
+    """Return a `config.yml` that holds every key with its default and one line of why."""
+    return _HEADER + "".join(
+        _section_text(item.name, type(getattr(Config(), item.name))) for item in fields(Config)
+    )
+
+
+def _section_text(name: str, section: type[Any]) -> str:
+    lines = [f"\n# {(section.__doc__ or '').splitlines()[0]}", f"{name}:"]
+    whys, said = attribute_lines(section), ""
+    for item in fields(section):
+        if whys[item.name] != said:  # keys explained together stand together
+            said = whys[item.name]
+            lines.append(f"  # {said}")
+        default = getattr(section(), item.name)
+        lines += _roles_text(default) if is_dataclass(default) else [f"  {item.name}: {_plain(default)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _roles_text(roles: Any) -> list[str]:
+    lines, whys = ["  roles:"], attribute_lines(type(roles))
+    for item in fields(roles):
+        role = getattr(roles, item.name)
+        keys = ", ".join(f"{key.name}: {_plain(getattr(role, key.name))}" for key in fields(role))
+        lines += [f"    # {whys[item.name]}", f"    {item.name}: {{{keys}}}"]
+    return lines
+
+
+def _plain(value: object) -> str:
+    """Write a value as YAML; JSON is YAML, and plain words need no quotes."""
+    if isinstance(value, str) and re.fullmatch(r"(?!(?:null|true|false|yes|off)$)[A-Za-z_]{3,}", value):
+        return value
+    return json.dumps(value)
+
+
+def _kind(hint: Any) -> str:
+    if get_origin(hint) is Literal:
+        return ", ".join(f"`{choice}`" for choice in get_args(hint) if choice)
+    return {int: "whole number", float: "number", str: "text"}.get(hint, "list of texts")

@@ -1,0 +1,132 @@
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hydramem.core.config import Config, load_config, override_names
+from hydramem.core.config_text import attribute_lines, config_text, settings
+from hydramem.core.errors import ConfigError
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "config.yml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_without_file_and_environment_it_is_the_defaults():
+    assert load_config(environment={}) == Config()
+
+
+def test_a_file_overrides_defaults_and_the_environment_overrides_the_file(tmp_path):
+    path = write(tmp_path, "search: {candidates: 7, damping: 0.5}\nserver: {ingest_roots: [a, b]}")
+    config = load_config(path, environment={"HYDRAMEM_SEARCH_DAMPING": "0.6"})
+    assert (config.search.candidates, config.search.damping) == (7, 0.6)
+    assert config.server.ingest_roots == ("a", "b")
+    assert config.storage == Config().storage
+
+
+def test_the_environment_reaches_nested_keys_and_lists():
+    config = load_config(
+        environment={
+            "HYDRAMEM_LLM_ROLES_VERIFY_MODEL": "small",
+            "HYDRAMEM_SERVER_ALLOWED_HOSTS": "[one, two]",
+        }
+    )
+    assert config.llm.roles.verify.model == "small"
+    assert config.server.allowed_hosts == ("one", "two")
+
+
+def test_variables_that_name_no_key_are_left_alone():
+    assert load_config(environment={"HYDRAMEM_HOME": "x", "HYDRAMEM_TOKEN": "y"}) == Config()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("serach: {}", "serach: no such key"),
+        ("search: {candidate: 3}", "search.candidate: no such key"),
+        ("search: {candidates: many}", "search.candidates: .*'many'"),
+        ("search: {candidates: '3'}", "search.candidates"),
+        ("search: {candidates: true}", "search.candidates"),
+        ("search: {traversal: sideways}", "search.traversal"),
+        ("llm: {roles: {verify: {modle: x}}}", "llm.roles.verify.modle: no such key"),
+        ("- a list", "expected sections"),
+        ("a: [", "cannot be read as YAML"),
+        ("storage: 3", "storage"),
+    ],
+)
+def test_a_wrong_file_is_named_with_the_path_of_the_key(tmp_path, text, said):
+    path = write(tmp_path, text)
+    with pytest.raises(ConfigError, match=said) as caught:
+        load_config(path, environment={})
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["lots", "[1", "", "1.5"])
+def test_a_wrong_override_is_a_config_error(value):
+    with pytest.raises(ConfigError, match=r"CANDIDATES|candidates"):
+        load_config(environment={"HYDRAMEM_SEARCH_CANDIDATES": value})
+
+
+def test_a_section_that_is_not_a_section_survives_an_override(tmp_path):
+    path = write(tmp_path, "search: 3")
+    with pytest.raises(ConfigError, match="search"):
+        load_config(path, environment={"HYDRAMEM_SEARCH_DAMPING": "0.6"})
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"a: \x00"])
+def test_a_binary_file_is_a_config_error(tmp_path, content):
+    path = tmp_path / "config.yml"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_config(path, environment={})
+
+
+def test_a_missing_file_is_a_config_error(tmp_path):
+    with pytest.raises(ConfigError, match=r"absent\.yml"):
+        load_config(tmp_path / "absent.yml")
+
+
+def test_the_written_text_holds_every_key_and_means_the_defaults(tmp_path):
+    path = write(tmp_path, config_text())
+    assert load_config(path, environment={}) == Config()
+    loaded = yaml.safe_load(config_text())
+    for keys in override_names(Config).values():
+        section = loaded
+        for key in keys:
+            section = section[key]
+
+
+def test_every_key_says_why_in_one_line():
+    assert all(setting.why and "\n" not in setting.why for setting in settings())
+    assert {setting.variable: setting.path for setting in settings()} == override_names(Config)
+
+
+def test_the_file_at_the_root_is_the_defaults():
+    root = Path(__file__).parents[2] / "config.yml"
+    assert root.read_text(encoding="utf-8") == config_text()
+
+
+def test_no_key_holds_a_secret():
+    secrets = re.compile(r"key|token|password|secret")
+    named = [setting for setting in settings() if secrets.search(setting.path[-1])]
+    assert all(s.path[-1].endswith(("_env", "_tokens")) for s in named)
+
+
+def test_attribute_lines_join_continuations_and_split_names():
+    class Described:
+        """A thing.
+
+        Attributes:
+            a, b: One line
+                that goes on.
+            c: Another.
+        """
+
+    assert attribute_lines(Described) == {
+        "a": "One line that goes on.",
+        "b": "One line that goes on.",
+        "c": "Another.",
+    }
