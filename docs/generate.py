@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from hydramem.core import config, types
-from hydramem.core.config_text import Setting, attribute_lines, config_text, settings
+from hydramem.core.config_text import Setting, attributes, config_text, settings
+from hydramem.core.docstrings import first_line
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTE = "<!-- Made by docs/generate.py from the code: change the code, then run it. -->\n"
@@ -53,7 +54,7 @@ def configuration_page() -> str:
 
 
 def _section(name: str, rows: list[Setting]) -> str:
-    about = (type(getattr(config.Config(), name)).__doc__ or "").splitlines()[0]
+    about = first_line(type(getattr(config.Config(), name)).__doc__)
     lines = ["| key | values | default | what it does | variable |", "|---|---|---|---|---|"]
     lines += [
         f"| `{'.'.join(row.path)}` | {row.kind} | `{_shown(row.default)}` | {row.why} | `{row.variable}` |"
@@ -82,17 +83,17 @@ def schema_page() -> str:
         "mirrors chunks and entities and is rebuilt from it at need. A row is a frozen dataclass of\n"
         "`hydramem.core.types`.\n"
         "\n## The four times\n\n"
-        f"{(types.Times.__doc__ or '').splitlines()[0]}\n\n{_fields(types.Times)}"
+        f"{first_line(types.Times.__doc__)}\n\n{_fields(types.Times)}"
         "\n## Nodes\n" + "".join(map(_row, NODES)) + "\n## Edges\n" + "".join(map(_row, EDGES))
     )
 
 
 def _row(row: type[Any]) -> str:
-    return f"\n### {row.__name__}\n\n{(row.__doc__ or '').splitlines()[0]}\n\n{_fields(row)}"
+    return f"\n### {row.__name__}\n\n{first_line(row.__doc__)}\n\n{_fields(row)}"
 
 
 def _fields(row: type[Any]) -> str:
-    whys, hints = attribute_lines(row), get_type_hints(row)
+    whys, hints = attributes(row), get_type_hints(row)
     lines = ["| field | type | |", "|---|---|---|"]
     lines += [
         f"| `{item.name}` | {type_text(hints[item.name])} | {whys.get(item.name, '')} |"

@@ -1,10 +1,12 @@
 """The operations table: one row is one Python method, CLI command, MCP tool and reference section."""
 
+import inspect
 import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from datetime import datetime
+from typing import Any, Literal, get_args, get_type_hints
 
 from hydramem.memory import Memory
 from hydramem.storage.changes import acting_as
@@ -34,6 +36,31 @@ class Operation:
     def name(self) -> str:
         """The operation's name on every surface."""
         return self.method.__name__
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """What a surface asks for: no `self`, no `progress` callback, and moments as ISO 8601 text."""
+        hints = get_type_hints(self.method)
+        given = inspect.signature(self.method)
+        shown = [
+            parameter.replace(annotation=_as_text(hints[name]))
+            for name, parameter in given.parameters.items()
+            if name not in {"self", "progress"}
+        ]
+        return given.replace(parameters=shown, return_annotation=hints["return"])
+
+    @property
+    def reports_progress(self) -> bool:
+        """Whether the method takes a `progress` callback."""
+        return "progress" in inspect.signature(self.method).parameters
+
+
+def _as_text(hint: Any) -> Any:
+    """Replace `When` by text: JSON and command lines have no moments."""
+    kinds = get_args(hint)
+    if datetime not in kinds:
+        return hint
+    return str | None if type(None) in kinds else str
 
 
 OPERATIONS: tuple[Operation, ...] = (

@@ -1,12 +1,12 @@
 """The configuration as text: every key with its type, default and why, read from the dataclasses."""
 
-import inspect
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from hydramem.core import docstrings
 from hydramem.core.config import Config
 
 _HEADER = """\
@@ -38,7 +38,7 @@ class Setting:
 
 def settings(section: type[Any] = Config, path: tuple[str, ...] = ()) -> Iterator[Setting]:
     """Yield every key, in the order of the dataclasses."""
-    whys, hints, defaults = attribute_lines(section), get_type_hints(section), section()
+    whys, hints, defaults = attributes(section), get_type_hints(section), section()
     for item in fields(section):
         hint, default = hints[item.name], getattr(defaults, item.name)
         if is_dataclass(hint):
@@ -47,15 +47,9 @@ def settings(section: type[Any] = Config, path: tuple[str, ...] = ()) -> Iterato
             yield Setting(path=(*path, item.name), kind=_kind(hint), default=default, why=whys[item.name])
 
 
-def attribute_lines(described: type[Any]) -> dict[str, str]:
-    """Return what a class docstring's `Attributes:` section says, by name; `a, b: ...` says it of both."""
-    _, _, section = inspect.cleandoc(described.__doc__ or "").partition("Attributes:\n")
-    found: dict[str, str] = {}
-    for line in re.sub(r"\n {8,}", " ", section).splitlines():
-        names, colon, text = line.strip().partition(":")
-        if colon:
-            found |= dict.fromkeys((name.strip() for name in names.split(",")), text.strip())
-    return found
+def attributes(described: type[Any]) -> dict[str, str]:
+    """Return what a class's docstring says of its attributes."""
+    return docstrings.section(described.__doc__, "Attributes")
 
 
 def config_text() -> str:
@@ -66,8 +60,8 @@ def config_text() -> str:
 
 
 def _section_text(name: str, section: type[Any]) -> str:
-    lines = [f"\n# {(section.__doc__ or '').splitlines()[0]}", f"{name}:"]
-    whys, said = attribute_lines(section), ""
+    lines = [f"\n# {docstrings.first_line(section.__doc__)}", f"{name}:"]
+    whys, said = attributes(section), ""
     for item in fields(section):
         if whys[item.name] != said:  # keys explained together stand together
             said = whys[item.name]
@@ -78,7 +72,7 @@ def _section_text(name: str, section: type[Any]) -> str:
 
 
 def _roles_text(roles: Any) -> list[str]:
-    lines, whys = ["  roles:"], attribute_lines(type(roles))
+    lines, whys = ["  roles:"], attributes(type(roles))
     for item in fields(roles):
         role = getattr(roles, item.name)
         keys = ", ".join(f"{key.name}: {_plain(getattr(role, key.name))}" for key in fields(role))

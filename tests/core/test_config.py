@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from hydramem.core.config import Config, load_config, override_names
-from hydramem.core.config_text import attribute_lines, config_text, settings
+from hydramem.core.config_text import config_text, settings
 from hydramem.core.errors import ConfigError
 
 
@@ -113,20 +113,3 @@ def test_no_key_holds_a_secret():
     secrets = re.compile(r"key|token|password|secret")
     named = [setting for setting in settings() if secrets.search(setting.path[-1])]
     assert all(s.path[-1].endswith(("_env", "_tokens")) for s in named)
-
-
-def test_attribute_lines_join_continuations_and_split_names():
-    class Described:
-        """A thing.
-
-        Attributes:
-            a, b: One line
-                that goes on.
-            c: Another.
-        """
-
-    assert attribute_lines(Described) == {
-        "a": "One line that goes on.",
-        "b": "One line that goes on.",
-        "c": "Another.",
-    }
