@@ -1,3 +1,48 @@
-"""HydraMem: an embedded, graph-native memory for AI agents."""
+"""HydraMem: an embedded, graph-native memory for AI agents.
+
+    import hydramem
+
+    with hydramem.connect("notes") as memory:
+        memory.remember("Ada leads the billing team.")
+        print(memory.recall("who leads billing?").hits)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hydramem.core.config import Config
+    from hydramem.core.errors import HydraMemError
+    from hydramem.core.types import Chunk, Entity, Hit, Ingested, Recall, Remembered
+    from hydramem.memory import Memory, connect
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Chunk",
+    "Config",
+    "Entity",
+    "Hit",
+    "HydraMemError",
+    "Ingested",
+    "Memory",
+    "Recall",
+    "Remembered",
+    "connect",
+]
+
+_HOMES = {
+    "connect": "hydramem.memory",
+    "Memory": "hydramem.memory",
+    "Config": "hydramem.core.config",
+    "HydraMemError": "hydramem.core.errors",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used, so that `import hydramem` costs next to nothing."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_HOMES.get(name, "hydramem.core.types")), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,166 @@
+"""One folder, one handle: counting, forks, a second process, and many threads."""
+
+import multiprocessing
+import os
+import stat
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import hydramem
+from hydramem.core.config import Config, load_config
+from hydramem.core.errors import (
+    EmbeddingMismatchError,
+    InvalidInputError,
+    StorageError,
+    StoreBusyError,
+)
+from hydramem.llm.hashing import HashEmbedder
+
+ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
+ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
+
+
+@pytest.fixture
+def settings() -> Config:
+    return load_config(environment=ENVIRONMENT)
+
+
+def test_two_connects_to_one_real_path_share_one_handle(tmp_path: Path, settings: Config) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "store")
+    first = hydramem.connect(tmp_path / "store", config=settings)
+    second = hydramem.connect(tmp_path / "link", config=settings)
+    id = first.remember("Ada leads billing.").id
+    first.close()
+    first.close()
+    assert second.get(id).text == "Ada leads billing."
+    second.close()
+    with hydramem.connect(tmp_path / "store", config=settings) as again:
+        assert again.get(id).text == "Ada leads billing."
+
+
+def test_a_closed_handle_says_so_while_another_goes_on(tmp_path: Path, settings: Config) -> None:
+    first = hydramem.connect(tmp_path, config=settings)
+    with hydramem.connect(tmp_path, config=settings) as second:
+        first.close()
+        with pytest.raises(StorageError, match="closed"):
+            first.projects()
+        assert second.projects() == ()
+
+
+def test_two_handles_have_projects_of_their_own(tmp_path: Path, settings: Config) -> None:
+    with (
+        hydramem.connect(tmp_path, config=settings, project="alpha") as alpha,
+        hydramem.connect(tmp_path, config=settings, project="beta") as beta,
+    ):
+        alpha.remember("Only alpha knows the word zanzibar.")
+        assert [hit.text for hit in alpha.recall("zanzibar").hits] == ["Only alpha knows the word zanzibar."]
+        assert beta.recall("zanzibar").hits == ()
+        assert [project.name for project in beta.projects()] == ["alpha"]
+
+
+def test_another_embedder_is_refused_whether_open_or_not(tmp_path: Path, settings: Config) -> None:
+    with hydramem.connect(tmp_path, config=settings), pytest.raises(EmbeddingMismatchError):
+        hydramem.connect(tmp_path, config=settings, embedder=HashEmbedder(64))
+    with pytest.raises(EmbeddingMismatchError):
+        hydramem.connect(tmp_path, config=settings, embedder=HashEmbedder(64))
+    hydramem.connect(tmp_path, config=settings).close()
+
+
+def _use_in_child(memory: hydramem.Memory, answers: "multiprocessing.Queue[str]") -> None:
+    try:
+        memory.projects()
+    except StorageError as error:
+        answers.put(str(error))
+    else:
+        answers.put("worked")
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_use_after_fork_is_an_error(tmp_path: Path, settings: Config) -> None:
+    context = multiprocessing.get_context("fork")
+    answers: multiprocessing.Queue[str] = context.Queue()
+    with hydramem.connect(tmp_path, config=settings) as memory:
+        child = context.Process(target=_use_in_child, args=(memory, answers))
+        child.start()
+        assert "fork" in answers.get(timeout=30)
+        child.join(30)
+        assert memory.projects() == ()
+
+
+def test_a_second_process_is_told_who_holds_the_store(tmp_path: Path, settings: Config) -> None:
+    code = (
+        "import sys, hydramem; from hydramem.core.errors import StoreBusyError\n"
+        "try: hydramem.connect(sys.argv[1])\n"
+        "except StoreBusyError as error: print(error)\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    with hydramem.connect(tmp_path, config=settings):
+        said = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, **ENVIRONMENT}, check=True
+        ).stdout
+    assert f"process {os.getpid()}" in said
+
+
+def test_busy_is_a_storage_error_and_leaves_nothing_open() -> None:
+    assert issubclass(StoreBusyError, StorageError)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
+def test_a_read_only_folder_is_a_clear_error(tmp_path: Path, settings: Config) -> None:
+    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    with pytest.raises(StorageError, match="cannot"):
+        hydramem.connect(tmp_path / "store", config=settings)
+
+
+PATHS = ["../up", "a/b", "a\\b", "", "  ", ".hidden", "x" * 300, "a\x00b", "a\nb"]
+
+
+@pytest.mark.parametrize("project", PATHS)
+def test_a_project_that_is_no_plain_name_is_refused(tmp_path: Path, settings: Config, project: str) -> None:
+    with pytest.raises(InvalidInputError, match="project"):
+        hydramem.connect(tmp_path / "store", config=settings, project=project)
+    assert not (tmp_path / "store").exists()
+
+
+def work(memory: hydramem.Memory, worker: int, end: float) -> dict[str, str]:
+    """Read and write until the end; return what was acknowledged."""
+    acknowledged, step = dict[str, str](), 0
+    while time.monotonic() < end:
+        step += 1
+        text = f"Worker{worker} wrote line{worker}x{step} about Topic{step % 9}."
+        acknowledged[memory.remember(text).id] = text
+        assert memory.recall(f"line{worker}x{step}", limit=5).hits
+        memory.memories(limit=5)
+        memory.entities(limit=5)
+    return acknowledged
+
+
+def hammer(memory: hydramem.Memory, seconds: float) -> dict[str, str]:
+    """Read and write from 8 threads; return what was acknowledged."""
+    end = time.monotonic() + seconds
+    with ThreadPoolExecutor(8) as pool:
+        workers = [pool.submit(work, memory, number, end) for number in range(8)]
+        return {id: text for worker in workers for id, text in worker.result().items()}
+
+
+def check_nothing_is_lost(folder: Path, settings: Config, seconds: float) -> None:
+    with hydramem.connect(folder, config=settings) as memory:
+        acknowledged = hammer(memory, seconds)
+    assert len(acknowledged) >= 8
+    with hydramem.connect(folder, config=settings) as memory:
+        assert {id: memory.get(id).text for id in acknowledged} == acknowledged
+        assert memory.doctor().problems == ()
+
+
+def test_eight_threads_lose_nothing(tmp_path: Path, settings: Config) -> None:
+    check_nothing_is_lost(tmp_path, settings, seconds=3)
+
+
+@pytest.mark.slow
+def test_eight_threads_lose_nothing_in_a_minute(tmp_path: Path, settings: Config) -> None:
+    check_nothing_is_lost(tmp_path, settings, seconds=60)
