@@ -1,0 +1,92 @@
+"""Append-only columns: a writer grows them while readers hold views that never change."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+BEGINNING = np.iinfo(np.int64).min
+"""Stands for an interval that has no start."""
+
+END = np.iinfo(np.int64).max
+"""Stands for an interval that has no end."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def microseconds(moment: datetime | None, default: int) -> int:
+    """Return a moment as microseconds since 1970 in UTC, or the default where there is none."""
+    return default if moment is None else (moment - _EPOCH) // _MICROSECOND
+
+
+class Column:
+    """A numpy array that grows at the end.
+
+    Rows past a view's end may be written without the view's reader noticing, so growing copies
+    nothing; changing a row that a view shows copies the column first.
+    """
+
+    def __init__(self, data: Array) -> None:
+        self._data = data
+        self._size = len(data)
+        self._seen = len(data)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, row: int) -> Any:
+        return self._data[row]
+
+    def append(self, value: object) -> None:
+        """Add a row."""
+        self._make_room(len(value) if isinstance(value, bytes) else 0)
+        self._data[self._size] = value
+        self._size += 1
+
+    def replace(self, row: int, value: object) -> None:
+        """Change a row; views taken before keep the old value."""
+        if self._data[row] == self._data.dtype.type(value):
+            return
+        if row < self._seen:
+            self._data = self._data.copy()
+            self._seen = 0
+        self._data[row] = value
+
+    def view(self) -> Array:
+        """Return the rows as they are now, read-only."""
+        self._seen = self._size
+        view = self._data[: self._size]
+        view.flags.writeable = False
+        return view
+
+    def _make_room(self, width: int) -> None:
+        # A longer byte string than any before widens the column instead of being cut.
+        wider = width > self._data.dtype.itemsize and self._data.dtype.kind == "S"
+        if not wider and self._size < len(self._data):
+            return
+        dtype = np.dtype(f"S{width}") if wider else self._data.dtype
+        grown = np.zeros(max(16, self._size + self._size // 8 + 1), dtype=dtype)
+        grown[: self._size] = self._data[: self._size]
+        self._data, self._seen = grown, 0
+
+
+class Codes:
+    """Small integers for strings that repeat; -1 stands for none. Codes are never reused."""
+
+    def __init__(self, values: list[str]) -> None:
+        self.values = values
+        self._codes = {value: code for code, value in enumerate(values)}
+
+    def of(self, value: str | None) -> int:
+        """Return a string's code, giving it the next one where it is new."""
+        if value is None:
+            return -1
+        code = self._codes.get(value)
+        if code is None:
+            code = self._codes[value] = len(self.values)
+            self.values.append(value)
+        return code

@@ -1,0 +1,360 @@
+"""The writer's side of a snapshot: columns loaded from the store's tables, grown by each write.
+
+New rows are appended, changed rows copy their column, so that snapshots already handed out stay as
+they were. Adjacency of new edges is an overlay, merged into the base past a share of it.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hydramem.core.types import Chunk, Entity, Times
+from hydramem.graph import adjacency
+from hydramem.graph.columns import BEGINNING, END, Array, Codes, Column, microseconds
+from hydramem.graph.names import NameIndex, Names
+from hydramem.graph.view import (
+    EDGE_KINDS,
+    LAYERS,
+    LINK,
+    MENTION,
+    RELATION,
+    STATES,
+    EdgeColumns,
+    NodeColumns,
+    Snapshot,
+    Turns,
+)
+from hydramem.storage.store import Write
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_MERGE_SHARE = 0.05
+_MERGE_ROWS = 2000
+
+_LAST_POSITION = 2**31 - 1
+
+_INTERVALS = {"valid_from": BEGINNING, "valid_to": END, "recorded_at": BEGINNING, "retired_at": END}
+
+
+def load(project: str, nodes: "pa.Table", edges: "pa.Table") -> Snapshot:
+    """Build a snapshot from a graph store's tables (columns: `storage.schema`)."""
+    return Growing(project, nodes, edges).snapshot()
+
+
+class Growing:
+    """One project's columns and what they were last shown as. Not safe from several threads."""
+
+    def __init__(self, project: str, nodes: "pa.Table", edges: "pa.Table") -> None:
+        self._project = project
+        self._nodes = _Nodes(nodes)
+        self._edges = _Edges(edges, self._nodes.ids)
+        self._adjacency = self._merged()
+        self._shown: Snapshot | None = None
+
+    def apply(self, write: Write) -> None:
+        """Take in a committed write's rows; rows that are already in are replaced."""
+        for chunk in write.chunks:
+            if chunk.project == self._project:
+                self._nodes.put_chunk(chunk)
+        for entity in write.entities:
+            if entity.project == self._project:
+                self._nodes.put_entity(entity)
+        self._apply_edges(write)
+        self._shown = None
+
+    def _apply_edges(self, write: Write) -> None:
+        for mention in write.mentions:
+            self._put(MENTION, mention.chunk, mention.entity, weight=mention.count)
+        for relation in write.relations:
+            self._put(
+                RELATION,
+                relation.subject,
+                relation.object,
+                weight=relation.confidence,
+                id=relation.id,
+                type=relation.type,
+                bidirectional=relation.bidirectional,
+                layer=LAYERS.index(relation.layer),
+                state=STATES.index(relation.state),
+                times=relation.times,
+            )
+        for link in write.links:
+            self._put(
+                LINK,
+                link.source,
+                link.target,
+                weight=link.weight,
+                id=link.id,
+                type=link.type,
+                state=STATES.index(link.state),
+                times=link.times,
+            )
+
+    def _put(self, kind: int, source: str, target: str, **values: Any) -> None:
+        ends = self._nodes.index.get(source), self._nodes.index.get(target)
+        if ends[0] is not None and ends[1] is not None:
+            self._edges.put(self._adjacency, kind, ends[0], ends[1], **values)
+
+    def snapshot(self) -> Snapshot:
+        """Return everything applied so far as a value that later writes do not touch."""
+        if self._shown is None:
+            self._shown = self._show()
+        return self._shown
+
+    def _show(self) -> Snapshot:
+        base = len(self._adjacency.halves) // 2
+        if len(self._edges) - base > max(_MERGE_ROWS, _MERGE_SHARE * base):
+            self._adjacency = self._merged()
+            self._edges.recent.clear()
+        edges = self._edges.view()
+        nodes = self._nodes
+        return Snapshot(
+            project=self._project,
+            size=len(nodes),
+            nodes=nodes.view(),
+            edges=edges,
+            adjacency=adjacency.overlay(self._adjacency, len(nodes), edges.source, edges.target),
+            names=Names(index=nodes.names, ids=nodes.ids, size=len(nodes)),
+            turns=nodes.turns(),
+            turn_keys=nodes.columns["turn_key"].view(),
+        )
+
+    def _merged(self) -> adjacency.Adjacency:
+        edges = self._edges.view()
+        return adjacency.build(len(self._nodes), edges.source, edges.target)
+
+
+class _Nodes:
+    """Columns of nodes, their names and their order in sessions."""
+
+    def __init__(self, table: "pa.Table") -> None:
+        self.ids: list[str] = table["id"].to_pylist()
+        self.index = {id: node for node, id in enumerate(self.ids)}
+        self.labels: list[str | None] = table["name"].to_pylist()
+        types, self._types = _coded(table["type"])
+        sessions, self._sessions = _coded(table["session"])
+        self.columns = {
+            "is_chunk": Column(_numbers(table["is_chunk"], np.bool_, False)),
+            "type": Column(types),
+            "layer": Column(_places(table["layer"], LAYERS)),
+            "state": Column(_places(table["state"], STATES)),
+            "turn_key": Column(_turn_keys(sessions, table)),
+        }
+        self.names = _loaded_names(table)
+        self._keys_seen = self.columns["turn_key"].view()
+        self._turns = _ordered(self._keys_seen, 0)
+
+    def __len__(self) -> int:
+        return len(self.columns["is_chunk"])
+
+    def put_entity(self, entity: Entity) -> None:
+        node = self._row(entity.id)
+        self.labels[node] = entity.name
+        self._set(node, is_chunk=False, type=self._types.of(entity.type), layer=-1, state=-1, turn_key=-1)
+        self.names.add(node, entity.key, entity.aliases)
+
+    def put_chunk(self, chunk: Chunk) -> None:
+        self._set(
+            self._row(chunk.id),
+            is_chunk=True,
+            type=self._types.of(chunk.kind),
+            layer=LAYERS.index(chunk.layer),
+            state=STATES.index(chunk.state),
+            turn_key=self._turn_key(chunk),
+        )
+
+    def _turn_key(self, chunk: Chunk) -> int:
+        if chunk.kind != "turn" or chunk.session is None:
+            return -1
+        return (self._sessions.of(chunk.session) << 32) + min(max(chunk.position, 0), _LAST_POSITION)
+
+    def _row(self, id: str) -> int:
+        node = self.index.get(id)
+        if node is None:
+            node = self.index[id] = len(self.ids)
+            self.ids.append(id)
+            self.labels.append(None)
+        return node
+
+    def _set(self, node: int, **values: object) -> None:
+        for name, value in values.items():
+            _set(self.columns[name], node, value)
+
+    def turns(self) -> Turns:
+        """Return the order of turns, with those that came since sorted in."""
+        seen = len(self._keys_seen)
+        keys = self.columns["turn_key"].view()
+        if len(keys) > seen:
+            late = _ordered(keys[seen:], seen)
+            places = np.searchsorted(self._turns.keys, late.keys)
+            self._turns = Turns(
+                keys=np.insert(self._turns.keys, places, late.keys),
+                nodes=np.insert(self._turns.nodes, places, late.nodes),
+            )
+        self._keys_seen = keys
+        return self._turns
+
+    def view(self) -> NodeColumns:
+        """Return the columns as they are now."""
+        shown = {name: column.view() for name, column in self.columns.items() if name != "turn_key"}
+        return NodeColumns(
+            ids=self.ids, labels=self.labels, index=self.index, types=self._types.values, **shown
+        )
+
+
+class _Edges:
+    """Columns of edges; `recent` finds the rows that the base adjacency does not hold yet."""
+
+    def __init__(self, table: "pa.Table", ids: list[str]) -> None:
+        types, self._types = _coded(table["type"])
+        self.recent: dict[tuple[int, int, int, bytes], int] = {}
+        self.columns = {
+            "source": Column(_ends(table["source"], ids)),
+            "target": Column(_ends(table["target"], ids)),
+            "kind": Column(_places(table["kind"], EDGE_KINDS)),
+            "type": Column(types),
+            "weight": Column(_numbers(table["weight"], np.float32, 1)),
+            "bidirectional": Column(_numbers(table["bidirectional"], np.bool_, False)),
+            "layer": Column(_places(table["layer"], LAYERS)),
+            "state": Column(_places(table["state"], STATES)),
+            "ids": Column(_bytes(table["id"])),
+        } | {name: Column(_stamps(table[name], default)) for name, default in _INTERVALS.items()}
+
+    def __len__(self) -> int:
+        return len(self.columns["source"])
+
+    def put(
+        self,
+        base: adjacency.Adjacency,
+        kind: int,
+        source: int,
+        target: int,
+        *,
+        weight: float,
+        id: str = "",
+        type: str | None = None,
+        bidirectional: bool = False,
+        layer: int = -1,
+        state: int = -1,
+        times: Times | None = None,
+    ) -> None:
+        address = (kind, source, target, id.encode())
+        row = self.recent.get(address)
+        if row is None:
+            row = self._in_base(base, *address)
+        if row is None:
+            row = self.recent[address] = len(self)
+        values: Mapping[str, object] = {
+            "source": source,
+            "target": target,
+            "kind": kind,
+            "type": self._types.of(type),
+            "weight": weight,
+            "bidirectional": bidirectional,
+            "layer": layer,
+            "state": state,
+            "ids": address[3],
+            **{
+                name: microseconds(getattr(times, name, None), default)
+                for name, default in _INTERVALS.items()
+            },
+        }
+        for name, value in values.items():
+            _set(self.columns[name], row, value)
+
+    def _in_base(
+        self, base: adjacency.Adjacency, kind: int, source: int, target: int, id: bytes
+    ) -> int | None:
+        if max(source, target) >= base.size:
+            return None
+        # From the end with fewer edges: a hub is never scanned for a mention of it.
+        ends = np.array([source, target])
+        near, far = (source, target) if np.diff(base.degrees(ends))[0] >= 0 else (target, source)
+        leaving = base.expand(np.array([near]))
+        for half in leaving.halves[leaving.neighbors == far]:
+            row = int(half) >> 1
+            same_ends = self.columns["source"][row] == source and self.columns["kind"][row] == kind
+            if same_ends and self.columns["ids"][row] == id:
+                return row
+        return None
+
+    def view(self) -> EdgeColumns:
+        """Return the columns as they are now."""
+        return EdgeColumns(
+            types=self._types.values, **{name: column.view() for name, column in self.columns.items()}
+        )
+
+
+def _set(column: Column, row: int, value: object) -> None:
+    if row == len(column):
+        column.append(value)
+    else:
+        column.replace(row, value)
+
+
+def _turn_keys(sessions: Array, table: "pa.Table") -> Array:
+    import pyarrow.compute as pc
+
+    positions = np.clip(_numbers(table["position"], np.int64, 0), 0, _LAST_POSITION)
+    is_turn = _numbers(pc.equal(table["type"], "turn"), np.bool_, False)
+    is_chunk = _numbers(table["is_chunk"], np.bool_, False)
+    return np.where(is_turn & is_chunk & (sessions >= 0), (sessions.astype(np.int64) << 32) + positions, -1)
+
+
+def _ordered(keys: Array, first: int) -> Turns:
+    nodes = np.flatnonzero(keys >= 0)
+    order = nodes[np.argsort(keys[nodes], kind="stable")]
+    return Turns(keys=keys[order], nodes=(order + first).astype(np.int32))
+
+
+def _loaded_names(table: "pa.Table") -> NameIndex:
+    keys, aliases = table["key"].to_pylist(), table["aliases"].to_pylist()
+    names = NameIndex({key: node for node, key in enumerate(keys) if key is not None})
+    for node, known in enumerate(aliases):
+        if known:
+            names.add(node, keys[node], known)
+    return names
+
+
+# From Arrow to numpy ----------------------------------------------------------------------------
+
+
+def _numbers(column: Any, dtype: Any, missing: object) -> Array:
+    # Copied out: Arrow's own buffers would keep the whole table in memory.
+    values: Array = column.combine_chunks().fill_null(missing).to_numpy(zero_copy_only=False)
+    return values.astype(dtype)
+
+
+def _stamps(column: Any, missing: int) -> Array:
+    import pyarrow as pa
+
+    return _numbers(column.cast(pa.timestamp("us", tz="UTC")).cast(pa.int64()), np.int64, missing)
+
+
+def _coded(column: Any) -> tuple[Array, Codes]:
+    encoded = column.combine_chunks().dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    return codes, Codes(encoded.dictionary.to_pylist())
+
+
+def _places(column: Any, values: tuple[str, ...]) -> Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    places = pc.index_in(column.combine_chunks(), value_set=pa.array(values))
+    return _numbers(pa.chunked_array([places]), np.int8, -1)
+
+
+def _ends(column: Any, ids: list[str]) -> Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    places = pc.index_in(column.combine_chunks(), value_set=pa.array(ids, pa.string()))
+    return _numbers(pa.chunked_array([places]), np.int32, -1)
+
+
+def _bytes(column: Any) -> Array:
+    values = column.combine_chunks().fill_null("").to_pylist()
+    return np.array([value.encode() for value in values], dtype="S34" if not values else None)

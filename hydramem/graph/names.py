@@ -1,0 +1,142 @@
+"""Entities by name: exact look-up of keys and aliases, and finding names inside a text."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from hydramem.core.ids import entity_key
+
+_WORD = re.compile(r"\w+")
+# Scripts written without spaces: Thai to Khmer, kana, CJK ideographs, and their further planes.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]+"
+)
+_LONGEST_WORDS = 8
+_LONGEST_CHARACTERS = 24
+_MOST_CHARACTERS = 4096
+
+# Words that are names only by accident: a question is never about them.
+_COMMON = """
+    a about after again all also am an and any are as at be because been before being between both but by
+    can could did do does doing down during each few first for from further had has have having he her here
+    hers him his how i if in into is it its just last me might more most must my name no nor not now of off
+    on once only or other our out over own same she should so some such than that the their them then there
+    these they this those through to too under until up very was we were what when where which while who
+    whom whose why will with would yes you your
+"""
+COMMON_WORDS = frozenset(_COMMON.split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A name found in a text.
+
+    Attributes:
+        node: The entity's node.
+        start, end: Where in the folded text.
+    """
+
+    node: int
+    start: int
+    end: int
+
+
+class NameIndex:
+    """Key and alias to node; grows with the writer. Readers go through `Names`."""
+
+    def __init__(self, keys: dict[str, int]) -> None:
+        self._keys = keys
+        self._aliases: dict[str, int] = {}
+
+    def add(self, node: int, key: str, aliases: Iterable[str]) -> None:
+        """Make an entity findable; the first to bear an alias keeps it."""
+        self._keys[key] = node
+        for alias in aliases:
+            self._aliases.setdefault(entity_key(alias), node)
+
+    def find(self, key: str, size: int) -> int | None:
+        """Return the node of a key or alias among the first `size` nodes; a key goes before an alias."""
+        for index in (self._keys, self._aliases):
+            node = index.get(key)
+            if node is not None and node < size:
+                return node
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """The names of one snapshot's entities.
+
+    Attributes:
+        index: Every name; may hold those of later nodes.
+        ids: Node ids; may run on past the snapshot's last node.
+        size: Number of nodes in the snapshot.
+    """
+
+    index: NameIndex
+    ids: Sequence[str]
+    size: int
+
+    def find(self, key: str) -> int | None:
+        """Return the node of the entity with this key, or this alias's key."""
+        return self.index.find(key, self.size)
+
+    def lookup(self, keys: Iterable[str]) -> Mapping[str, str]:
+        """Return the entity id of each key that is an entity's key or alias; others are left out."""
+        found = ((key, self.find(key)) for key in keys)
+        return {key: self.ids[node] for key, node in found if node is not None}
+
+    def matching(self, text: str) -> tuple[Match, ...]:
+        """Find the longest names in a text, left to right, none overlapping.
+
+        The work is in the text's length; how many names there are does not matter.
+        """
+        folded = entity_key(text[:_MOST_CHARACTERS])
+        found: list[Match] = []
+        words = list(_WORD.finditer(folded))
+        place = 0
+        while place < len(words):
+            match, used = self._longest(folded, words, place)
+            if match is not None:
+                found.append(match)
+            elif _UNSPACED.search(words[place].group()):
+                found.extend(self._unspaced(folded, words[place].start(), words[place].end()))
+            place += max(used, 1)
+        return tuple(found)
+
+    def _longest(self, folded: str, words: Sequence[re.Match[str]], place: int) -> tuple[Match | None, int]:
+        for count in range(min(_LONGEST_WORDS, len(words) - place), 0, -1):
+            start, end = words[place].start(), words[place + count - 1].end()
+            for left, right in _spellings(folded, start, end):
+                name = folded[left:right]
+                if name in COMMON_WORDS:
+                    continue
+                node = self.find(name)
+                if node is not None:
+                    return Match(node=node, start=left, end=right), count
+        return None, 1
+
+    def _unspaced(self, folded: str, start: int, end: int) -> Iterator[Match]:
+        while start < end:
+            step = 1
+            for length in range(min(_LONGEST_CHARACTERS, end - start), 1, -1):
+                node = self.find(folded[start : start + length])
+                if node is not None:
+                    yield Match(node=node, start=start, end=start + length)
+                    step = length
+                    break
+            start += step
+
+
+def _spellings(folded: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield a name with the symbols that touch it, then without: `c++` before `c`, `.net` before `net`."""
+    left, right = start, end
+    while left > 0 and not folded[left - 1].isspace() and not folded[left - 1].isalnum():
+        left -= 1
+    while right < len(folded) and not folded[right].isspace() and not folded[right].isalnum():
+        right += 1
+    ends = range(right, end - 1, -1) if right - end <= 4 else (end,)
+    starts = (left, start) if left < start else (start,)
+    for first in starts:
+        for last in ends:
+            yield first, last

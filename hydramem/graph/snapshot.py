@@ -1,0 +1,88 @@
+"""The current graph of every project in memory, kept current by the writes that commit.
+
+Walks read a `Snapshot`, which never changes; `Snapshots` loads one per project at first use and hands
+out a newer one as writes come in.
+"""
+
+import threading
+from collections import deque
+
+from hydramem.graph.growing import Growing
+from hydramem.graph.view import LINK, MENTION, RELATION, Snapshot
+from hydramem.storage.store import GraphStore, Write
+
+__all__ = ["LINK", "MENTION", "RELATION", "Snapshot", "Snapshots"]
+
+
+class Snapshots:
+    """The current snapshot of each project: loaded at first use, kept current by `apply`.
+
+    A write that commits while its project is being loaded waits in a queue and is applied after; rows
+    are applied whole, so one that the load has already seen does no harm.
+    """
+
+    def __init__(self, graph: GraphStore) -> None:
+        self._graph = graph
+        self._lock = threading.Lock()
+        self._projects: dict[str, _Live] = {}
+
+    def of(self, project: str) -> Snapshot:
+        """Return a project's snapshot with every write applied so far; an unknown project's is empty."""
+        with self._lock:
+            live = self._projects.setdefault(project, _Live(project, self._graph))
+        snapshot = live.current()
+        if snapshot.size == 0:
+            # A name that was only asked for takes no room; the next look loads it afresh.
+            self.forget(project)
+        return snapshot
+
+    def apply(self, write: Write) -> None:
+        """Take in a write, after it was committed and in the order of commits. Never waits for a load."""
+        names = _projects_of(write)
+        with self._lock:
+            touched = [live for name, live in self._projects.items() if name in names]
+        for live in touched:
+            live.apply(write)
+
+    def forget(self, project: str) -> None:
+        """Drop a project's snapshot; the next look loads it from the store."""
+        with self._lock:
+            self._projects.pop(project, None)
+
+
+def _projects_of(write: Write) -> set[str]:
+    rows = (write.changes, write.chunks, write.entities, write.relations)
+    return {row.project for part in rows for row in part}
+
+
+class _Live:
+    """One project's growing graph and the writes that wait for it."""
+
+    _QUEUED = 256
+
+    def __init__(self, project: str, graph: GraphStore) -> None:
+        self._project = project
+        self._graph = graph
+        self._lock = threading.Lock()
+        self._queue: deque[Write] = deque()
+        self._growing: Growing | None = None
+
+    def current(self) -> Snapshot:
+        with self._lock:
+            if self._growing is None:
+                self._growing = Growing(self._project, *self._graph.graph_tables(self._project))
+            self._drain()
+            return self._growing.snapshot()
+
+    def apply(self, write: Write) -> None:
+        self._queue.append(write)
+        # Whoever reads next drains the queue; a writer does it only where nobody reads for long.
+        if len(self._queue) > self._QUEUED and self._lock.acquire(blocking=False):
+            try:
+                self._drain()
+            finally:
+                self._lock.release()
+
+    def _drain(self) -> None:
+        while self._growing is not None and self._queue:
+            self._growing.apply(self._queue.popleft())

@@ -1,0 +1,179 @@
+"""A project's graph at one moment, as arrays: what walks, names and filters read.
+
+Nodes are entities and chunks; edges are relations, mentions and links.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hydramem.core.types import Layer, PathStep, State
+from hydramem.graph.adjacency import Adjacency
+from hydramem.graph.columns import Array, microseconds
+from hydramem.graph.names import Names
+
+Mask = NDArray[np.bool_]
+Nodes = NDArray[np.int32]
+
+LAYERS: tuple[str, ...] = get_args(Layer)
+STATES: tuple[str, ...] = get_args(State)
+RELATION, MENTION, LINK = range(3)
+EDGE_KINDS = ("relation", "mention", "link")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeColumns:
+    """What is known of each node; arrays of shape (nodes,). Lists may run on past the last node.
+
+    Attributes:
+        ids: Ids of entities and chunks.
+        labels: Names of entities; None for chunks.
+        index: Node by id; may hold later nodes too.
+        type: Codes into `types`: the entity's type or the chunk's kind.
+        layer, state: Places in `LAYERS` and `STATES`; -1 for an entity's layer.
+    """
+
+    ids: Sequence[str]
+    labels: Sequence[str | None]
+    index: Mapping[str, int]
+    types: Sequence[str]
+    is_chunk: Mask
+    type: NDArray[np.int32]
+    layer: NDArray[np.int8]
+    state: NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeColumns:
+    """What is known of each edge; arrays of shape (edges,).
+
+    Attributes:
+        source, target: Nodes.
+        kind: A place in `EDGE_KINDS`.
+        type: Codes into `types`; -1 for mentions.
+        weight: The relation's confidence, the mention's count or the link's weight.
+        layer, state: Places in `LAYERS` and `STATES`; -1 where an edge has none.
+        valid_from, valid_to, recorded_at, retired_at: Microseconds since 1970, or `BEGINNING` and `END`.
+        ids: Ids of relations and links as bytes; empty for mentions.
+    """
+
+    types: Sequence[str]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    kind: NDArray[np.int8]
+    type: NDArray[np.int32]
+    weight: NDArray[np.float32]
+    bidirectional: Mask
+    layer: NDArray[np.int8]
+    state: NDArray[np.int8]
+    valid_from: NDArray[np.int64]
+    valid_to: NDArray[np.int64]
+    recorded_at: NDArray[np.int64]
+    retired_at: NDArray[np.int64]
+    ids: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """Turns in the order they were said; `keys` is session code << 32 plus position, ascending."""
+
+    keys: NDArray[np.int64]
+    nodes: Nodes
+
+    def near(self, key: int, window: int) -> tuple[tuple[int, int], ...]:
+        """Return (distance, node) of the turns at most `window` positions away, the turn's own left out."""
+        session = (key >> 32) << 32
+        low = max(key - window, session)
+        begin, end = np.searchsorted(self.keys, [low, key + window + 1])
+        around = zip(self.keys[begin:end].tolist(), self.nodes[begin:end].tolist(), strict=True)
+        return tuple((abs(other - key), node) for other, node in around if other != key)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """The graph of one project at one moment. Never changes; safe to read from any thread.
+
+    Attributes:
+        turn_keys: For each node its key in `turns`, -1 where it is no turn.
+    """
+
+    project: str
+    size: int
+    nodes: NodeColumns
+    edges: EdgeColumns
+    adjacency: Adjacency
+    names: Names
+    turns: Turns
+    turn_keys: NDArray[np.int64]
+
+    def node(self, id: str) -> int | None:
+        """Return the node of an entity or chunk id."""
+        node = self.nodes.index.get(id)
+        return node if node is not None and node < self.size else None
+
+    def find(self, key: str) -> int | None:
+        """Return the node of the entity with this key, or this alias's key."""
+        return self.names.find(key)
+
+    def edge_mask(
+        self,
+        *,
+        at: datetime | None = None,
+        known_at: datetime | None = None,
+        layers: Sequence[str] = (),
+        states: Sequence[str] = ("active",),
+        kinds: Sequence[int] = (),
+    ) -> Mask:
+        """Say for each edge whether a walk may use it; mentions have no layer, state or times.
+
+        Args:
+            at: The moment that must lie within valid time; None does not look.
+            known_at: The moment that must lie within recorded time; None does not look.
+            layers, states, kinds: What to admit; empty admits all.
+        """
+        edges = self.edges
+        mask = _one_of(edges.state, STATES, states) & _one_of(edges.layer, LAYERS, layers)
+        if kinds:
+            mask &= np.isin(edges.kind, kinds)
+        if at is not None:
+            mask &= _covers(edges.valid_from, edges.valid_to, at)
+        if known_at is not None:
+            mask &= _covers(edges.recorded_at, edges.retired_at, known_at)
+        return mask
+
+    def node_mask(self, *, states: Sequence[str] = ("active",)) -> Mask:
+        """Say for each node whether a walk may pass it; entities have no state and always may."""
+        return _one_of(self.nodes.state, STATES, states)
+
+    def label(self, node: int) -> str:
+        """Return an entity's name, or a chunk's id."""
+        return self.nodes.labels[node] or self.nodes.ids[node]
+
+    def step(self, half: int) -> PathStep:
+        """Describe a half-edge as a walk along it reads."""
+        row, backward = half >> 1, bool(half & 1)
+        source, target = int(self.edges.source[row]), int(self.edges.target[row])
+        code = int(self.edges.type[row])
+        return PathStep(
+            source=self.label(target if backward else source),
+            label=self.edges.types[code] if code >= 0 else "mentions",
+            target=self.label(source if backward else target),
+            forward=not backward,
+        )
+
+
+def _one_of(codes: NDArray[np.int8], values: Sequence[str], admitted: Sequence[str]) -> Mask:
+    if not admitted:
+        return np.ones(len(codes), dtype=np.bool_)
+    # The last place answers for -1: what has no layer or state is always admitted.
+    table = np.array([value in admitted for value in values] + [True])
+    return table[codes]
+
+
+def _covers(starts: NDArray[np.int64], ends: NDArray[np.int64], moment: datetime) -> Mask:
+    stamp = microseconds(moment, 0)
+    return (starts <= stamp) & (stamp < ends)

@@ -1,0 +1,263 @@
+"""Walks over a graph's arrays: breadth-first search, shortest path, common neighbours, PageRank.
+
+Pure functions. A mask of edges says what a walk may use, a mask of nodes what it may pass; None lets
+everything through.
+
+Personalized PageRank: Jeh and Widom, "Scaling Personalized Web Search" (2003); seeded by a question's
+entities over a graph of entities and passages: Gutierrez et al., "HippoRAG" (2024). On a large graph it
+runs on the ball around its seeds: what lies beyond gets next to none of the probability.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hydramem.graph.adjacency import Adjacency, Expansion, Ints
+
+Mask = NDArray[np.bool_]
+Floats = NDArray[np.float32]
+
+BALL_NODES = 20_000
+_BALL_HOPS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """What a breadth-first search reached, nearest first.
+
+    Attributes:
+        nodes: The nodes, the starts first.
+        distances: Steps from the nearest start.
+        halves: The half-edge that each was reached by; -1 for starts.
+        parents: The place in `nodes` that it was reached from; -1 for starts.
+    """
+
+    nodes: Ints
+    distances: Ints
+    halves: Ints
+    parents: Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """Nodes and their probability, which is zero everywhere else."""
+
+    nodes: Ints
+    probability: Floats
+
+
+def bfs(
+    graph: Adjacency,
+    starts: Ints,
+    *,
+    depth: int,
+    edges: Mask | None = None,
+    nodes: Mask | None = None,
+    limit: int | None = None,
+) -> Reached:
+    """Search outward from some nodes, level by level.
+
+    Args:
+        graph: Who is next to whom.
+        starts: Where to begin; repeats are dropped.
+        depth: Most steps to go.
+        edges, nodes: What may be walked.
+        limit: Stop once this many nodes are reached; the level it falls in is cut, first come first.
+    """
+    first = _distinct(starts)
+    seen = np.zeros(graph.size, dtype=np.bool_)
+    seen[first] = True
+    levels = [_level(first, np.full(len(first), -1), np.full(len(first), -1))]
+    total, before = len(first), 0
+    for _ in range(depth):
+        frontier = levels[-1][0]
+        out = _admitted(graph.expand(frontier), edges, nodes)
+        fresh = np.flatnonzero(~seen[out.neighbors])
+        reached, places = np.unique(out.neighbors[fresh], return_index=True)
+        order = np.argsort(places, kind="stable")[: None if limit is None else max(limit - total, 0)]
+        if not len(order):
+            break
+        chosen = fresh[places[order]]
+        levels.append(_level(reached[order], out.halves[chosen], out.origins[chosen] + before))
+        seen[reached[order]] = True
+        before = total
+        total += len(order)
+    steps = np.repeat(np.arange(len(levels)), [len(level[0]) for level in levels])
+    found, halves, parents = (np.concatenate(column) for column in zip(*levels, strict=True))
+    return Reached(nodes=found, distances=steps.astype(np.int32), halves=halves, parents=parents)
+
+
+def _level(nodes: Any, halves: Any, parents: Any) -> tuple[Ints, Ints, Ints]:
+    return nodes.astype(np.int32), halves.astype(np.int32), parents.astype(np.int32)
+
+
+def _distinct(nodes: Ints) -> Ints:
+    _, places = np.unique(nodes, return_index=True)
+    return nodes[np.sort(places)]
+
+
+def _admitted(out: Expansion, edges: Mask | None, nodes: Mask | None) -> Expansion:
+    if edges is None and nodes is None:
+        return out
+    keep = np.ones(len(out.halves), dtype=np.bool_)
+    if edges is not None:
+        keep &= edges[out.halves >> 1]
+    if nodes is not None:
+        keep &= nodes[out.neighbors]
+    return Expansion(origins=out.origins[keep], neighbors=out.neighbors[keep], halves=out.halves[keep])
+
+
+def trail(reached: Reached, place: int) -> tuple[int, ...]:
+    """Return the half-edges that lead from a start to the node at this place, in walking order."""
+    halves: list[int] = []
+    while reached.parents[place] >= 0:
+        halves.append(int(reached.halves[place]))
+        place = int(reached.parents[place])
+    return tuple(reversed(halves))
+
+
+def shortest_path(
+    graph: Adjacency,
+    start: int,
+    end: int,
+    *,
+    depth: int,
+    edges: Mask | None = None,
+    nodes: Mask | None = None,
+) -> tuple[int, ...] | None:
+    """Return the half-edges of a shortest path in walking order; None where there is none.
+
+    Searches from both ends, always where the frontier has fewer edges to follow.
+
+    Args:
+        graph: Who is next to whom.
+        start, end: The two nodes; equal ones give an empty path.
+        depth: Most steps of a path.
+        edges, nodes: What may be walked; the ends themselves always may.
+    """
+    if start == end:
+        return ()
+    sides: tuple[_Side, _Side] = ({start: (-1, -1)}, {end: (-1, -1)})
+    frontiers = [np.array([node], dtype=np.int32) for node in (start, end)]
+    if nodes is not None:
+        nodes = nodes.copy()
+        nodes[[start, end]] = True
+    for _ in range(depth):
+        costs = [int(graph.degrees(frontier).sum()) for frontier in frontiers]
+        side = int(costs[1] < costs[0])
+        fresh = _spread(_admitted(graph.expand(frontiers[side]), edges, nodes), frontiers[side], sides[side])
+        meeting = next((node for node in fresh if node in sides[1 - side]), None)
+        if meeting is not None:
+            backward = _back(sides[1], meeting)
+            return (*reversed(_back(sides[0], meeting)), *(half ^ 1 for half in backward))
+        if not fresh:
+            return None
+        frontiers[side] = np.array(fresh, dtype=np.int32)
+    return None
+
+
+_Side = dict[int, tuple[int, int]]
+
+
+def _spread(out: Expansion, frontier: Ints, side: _Side) -> list[int]:
+    fresh: list[int] = []
+    columns = out.neighbors.tolist(), out.halves.tolist(), frontier[out.origins].tolist()
+    for neighbor, half, origin in zip(*columns, strict=True):
+        if neighbor not in side:
+            side[neighbor] = (origin, half)
+            fresh.append(neighbor)
+    return fresh
+
+
+def _back(side: _Side, node: int) -> list[int]:
+    halves: list[int] = []
+    while True:
+        node, half = side[node]
+        if half < 0:
+            return halves
+        halves.append(half)
+
+
+def common_neighbors(
+    graph: Adjacency, first: int, second: int, *, edges: Mask | None = None, nodes: Mask | None = None
+) -> Ints:
+    """Return the nodes next to both, ascending; neither is its own neighbour."""
+    one, other = (
+        np.unique(_admitted(graph.expand(np.array([node])), edges, nodes).neighbors)
+        for node in (first, second)
+    )
+    shared: Ints = one[np.isin(one, other, assume_unique=True)]
+    return shared[(shared != first) & (shared != second)]
+
+
+def personalized_pagerank(
+    graph: Adjacency,
+    seeds: Ints,
+    mass: Floats,
+    *,
+    weights: Floats,
+    damping: float = 0.7,
+    iterations: int = 15,
+    edges: Mask | None = None,
+    nodes: Mask | None = None,
+    ball: int = BALL_NODES,
+) -> Ranked:
+    """Spread probability from seeds along edges, going back to the seeds with probability 1 - damping.
+
+    Args:
+        graph: Who is next to whom.
+        seeds: Nodes to start from, shape (seeds,).
+        mass: Their share of the restart, same shape; need not sum to one, not negative.
+        weights: Weight of each edge, shape (edges,); the walk takes an edge in proportion to it.
+        damping: Probability that the walk goes on rather than restarts.
+        iterations: Steps of power iteration.
+        edges, nodes: What may be walked.
+        ball: Most nodes to work on, the nearest to the seeds.
+
+    Returns:
+        Probability of each node reached; it sums to one, and is empty where there is no mass.
+    """
+    mass = np.asarray(mass, dtype=np.float64)
+    if not mass.sum() > 0:
+        return Ranked(nodes=np.zeros(0, dtype=np.int32), probability=np.zeros(0, dtype=np.float32))
+    inside = _ball(graph, seeds, edges, nodes, ball)
+    matrix, strength = _transitions(graph, inside, weights, edges)
+    place = np.full(graph.size, -1, dtype=np.int32)
+    place[inside] = np.arange(len(inside), dtype=np.int32)
+    restart = np.bincount(place[seeds], weights=mass / mass.sum(), minlength=len(inside)).astype(np.float32)
+    # A node without edges gives its probability back to the seeds, so that none is lost.
+    dangling = strength == 0
+    scale = np.divide(damping, strength, out=np.zeros_like(strength), where=~dangling)
+    probability = restart
+    for _ in range(iterations):
+        lost = damping * float(probability[dangling].sum())
+        probability = matrix @ (probability * scale) + restart * (1 - damping + lost)
+    return Ranked(nodes=inside, probability=probability)
+
+
+def _ball(graph: Adjacency, seeds: Ints, edges: Mask | None, nodes: Mask | None, size: int) -> Ints:
+    if graph.size <= size:
+        everything = np.arange(graph.size, dtype=np.int32)
+        if nodes is None:
+            return everything
+        passable = nodes.copy()
+        passable[seeds] = True
+        return everything[passable]
+    return bfs(graph, seeds, depth=_BALL_HOPS, edges=edges, nodes=nodes, limit=size).nodes
+
+
+def _transitions(graph: Adjacency, inside: Ints, weights: Floats, edges: Mask | None) -> tuple[Any, Floats]:
+    """Return the symmetric weight matrix of the ball, shape (inside, inside), and its row sums."""
+    from scipy.sparse import csr_matrix
+
+    place = np.full(graph.size, -1, dtype=np.int32)
+    place[inside] = np.arange(len(inside), dtype=np.int32)
+    out = graph.expand(inside)
+    ends = place[out.neighbors]
+    rows = out.halves >> 1
+    keep = ends >= 0 if edges is None else (ends >= 0) & edges[rows]
+    entries = (weights[rows[keep]].astype(np.float32), (out.origins[keep], ends[keep]))
+    matrix = csr_matrix(entries, shape=(len(inside), len(inside)))
+    return matrix, np.asarray(matrix.sum(axis=1)).ravel().astype(np.float32)

@@ -1,0 +1,207 @@
+import threading
+import time
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from graphs import THEN, P, chunk, entity, link, mention, relation, tables, turn, write
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hydramem.core.types import Times
+from hydramem.graph.growing import Growing, load
+from hydramem.graph.snapshot import Snapshot, Snapshots
+
+ADA, BILLING, MYSQL = entity("Ada Lovelace", aliases=("Ada",)), entity("billing"), entity("MySQL")
+NOTE, PAGE = chunk("note"), chunk("page")
+ROWS = (
+    *(ADA, BILLING, MYSQL, NOTE, PAGE, *(turn("s", position) for position in range(5)), turn("other", 2)),
+    *(relation(ADA, "leads", BILLING), relation(BILLING, "uses", MYSQL, layer="shared")),
+    *(mention(NOTE, ADA), mention(PAGE, BILLING, 2), mention(PAGE, MYSQL), link(NOTE, PAGE)),
+)
+
+
+class Shelf:
+    """A graph store as far as a snapshot reads one, with a door that a test can hold shut."""
+
+    def __init__(self, *rows: object) -> None:
+        self.rows = rows
+        self.door = threading.Event()
+        self.door.set()
+        self.entered = threading.Event()
+
+    def graph_tables(self, project: str):
+        seen = tables(*self.rows) if project == P else tables()
+        self.entered.set()
+        assert self.door.wait(10)
+        return seen
+
+
+def described(snapshot: Snapshot) -> tuple:
+    """Everything a reader can learn, without the order in which it came."""
+    around = {}
+    for node in range(snapshot.size):
+        out = snapshot.adjacency.expand(np.array([node]))
+        around[snapshot.nodes.ids[node]] = sorted(
+            (
+                str(snapshot.step(int(half))),
+                float(snapshot.edges.weight[half >> 1]),
+                snapshot.edges.ids[half >> 1],
+            )
+            for half in out.halves
+        )
+    edges = snapshot.edges
+    masks = (
+        edges.ids[snapshot.edge_mask()].tolist(),
+        edges.ids[snapshot.edge_mask(layers=("shared",))].tolist(),
+        edges.ids[snapshot.edge_mask(at=THEN, known_at=THEN)].tolist(),
+    )
+    nodes = [snapshot.nodes.ids[node] for node in np.flatnonzero(snapshot.node_mask())]
+    turns = [snapshot.nodes.ids[node] for node in snapshot.turns.nodes]
+    return around, [sorted(mask) for mask in masks], sorted(nodes), turns
+
+
+def test_reads_as_written() -> None:
+    snapshot = load(P, *tables(*ROWS))
+    assert [match.node for match in snapshot.names.matching("does ada know MySQL?")] == [0, 2]
+    assert snapshot.names.lookup(["ada", "billing", "nobody"]) == {"ada": ADA.id, "billing": BILLING.id}
+    steps = [str(snapshot.step(half)) for half in snapshot.adjacency.expand(np.array([1])).halves]
+    assert steps == [
+        "billing -[uses]-> MySQL",
+        "billing <-[leads]- Ada Lovelace",
+        "billing <-[mentions]- page",
+    ]
+    middle = snapshot.node("s-2")
+    assert middle is not None
+    near = snapshot.turns.near(int(snapshot.turn_keys[middle]), 2)
+    assert [(distance, snapshot.nodes.ids[node]) for distance, node in near] == [
+        *((2, "s-0"), (1, "s-1"), (1, "s-3"), (2, "s-4")),
+    ]
+
+
+@given(st.permutations(ROWS[:11]), st.permutations(ROWS[11:]), st.integers(0, 17), st.integers(1, 5))
+def test_growing_by_writes_gives_what_loading_gives(nodes, edges, early: int, size: int) -> None:
+    rows = [*nodes, *edges]
+    growing = Growing(P, *tables(*rows[: min(early, 11)]))
+    for start in range(min(early, 11), len(rows), size):
+        growing.apply(write(*rows[start : start + size]))
+        growing.snapshot()
+    growing.apply(write(*rows))
+    assert described(growing.snapshot())[:3] == described(load(P, *tables(*rows)))[:3]
+
+
+def test_a_changed_row_is_replaced_and_old_snapshots_stay() -> None:
+    growing = Growing(P, *tables(*ROWS))
+    before, told = growing.snapshot(), described(growing.snapshot())
+    later = Times(recorded_at=THEN, retired_at=THEN + timedelta(days=1))
+    growing.apply(
+        write(
+            chunk("note", state="archived"),
+            relation(ADA, "leads", BILLING, state="superseded", times=later, confidence=0.25),
+            entity("Cobol"),
+        )
+    )
+    growing.apply(write(relation(ADA, "knows", entity("Cobol"))))
+    after = growing.snapshot()
+    assert described(before) == told
+    assert before.names.find("cobol") is None
+    assert after.edges.source.size == before.edges.source.size + 1
+    assert not after.node_mask()[after.node("note")]
+    assert after.edge_mask().sum() == before.edge_mask().sum()
+    assert after.edge_mask(states=(), known_at=THEN).all()
+    assert not after.edge_mask(states=(), known_at=THEN + timedelta(days=2)).all()
+
+
+def test_the_overlay_is_merged_past_its_share() -> None:
+    growing = Growing(P, *tables(ADA, NOTE))
+    others = [entity(f"thing {number}") for number in range(2100)]
+    growing.apply(write(*others, *(relation(ADA, "has", other) for other in others)))
+    snapshot = growing.snapshot()
+    assert len(snapshot.adjacency.extra_halves) == 0
+    growing.apply(
+        write(*(relation(ADA, "has", other, confidence=0.5) for other in others), mention(NOTE, ADA))
+    )
+    assert len(growing.snapshot().edges.source) == 2101
+    assert len(growing.snapshot().adjacency.extra_halves) == 2
+
+
+def test_a_write_that_commits_during_the_load_is_not_lost() -> None:
+    shelf = Shelf(ADA)
+    snapshots = Snapshots(shelf)
+    shelf.door.clear()
+    seen: list[Snapshot] = []
+    reader = threading.Thread(target=lambda: seen.append(snapshots.of(P)))
+    reader.start()
+    assert shelf.entered.wait(10)
+    snapshots.apply(write(BILLING, relation(ADA, "leads", BILLING)))
+    shelf.door.set()
+    reader.join(10)
+    assert seen[0].names.find("billing") is not None
+    assert snapshots.of(P) is seen[0]
+
+
+def test_an_unknown_project_is_empty_and_found_once_it_is_written() -> None:
+    shelf = Shelf()
+    snapshots = Snapshots(shelf)
+    assert snapshots.of(P).size == 0
+    assert snapshots.of("nowhere").names.matching("Ada") == ()
+    snapshots.apply(write(ADA))
+    shelf.rows = (ADA,)
+    assert snapshots.of(P).size == 1
+    shelf.rows = (ADA, BILLING)
+    snapshots.forget(P)
+    assert snapshots.of(P).size == 2
+
+
+def test_other_projects_rows_are_not_taken_in() -> None:
+    snapshots = Snapshots(Shelf(ADA))
+    assert snapshots.of(P).size == 1
+    snapshots.apply(write(chunk("far", project="elsewhere"), chunk("here"), mention(chunk("far"), ADA)))
+    assert snapshots.of(P).size == 2
+    assert len(snapshots.of(P).edges.source) == 0
+
+
+def test_many_unread_writes_do_not_pile_up() -> None:
+    snapshots = Snapshots(Shelf(ADA))
+    snapshots.of(P)
+    for number in range(1000):
+        snapshots.apply(write(chunk(f"c{number}")))
+    assert len(snapshots._projects[P]._queue) <= 257
+    assert snapshots.of(P).size == 1001
+
+
+def test_readers_and_writers_at_once() -> None:
+    snapshots = Snapshots(Shelf(ADA))
+    snapshots.of(P)
+    sizes: list[list[int]] = [[], [], []]
+
+    def read(mine: list[int]) -> None:
+        while not mine or mine[-1] < 501:
+            snapshot = snapshots.of(P)
+            assert len(snapshot.nodes.state) == snapshot.size
+            assert len(snapshot.adjacency.expand(np.array([0])).halves) == snapshot.size - 1
+            mine.append(snapshot.size)
+
+    readers = [threading.Thread(target=read, args=(mine,)) for mine in sizes]
+    for reader in readers:
+        reader.start()
+    for number in range(500):
+        snapshots.apply(write(chunk(f"c{number}"), mention(chunk(f"c{number}"), ADA)))
+    for reader in readers:
+        reader.join(30)
+    assert all(mine == sorted(mine) and mine[-1] == 501 for mine in sizes)
+
+
+@pytest.mark.slow
+def test_a_write_costs_well_under_a_millisecond_at_size() -> None:
+    chunks = [chunk(f"c{number}") for number in range(20_000)]
+    growing = Growing(P, *tables(ADA, *chunks, *(mention(one, ADA) for one in chunks)))
+    took = []
+    for number in range(200):
+        new = chunk(f"new{number}")
+        one = write(new, mention(new, ADA))
+        started = time.perf_counter()
+        growing.apply(one)
+        growing.snapshot()
+        took.append(time.perf_counter() - started)
+    assert np.median(took) < 0.001

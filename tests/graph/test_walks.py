@@ -1,0 +1,136 @@
+from collections.abc import Iterator
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hydramem.graph import adjacency, walks
+
+Edges = list[tuple[int, int]]
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[int, Edges, np.ndarray, adjacency.Adjacency]:
+    """A graph, a mask of its edges, and its adjacency with some edges and nodes in the overlay."""
+    size = draw(st.integers(2, 14))
+    ends = st.integers(0, size - 1)
+    edges = draw(st.lists(st.tuples(ends, ends).filter(lambda pair: pair[0] != pair[1]), max_size=30))
+    mask = np.array(draw(st.lists(st.booleans(), min_size=len(edges), max_size=len(edges))), dtype=bool)
+    columns = np.array(edges, dtype=np.int32).reshape(-1, 2)
+    early = draw(st.integers(0, len(edges)))
+    known = int(columns[:early].max(initial=0)) + 1
+    base = adjacency.build(known, columns[:early, 0], columns[:early, 1])
+    return size, edges, mask, adjacency.overlay(base, size, columns[:, 0], columns[:, 1])
+
+
+def oracle(size: int, edges: Edges, mask: np.ndarray) -> nx.Graph:
+    graph = nx.Graph()
+    graph.add_nodes_from(range(size))
+    for (one, other), admitted in zip(edges, mask, strict=True):
+        if admitted:
+            weight = graph.get_edge_data(one, other, {"weight": 0})["weight"] + 1
+            graph.add_edge(one, other, weight=weight)
+    return graph
+
+
+def nodes_along(edges: Edges, halves: tuple[int, ...], start: int) -> Iterator[int]:
+    yield start
+    for half in halves:
+        ends = edges[half >> 1]
+        assert ends[half & 1] == start
+        start = ends[1 - (half & 1)]
+        yield start
+
+
+@given(graphs(), st.integers(0, 5))
+def test_bfs_gives_distances_and_a_way_back(graph, depth: int) -> None:
+    size, edges, mask, csr = graph
+    expected = nx.single_source_shortest_path_length(oracle(size, edges, mask), 0, cutoff=depth)
+    reached = walks.bfs(csr, np.array([0], dtype=np.int32), depth=depth, edges=mask)
+    assert dict(zip(reached.nodes.tolist(), reached.distances.tolist(), strict=True)) == dict(expected)
+    for place, node in enumerate(reached.nodes):
+        way = walks.trail(reached, place)
+        assert len(way) == reached.distances[place]
+        assert list(nodes_along(edges, way, 0))[-1] == node
+
+
+@given(graphs())
+def test_shortest_path_is_a_path_and_shortest(graph) -> None:
+    size, edges, mask, csr = graph
+    known = oracle(size, edges, mask)
+    path = walks.shortest_path(csr, 0, size - 1, depth=size, edges=mask)
+    if not nx.has_path(known, 0, size - 1):
+        assert path is None
+    else:
+        assert path is not None
+        assert all(mask[half >> 1] for half in path)
+        assert list(nodes_along(edges, path, 0))[-1] == size - 1
+        assert len(path) == nx.shortest_path_length(known, 0, size - 1)
+
+
+@given(graphs())
+def test_common_neighbors(graph) -> None:
+    size, edges, mask, csr = graph
+    expected = sorted(nx.common_neighbors(oracle(size, edges, mask), 0, 1))
+    assert walks.common_neighbors(csr, 0, 1, edges=mask).tolist() == expected
+
+
+@settings(deadline=None)
+@given(graphs(), st.integers(0, 1))
+def test_pagerank_is_networkx_s(graph, seed: int) -> None:
+    size, edges, mask, csr = graph
+    ranked = walks.personalized_pagerank(
+        csr,
+        np.array([seed], dtype=np.int32),
+        np.ones(1, dtype=np.float32),
+        weights=np.ones(len(edges), dtype=np.float32),
+        edges=mask,
+        iterations=60,
+    )
+    known = nx.pagerank(oracle(size, edges, mask), alpha=0.7, personalization={seed: 1.0}, tol=1e-9)
+    assert ranked.probability.sum() == pytest.approx(1, abs=1e-4)
+    for node, probability in zip(ranked.nodes.tolist(), ranked.probability.tolist(), strict=True):
+        assert probability == pytest.approx(known[node], abs=1e-4)
+
+
+def test_pagerank_stays_in_its_ball_and_skips_masked_nodes() -> None:
+    chain = np.arange(99, dtype=np.int32)
+    graph = adjacency.build(100, chain, chain + 1)
+    passable = np.ones(100, dtype=bool)
+    passable[51] = False
+    ranked = walks.personalized_pagerank(
+        graph,
+        np.array([50], dtype=np.int32),
+        np.ones(1, dtype=np.float32),
+        weights=np.ones(99, dtype=np.float32),
+        nodes=passable,
+        ball=20,
+    )
+    assert sorted(ranked.nodes.tolist()) == [47, 48, 49, 50]
+
+
+def test_pagerank_without_mass_is_empty() -> None:
+    none = np.zeros(0, dtype=np.int32)
+    graph = adjacency.build(0, none, none)
+    ranked = walks.personalized_pagerank(
+        graph, none, np.zeros(0, dtype=np.float32), weights=np.zeros(0, dtype=np.float32)
+    )
+    assert ranked.nodes.size == 0
+
+
+def test_bfs_stops_at_its_limit() -> None:
+    hub = np.zeros(50, dtype=np.int32)
+    graph = adjacency.build(51, hub, np.arange(1, 51, dtype=np.int32))
+    assert len(walks.bfs(graph, np.array([0], dtype=np.int32), depth=3, limit=10).nodes) == 10
+    assert len(walks.bfs(graph, np.array([0, 0], dtype=np.int32), depth=0).nodes) == 1
+
+
+def test_the_way_may_not_pass_a_masked_node() -> None:
+    graph = adjacency.build(3, np.array([0, 1], dtype=np.int32), np.array([1, 2], dtype=np.int32))
+    passable = np.array([False, False, False])
+    assert walks.shortest_path(graph, 0, 2, depth=5, nodes=passable) is None
+    assert walks.shortest_path(graph, 0, 1, depth=5, nodes=passable) == (0,)
+    assert walks.shortest_path(graph, 0, 2, depth=1) is None
+    assert walks.shortest_path(graph, 1, 1, depth=0) == ()
