@@ -188,8 +188,8 @@ def common_neighbors(
         np.unique(_admitted(graph.expand(np.array([node])), edges, nodes).neighbors)
         for node in (first, second)
     )
-    shared: Ints = one[np.isin(one, other, assume_unique=True)]
-    return shared[(shared != first) & (shared != second)]
+    keep = np.isin(one, other, assume_unique=True) & (one != first) & (one != second)
+    return one[keep].astype(np.int32)
 
 
 def personalized_pagerank(
