@@ -72,11 +72,12 @@ def connect(
     """
     folder = FilePath(path).expanduser().resolve()
     default = check_project(project)
-    settings = config if isinstance(config, Config) else load_config(_config_file(folder, config))
+    settings = config if isinstance(config, Config) else load_config(config_file(folder, config))
     return Memory(opened.acquire(folder, settings, embedder), default, generator)
 
 
-def _config_file(folder: FilePath, given: str | FilePath | None) -> FilePath | None:
+def config_file(folder: FilePath, given: str | FilePath | None) -> FilePath | None:
+    """Return the file of settings for a store: the one given, else `config.yml` in its folder, else None."""
     if given is not None:
         return FilePath(given).expanduser()
     beside = folder / "config.yml"
