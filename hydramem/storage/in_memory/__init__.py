@@ -1,0 +1,1 @@
+"""Stores that keep everything in this process and nothing afterwards, for tests and trials."""

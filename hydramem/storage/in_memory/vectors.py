@@ -1,0 +1,176 @@
+"""The vector store in memory: exact cosine over all rows, and BM25 computed plainly.
+
+BM25 as in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009).
+"""
+
+import math
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hydramem.storage.checked import checked_vector
+from hydramem.storage.store import (
+    ChunkFilter,
+    ChunkVector,
+    EntityVector,
+    Scored,
+    Vector,
+    VectorStats,
+    chunk_mirror_hash,
+    entity_mirror_hash,
+    indexed_text,
+)
+from hydramem.storage.words import MAX_QUERY_CHARS, words
+
+_K1 = 1.2
+_B = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    item: ChunkVector
+    counts: Counter[str]
+    length: int
+
+
+class InMemoryVectors:
+    """Vectors and full text that live as long as the process.
+
+    Args:
+        dimension: Length of a vector.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self._dimension = dimension
+        self._lock = threading.RLock()
+        self._chunks: dict[str, _Row] = {}
+        self._entities: dict[str, EntityVector] = {}
+        self._rows_with: Counter[str] = Counter()
+        self._words = 0
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return self._dimension
+
+    def put(self, chunks: Sequence[ChunkVector] = (), entities: Sequence[EntityVector] = ()) -> None:
+        """Insert rows, or replace those of the same id; of several with one id the last wins.
+
+        Raises:
+            InvalidInputError: A vector has another length, is zero or not finite; nothing is written.
+        """
+        kept_chunks = [ChunkVector(chunk=c.chunk, vector=self._checked(c.chunk.id, c.vector)) for c in chunks]
+        kept_entities = [
+            EntityVector(entity=e.entity, vector=self._checked(e.entity.id, e.vector)) for e in entities
+        ]
+        with self._lock:
+            for item in kept_chunks:
+                self._drop(item.chunk.id)
+                self._add(item)
+            self._entities.update((item.entity.id, item) for item in kept_entities)
+
+    def remove(self, *, chunks: Sequence[str] = (), entities: Sequence[str] = ()) -> None:
+        """Delete rows by id; ids that are not there are no error."""
+        with self._lock:
+            for id in chunks:
+                self._drop(id)
+            for id in entities:
+                self._entities.pop(id, None)
+
+    def nearest(self, vector: Vector, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
+        """Return the chunks nearest by cosine among those that the filter admits, best first."""
+        with self._lock:
+            admitted = [row.item for row in self._chunks.values() if where.admits(row.item.chunk)]
+        return self._nearest(vector, [(item.chunk.id, item.vector) for item in admitted], limit)
+
+    def nearest_entities(self, vector: Vector, projects: Sequence[str], limit: int) -> tuple[Scored, ...]:
+        """Return the entities whose name is nearest by cosine, best first."""
+        with self._lock:
+            items = list(self._entities.values())
+        admitted = [item for item in items if not projects or item.entity.project in projects]
+        return self._nearest(vector, [(item.entity.id, item.vector) for item in admitted], limit)
+
+    def matching(self, query: str, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
+        """Return the chunks that best match words by BM25 among those that the filter admits, best first.
+
+        Counts are of all rows, admitted or not; words beyond `MAX_QUERY_CHARS` are not looked for.
+        """
+        asked = Counter(words(query[:MAX_QUERY_CHARS]))
+        with self._lock:
+            weights = {word: times * self._rarity(word) for word, times in asked.items()}
+            mean = self._words / max(1, len(self._chunks))
+            found = [
+                Scored(id=id, score=sum(_bm25(row, word, mean) * weights[word] for word in shared))
+                for id, row in self._chunks.items()
+                if (shared := weights.keys() & row.counts.keys()) and where.admits(row.item.chunk)
+            ]
+        return _best(found, limit)
+
+    def vectors(self, chunks: Sequence[str]) -> Mapping[str, Vector]:
+        """Return the vectors of chunks by id; those without one are left out."""
+        with self._lock:
+            held = {id: self._chunks[id].item.vector for id in chunks if id in self._chunks}
+        return {id: vector for id, vector in held.items() if vector is not None}
+
+    def chunk_hashes(self) -> Mapping[str, str]:
+        """Return, for every chunk held, the hash of its mirrored columns."""
+        with self._lock:
+            return {id: chunk_mirror_hash(row.item.chunk) for id, row in self._chunks.items()}
+
+    def entity_hashes(self) -> Mapping[str, str]:
+        """Return the same for entities."""
+        with self._lock:
+            return {id: entity_mirror_hash(item.entity) for id, item in self._entities.items()}
+
+    def maintain(self, *, force: bool = False) -> None:
+        """Do nothing: every search looks at every row."""
+
+    def stats(self) -> VectorStats:
+        """Return row counts."""
+        return VectorStats(chunks=len(self._chunks), entities=len(self._entities))
+
+    def close(self) -> None:
+        """Do nothing; the rows go with the object."""
+
+    def _checked(self, id: str, vector: Vector | None) -> Vector | None:
+        return None if vector is None else checked_vector(vector, self._dimension, name=id).copy()
+
+    def _add(self, item: ChunkVector) -> None:
+        found = words(indexed_text(item.chunk))
+        self._chunks[item.chunk.id] = _Row(item, Counter(found), len(found))
+        self._rows_with.update(set(found))
+        self._words += len(found)
+
+    def _drop(self, id: str) -> None:
+        row = self._chunks.pop(id, None)
+        if row is not None:
+            self._rows_with.subtract(row.counts.keys())
+            self._words -= row.length
+
+    def _rarity(self, word: str) -> float:
+        rows, holding = len(self._chunks), self._rows_with[word]
+        return math.log(1.0 + (rows - holding + 0.5) / (holding + 0.5))
+
+    def _nearest(
+        self, vector: Vector, items: Sequence[tuple[str, Vector | None]], limit: int
+    ) -> tuple[Scored, ...]:
+        query = checked_vector(vector, self._dimension, name="the query")
+        embedded = [(id, held) for id, held in items if held is not None]
+        if not embedded:
+            return ()
+        matrix = np.stack([held for _, held in embedded])
+        cosine = matrix @ query / (np.linalg.norm(matrix, axis=1) * np.linalg.norm(query))
+        found = [Scored(id=id, score=float(s)) for (id, _), s in zip(embedded, cosine, strict=True)]
+        return _best(found, limit)
+
+
+def _bm25(row: _Row, word: str, mean_length: float) -> float:
+    count = row.counts[word]
+    return count * (_K1 + 1.0) / (count + _K1 * (1.0 - _B + _B * row.length / mean_length))
+
+
+def _best(found: Sequence[Scored], limit: int) -> tuple[Scored, ...]:
+    return tuple(sorted(found, key=lambda scored: (-scored.score, scored.id))[: max(0, limit)])

@@ -1,0 +1,303 @@
+"""The vector store on LanceDB: a folder with the tables `chunks` and `entities`."""
+
+import logging
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hydramem.core.config import StorageConfig
+from hydramem.core.errors import EmbeddingMismatchError, StorageError
+from hydramem.storage.checked import checked_vector
+from hydramem.storage.lance.filters import chunk_predicate, project_predicate, storable
+from hydramem.storage.lance.gate import ReadGate
+from hydramem.storage.lance.rows import chunk_rows, chunk_schema, entity_rows, entity_schema
+from hydramem.storage.lance.table import TEXT_INDEX, LanceTable, Table
+from hydramem.storage.store import ChunkFilter, ChunkVector, EntityVector, Scored, Vector, VectorStats
+from hydramem.storage.words import MAX_QUERY_CHARS, STOP_WORDS
+
+if TYPE_CHECKING:
+    import lancedb
+    import pyarrow as pa
+    from lancedb.query import MatchQuery
+
+_log = logging.getLogger(__name__)
+
+# Longer words are not indexed; long enough for any hash in hex.
+_MAX_WORD = 128
+
+
+def open_vectors(path: Path, dimension: int, settings: StorageConfig) -> "LanceVectors":
+    """Open the vectors folder; a missing or empty one is created with empty tables.
+
+    Args:
+        path: The folder.
+        dimension: Length of a vector.
+        settings: When to index, compact and drop old versions.
+
+    Raises:
+        EmbeddingMismatchError: The folder holds vectors of another length.
+        StorageError: The folder cannot be read or created; nothing in it is changed.
+    """
+    # Its log would stand on stderr, between what a command prints; what fails arrives as an exception.
+    os.environ.setdefault("LANCEDB_LOG", "error")
+    import lancedb
+
+    with _lance_errors(path):
+        database = lancedb.connect(path)
+        known = set(database.list_tables().tables or ())
+        if not known:
+            _require_unused(path)
+        gate = ReadGate()
+        chunks = _open_table(database, known, "chunks", chunk_schema(dimension))
+        entities = _open_table(database, known, "entities", entity_schema(dimension))
+    for table in (chunks, entities):
+        held = table.schema.field("vector").type.list_size
+        if held != dimension:
+            raise EmbeddingMismatchError(
+                f"vectors in {path} have length {held}, the embedder makes {dimension}; "
+                "use the embedder that made them, or `hydramem reindex`"
+            )
+    with _lance_errors(path):
+        return LanceVectors(
+            path, dimension, Table(chunks, settings, gate), Table(entities, settings, gate), gate
+        )
+
+
+class LanceVectors:
+    """Vectors and full text in a folder; many threads may read and write at once.
+
+    Args:
+        path: The folder, for messages.
+        dimension: Length of a vector.
+        chunks, entities: The tables.
+        gate: What upkeep of these tables passes to be alone.
+    """
+
+    def __init__(self, path: Path, dimension: int, chunks: Table, entities: Table, gate: ReadGate) -> None:
+        self._path = path
+        self._dimension = dimension
+        self._chunks = chunks
+        self._entities = entities
+        self._gate = gate
+        self._process = os.getpid()
+        self._closed = False
+        self._writing = threading.Lock()
+        self._builder: threading.Thread | None = None
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return self._dimension
+
+    def put(self, chunks: Sequence[ChunkVector] = (), entities: Sequence[EntityVector] = ()) -> None:
+        """Insert rows, or replace those of the same id; of several with one id the last wins.
+
+        Raises:
+            InvalidInputError: A vector has another length, is zero or not finite, or a name is not
+                Unicode text; nothing is written.
+        """
+        self._require_usable()
+        chunk_table = chunk_rows(chunks, self._dimension)
+        entity_table = entity_rows(entities, self._dimension)
+        with self._write():
+            self._chunks.put(chunk_table)
+            self._entities.put(entity_table)
+
+    def remove(self, *, chunks: Sequence[str] = (), entities: Sequence[str] = ()) -> None:
+        """Delete rows by id; ids that are not there are no error."""
+        with self._write():
+            self._chunks.remove(chunks)
+            self._entities.remove(entities)
+
+    def nearest(self, vector: Vector, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
+        """Return the chunks nearest by cosine among those that the filter admits, best first."""
+        return self._nearest(self._chunks, vector, chunk_predicate(where), limit)
+
+    def nearest_entities(self, vector: Vector, projects: Sequence[str], limit: int) -> tuple[Scored, ...]:
+        """Return the entities whose name is nearest by cosine, best first."""
+        return self._nearest(self._entities, vector, project_predicate(projects), limit)
+
+    def matching(self, query: str, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
+        """Return the chunks that best match words by BM25 among those that the filter admits, best first.
+
+        The query is words, never query syntax; words beyond `MAX_QUERY_CHARS` are not looked for.
+        """
+        self._require_usable()
+        text = query[:MAX_QUERY_CHARS]
+        text = text if storable(text) else text.encode("utf-8", "replace").decode()
+        if limit <= 0 or not text.strip():
+            return ()
+        with self._read():
+            rows = self._chunks.search(_any_word(text), chunk_predicate(where), limit, "_score")
+        return _best_first(rows["id"].to_pylist(), rows["_score"].to_pylist())
+
+    def vectors(self, chunks: Sequence[str]) -> Mapping[str, Vector]:
+        """Return the vectors of chunks by id; those without one are left out."""
+        found: dict[str, Vector] = {}
+        with self._read():
+            for rows in self._chunks.by_id(chunks, ("id", "vector")):
+                held = rows.filter(rows["vector"].is_valid())
+                values = held["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+                found.update(zip(held["id"].to_pylist(), values.reshape(-1, self._dimension), strict=True))
+        return found
+
+    def chunk_hashes(self) -> Mapping[str, str]:
+        """Return, for every chunk held, the hash of its mirrored columns."""
+        with self._read():
+            return self._chunks.mirror()
+
+    def entity_hashes(self) -> Mapping[str, str]:
+        """Return the same for entities."""
+        with self._read():
+            return self._entities.mirror()
+
+    def maintain(self, *, force: bool = False) -> None:
+        """Compact, index and drop old versions where the policy says it pays; cheap where it does not.
+
+        The vector index is built in a thread of its own, as it may take minutes; with `force` it is
+        built before this returns.
+        """
+        due = []
+        with self._write():
+            for table in (self._chunks, self._entities):
+                if force or table.due():
+                    table.compact()
+                    due.append(table)
+        with self._read():
+            unindexed = [table for table in due if table.wants_index()]
+            if force:
+                for table in unindexed:
+                    table.build_index()
+        if unindexed and not force:
+            self._build_beside(unindexed)
+
+    def stats(self) -> VectorStats:
+        """Return row counts and what upkeep looks at."""
+        with self._read():
+            chunks, entities = self._chunks.stats(), self._entities.stats()
+        return VectorStats(
+            chunks=chunks.rows,
+            entities=entities.rows,
+            fragments=chunks.fragments + entities.fragments,
+            unindexed=chunks.unindexed,
+            versions=chunks.versions + entities.versions,
+            indexed=chunks.indexed,
+        )
+
+    def close(self) -> None:
+        """Release the store; harmless when repeated. An index that is being built is given up."""
+        self._closed = True
+
+    def _nearest(self, table: Table, vector: Vector, where: str | None, limit: int) -> tuple[Scored, ...]:
+        self._require_usable()
+        query = checked_vector(vector, self._dimension, name="the query")
+        if limit <= 0:
+            return ()
+        with self._read():
+            rows = table.search(query, where, limit, "_distance")
+        similarity = np.clip(1.0 - rows["_distance"].to_numpy(), -1.0, 1.0)
+        return _best_first(rows["id"].to_pylist(), similarity.tolist())
+
+    def _build_beside(self, tables: Sequence[Table]) -> None:
+        if self._builder is not None and self._builder.is_alive():
+            return
+        self._builder = threading.Thread(
+            target=self._build_all, args=(tables,), name="hydramem-vector-index", daemon=True
+        )
+        self._builder.start()
+
+    def _build_all(self, tables: Sequence[Table]) -> None:
+        try:
+            with self._read():
+                for table in tables:
+                    table.build_index()
+        except StorageError as error:
+            # Searches stay exact without it, and the next upkeep tries again.
+            _log.warning("the vector index was not built: %s", error)
+
+    @contextmanager
+    def _read(self) -> Iterator[None]:
+        self._require_usable()
+        with self._gate.reading(), _lance_errors(self._path):
+            yield
+
+    @contextmanager
+    def _write(self) -> Iterator[None]:
+        self._require_usable()
+        with self._writing, _lance_errors(self._path):
+            yield
+
+    def _require_usable(self) -> None:
+        if os.getpid() != self._process:
+            raise StorageError(
+                f"vectors in {self._path} were opened before this process was forked; connect again in it"
+            )
+        if self._closed:
+            raise StorageError(f"vectors in {self._path} are closed; connect again")
+
+
+def _open_table(
+    database: "lancedb.DBConnection", known: set[str], name: str, schema: "pa.Schema"
+) -> LanceTable:
+    if name in known:
+        table = database.open_table(name)
+        missing = set(schema.names) - set(table.schema.names)
+        if missing:
+            raise ValueError(f"table {name} lacks {', '.join(sorted(missing))}")
+    else:
+        table = database.create_table(name, schema=schema)
+    if "text" in schema.names and table.index_stats(TEXT_INDEX) is None:
+        from lancedb.index import FTS
+
+        # ICU finds words in scripts without spaces; "split" also cuts snake_case and dotted names.
+        text = FTS(
+            base_tokenizer="icu/split",
+            language="English",
+            max_token_length=_MAX_WORD,
+            custom_stop_words=sorted(STOP_WORDS),
+        )
+        table.create_index("text", config=text, name=TEXT_INDEX)
+    return table
+
+
+def _any_word(text: str) -> "MatchQuery":
+    from lancedb.query import FullTextOperator, MatchQuery
+
+    return MatchQuery(
+        text,
+        "text",
+        operator=FullTextOperator.OR,
+        boost=1.0,
+        fuzziness=0,
+        max_expansions=50,
+        prefix_length=0,
+        document_granularity=None,
+    )
+
+
+def _require_unused(path: Path) -> None:
+    # Files without a table are what is left of a damaged folder; tables laid beside them would hide that.
+    if any(path.iterdir()):
+        raise ValueError("it holds files but no table")
+
+
+def _best_first(ids: Sequence[str], scores: Sequence[float]) -> tuple[Scored, ...]:
+    found = [Scored(id=id, score=score) for id, score in zip(ids, scores, strict=True)]
+    return tuple(sorted(found, key=lambda scored: (-scored.score, scored.id)))
+
+
+@contextmanager
+def _lance_errors(path: Path) -> Iterator[None]:
+    """Turn what LanceDB and Arrow raise into a StorageError that names the folder and the way out."""
+    try:
+        yield
+    except (RuntimeError, ValueError, OSError, LookupError, TypeError) as error:
+        raise StorageError(
+            f"vectors in {path}: {error}; nothing was deleted, "
+            "`hydramem doctor --fix` rebuilds them from the graph"
+        ) from error

@@ -1,0 +1,67 @@
+"""Words for full text: the ones that are not indexed, and the plain tokenizer of the in-memory store."""
+
+import re
+import unicodedata
+
+MAX_QUERY_CHARS = 32_768
+"""Characters of a query that are read; the rest of a longer one would cost seconds and find little more."""
+
+# The function words of English that occur in nearly every text. Digits and single letters stay: they are
+# names (`C`, hall 3). `s`, `t` and the like are what remains of `it's` and `don't`.
+_FUNCTION_WORDS = """
+a about an and are as at be been but by can could did do does for from had has have he her hers him his
+how i if in into is it its me my no nor not of on or our ours she should so some such than that the
+their theirs them then there these they this those to too us was we were what when where which while who
+whom whose why will with would you your yours ll re s t ve
+"""
+STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+
+# Han, kana and their extensions: scripts written without spaces.
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
+_WORD = re.compile(r"[^\W_]+")
+_ENDINGS = ("ations", "ation", "ings", "ing", "edly", "ied", "ies", "ed", "es", "s", "ly", "e")
+
+
+def words(text: str) -> list[str]:
+    """Cut text into folded, stemmed words without stop words.
+
+    Scripts without spaces give every character and every two neighbours.
+
+    Args:
+        text: Any text; lone surrogates and symbols separate words.
+    """
+    found: list[str] = []
+    for match in _WORD.finditer(_folded(text)):
+        found.extend(_split(match.group()))
+    return [_stem(word) for word in found if word not in STOP_WORDS]
+
+
+def _folded(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    # Marks go only where they are accents of Latin, Greek or Cyrillic; in Thai or Hindi they are letters.
+    bare = "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
+    return unicodedata.normalize("NFC", bare)
+
+
+def _split(word: str) -> list[str]:
+    parts: list[str] = []
+    end = 0
+    for run in _UNSPACED.finditer(word):
+        parts.append(word[end : run.start()])
+        characters = run.group()
+        parts.extend(characters)
+        parts.extend(characters[i : i + 2] for i in range(len(characters) - 1))
+        end = run.end()
+    parts.append(word[end:])
+    return [part for part in parts if part]
+
+
+def _stem(word: str) -> str:
+    """Cut one English ending: enough that `services` finds `service` and `running` finds `runs`."""
+    if not word.isascii():
+        return word
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            stem = word[: -len(ending)]
+            return stem[:-1] if stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem
+    return word
