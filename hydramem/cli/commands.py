@@ -1,0 +1,100 @@
+"""The operations table as commands: a loop, and what a command line needs that a call does not."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+from cyclopts import App, Group, Parameter
+
+from hydramem.cli.invocation import Given, Invocation
+from hydramem.cli.progress import reporting
+from hydramem.cli.show import show
+from hydramem.core import docstrings
+from hydramem.core.errors import InvalidInputError
+from hydramem.operations import OPERATIONS, Operation, call
+
+_TITLES = {"write": "Write", "read": "Read", "check": "Check", "tend": "Tend"}
+
+
+def add_operations(app: App) -> None:
+    """Give an app one command for each row of the table."""
+    groups = {group: Group(title, sort_key=place) for place, (group, title) in enumerate(_TITLES.items())}
+    for operation in OPERATIONS:
+        app.command(command(operation), name=command_name(operation), group=groups[operation.group])
+
+
+def command_name(operation: Operation) -> str:
+    """Return the operation's name as the command line spells it."""
+    return operation.name.replace("_", "-")
+
+
+def command(operation: Operation) -> Callable[..., None]:
+    """Build the function that Cyclopts parses for: the method's own signature and words."""
+
+    def run(*args: object, invocation: Invocation, **options: object) -> None:
+        arguments = inspect.Signature(parameters).bind(*args, **options).arguments
+        _run(operation, arguments, invocation)
+
+    parameters = [
+        _parameter(operation, given)
+        for name, given in operation.signature.parameters.items()
+        if name != "project"  # an option of every command
+    ]
+    handed = inspect.Parameter("invocation", inspect.Parameter.KEYWORD_ONLY, annotation=Given)
+    run.__signature__ = inspect.Signature([*parameters, handed])  # type: ignore[attr-defined]  # read by inspect
+    run.__annotations__ = {given.name: given.annotation for given in (*parameters, handed)}
+    run.__doc__ = docstrings.summary(operation.method.__doc__)
+    run.__name__ = operation.name
+    return run
+
+
+def _run(operation: Operation, arguments: Mapping[str, object], invocation: Invocation) -> None:
+    brings_content = operation.group == "write" and operation.effect == "write"
+    with invocation.open(make=brings_content) as memory, reporting(operation) as report:
+        supplied = {"progress": report} if operation.reports_progress else {}
+        result = call(memory, operation, {**arguments, **supplied}, actor="cli")
+    show(result, as_json=invocation.json)
+
+
+def _parameter(operation: Operation, given: inspect.Parameter) -> inspect.Parameter:
+    words = docstrings.section(operation.method.__doc__, "Args").get(given.name, "")
+    hint, shows_default = given.annotation, given.default not in (None, (), False)
+    shown = Parameter(help=words, negative_iterable=(), show_default=shows_default)
+    if _is_structured(hint):
+        told = f"{words} As JSON, or @FILE that holds it."
+        shown = Parameter(
+            help=told, negative_iterable=(), show_default=False, converter=_structured(hint), n_tokens=1
+        )
+    return given.replace(annotation=Annotated[hint, shown])
+
+
+def _is_structured(hint: Any) -> bool:
+    return any(is_dataclass(kind) for kind in get_args(hint))
+
+
+def _structured(hint: Any) -> Callable[[Any, Sequence[Any]], Any]:
+    """Return a converter from JSON text, or a file of it, to a sequence of frozen dataclasses."""
+
+    def convert(_: Any, tokens: Sequence[Any]) -> Any:
+        from pydantic import TypeAdapter, ValidationError
+
+        token = tokens[0]
+        try:
+            return TypeAdapter(hint).validate_json(_text(token.value))
+        except ValidationError as error:
+            problem = error.errors()[0]
+            place = ".".join(map(str, problem["loc"]))
+            raise InvalidInputError(f"{token.keyword or 'argument'}: {place} {problem['msg']}") from error
+
+    return convert
+
+
+def _text(given: str) -> str:
+    if not given.startswith("@"):
+        return given
+    try:
+        return Path(given[1:]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"{given}: cannot be read: {error}") from error

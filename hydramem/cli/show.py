@@ -1,0 +1,158 @@
+"""Results on a terminal, in a pipe and as JSON."""
+
+import dataclasses
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from hydramem.core.types import Chunk, DocumentView, Entity, Path, PathStep, Recall, RelationView
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# Stored text is not trusted: control characters (colours, cursor moves, titles) must not reach a terminal.
+_CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+
+# Columns of a list; any other dataclass shows every field.
+_COLUMNS: Mapping[type[Any], tuple[str, ...]] = {
+    Chunk: ("id", "kind", "layer", "source", "text"),
+    Entity: ("name", "type", "mention_count", "aliases", "id"),
+    RelationView: ("subject", "type", "object", "confidence", "quote"),
+}
+
+
+def show(result: object, *, as_json: bool) -> None:
+    """Print a result to standard output."""
+    if as_json:
+        from pydantic_core import to_json
+
+        print(to_json(result, indent=2).decode())
+        return
+    write(result, console())
+
+
+def console(*, errors: bool = False) -> "Console":
+    """Return the terminal, or a pipe that is written plainly: no colour, no wrapping."""
+    from rich.console import Console
+
+    return Console(file=sys.stderr if errors else sys.stdout, highlight=False, soft_wrap=True)
+
+
+def plain(value: object) -> str:
+    """Write one value for a person to read."""
+    match value:
+        case None:
+            text = ""
+        case datetime():
+            text = value.isoformat(timespec="seconds")
+        case float():
+            text = f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+        case tuple() | list():
+            text = ", ".join(plain(item) for item in value)
+        case Mapping():
+            text = ", ".join(f"{key}={plain(item)}" for key, item in value.items())
+        case PathStep():
+            text = str(value)
+        case _ if dataclasses.is_dataclass(value):
+            text = ", ".join(
+                f"{item.name}={plain(getattr(value, item.name))}" for item in dataclasses.fields(value)
+            )
+        case _:
+            text = str(value)
+    return text.translate(_CONTROLS)
+
+
+def write(result: object, out: "Console") -> None:
+    """Write a result to a console as a person reads it."""
+    match result:
+        case Recall():
+            _hits(result, out)
+        case Path():
+            _way(result, out)
+        case DocumentView():
+            _fields(result.document, out)
+            for chunk in result.chunks:
+                out.print(f"\n{plain(chunk.text)}", markup=False)
+        case tuple():
+            _rows(result, out)
+        case _ if dataclasses.is_dataclass(result):
+            _fields(result, out)
+        case _:
+            out.print(plain(result), markup=False)
+
+
+def _hits(found: Recall, out: "Console") -> None:
+    from rich.markup import escape
+
+    if not found.hits:
+        out.print("nothing found", style="dim")
+    for hit in found.hits:
+        place = " > ".join(filter(None, (hit.source, *hit.heading_path)))
+        out.print(f"[bold green]{hit.score:.2f}[/] {escape(plain(hit.text))}")
+        out.print(f"     [cyan]{escape(plain(place))}[/]  [dim]{hit.kind} {hit.id}[/]")
+        out.print(f"     [dim]{escape(plain(hit.why))}[/]")
+
+
+def _way(path: Path, out: "Console") -> None:
+    if not path.found:
+        out.print(plain(f"no way from {path.start} to {path.end}"), markup=False)
+    for step in path.steps:
+        out.print(plain(step), markup=False)
+
+
+def _fields(row: Any, out: "Console") -> None:
+    from rich.markup import escape
+
+    for item in dataclasses.fields(row):
+        value = getattr(row, item.name)
+        if _are_rows(value):
+            out.print(f"[bold]{item.name}[/]")
+            _rows(value, out)
+        else:
+            out.print(f"[bold]{item.name}[/] {escape(plain(value))}")
+
+
+def _rows(rows: tuple[object, ...], out: "Console") -> None:
+    if not rows:
+        out.print("nothing", style="dim")
+    elif not _are_rows(rows):
+        for line in rows:
+            out.print(plain(line), markup=False)
+    elif out.is_terminal:
+        _table(rows, out)
+    else:
+        _tabbed(rows, out)
+
+
+def _are_rows(value: object) -> bool:
+    return isinstance(value, tuple) and bool(value) and all(map(dataclasses.is_dataclass, value))
+
+
+def _columns(row: Any) -> Sequence[str]:
+    return _COLUMNS.get(type(row)) or [item.name for item in dataclasses.fields(row)]
+
+
+def _table(rows: Sequence[Any], out: "Console") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold")
+    for name in _columns(rows[0]):
+        table.add_column(name.replace("_", " "), overflow="fold", max_width=60)
+    for row in rows:
+        table.add_row(*(Text(_shortened(plain(getattr(row, name)))) for name in _columns(row)))
+    out.print(table, soft_wrap=False)
+
+
+def _tabbed(rows: Sequence[Any], out: "Console") -> None:
+    out.print("\t".join(_columns(rows[0])), markup=False)
+    for row in rows:
+        # One row, one line: what a pipe is read by.
+        cells = (" ".join(plain(getattr(row, name)).split()) for name in _columns(row))
+        out.print("\t".join(cells), markup=False)
+
+
+def _shortened(text: str, most: int = 200) -> str:
+    one_line = " ".join(text.split())
+    return one_line if len(one_line) <= most else one_line[: most - 1] + "…"
