@@ -4,9 +4,18 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path as FilePath
 from types import TracebackType
+from typing import get_args
 
 from hydramem import opened
-from hydramem.core.check import check_count, check_name, check_project, check_scope, check_share
+from hydramem.core.check import (
+    check_choice,
+    check_choices,
+    check_count,
+    check_name,
+    check_project,
+    check_scope,
+    check_share,
+)
 from hydramem.core.config import Config, load_config
 from hydramem.core.errors import NotFoundError
 from hydramem.core.time import When, now, parse_when
@@ -237,7 +246,7 @@ class Memory:
         name = self._name(project)
         draft = Draft(
             text=text,
-            kind=kind,
+            kind=check_choice(kind, get_args(ChunkKind), name="kind"),
             source=source,
             author=author,
             session=session,
@@ -334,8 +343,8 @@ class Memory:
         name = self._name(project)
         where = ChunkFilter(
             projects=(name,),
-            kinds=tuple(kinds),
-            layers=tuple(layers),
+            kinds=check_choices(kinds, get_args(ChunkKind), name="kinds"),
+            layers=check_choices(layers, get_args(Layer), name="layers"),
             scope=None if scope is None else check_scope(scope),
             categories=tuple(categories),
             sessions=() if session is None else (lists.session_key(name, session),),
@@ -351,7 +360,9 @@ class Memory:
             query,
             where=where,
             limit=limit,
-            traversal=traversal or store.config.search.traversal,
+            traversal=check_choice(
+                traversal or store.config.search.traversal, get_args(Traversal), name="traversal"
+            ),
             graph=store.graph,
             vectors=store.vectors,
             snapshots=store.snapshots,
@@ -398,8 +409,8 @@ class Memory:
         name = self._name(project)
         where = ChunkFilter(
             projects=(name,),
-            kinds=tuple(kinds),
-            states=tuple(states),
+            kinds=check_choices(kinds, get_args(ChunkKind), name="kinds"),
+            states=check_choices(states, get_args(State), name="states"),
             scope=None if scope is None else check_scope(scope),
             sessions=() if session is None else (lists.session_key(name, session),),
         )

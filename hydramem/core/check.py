@@ -2,8 +2,12 @@
 
 import math
 import unicodedata
+from collections.abc import Collection, Sequence
+from typing import TypeVar
 
 from hydramem.core.errors import InvalidInputError
+
+_T = TypeVar("_T")
 
 MAX_NAME = 200
 MAX_SCOPE = 500
@@ -62,6 +66,20 @@ def check_share(value: object, *, name: str) -> float:
     if not 0.0 <= value <= 1.0:
         raise InvalidInputError(f"{name}: {value} is not between 0 and 1")
     return float(value)
+
+
+def check_choice(value: _T, choices: Collection[_T], *, name: str) -> _T:
+    """Return a value that is one of a closed set."""
+    if value not in choices:
+        raise InvalidInputError(f"{name}: {str(value)[:40]!r} is none of {', '.join(map(str, choices))}")
+    return value
+
+
+def check_choices(values: Sequence[_T], choices: Collection[_T], *, name: str) -> tuple[_T, ...]:
+    """Return values that are each one of a closed set."""
+    if isinstance(values, str):
+        raise InvalidInputError(f"{name}: expected a list such as [{values!r}], got text")
+    return tuple(check_choice(value, choices, name=name) for value in values)
 
 
 def check_count(value: object, *, name: str, least: int = 1, most: int) -> int:
