@@ -1,11 +1,168 @@
-"""The schema: its version, and the columns of the tables that a snapshot is built from."""
+"""The schema: its version, its tables, and the columns that a snapshot is built from."""
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from hydramem.core.types import (
+    Change,
+    Chunk,
+    Document,
+    Entity,
+    Job,
+    Link,
+    Mention,
+    Recalled,
+    Relation,
+    Session,
+)
+from hydramem.storage.store import OutboxRow
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA_VERSION = 1
+
+ColumnKind = Literal["text", "texts", "json", "time", "number", "integer", "flag"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its name and what it holds. Any may be null but the first of a node table, its key."""
+
+    name: str
+    kind: ColumnKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeTable:
+    """A table of rows that stand for themselves; the first column is the key."""
+
+    name: str
+    row: type
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeTable:
+    """A table of edges.
+
+    Attributes:
+        source, target: The node tables that it joins.
+        ends: The row's fields that name the ends; the graph keeps them as the edge itself.
+        columns: The other fields. An edge with an `id` is addressed by its ends and id, another by its ends.
+    """
+
+    name: str
+    row: type
+    source: str
+    target: str
+    ends: tuple[str, str]
+    columns: tuple[Column, ...]
+
+
+def _columns(**kinds: str) -> tuple[Column, ...]:
+    """Read columns written as `kind="name name"`; the order of kinds is the order of columns."""
+    ordered: tuple[ColumnKind, ...] = ("text", "texts", "integer", "number", "flag", "time", "json")
+    return tuple(Column(name, kind) for kind in ordered for name in kinds.get(kind, "").split())
+
+
+_TIMES = "recorded_at retired_at valid_from valid_to"
+
+DOCUMENT = NodeTable(
+    name="Document",
+    row=Document,
+    columns=_columns(
+        text="id project source source_type title content_hash state", time=_TIMES, json="metadata"
+    ),
+)
+CHUNK = NodeTable(
+    name="Chunk",
+    row=Chunk,
+    columns=_columns(
+        text="id project text kind document session source source_type author scope summary layer state "
+        "event_type vector_state",
+        texts="heading_path categories keywords",
+        integer="position tokens recall_count",
+        number="importance confidence",
+        flag="private",
+        time=f"happened_at expires_at last_recalled_at {_TIMES}",
+        json="metadata",
+    ),
+)
+ENTITY = NodeTable(
+    name="Entity",
+    row=Entity,
+    columns=_columns(
+        text="id project key name type description",
+        texts="aliases",
+        integer="mention_count",
+        time="first_seen last_seen",
+        json="metadata",
+    ),
+)
+SESSION = NodeTable(
+    name="Session",
+    row=Session,
+    columns=_columns(text="id project name", time="started_at last_at", json="metadata"),
+)
+CHANGE = NodeTable(
+    name="Change",
+    row=Change,
+    columns=_columns(text="id project actor operation target before after run request", time="at"),
+)
+JOB = NodeTable(
+    name="Job",
+    row=Job,
+    columns=_columns(
+        text="id project kind payload state error", integer="attempts", time="created_at updated_at"
+    ),
+)
+OUTBOX = NodeTable(
+    name="Outbox", row=OutboxRow, columns=_columns(text="id", texts="chunks entities", time="at")
+)
+NODE_TABLES = (DOCUMENT, CHUNK, ENTITY, SESSION, CHANGE, JOB, OUTBOX)
+
+MENTIONS = EdgeTable(
+    name="MENTIONS",
+    row=Mention,
+    source="Chunk",
+    target="Entity",
+    ends=("chunk", "entity"),
+    columns=_columns(integer="count"),
+)
+RELATES = EdgeTable(
+    name="RELATES",
+    row=Relation,
+    source="Entity",
+    target="Entity",
+    ends=("subject", "object"),
+    columns=_columns(
+        text="id project type origin quote verdict layer state",
+        texts="evidence",
+        number="confidence",
+        flag="bidirectional",
+        time=_TIMES,
+        json="scores metadata",
+    ),
+)
+LINKS = EdgeTable(
+    name="LINKS",
+    row=Link,
+    source="Chunk",
+    target="Chunk",
+    ends=("source", "target"),
+    columns=_columns(text="id type reason state", number="weight", time=_TIMES),
+)
+RECALLED = EdgeTable(
+    name="RECALLED",
+    row=Recalled,
+    source="Session",
+    target="Chunk",
+    ends=("session", "chunk"),
+    columns=_columns(integer="rank", time="at"),
+)
+EDGE_TABLES = (MENTIONS, RELATES, LINKS, RECALLED)
+"""Besides these, HAS_CHUNK (Document to Chunk) and IN_SESSION (Chunk to Session) follow a chunk's fields."""
 
 
 def node_columns() -> "pa.Schema":

@@ -1,0 +1,69 @@
+"""A project's nodes and edges as Arrow tables, straight from the engine's columns."""
+
+from typing import TYPE_CHECKING
+
+from hydramem.storage.cypher.engine import Engine
+from hydramem.storage.schema import edge_columns, node_columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_NODES = (
+    "MATCH (n:Entity) WHERE n.project = $project RETURN n.id AS id, false AS is_chunk, n.type AS type, "
+    "n.name AS name, n.key AS key, n.aliases AS aliases",
+    "MATCH (n:Chunk) WHERE n.project = $project RETURN n.id AS id, true AS is_chunk, n.kind AS type, "
+    "n.layer AS layer, n.state AS state, n.document AS document, n.session AS session, "
+    "n.position AS position",
+)
+
+_TIMES = (
+    "x.valid_from AS valid_from, x.valid_to AS valid_to, "
+    "x.recorded_at AS recorded_at, x.retired_at AS retired_at"
+)
+_ENDS = "WHERE a.project = $project AND b.project = $project RETURN a.id AS source, b.id AS target"
+
+_EDGES = (
+    f"MATCH (a:Entity)-[x:RELATES]->(b:Entity) {_ENDS}, 'relation' AS kind, x.id AS id, x.type AS type, "
+    f"x.confidence AS weight, x.bidirectional AS bidirectional, x.layer AS layer, x.state AS state, {_TIMES}",
+    f"MATCH (a:Chunk)-[x:MENTIONS]->(b:Entity) {_ENDS}, 'mention' AS kind, x.`count` AS weight",
+    f"MATCH (a:Chunk)-[x:LINKS]->(b:Chunk) {_ENDS}, 'link' AS kind, x.id AS id, x.type AS type, "
+    f"x.weight AS weight, x.state AS state, {_TIMES}",
+)
+
+
+def nodes(engine: Engine, project: str) -> "pa.Table":
+    """Return a project's entities and chunks, as `schema.node_columns` describes them."""
+    return _gather(engine, _NODES, project, node_columns())
+
+
+def edges(engine: Engine, project: str) -> "pa.Table":
+    """Return the relations, mentions and links within a project, as `schema.edge_columns` describes them."""
+    return _gather(engine, _EDGES, project, edge_columns())
+
+
+def _gather(engine: Engine, statements: tuple[str, ...], project: str, schema: "pa.Schema") -> "pa.Table":
+    import pyarrow as pa
+
+    parts = [_shaped(engine.arrow(statement, {"project": project}), schema) for statement in statements]
+    return pa.concat_tables(parts)
+
+
+def _shaped(found: "pa.Table", schema: "pa.Schema") -> "pa.Table":
+    """Bring columns into the schema's order and types, those that the statement has not as nulls."""
+    import pyarrow as pa
+
+    present = set(found.column_names)
+    arrays = [
+        _cast(found.column(field.name), field.type)
+        if field.name in present
+        else pa.nulls(found.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _cast(values: "pa.ChunkedArray", type: "pa.DataType") -> "pa.ChunkedArray":
+    import pyarrow as pa
+
+    # Counts and confidences may not fit float32 exactly; the walk does not mind.
+    return values.cast(type, safe=type != pa.float32())

@@ -1,0 +1,226 @@
+"""One graph database file: opened within limits, read by many, written by one, its errors by our names."""
+
+import importlib
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hydramem.core.config import StorageConfig
+from hydramem.core.errors import ConfigError, SchemaError, StorageError, StoreBusyError
+
+log = logging.getLogger(__name__)
+
+Parameters = Mapping[str, object]
+Query = Callable[[str, Parameters], list[list[Any]]]
+"""Runs one statement and returns its rows; the result is closed before it returns."""
+
+# What the engines raise: RuntimeError for their own errors; pybind11 turns C++ exceptions into the others.
+_BACKEND_ERRORS = (RuntimeError, MemoryError, ValueError, IndexError, OverflowError)
+
+# The engines crash the process when two are imported into it.
+_ENGINES = ("ladybug", "kuzu")
+
+_open_files: set[tuple[int, str]] = set()
+_open_files_lock = threading.Lock()
+
+
+class Engine:
+    """An open graph database: a pool of connections for reads, one writer at a time."""
+
+    def __init__(self, file: Path, settings: StorageConfig) -> None:
+        """Open or create a graph file.
+
+        Args:
+            file: The graph file; its folder must exist.
+            settings: Which engine, and its memory limits.
+
+        Raises:
+            ConfigError: The limits are not possible, or the other engine is loaded in this process.
+            StoreBusyError: The file is open already, here or in another process.
+            SchemaError: The file was written by another version of the engine.
+            StorageError: The file is damaged or cannot be opened.
+        """
+        self.name = settings.graph
+        self.file = file
+        self._process = os.getpid()
+        self._writer = threading.Lock()
+        self._idle: list[Any] = []
+        self._busy = 0
+        self._state = threading.Condition()
+        self._closed = False
+        self._library = _load(settings.graph)
+        self._key = _claim(file)
+        try:
+            self._database = self._open(settings)
+        except BaseException:
+            _open_files.discard(self._key)
+            raise
+
+    def _open(self, settings: StorageConfig) -> Any:
+        limits = _limits(settings)
+        try:
+            return self._library.Database(self.file, **limits)
+        except _BACKEND_ERRORS as error:
+            raise _opening_error(self.file, error) from error
+
+    @contextmanager
+    def reading(self) -> Iterator[Query]:
+        """Lend a connection; each statement is a transaction of its own."""
+        connection = self._take()
+        try:
+            yield lambda statement, parameters: self._run(connection, statement, parameters)
+        finally:
+            self._give(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[Query]:
+        """Hold the writer lock and one transaction: committed at the end, rolled back on any error."""
+        with self._writer, self.reading() as query:
+            query("BEGIN TRANSACTION", {})
+            try:
+                yield query
+                query("COMMIT", {})
+            except BaseException:
+                self._roll_back(query)
+                raise
+
+    def _roll_back(self, query: Query) -> None:
+        try:
+            query("ROLLBACK", {})
+        except StorageError as error:
+            # An error of the engine itself has ended the transaction already.
+            log.debug("%s: nothing to roll back: %s", self.file, error)
+
+    def arrow(self, statement: str, parameters: Parameters) -> Any:
+        """Run a read and return its rows as a pyarrow Table."""
+        connection = self._take()
+        try:
+            with self._mapped():
+                result = connection.execute(statement, dict(parameters))
+                try:
+                    return result.get_as_arrow(65_536)
+                finally:
+                    result.close()
+        finally:
+            self._give(connection)
+
+    def checkpoint(self) -> None:
+        """Fold the write-ahead log into the main file."""
+        with self._writer, self.reading() as query:
+            query("CHECKPOINT", {})
+
+    def _run(self, connection: Any, statement: str, parameters: Parameters) -> list[list[Any]]:
+        with self._mapped():
+            result = connection.execute(statement, dict(parameters))
+            try:
+                rows: list[list[Any]] = result.get_all()
+                return rows
+            finally:
+                result.close()
+
+    @contextmanager
+    def _mapped(self) -> Iterator[None]:
+        try:
+            yield
+        except _BACKEND_ERRORS as error:
+            raise StorageError(f"{self.file}: {self.name} failed: {error}") from error
+
+    def _take(self) -> Any:
+        if os.getpid() != self._process:
+            raise StorageError(
+                f"{self.file}: opened by process {self._process} and used in its fork {os.getpid()}; "
+                "close it before forking and connect again in the child"
+            )
+        with self._state:
+            if self._closed:
+                raise StorageError(f"{self.file}: the store is closed; connect again")
+            self._busy += 1
+            if self._idle:
+                return self._idle.pop()
+        try:
+            with self._mapped():
+                return self._library.Connection(self._database)
+        except BaseException:
+            self._release()
+            raise
+
+    def _give(self, connection: Any) -> None:
+        with self._state:
+            self._idle.append(connection)
+        self._release()
+
+    def _release(self) -> None:
+        with self._state:
+            self._busy -= 1
+            self._state.notify_all()
+
+    def close(self) -> None:
+        """Wait for running calls, then release the file; harmless when repeated."""
+        if os.getpid() != self._process:
+            return  # the parent's to close
+        with self._state:
+            if self._closed:
+                return
+            self._closed = True
+            self._state.wait_for(lambda: self._busy == 0)
+            for connection in self._idle:
+                connection.close()
+            self._idle.clear()
+        with self._mapped():
+            self._database.close()
+        _open_files.discard(self._key)
+
+
+def _load(name: str) -> ModuleType:
+    import sys
+
+    for other in _ENGINES:
+        if other != name and other in sys.modules:
+            raise ConfigError(
+                f"storage.graph: {name} cannot be used in a process that has loaded {other}; "
+                "start another process"
+            )
+    return importlib.import_module(name)
+
+
+def _claim(file: Path) -> tuple[int, str]:
+    # Two handles on one file in one process would silently lose writes.
+    key = (os.getpid(), str(file.resolve()))
+    with _open_files_lock:
+        if key in _open_files:
+            raise StoreBusyError(f"{file}: already open in this process; use the store that holds it")
+        _open_files.add(key)
+    return key
+
+
+def _limits(settings: StorageConfig) -> dict[str, int]:
+    size = settings.max_db_gb
+    if size < 1 or size & (size - 1):
+        raise ConfigError(f"storage.max_db_gb: {size} is not a power of two")
+    if settings.buffer_pool_mb < 64:
+        raise ConfigError(
+            f"storage.buffer_pool_mb: {settings.buffer_pool_mb} is under 64, the least that works"
+        )
+    return {
+        "buffer_pool_size": settings.buffer_pool_mb << 20,
+        "max_db_size": size << 30,
+        "max_num_threads": max(2, min(4, os.cpu_count() or 2)),
+    }
+
+
+def _opening_error(file: Path, error: Exception) -> StorageError:
+    text = str(error)
+    if "Could not set lock" in text:
+        return StoreBusyError(f"{file}: another process holds it; close that process or use its server")
+    if "different version" in text:
+        return SchemaError(
+            f"{file}: written by another version of the engine ({text}); the file is untouched"
+        )
+    return StorageError(
+        f"{file}: cannot be opened ({text}); if it is damaged, restore a backup; the file is untouched"
+    )

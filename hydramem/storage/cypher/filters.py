@@ -1,0 +1,70 @@
+"""A ChunkFilter as Cypher conditions: every value a parameter, none ever part of the text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hydramem.storage.store import ChunkFilter
+
+
+@dataclass(slots=True)
+class Conditions:
+    """Conditions on a chunk `c` and the parameters that they name."""
+
+    clauses: list[str] = field(default_factory=list)
+    parameters: dict[str, object] = field(default_factory=dict)
+
+    def add(self, clause: str, **parameters: object) -> None:
+        """Add a condition and the parameters that it names."""
+        self.clauses.append(clause)
+        self.parameters.update(parameters)
+
+    def one_of(self, column: str, values: Sequence[str]) -> None:
+        """Add that a column is one of some values; none given does not restrict."""
+        if values:
+            self.add(f"c.`{column}` IN ${column}s", **{f"{column}s": list(values)})
+
+    @property
+    def where(self) -> str:
+        """The conditions as a WHERE clause, empty where there are none."""
+        return f" WHERE {' AND '.join(self.clauses)}" if self.clauses else ""
+
+
+def chunk_conditions(where: ChunkFilter) -> Conditions:
+    """Return what `ChunkFilter.admits` means, as conditions on a chunk `c`."""
+    conditions = Conditions()
+    conditions.one_of("project", where.projects)
+    conditions.one_of("kind", where.kinds)
+    conditions.one_of("layer", where.layers)
+    conditions.one_of("state", where.states)
+    conditions.one_of("document", where.documents)
+    conditions.one_of("session", where.sessions)
+    if where.categories:
+        names = {f"category_{place}": value for place, value in enumerate(where.categories)}
+        any_of = " OR ".join(f"list_contains(c.categories, ${name})" for name in names)
+        conditions.add(f"({any_of})", **names)
+    if where.scope is not None:
+        stem = where.scope.rstrip("/")
+        conditions.add("(c.scope = $stem OR starts_with(c.scope, $under))", stem=stem, under=stem + "/")
+    if not where.include_private:
+        conditions.add("NOT c.private")
+    conditions.add("c.confidence >= $least", least=float(where.min_confidence))
+    _add_times(conditions, where)
+    return conditions
+
+
+def _add_times(conditions: Conditions, where: ChunkFilter) -> None:
+    if where.happened_from is not None:
+        conditions.add("c.happened_at >= $happened_from", happened_from=where.happened_from)
+    if where.happened_to is not None:
+        conditions.add("c.happened_at <= $happened_to", happened_to=where.happened_to)
+    if where.at is not None:
+        conditions.add(
+            "(c.valid_from IS NULL OR c.valid_from <= $at) AND (c.valid_to IS NULL OR $at < c.valid_to) "
+            "AND (c.expires_at IS NULL OR $at < c.expires_at)",
+            at=where.at,
+        )
+    if where.known_at is not None:
+        conditions.add(
+            "c.recorded_at <= $known_at AND (c.retired_at IS NULL OR $known_at < c.retired_at)",
+            known_at=where.known_at,
+        )

@@ -1,0 +1,261 @@
+"""The graph store on LadybugDB or Kuzu: one short method for each promise of `GraphStore`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hydramem.core.config import StorageConfig
+from hydramem.core.errors import StorageError
+from hydramem.core.ids import entity_key
+from hydramem.core.types import (
+    Change,
+    Chunk,
+    Counts,
+    Document,
+    Entity,
+    Link,
+    Mention,
+    ProjectView,
+    Relation,
+    Session,
+    State,
+)
+from hydramem.storage.cypher import arrow, census
+from hydramem.storage.cypher.engine import Engine
+from hydramem.storage.cypher.filters import Conditions, chunk_conditions
+from hydramem.storage.cypher.reading import Reader
+from hydramem.storage.cypher.tables import check_folder, graph_file, mark_folder, prepare_schema, set_meta
+from hydramem.storage.cypher.writing import Transaction, encode_write
+from hydramem.storage.planned import check_page, link_order, newest_first, plan_write, relation_order
+from hydramem.storage.schema import (
+    CHANGE,
+    CHUNK,
+    DOCUMENT,
+    ENTITY,
+    LINKS,
+    MENTIONS,
+    OUTBOX,
+    RELATES,
+    SESSION,
+)
+from hydramem.storage.store import LIVE, ChunkFilter, Listing, OutboxRow, Write
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def open_graph(path: Path, settings: StorageConfig) -> "CypherGraph":
+    """Open the graph in a folder, or create it there.
+
+    Args:
+        path: The folder of the graph's files.
+        settings: Which engine (`ladybug` or `kuzu`) and its memory limits.
+
+    Raises:
+        ConfigError: The limits are not possible.
+        StoreBusyError: Another process, or another handle of this one, holds it.
+        SchemaError: A newer version wrote it.
+        StorageError: The other engine wrote it, or a file is damaged or gone.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        check_folder(path, settings.graph)
+        engine = Engine(graph_file(path, settings.graph), settings)
+        try:
+            prepare_schema(engine)
+            mark_folder(path, settings.graph)
+        except BaseException:
+            engine.close()
+            raise
+    except OSError as error:
+        raise StorageError(f"{path}: {error.strerror or error}; name a folder that can be written") from error
+    return CypherGraph(engine)
+
+
+class CypherGraph:
+    """A `GraphStore` over an open engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._read = Reader(engine)
+
+    @property
+    def engine(self) -> str:
+        """Name of the engine."""
+        return self._engine.name
+
+    def write(self, write: Write) -> str | None:
+        """Commit everything or nothing; return the id of the outbox row, if any."""
+        plan = plan_write(write)
+        rows = encode_write(plan)
+        if not any(rows.values()):
+            return None
+        with self._engine.writing() as query:
+            Transaction(query, edges_singly=self.engine == "kuzu").write(plan, rows)
+        return plan.outbox.id if plan.outbox else None
+
+    def documents(self, ids: Sequence[str]) -> tuple[Document, ...]:
+        """Return documents by id."""
+        return self._read.nodes(DOCUMENT, ids)
+
+    def chunks(self, ids: Sequence[str]) -> tuple[Chunk, ...]:
+        """Return chunks by id."""
+        return self._read.nodes(CHUNK, ids)
+
+    def entities(self, ids: Sequence[str]) -> tuple[Entity, ...]:
+        """Return entities by id."""
+        return self._read.nodes(ENTITY, ids)
+
+    def sessions(self, ids: Sequence[str]) -> tuple[Session, ...]:
+        """Return sessions by id."""
+        return self._read.nodes(SESSION, ids)
+
+    def relations(self, entities: Sequence[str]) -> tuple[Relation, ...]:
+        """Return every relation with one of these entities at either end, newest first."""
+        rows: list[Relation] = self._read.edges_around(RELATES, entities)
+        return tuple(newest_first(rows, moment=lambda row: row.times.recorded_at, id=relation_order))
+
+    def mentions(self, chunks: Sequence[str]) -> tuple[Mention, ...]:
+        """Return what these chunks mention, in the order of the chunks."""
+        rows: list[Mention] = self._read.edges(MENTIONS, chunks, end="a")
+        place = {id: number for number, id in enumerate(dict.fromkeys(chunks))}
+        return tuple(sorted(rows, key=lambda row: (place[row.chunk], row.entity)))
+
+    def mentioned(self, entities: Sequence[str]) -> tuple[Mention, ...]:
+        """Return which chunks mention these entities, in the order of the entities."""
+        rows: list[Mention] = self._read.edges(MENTIONS, entities, end="b")
+        place = {id: number for number, id in enumerate(dict.fromkeys(entities))}
+        return tuple(sorted(rows, key=lambda row: (place[row.entity], row.chunk)))
+
+    def links(self, chunks: Sequence[str]) -> tuple[Link, ...]:
+        """Return every link with one of these chunks at either end, newest first."""
+        rows: list[Link] = self._read.edges_around(LINKS, chunks)
+        return tuple(newest_first(rows, moment=lambda row: row.times.recorded_at, id=link_order))
+
+    def changes(
+        self, *, target: str | None = None, run: str | None = None, request: str | None = None
+    ) -> tuple[Change, ...]:
+        """Return changes, oldest first; all that is given must match."""
+        conditions = Conditions()
+        for column, value in (("target", target), ("run", run), ("request", request)):
+            if value is not None:
+                conditions.add(f"c.`{column}` = ${column}", **{column: value})
+        return self._read.select(CHANGE, "(c:Change)", conditions, order="c.at, c.id")
+
+    def list_documents(
+        self, project: str, page: Listing, *, states: Sequence[State] = LIVE
+    ) -> tuple[Document, ...]:
+        """Return a page of a project's documents, newest recorded first."""
+        conditions = Conditions()
+        conditions.add("c.project = $project", project=project)
+        conditions.one_of("state", states)
+        return self._read.page(DOCUMENT, "(c:Document)", conditions, page, order="c.recorded_at DESC, c.id")
+
+    def list_chunks(self, where: ChunkFilter, page: Listing) -> tuple[Chunk, ...]:
+        """Return a page of chunks: of one document or session by position, else newest recorded first."""
+        conditions = chunk_conditions(where)
+        pattern, order = "(c:Chunk)", "c.recorded_at DESC, c.position, c.id"
+        if len(where.documents) == 1 or len(where.sessions) == 1:
+            order = "c.position, c.id"
+            pattern = _narrowed(where, conditions)
+        return self._read.page(CHUNK, pattern, conditions, page, order=order)
+
+    def list_entities(
+        self, project: str, page: Listing, *, containing: str | None = None, type: str | None = None
+    ) -> tuple[Entity, ...]:
+        """Return a page of a project's entities, most mentioned first."""
+        conditions = Conditions()
+        conditions.add("c.project = $project", project=project)
+        if type is not None:
+            conditions.add("c.type = $type", type=type)
+        # The engines find the empty text in no key.
+        if containing is not None and (key := entity_key(containing)):
+            conditions.add("contains(c.key, $containing)", containing=key)
+        return self._read.page(ENTITY, "(c:Entity)", conditions, page, order="c.mention_count DESC, c.id")
+
+    def list_relations(
+        self, project: str, page: Listing, *, type: str | None = None, states: Sequence[State] = LIVE
+    ) -> tuple[Relation, ...]:
+        """Return a page of a project's relations, newest recorded first."""
+        check_page(page)
+        conditions = Conditions()
+        conditions.add("c.project = $project", project=project)
+        if type is not None:
+            conditions.add("c.type = $type", type=type)
+        conditions.one_of("state", states)
+        return self._read.edge_page(RELATES, conditions, page)
+
+    def list_sessions(self, project: str, page: Listing) -> tuple[Session, ...]:
+        """Return a page of a project's sessions, last active first."""
+        conditions = Conditions()
+        conditions.add("c.project = $project", project=project)
+        return self._read.page(SESSION, "(c:Session)", conditions, page, order="c.last_at DESC, c.id")
+
+    def projects(self) -> tuple[ProjectView, ...]:
+        """Return every project that holds a document, chunk, entity or session, by name."""
+        with self._engine.reading() as query:
+            return census.projects(query)
+
+    def counts(self, project: str | None = None) -> Counts:
+        """Count active rows (all rows of mentions, links, sessions and changes)."""
+        with self._engine.reading() as query:
+            return census.counts(query, project)
+
+    def scan_chunks(self, batch: int = 1000) -> Iterator[tuple[Chunk, ...]]:
+        """Yield every chunk of every state, by id."""
+        yield from self._read.scan(CHUNK, batch)
+
+    def scan_entities(self, batch: int = 1000) -> Iterator[tuple[Entity, ...]]:
+        """Yield every entity, by id."""
+        yield from self._read.scan(ENTITY, batch)
+
+    def outbox(self) -> tuple[OutboxRow, ...]:
+        """Return what the vector store may still have to hear, oldest first."""
+        return self._read.select(OUTBOX, "(c:Outbox)", Conditions(), order="c.at, c.id")
+
+    def clear_outbox(self, ids: Sequence[str]) -> None:
+        """Forget outbox rows that the vector store has taken."""
+        if ids:
+            with self._engine.writing() as query:
+                query("UNWIND $ids AS i MATCH (o:Outbox {id: i}) DELETE o", {"ids": list(dict.fromkeys(ids))})
+
+    def graph_tables(self, project: str) -> "tuple[pa.Table, pa.Table]":
+        """Return a project's nodes and edges for the snapshot."""
+        # Edges first: nodes are only added, so every end that an edge names is among the nodes.
+        edges = arrow.edges(self._engine, project)
+        return arrow.nodes(self._engine, project), edges
+
+    def meta(self) -> Mapping[str, str]:
+        """Return the store's own facts."""
+        with self._engine.reading() as query:
+            rows: list[list[Any]] = query("MATCH (m:Meta) RETURN m.name, m.`value`", {})
+        return dict(rows)
+
+    def set_meta(self, values: Mapping[str, str]) -> None:
+        """Set some of the store's own facts."""
+        with self._engine.writing() as query:
+            set_meta(query, dict(values))
+
+    def last_change_at(self) -> datetime | None:
+        """Return the time of the newest change."""
+        with self._engine.reading() as query:
+            ((newest,),) = query("MATCH (c:Change) RETURN max(c.at)", {})
+        return None if newest is None else newest.replace(tzinfo=UTC)
+
+    def checkpoint(self) -> None:
+        """Fold the write-ahead log into the main file."""
+        self._engine.checkpoint()
+
+    def close(self) -> None:
+        """Release the store; harmless when repeated."""
+        self._engine.close()
+
+
+def _narrowed(where: ChunkFilter, conditions: Conditions) -> str:
+    """Return the pattern that starts at the one document or session that a filter names."""
+    if len(where.documents) == 1:
+        conditions.add("d.id = $holder", holder=where.documents[0])
+        return "(d:Document)-[:HAS_CHUNK]->(c:Chunk)"
+    conditions.add("s.id = $holder", holder=where.sessions[0])
+    return "(c:Chunk)-[:IN_SESSION]->(s:Session)"

@@ -1,0 +1,108 @@
+"""Reads of any table: by id, by an edge's end, by conditions with paging, and scans in batches."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from hydramem.storage.cypher.engine import Engine, Query
+from hydramem.storage.cypher.filters import Conditions
+from hydramem.storage.cypher.statements import edge_values, node_values
+from hydramem.storage.planned import check_page
+from hydramem.storage.rows import decode
+from hydramem.storage.schema import EdgeTable, NodeTable
+from hydramem.storage.store import Listing
+
+# Below, looking up ids one by one is faster than one statement for all (which scans the table).
+_NODES_SINGLY = {"ladybug": 0, "kuzu": 16}
+_EDGES_SINGLY = {"ladybug": 400, "kuzu": 20}
+
+_MOST_ROWS = 2**31
+
+
+class Reader:
+    """Reads rows through an engine's connections."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def nodes(self, table: NodeTable, ids: Sequence[str]) -> tuple[Any, ...]:
+        """Return rows in the order of the ids, ids that are not there left out."""
+        wanted = tuple(dict.fromkeys(ids))
+        if not wanted:
+            return ()
+        with self._engine.reading() as query:
+            found = self._nodes(query, table, wanted)
+        by_id = {values[0]: decode(table, values) for values in found}
+        return tuple(by_id[id] for id in wanted if id in by_id)
+
+    def _nodes(self, query: Query, table: NodeTable, ids: Sequence[str]) -> list[list[Any]]:
+        columns = node_values(table, "n")
+        if len(ids) <= _NODES_SINGLY[self._engine.name]:
+            statement = f"MATCH (n:{table.name} {{id: $id}}) RETURN {columns}"
+            return [values for id in ids for values in query(statement, {"id": id})]
+        statement = f"UNWIND $ids AS i MATCH (n:{table.name} {{id: i}}) RETURN {columns}"
+        return query(statement, {"ids": list(ids)})
+
+    def edges(self, table: EdgeTable, ids: Sequence[str], *, end: Literal["a", "b"]) -> list[Any]:
+        """Return the edges that have one of these nodes at one end: `a` the source, `b` the target."""
+        wanted = list(dict.fromkeys(ids))
+        pattern = f"MATCH (a:{table.source})-[x:{table.name}]->(b:{table.target})"
+        result = f"RETURN {edge_values(table)}"
+        with self._engine.reading() as query:
+            if len(wanted) <= _EDGES_SINGLY[self._engine.name]:
+                statement = f"{pattern} WHERE {end}.id = $id {result}"
+                found = [values for id in wanted for values in query(statement, {"id": id})]
+            else:
+                found = query(f"{pattern} WHERE {end}.id IN $ids {result}", {"ids": wanted})
+        return [decode(table, values) for values in found]
+
+    def edges_around(self, table: EdgeTable, ids: Sequence[str]) -> list[Any]:
+        """Return the edges that have one of these nodes at either end, each once."""
+        rows = [*self.edges(table, ids, end="a"), *self.edges(table, ids, end="b")]
+        source, target = table.ends
+        return list({(getattr(row, source), getattr(row, target), row.id): row for row in rows}.values())
+
+    def select(
+        self, table: NodeTable, pattern: str, conditions: Conditions, *, order: str
+    ) -> tuple[Any, ...]:
+        """Return every row `c` of a pattern that meets conditions."""
+        statement = f"MATCH {pattern}{conditions.where} RETURN {node_values(table, 'c')} ORDER BY {order}"
+        with self._engine.reading() as query:
+            return tuple(decode(table, values) for values in query(statement, conditions.parameters))
+
+    def page(
+        self, table: NodeTable, pattern: str, conditions: Conditions, page: Listing, *, order: str
+    ) -> tuple[Any, ...]:
+        """Return a page of the rows `c` of a pattern that meet conditions."""
+        check_page(page)
+        if page.limit == 0:
+            return ()
+        # Both engines crash on a SKIP past the last row, so the ids before the page are read too.
+        statement = f"MATCH {pattern}{conditions.where} RETURN c.id ORDER BY {order} LIMIT $most"
+        parameters = {**conditions.parameters, "most": min(page.offset + page.limit, _MOST_ROWS)}
+        with self._engine.reading() as query:
+            ids = [id for (id,) in query(statement, parameters)]
+        return self.nodes(table, ids[page.offset :])
+
+    def edge_page(self, table: EdgeTable, conditions: Conditions, page: Listing) -> tuple[Any, ...]:
+        """Return a page of the edges `c` that meet conditions, newest recorded first."""
+        check_page(page)
+        if page.limit == 0:
+            return ()
+        values = edge_values(table).replace("x.", "c.")
+        statement = (
+            f"MATCH (a:{table.source})-[c:{table.name}]->(b:{table.target}){conditions.where} "
+            f"RETURN {values} ORDER BY c.recorded_at DESC, c.id, a.id, b.id LIMIT $most"
+        )
+        parameters = {**conditions.parameters, "most": min(page.offset + page.limit, _MOST_ROWS)}
+        with self._engine.reading() as query:
+            rows = query(statement, parameters)
+        return tuple(decode(table, values) for values in rows[page.offset :])
+
+    def scan(self, table: NodeTable, batch: int) -> Iterator[tuple[Any, ...]]:
+        """Yield every row by id; no connection is held between two batches."""
+        with self._engine.reading() as query:
+            ids = sorted(id for (id,) in query(f"MATCH (n:{table.name}) RETURN n.id", {}))
+        for start in range(0, len(ids), batch):
+            rows = self.nodes(table, ids[start : start + batch])
+            if rows:
+                yield rows

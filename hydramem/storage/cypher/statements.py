@@ -1,0 +1,82 @@
+"""The statements that write and fetch rows of any table, built from the schema's columns alone.
+
+Figures behind the choices, per row: LadybugDB creates edges fastest by UNWIND with two MATCH clauses (a
+comma between them is a cartesian product); Kuzu scans for every UNWIND, and is faster one by one.
+"""
+
+from hydramem.storage.cypher.tables import CYPHER_TYPES
+from hydramem.storage.schema import Column, EdgeTable, NodeTable
+
+
+def _cast(column: Column, prefix: str) -> str:
+    # A column that is null in every row of a batch would be typed STRING.
+    name = f"${column.name}" if prefix == "$" else f"{prefix}`{column.name}`"
+    return f"CAST({name} AS {CYPHER_TYPES[column.kind]})"
+
+
+def _properties(columns: tuple[Column, ...], prefix: str) -> str:
+    inside = ", ".join(f"`{column.name}`: {_cast(column, prefix)}" for column in columns)
+    return f"{{{inside}}}" if inside else ""
+
+
+def _assignments(name: str, columns: tuple[Column, ...], prefix: str) -> str:
+    return ", ".join(f"{name}.`{column.name}` = {_cast(column, prefix)}" for column in columns)
+
+
+def create_nodes(table: NodeTable) -> str:
+    """Create `$rows`."""
+    return f"UNWIND $rows AS r CREATE (:{table.name} {_properties(table.columns, 'r.')})"
+
+
+def set_nodes(table: NodeTable) -> str:
+    """Replace `$rows` by key."""
+    changed = _assignments("n", table.columns[1:], "r.")
+    return f"UNWIND $rows AS r MATCH (n:{table.name} {{id: r.id}}) SET {changed}"
+
+
+def create_edges(table: EdgeTable) -> str:
+    """Create the edges `$rows`."""
+    return (
+        f"UNWIND $rows AS r MATCH (a:{table.source} {{id: r._from}}) MATCH (b:{table.target} {{id: r._to}}) "
+        f"CREATE (a)-[:{table.name} {_properties(table.columns, 'r.')}]->(b)"
+    )
+
+
+def create_edge(table: EdgeTable) -> str:
+    """Create one edge from parameters named as its columns."""
+    return (
+        f"MATCH (a:{table.source} {{id: $_from}}) MATCH (b:{table.target} {{id: $_to}}) "
+        f"CREATE (a)-[:{table.name} {_properties(table.columns, '$')}]->(b)"
+    )
+
+
+def set_edge(table: EdgeTable) -> str:
+    """Replace one edge, found by its ends and, where it has one, its id."""
+    by_id = has_id(table)
+    changed = tuple(column for column in table.columns if column.name != "id")
+    return (
+        f"MATCH (a:{table.source} {{id: $_from}})-[x:{table.name}]->(b:{table.target} {{id: $_to}}) "
+        f"{'WHERE x.id = $id ' if by_id else ''}SET {_assignments('x', changed, '$')}"
+    )
+
+
+def edges_between(table: EdgeTable) -> str:
+    """Return the ids (null for edges without) of the edges from `$_from` to `$_to`."""
+    id = "x.id" if has_id(table) else "NULL"
+    source, target = f"(a:{table.source} {{id: $_from}})", f"(b:{table.target} {{id: $_to}})"
+    return f"MATCH {source}-[x:{table.name}]->{target} RETURN {id}"
+
+
+def has_id(table: EdgeTable) -> bool:
+    """Say whether edges of a table have an id besides their ends."""
+    return any(column.name == "id" for column in table.columns)
+
+
+def node_values(table: NodeTable, name: str) -> str:
+    """Return the columns of a node in the order that `rows.decode` reads."""
+    return ", ".join(f"{name}.`{column.name}`" for column in table.columns)
+
+
+def edge_values(table: EdgeTable) -> str:
+    """Return ends and columns of an edge `(a)-[x]->(b)` in the order that `rows.decode` reads."""
+    return ", ".join(("a.id", "b.id", *(f"x.`{column.name}`" for column in table.columns)))

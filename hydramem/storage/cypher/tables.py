@@ -1,0 +1,130 @@
+"""The tables as Cypher: the first schema, the steps between versions, and the marker of the engine."""
+
+from pathlib import Path
+
+from hydramem.core.errors import SchemaError, StorageError
+from hydramem.storage.cypher.engine import Engine, Query
+from hydramem.storage.schema import EDGE_TABLES, NODE_TABLES, SCHEMA_VERSION, ColumnKind, EdgeTable, NodeTable
+
+CYPHER_TYPES: dict[ColumnKind, str] = {
+    "text": "STRING",
+    "texts": "STRING[]",
+    "json": "STRING",
+    "time": "TIMESTAMP",
+    "number": "DOUBLE",
+    "integer": "INT64",
+    "flag": "BOOL",
+}
+
+Steps = tuple[tuple[str, ...], ...]
+
+MIGRATIONS: Steps = ()
+"""The statements that lead from version 1 to 2, from 2 to 3, and so on."""
+
+
+def _columns(table: NodeTable | EdgeTable) -> str:
+    return ", ".join(f"`{column.name}` {CYPHER_TYPES[column.kind]}" for column in table.columns)
+
+
+def schema_statements() -> tuple[str, ...]:
+    """Return the statements that create every table of the current version."""
+    nodes = (f"CREATE NODE TABLE {table.name}({_columns(table)}, PRIMARY KEY(id))" for table in NODE_TABLES)
+    edges = (
+        f"CREATE REL TABLE {table.name}(FROM {table.source} TO {table.target}, {_columns(table)})"
+        for table in EDGE_TABLES
+    )
+    return (
+        *nodes,
+        "CREATE NODE TABLE Meta(name STRING, `value` STRING, PRIMARY KEY(name))",
+        *edges,
+        "CREATE REL TABLE HAS_CHUNK(FROM Document TO Chunk)",
+        "CREATE REL TABLE IN_SESSION(FROM Chunk TO Session)",
+    )
+
+
+def prepare_schema(engine: Engine, *, version: int = SCHEMA_VERSION, migrations: Steps = MIGRATIONS) -> None:
+    """Create the tables of a new store, or bring an older one up to date, in one transaction.
+
+    Args:
+        engine: The open graph.
+        version: The version to arrive at.
+        migrations: The steps from version 1 on.
+
+    Raises:
+        SchemaError: The store was written by a newer version; it is untouched.
+    """
+    found = stored_version(engine)
+    if found is None:
+        _apply(engine, schema_statements(), version)
+    elif found > version:
+        raise SchemaError(
+            f"{engine.file}: has schema version {found}, this HydraMem reads up to {version}; "
+            "use a newer HydraMem; the store is untouched"
+        )
+    elif found < version:
+        steps = migrations[found - 1 : version - 1]
+        _apply(engine, tuple(statement for step in steps for statement in step), version)
+
+
+def stored_version(engine: Engine) -> int | None:
+    """Return the schema version that a store was written with; None for an empty one."""
+    with engine.reading() as query:
+        tables = {name for (name,) in query("CALL show_tables() RETURN name", {})}
+        if not tables:
+            return None
+        if "Meta" not in tables:
+            raise StorageError(f"{engine.file}: is a graph, but not one of HydraMem's; name another folder")
+        found = query("MATCH (m:Meta {name: 'schema_version'}) RETURN m.`value`", {})
+    if not found or not found[0][0].isdecimal():
+        raise StorageError(f"{engine.file}: does not say its schema version; restore a backup")
+    return int(found[0][0])
+
+
+def _apply(engine: Engine, statements: tuple[str, ...], version: int) -> None:
+    with engine.writing() as query:
+        for statement in statements:
+            query(statement, {})
+        set_meta(query, {"schema_version": str(version)})
+
+
+def set_meta(query: Query, values: dict[str, str]) -> None:
+    """Set some of the store's own facts."""
+    for name, value in values.items():
+        query(
+            "MERGE (m:Meta {name: $name}) ON CREATE SET m.`value` = $value ON MATCH SET m.`value` = $value",
+            {"name": name, "value": value},
+        )
+
+
+def graph_file(folder: Path, engine: str) -> Path:
+    """Return where an engine keeps its graph in a store's folder."""
+    return folder / f"{engine}.db"
+
+
+def check_folder(folder: Path, engine: str) -> None:
+    """Check, before anything is opened, that a folder is new or was written by this engine.
+
+    Raises:
+        StorageError: Another engine wrote it, or its graph file is gone or empty.
+    """
+    marker = folder / "engine"
+    if not marker.exists():
+        return
+    wrote = marker.read_text(encoding="utf-8").strip()
+    if wrote != engine:
+        raise StorageError(
+            f"{folder}: was written by {wrote!r}, and {engine} cannot read it; set storage.graph: {wrote}, "
+            "or move the memory with dump and load"
+        )
+    file = graph_file(folder, engine)
+    log = file.with_name(file.name + ".wal")
+    # The engine would take an empty or missing file for a new store and start over in silence.
+    if not file.exists() or (file.stat().st_size == 0 and not log.exists()):
+        raise StorageError(f"{file}: the graph file is gone or empty; restore a backup")
+
+
+def mark_folder(folder: Path, engine: str) -> None:
+    """Write down which engine a folder belongs to, once its schema stands."""
+    marker = folder / "engine"
+    if not marker.exists():
+        marker.write_text(f"{engine}\n", encoding="utf-8")

@@ -1,0 +1,176 @@
+"""One write inside its transaction: references checked, rows created or replaced, edges kept in step."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hydramem.core.errors import InvalidInputError
+from hydramem.core.types import Chunk
+from hydramem.storage.cypher.engine import Query
+from hydramem.storage.cypher.statements import (
+    create_edge,
+    create_edges,
+    create_nodes,
+    edges_between,
+    set_edge,
+    set_nodes,
+)
+from hydramem.storage.planned import PlannedWrite, check_references
+from hydramem.storage.rows import Values, encode
+from hydramem.storage.schema import (
+    CHANGE,
+    CHUNK,
+    DOCUMENT,
+    ENTITY,
+    JOB,
+    LINKS,
+    MENTIONS,
+    OUTBOX,
+    RECALLED,
+    RELATES,
+    SESSION,
+    EdgeTable,
+    NodeTable,
+)
+
+Encoded = dict[str, list[Values]]
+
+
+def encode_write(plan: PlannedWrite) -> Encoded:
+    """Turn every row of a write into values by table, before the writer lock is taken."""
+    rows: tuple[tuple[NodeTable | EdgeTable, Iterable[object]], ...] = (
+        (DOCUMENT, plan.documents.values()),
+        (SESSION, plan.sessions.values()),
+        (ENTITY, plan.entities.values()),
+        (CHUNK, plan.chunks.values()),
+        (JOB, plan.jobs.values()),
+        (CHANGE, plan.changes.values()),
+        (OUTBOX, () if plan.outbox is None else (plan.outbox,)),
+        (MENTIONS, plan.mentions.values()),
+        (RELATES, plan.relations.values()),
+        (LINKS, plan.links.values()),
+        (RECALLED, plan.recalled),
+    )
+    return {table.name: [encode(table, row) for row in items] for table, items in rows}
+
+
+class Transaction:
+    """The steps of one write inside its transaction."""
+
+    def __init__(self, query: Query, *, edges_singly: bool) -> None:
+        """Work through a statement runner.
+
+        Args:
+            query: Runs statements in the open transaction.
+            edges_singly: Create edges one by one (Kuzu) instead of by UNWIND (LadybugDB).
+        """
+        self._query = query
+        self._edges_singly = edges_singly
+        self._known: dict[str, set[str]] = {}
+
+    def write(self, plan: PlannedWrite, rows: Encoded) -> None:
+        """Write everything of a plan.
+
+        Raises:
+            InvalidInputError: A row is referred to that is not there, or a change is there already.
+        """
+        self._look_up(plan, rows)
+        check_references(plan.needs, lambda table, id: id in self._known[table])
+        moved = self._loosen(plan.chunks)
+        for table in (DOCUMENT, SESSION, ENTITY, CHUNK, JOB):
+            self._put_nodes(table, rows[table.name])
+        self._append(CHANGE, rows[CHANGE.name])
+        self._append(OUTBOX, rows[OUTBOX.name])
+        self._fasten([plan.chunks[id] for id in plan.chunks if id not in self._known["Chunk"] or id in moved])
+        for edges in (MENTIONS, RELATES, LINKS):
+            self._put_edges(edges, rows[edges.name])
+        self._recall(rows[RECALLED.name])
+
+    def _look_up(self, plan: PlannedWrite, rows: Encoded) -> None:
+        for table in (DOCUMENT, SESSION, ENTITY, CHUNK, JOB, CHANGE):
+            ids = dict.fromkeys(row["id"] for row in rows[table.name])
+            ids.update(dict.fromkeys(plan.needs.get(table.name, ())))
+            self._known[table.name] = self._existing(table, tuple(ids))
+
+    def _existing(self, table: NodeTable, ids: Sequence[str]) -> set[str]:
+        if not ids:
+            return set()
+        statement = f"UNWIND $ids AS i MATCH (n:{table.name} {{id: i}}) RETURN n.id"
+        return {id for (id,) in self._query(statement, {"ids": list(ids)})}
+
+    def _put_nodes(self, table: NodeTable, rows: list[Values]) -> None:
+        known = self._known[table.name]
+        new = [row for row in rows if row["id"] not in known]
+        old = [row for row in rows if row["id"] in known]
+        if new:
+            self._query(create_nodes(table), {"rows": new})
+        if old:
+            self._query(set_nodes(table), {"rows": old})
+
+    def _append(self, table: NodeTable, rows: list[Values]) -> None:
+        if repeated := self._known.get(table.name):
+            raise InvalidInputError(f"write: {table.name.lower()} {min(repeated)!r} is recorded already")
+        if rows:
+            self._query(create_nodes(table), {"rows": rows})
+
+    def _loosen(self, chunks: Mapping[str, Chunk]) -> set[str]:
+        """Detach known chunks whose document or session changes; return their ids."""
+        known = [id for id in chunks if id in self._known["Chunk"]]
+        if not known:
+            return set()
+        found = self._query(
+            "UNWIND $ids AS i MATCH (c:Chunk {id: i}) RETURN c.id, c.document, c.session", {"ids": known}
+        )
+        moved = {
+            id
+            for id, document, session in found
+            if (document, session) != (chunks[id].document, chunks[id].session)
+        }
+        for id in moved:
+            self._query("MATCH (:Document)-[x:HAS_CHUNK]->(c:Chunk {id: $id}) DELETE x", {"id": id})
+            self._query("MATCH (c:Chunk {id: $id})-[x:IN_SESSION]->(:Session) DELETE x", {"id": id})
+        return moved
+
+    def _fasten(self, chunks: Sequence[Chunk]) -> None:
+        """Attach chunks to their document and session."""
+        held = [{"_from": row.document, "_to": row.id} for row in chunks if row.document is not None]
+        said = [{"_from": row.id, "_to": row.session} for row in chunks if row.session is not None]
+        self._attach("Document", "HAS_CHUNK", "Chunk", held)
+        self._attach("Chunk", "IN_SESSION", "Session", said)
+
+    def _attach(self, source: str, name: str, target: str, rows: list[dict[str, str]]) -> None:
+        edge = EdgeTable(name=name, row=Chunk, source=source, target=target, ends=("", ""), columns=())
+        self._create_edges(edge, rows)
+
+    def _put_edges(self, table: EdgeTable, rows: list[Values]) -> None:
+        new: list[Values] = []
+        for row in rows:
+            if self._may_exist(table, row) and self._exists(table, row):
+                self._query(set_edge(table), row)
+            else:
+                new.append(row)
+        self._create_edges(table, new)
+
+    def _may_exist(self, table: EdgeTable, row: Values) -> bool:
+        # Ends are looked up before nodes are written: an edge of a new node is new.
+        return row["_from"] in self._known[table.source] and row["_to"] in self._known[table.target]
+
+    def _exists(self, table: EdgeTable, row: Values) -> bool:
+        ends = {"_from": row["_from"], "_to": row["_to"]}
+        return [row.get("id")] in self._query(edges_between(table), ends)
+
+    def _create_edges(self, table: EdgeTable, rows: Sequence[Mapping[str, Any]]) -> None:
+        if self._edges_singly:
+            statement = create_edge(table)
+            for row in rows:
+                self._query(statement, row)
+        elif rows:
+            self._query(create_edges(table), {"rows": list(rows)})
+
+    def _recall(self, rows: list[Values]) -> None:
+        self._create_edges(RECALLED, rows)
+        for row in rows:
+            self._query(
+                "MATCH (c:Chunk {id: $chunk}) SET c.recall_count = c.recall_count + 1, c.last_recalled_at = "
+                "CASE WHEN c.last_recalled_at > $at THEN c.last_recalled_at ELSE $at END",
+                {"chunk": row["_to"], "at": row["at"]},
+            )

@@ -1,0 +1,401 @@
+"""A graph store of plain dictionaries: the meaning that the engines are tested against."""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from hydramem.core.errors import InvalidInputError, StorageError
+from hydramem.core.ids import entity_key
+from hydramem.core.types import (
+    Change,
+    Chunk,
+    Counts,
+    Document,
+    Entity,
+    Job,
+    Link,
+    Mention,
+    ProjectView,
+    Recalled,
+    Relation,
+    Session,
+    State,
+)
+from hydramem.storage import schema
+from hydramem.storage.in_memory import tables
+from hydramem.storage.planned import (
+    PlannedWrite,
+    check_page,
+    check_references,
+    link_order,
+    newest_first,
+    plan_write,
+    relation_order,
+)
+from hydramem.storage.rows import normalise
+from hydramem.storage.store import LIVE, ChunkFilter, Listing, OutboxRow, Write
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Key = TypeVar("Key", bound=tuple[str, ...])
+Row = TypeVar("Row")
+
+
+class Edges(Generic[Key, Row]):
+    """Edges by key, whose first two parts are the ends, with an index of each end."""
+
+    def __init__(self) -> None:
+        self.rows: dict[Key, Row] = {}
+        self._at: tuple[dict[str, set[Key]], dict[str, set[Key]]] = ({}, {})
+
+    def put(self, key: Key, row: Row) -> None:
+        """Insert an edge, or replace the one of this key."""
+        self.rows[key] = row
+        for end in (0, 1):
+            self._at[end].setdefault(key[end], set()).add(key)
+
+    def touching(self, ids: Iterable[str], *ends: int) -> list[Row]:
+        """Return the edges that have one of some nodes at one of the ends (0, 1), each once."""
+        keys = {key for id in ids for end in ends for key in self._at[end].get(id, ())}
+        return [self.rows[key] for key in keys]
+
+
+class InMemoryGraph:
+    """A `GraphStore` that lives as long as the object."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._documents: dict[str, Document] = {}
+        self._chunks: dict[str, Chunk] = {}
+        self._entities: dict[str, Entity] = {}
+        self._sessions: dict[str, Session] = {}
+        self._jobs: dict[str, Job] = {}
+        self._changes: dict[str, Change] = {}
+        self._relations: Edges[tuple[str, str, str], Relation] = Edges()
+        self._links: Edges[tuple[str, str, str], Link] = Edges()
+        self._mentions: Edges[tuple[str, str], Mention] = Edges()
+        self._recalled: list[Recalled] = []
+        self._outbox: dict[str, OutboxRow] = {}
+        self._meta: dict[str, str] = {"schema_version": str(schema.SCHEMA_VERSION)}
+        self._closed = False
+
+    @property
+    def engine(self) -> str:
+        """Name of the engine."""
+        return "memory"
+
+    def write(self, write: Write) -> str | None:
+        """Commit everything or nothing; return the id of the outbox row, if any."""
+        plan = _normalised(plan_write(write))
+        with self._open():
+            check_references(plan.needs, lambda table, id: id in self._rows(table))
+            if repeated := self._changes.keys() & plan.changes.keys():
+                raise InvalidInputError(f"write: change {min(repeated)!r} is recorded already")
+            self._apply(plan)
+        return plan.outbox.id if plan.outbox else None
+
+    def _rows(self, table: str) -> Mapping[str, object]:
+        rows: dict[str, Mapping[str, object]] = {
+            "Document": self._documents,
+            "Chunk": self._chunks,
+            "Entity": self._entities,
+            "Session": self._sessions,
+        }
+        return rows[table]
+
+    def _apply(self, plan: PlannedWrite) -> None:
+        self._documents.update(plan.documents)
+        self._chunks.update(plan.chunks)
+        self._entities.update(plan.entities)
+        self._sessions.update(plan.sessions)
+        self._jobs.update(plan.jobs)
+        self._changes.update(plan.changes)
+        for relation_key, relation in plan.relations.items():
+            self._relations.put(relation_key, relation)
+        for link_key, link in plan.links.items():
+            self._links.put(link_key, link)
+        for mention_key, mention in plan.mentions.items():
+            self._mentions.put(mention_key, mention)
+        for recalled in plan.recalled:
+            self._recall(recalled)
+        if plan.outbox:
+            self._outbox[plan.outbox.id] = plan.outbox
+
+    def _recall(self, recalled: Recalled) -> None:
+        self._recalled.append(recalled)
+        chunk = self._chunks[recalled.chunk]
+        last = max(filter(None, (chunk.last_recalled_at, recalled.at)))
+        self._chunks[chunk.id] = replace(chunk, recall_count=chunk.recall_count + 1, last_recalled_at=last)
+
+    @contextmanager
+    def _open(self) -> Iterator[None]:
+        with self._lock:
+            if self._closed:
+                raise StorageError("the store in memory is closed; connect again")
+            yield
+
+    def documents(self, ids: Sequence[str]) -> tuple[Document, ...]:
+        """Return documents by id."""
+        with self._open():
+            return _pick(self._documents, ids)
+
+    def chunks(self, ids: Sequence[str]) -> tuple[Chunk, ...]:
+        """Return chunks by id."""
+        with self._open():
+            return _pick(self._chunks, ids)
+
+    def entities(self, ids: Sequence[str]) -> tuple[Entity, ...]:
+        """Return entities by id."""
+        with self._open():
+            return _pick(self._entities, ids)
+
+    def sessions(self, ids: Sequence[str]) -> tuple[Session, ...]:
+        """Return sessions by id."""
+        with self._open():
+            return _pick(self._sessions, ids)
+
+    def relations(self, entities: Sequence[str]) -> tuple[Relation, ...]:
+        """Return every relation with one of these entities at either end, newest first."""
+        with self._open():
+            rows = self._relations.touching(entities, 0, 1)
+        return tuple(newest_first(rows, moment=_recorded_at, id=relation_order))
+
+    def mentions(self, chunks: Sequence[str]) -> tuple[Mention, ...]:
+        """Return what these chunks mention, in the order of the chunks."""
+        place = {id: number for number, id in enumerate(dict.fromkeys(chunks))}
+        with self._open():
+            rows = self._mentions.touching(chunks, 0)
+        return tuple(sorted(rows, key=lambda row: (place[row.chunk], row.entity)))
+
+    def mentioned(self, entities: Sequence[str]) -> tuple[Mention, ...]:
+        """Return which chunks mention these entities, in the order of the entities."""
+        place = {id: number for number, id in enumerate(dict.fromkeys(entities))}
+        with self._open():
+            rows = self._mentions.touching(entities, 1)
+        return tuple(sorted(rows, key=lambda row: (place[row.entity], row.chunk)))
+
+    def links(self, chunks: Sequence[str]) -> tuple[Link, ...]:
+        """Return every link with one of these chunks at either end, newest first."""
+        with self._open():
+            rows = self._links.touching(chunks, 0, 1)
+        return tuple(newest_first(rows, moment=_recorded_at, id=link_order))
+
+    def changes(
+        self, *, target: str | None = None, run: str | None = None, request: str | None = None
+    ) -> tuple[Change, ...]:
+        """Return changes, oldest first; all that is given must match."""
+        with self._open():
+            rows = [
+                row
+                for row in self._changes.values()
+                if (target is None or row.target == target)
+                and (run is None or row.run == run)
+                and (request is None or row.request == request)
+            ]
+        return tuple(sorted(rows, key=lambda row: (row.at, row.id)))
+
+    def list_documents(
+        self, project: str, page: Listing, *, states: Sequence[State] = LIVE
+    ) -> tuple[Document, ...]:
+        """Return a page of a project's documents, newest recorded first."""
+        with self._open():
+            rows = [
+                row
+                for row in self._documents.values()
+                if row.project == project and (not states or row.state in states)
+            ]
+        return _page(newest_first(rows, moment=_recorded_at, id=_id), page)
+
+    def list_chunks(self, where: ChunkFilter, page: Listing) -> tuple[Chunk, ...]:
+        """Return a page of chunks: of one document or session by position, else newest recorded first."""
+        with self._open():
+            rows = [row for row in self._chunks.values() if where.admits(row)]
+        rows.sort(key=lambda row: (row.position, row.id))
+        if len(where.documents) != 1 and len(where.sessions) != 1:
+            rows.sort(key=_recorded_at, reverse=True)
+        return _page(rows, page)
+
+    def list_entities(
+        self, project: str, page: Listing, *, containing: str | None = None, type: str | None = None
+    ) -> tuple[Entity, ...]:
+        """Return a page of a project's entities, most mentioned first."""
+        key = entity_key(containing or "")
+        with self._open():
+            rows = [
+                row
+                for row in self._entities.values()
+                if row.project == project and key in row.key and (type is None or row.type == type)
+            ]
+        return _page(sorted(rows, key=lambda row: (-row.mention_count, row.id)), page)
+
+    def list_relations(
+        self, project: str, page: Listing, *, type: str | None = None, states: Sequence[State] = LIVE
+    ) -> tuple[Relation, ...]:
+        """Return a page of a project's relations, newest recorded first."""
+        with self._open():
+            rows = [
+                row
+                for row in self._relations.rows.values()
+                if row.project == project
+                and (type is None or row.type == type)
+                and (not states or row.state in states)
+            ]
+        return _page(newest_first(rows, moment=_recorded_at, id=relation_order), page)
+
+    def list_sessions(self, project: str, page: Listing) -> tuple[Session, ...]:
+        """Return a page of a project's sessions, last active first."""
+        with self._open():
+            rows = [row for row in self._sessions.values() if row.project == project]
+        return _page(newest_first(rows, moment=lambda row: row.last_at, id=_id), page)
+
+    def projects(self) -> tuple[ProjectView, ...]:
+        """Return every project that holds a document, chunk, entity or session, by name."""
+        with self._open():
+            held = (self._documents, self._chunks, self._entities, self._sessions)
+            names = {row.project for rows in held for row in rows.values()}
+            return tuple(self._project(name) for name in sorted(names))
+
+    def _project(self, name: str) -> ProjectView:
+        counts = self.counts(name)
+        return ProjectView(
+            name=name,
+            documents=counts.documents,
+            chunks=counts.chunks,
+            memories=counts.memories,
+            entities=counts.entities,
+            relations=counts.relations,
+        )
+
+    def counts(self, project: str | None = None) -> Counts:
+        """Count active rows (all rows of mentions, links, sessions and changes)."""
+        with self._open():
+            chunks = [row for row in _of(project, self._chunks.values()) if row.state == "active"]
+            owned = (
+                self._chunks if project is None else {row.id for row in _of(project, self._chunks.values())}
+            )
+            relations = _of(project, self._relations.rows.values())
+            return Counts(
+                documents=sum(row.state == "active" for row in _of(project, self._documents.values())),
+                chunks=len(chunks),
+                memories=sum(row.kind != "passage" for row in chunks),
+                entities=len(_of(project, self._entities.values())),
+                relations=sum(row.state == "active" for row in relations),
+                mentions=sum(row.chunk in owned for row in self._mentions.rows.values()),
+                links=sum(row.source in owned for row in self._links.rows.values()),
+                sessions=len(_of(project, self._sessions.values())),
+                changes=len(_of(project, self._changes.values())),
+            )
+
+    def scan_chunks(self, batch: int = 1000) -> Iterator[tuple[Chunk, ...]]:
+        """Yield every chunk of every state, by id."""
+        yield from _batches(self._chunks, batch, self.chunks)
+
+    def scan_entities(self, batch: int = 1000) -> Iterator[tuple[Entity, ...]]:
+        """Yield every entity, by id."""
+        yield from _batches(self._entities, batch, self.entities)
+
+    def outbox(self) -> tuple[OutboxRow, ...]:
+        """Return what the vector store may still have to hear, oldest first."""
+        with self._open():
+            return tuple(sorted(self._outbox.values(), key=lambda row: (row.at, row.id)))
+
+    def clear_outbox(self, ids: Sequence[str]) -> None:
+        """Forget outbox rows that the vector store has taken."""
+        with self._open():
+            for id in ids:
+                self._outbox.pop(id, None)
+
+    def graph_tables(self, project: str) -> "tuple[pa.Table, pa.Table]":
+        """Return a project's nodes and edges for the snapshot."""
+        with self._open():
+            entities = _of(project, self._entities.values())
+            chunks = _of(project, self._chunks.values())
+            within = {row.id for row in (*entities, *chunks)}
+            edges = (
+                *self._relations.rows.values(),
+                *self._mentions.rows.values(),
+                *self._links.rows.values(),
+            )
+        return tables.nodes(entities, chunks), tables.edges(edges, within)
+
+    def meta(self) -> Mapping[str, str]:
+        """Return the store's own facts."""
+        with self._open():
+            return dict(self._meta)
+
+    def set_meta(self, values: Mapping[str, str]) -> None:
+        """Set some of the store's own facts."""
+        with self._open():
+            self._meta.update(values)
+
+    def last_change_at(self) -> datetime | None:
+        """Return the time of the newest change."""
+        with self._open():
+            return max((row.at for row in self._changes.values()), default=None)
+
+    def checkpoint(self) -> None:
+        """Do nothing: there is no log."""
+        with self._open():
+            pass
+
+    def close(self) -> None:
+        """Refuse further use; harmless when repeated."""
+        with self._lock:
+            self._closed = True
+
+
+def _normalised(plan: PlannedWrite) -> PlannedWrite:
+    """Return a plan whose rows are as an engine would give them back."""
+
+    def each(table: schema.NodeTable | schema.EdgeTable, rows: Mapping[Any, Any]) -> dict[Any, Any]:
+        return {key: normalise(table, row) for key, row in rows.items()}
+
+    return replace(
+        plan,
+        changes=each(schema.CHANGE, plan.changes),
+        documents=each(schema.DOCUMENT, plan.documents),
+        chunks=each(schema.CHUNK, plan.chunks),
+        entities=each(schema.ENTITY, plan.entities),
+        sessions=each(schema.SESSION, plan.sessions),
+        jobs=each(schema.JOB, plan.jobs),
+        relations=each(schema.RELATES, plan.relations),
+        links=each(schema.LINKS, plan.links),
+        mentions=each(schema.MENTIONS, plan.mentions),
+        recalled=tuple(normalise(schema.RECALLED, row) for row in plan.recalled),
+    )
+
+
+def _pick(rows: Mapping[str, Row], ids: Sequence[str]) -> tuple[Row, ...]:
+    return tuple(rows[id] for id in dict.fromkeys(ids) if id in rows)
+
+
+def _of(project: str | None, rows: Iterable[Row]) -> list[Row]:
+    return [row for row in rows if project is None or getattr(row, "project", None) == project]
+
+
+def _page(rows: Sequence[Row], page: Listing) -> tuple[Row, ...]:
+    check_page(page)
+    return tuple(rows[page.offset : page.offset + page.limit])
+
+
+def _batches(
+    rows: Mapping[str, Row], batch: int, fetch: Callable[[Sequence[str]], tuple[Row, ...]]
+) -> Iterator[tuple[Row, ...]]:
+    ids = sorted(rows)
+    for start in range(0, len(ids), batch):
+        if found := fetch(ids[start : start + batch]):
+            yield found
+
+
+def _recorded_at(row: Any) -> datetime:
+    moment: datetime = row.times.recorded_at
+    return moment
+
+
+def _id(row: Any) -> str:
+    id: str = row.id
+    return id

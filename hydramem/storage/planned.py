@@ -1,0 +1,151 @@
+"""What a Write must satisfy, and what it amounts to, before any graph store takes it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from hydramem.core.errors import InvalidInputError
+from hydramem.core.ids import new_id
+from hydramem.core.time import now
+from hydramem.core.types import (
+    Change,
+    Chunk,
+    Document,
+    Entity,
+    Job,
+    Link,
+    Mention,
+    Recalled,
+    Relation,
+    Session,
+)
+from hydramem.storage.store import Listing, OutboxRow, Write
+
+Row = TypeVar("Row")
+Pair = tuple[str, str]
+EdgeKey = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedWrite:
+    """A write with repeated rows folded into their last, keyed as stores address them.
+
+    Attributes:
+        needs: Ids, by node table, that must be there already.
+        outbox: The row that tells the vector store, where it has something to hear.
+    """
+
+    changes: Mapping[str, Change]
+    documents: Mapping[str, Document]
+    chunks: Mapping[str, Chunk]
+    entities: Mapping[str, Entity]
+    sessions: Mapping[str, Session]
+    jobs: Mapping[str, Job]
+    relations: Mapping[EdgeKey, Relation]
+    links: Mapping[EdgeKey, Link]
+    mentions: Mapping[Pair, Mention]
+    recalled: tuple[Recalled, ...]
+    needs: Mapping[str, tuple[str, ...]]
+    outbox: OutboxRow | None
+
+
+def plan_write(write: Write) -> PlannedWrite:
+    """Fold a write and list what it refers to.
+
+    Raises:
+        InvalidInputError: Rows without a Change, or one change id twice.
+    """
+    _check_audited(write)
+    chunks = {row.id: row for row in write.chunks}
+    entities = {row.id: row for row in write.entities}
+    outbox = OutboxRow(id=new_id("o"), chunks=tuple(chunks), entities=tuple(entities), at=now())
+    return PlannedWrite(
+        changes={row.id: row for row in write.changes},
+        documents={row.id: row for row in write.documents},
+        chunks=chunks,
+        entities=entities,
+        sessions={row.id: row for row in write.sessions},
+        jobs={row.id: row for row in write.jobs},
+        relations={relation_key(row): row for row in write.relations},
+        links={link_key(row): row for row in write.links},
+        mentions={(row.chunk, row.entity): row for row in write.mentions},
+        recalled=write.recalled,
+        needs=_needs(write),
+        outbox=outbox if chunks or entities else None,
+    )
+
+
+def relation_key(row: Relation) -> EdgeKey:
+    """Return how a store addresses a relation."""
+    return (row.subject, row.object, row.id)
+
+
+def link_key(row: Link) -> EdgeKey:
+    """Return how a store addresses a link."""
+    return (row.source, row.target, row.id)
+
+
+def relation_order(row: Relation) -> EdgeKey:
+    """Return what decides between relations of one moment."""
+    return (row.id, row.subject, row.object)
+
+
+def link_order(row: Link) -> EdgeKey:
+    """Return what decides between links of one moment."""
+    return (row.id, row.source, row.target)
+
+
+def _check_audited(write: Write) -> None:
+    rows = (write.documents, write.chunks, write.entities, write.relations)
+    if not write.changes and any((*rows, write.mentions, write.links, write.sessions, write.jobs)):
+        raise InvalidInputError("write: rows without a Change; every write but `recalled` is audited")
+    if len({change.id for change in write.changes}) != len(write.changes):
+        raise InvalidInputError("write: two changes have one id")
+
+
+def _needs(write: Write) -> dict[str, tuple[str, ...]]:
+    return {
+        "Document": _absent((row.document for row in write.chunks), write.documents),
+        "Session": _absent(
+            (*(row.session for row in write.chunks), *(row.session for row in write.recalled)), write.sessions
+        ),
+        "Chunk": _absent(
+            (
+                *(row.chunk for row in write.mentions),
+                *(end for row in write.links for end in (row.source, row.target)),
+                *(row.chunk for row in write.recalled),
+            ),
+            write.chunks,
+        ),
+        "Entity": _absent(
+            (
+                *(row.entity for row in write.mentions),
+                *(end for row in write.relations for end in (row.subject, row.object)),
+            ),
+            write.entities,
+        ),
+    }
+
+
+def _absent(ids: Iterable[str | None], written: Iterable[Any]) -> tuple[str, ...]:
+    present = {row.id for row in written}
+    return tuple(dict.fromkeys(id for id in ids if id is not None and id not in present))
+
+
+def check_references(needs: Mapping[str, tuple[str, ...]], exists: Callable[[str, str], bool]) -> None:
+    """Raise InvalidInputError naming the first needed row that is not there."""
+    for table, ids in needs.items():
+        for id in ids:
+            if not exists(table, id):
+                raise InvalidInputError(f"write: there is no {table.lower()} {id!r} to refer to")
+
+
+def check_page(page: Listing) -> None:
+    """Raise InvalidInputError where a page is not one."""
+    if page.limit < 0 or page.offset < 0:
+        raise InvalidInputError(f"limit {page.limit}, offset {page.offset}: neither may be negative")
+
+
+def newest_first(rows: Iterable[Row], *, moment: Callable[[Row], Any], id: Callable[[Row], Any]) -> list[Row]:
+    """Sort newest first, ties by id."""
+    return sorted(sorted(rows, key=id), key=moment, reverse=True)
