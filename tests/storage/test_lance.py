@@ -1,0 +1,312 @@
+"""What is LanceDB's own: the folder, its damage, the index and the upkeep."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hydramem.core.config import StorageConfig
+from hydramem.core.errors import EmbeddingMismatchError, InvalidInputError, StorageError
+from hydramem.core.types import Chunk, Times
+from hydramem.storage.lance import open_vectors
+from hydramem.storage.lance.filters import literal
+from hydramem.storage.lance.store import LanceVectors
+from hydramem.storage.store import ChunkFilter, ChunkVector, Vector
+
+DIMENSION = 16
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ALL = ChunkFilter(states=())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "vectors"
+
+
+def opened(folder: Path, dimension: int = DIMENSION, **settings: int) -> LanceVectors:
+    return open_vectors(folder, dimension, replace(StorageConfig(), **settings))
+
+
+def chunk(id: str, text: str = "hello") -> Chunk:
+    return Chunk(id=id, project="p", text=text, kind="note", times=Times(recorded_at=NOON))
+
+
+def fill(store: LanceVectors, vectors: Vector, *, first: int = 0) -> None:
+    store.put(
+        [
+            ChunkVector(chunk=chunk(f"c{i}", f"hello number{i}"), vector=vector)
+            for i, vector in enumerate(vectors, first)
+        ]
+    )
+
+
+def clustered(rows: int, seed: int = 0) -> Vector:
+    random = np.random.default_rng(seed)
+    centres = np.random.default_rng(7).standard_normal((20, DIMENSION))
+    points = centres[random.integers(0, 20, rows)] + 0.3 * random.standard_normal((rows, DIMENSION))
+    return (points / np.linalg.norm(points, axis=1, keepdims=True)).astype(np.float32)
+
+
+def disk_bytes(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("it's", "'it''s'"),
+        ("\\'", "'\\'''"),
+        (True, "true"),
+        (3, "3"),
+        (0.25, "0.25"),
+        (datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), "-1"),
+        (datetime.min.replace(tzinfo=UTC), "-62135596800000000"),
+    ],
+)
+def test_values_are_quoted_by_type(value: str | bool | int | float | datetime, written: str) -> None:
+    assert literal(value) == written
+
+
+def test_rows_are_there_after_opening_again(folder: Path) -> None:
+    store = opened(folder)
+    fill(store, clustered(20))
+    store.close()
+    again = opened(folder)
+    assert again.matching("number7", ALL, 5)[0].id == "c7"
+    assert again.nearest(clustered(20)[7], ALL, 1)[0].id == "c7"
+    assert again.stats().chunks == 20
+
+
+def test_importing_the_store_does_not_import_lancedb() -> None:
+    code = (
+        "import sys, hydramem.storage.lance; sys.exit('lancedb' in sys.modules or 'pyarrow' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_store_writes_nothing_to_the_terminal(folder: Path) -> None:
+    code = (
+        "import sys, pathlib; from hydramem.core.config import StorageConfig\n"
+        "from hydramem.storage.lance import open_vectors\n"
+        "store = open_vectors(pathlib.Path(sys.argv[1]), 4, StorageConfig()); store.maintain(force=True)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, str(folder)], check=True, capture_output=True
+    )
+    assert done.stdout == done.stderr == b""
+
+
+def test_opening_with_another_dimension_is_a_mismatch(folder: Path) -> None:
+    opened(folder).close()
+    with pytest.raises(EmbeddingMismatchError, match="have length 16, the embedder makes 8"):
+        opened(folder, dimension=8)
+
+
+def test_a_closed_store_says_so(folder: Path) -> None:
+    store = opened(folder)
+    store.close()
+    store.close()
+    for use in (store.put, store.stats, store.maintain, store.chunk_hashes):
+        with pytest.raises(StorageError, match="closed"):
+            use()
+
+
+def test_a_forked_child_is_told_to_connect_again(folder: Path) -> None:
+    code = (
+        "import os, sys, pathlib; from hydramem.core.config import StorageConfig\n"
+        "from hydramem.core.errors import StorageError\n"
+        "from hydramem.storage.lance import open_vectors\n"
+        "store = open_vectors(pathlib.Path(sys.argv[1]), 4, StorageConfig())\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    try:\n"
+        "        store.stats()\n"
+        "    except StorageError as error:\n"
+        "        os._exit(0 if 'connect again' in str(error) else 1)\n"
+        "    os._exit(2)\n"
+        "sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
+    )
+    subprocess.run([sys.executable, "-c", code, str(folder)], check=True, timeout=60)
+
+
+def every_file(folder: Path) -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def use_everything(folder: Path) -> None:
+    store = opened(folder)
+    store.chunk_hashes()
+    store.vectors(["c1"])
+    store.nearest(clustered(1)[0], ALL, 5)
+    store.matching("hello", ALL, 5)
+
+
+@pytest.mark.parametrize("what", ["data", "_versions", "_indices"])
+@pytest.mark.parametrize("how", ["cut", "noise", "gone"])
+def test_damaged_files_are_an_error_that_names_the_folder_and_stay(folder: Path, what: str, how: str) -> None:
+    store = opened(folder)
+    fill(store, clustered(50))
+    store.maintain(force=True)
+    store.close()
+    damaged = [file for file in (folder / "chunks.lance" / what).rglob("*") if file.is_file()]
+    assert damaged
+    for file in damaged:
+        if how == "gone":
+            file.unlink()
+        else:
+            file.write_bytes(b"" if how == "cut" else os.urandom(file.stat().st_size))
+    before = every_file(folder)
+    with pytest.raises(StorageError, match="doctor --fix") as caught:
+        use_everything(folder)
+    assert str(folder) in str(caught.value)
+    assert every_file(folder) == before
+
+
+def test_files_without_a_table_are_not_taken_for_an_empty_folder(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(StorageError, match="no table"):
+        opened(folder)
+    assert list(folder.iterdir()) == [folder / "notes.txt"]
+
+
+def test_a_file_in_place_of_the_folder_is_an_error(folder: Path) -> None:
+    folder.write_text("mine")
+    with pytest.raises(StorageError, match="vectors"):
+        opened(folder)
+    assert folder.read_text() == "mine"
+
+
+def test_a_name_that_is_not_unicode_is_refused_whole(folder: Path) -> None:
+    store = opened(folder)
+    bad = replace(chunk("bad"), project="\ud800")
+    with pytest.raises(InvalidInputError, match="bad"):
+        store.put([ChunkVector(chunk=chunk("good"), vector=None), ChunkVector(chunk=bad, vector=None)])
+    assert store.stats().chunks == 0
+
+
+@pytest.fixture
+def indexed(folder: Path) -> Iterator[LanceVectors]:
+    store = opened(folder, index_rows=1000)
+    for first in range(0, 2000, 500):
+        fill(store, clustered(2000)[first : first + 500], first=first)
+    store.maintain(force=True)
+    yield store
+    store.close()
+
+
+def test_above_the_threshold_an_index_gives_the_exact_answers(indexed: LanceVectors, tmp_path: Path) -> None:
+    exact = opened(tmp_path / "exact")
+    fill(exact, clustered(2000))
+    exact.maintain(force=True)
+    assert indexed.stats().indexed
+    assert not exact.stats().indexed
+    shared = 0
+    for query in clustered(30, seed=1):
+        by_index, by_scan = indexed.nearest(query, ALL, 10), exact.nearest(query, ALL, 10)
+        shared += len({hit.id for hit in by_index} & {hit.id for hit in by_scan})
+        assert by_index[0].score == pytest.approx(by_scan[0].score, abs=1e-4)
+    assert shared >= 0.98 * 300
+
+
+def test_rows_written_after_the_index_was_built_are_found(indexed: LanceVectors) -> None:
+    new = clustered(1, seed=5)[0]
+    indexed.put([ChunkVector(chunk=chunk("new"), vector=new), ChunkVector(chunk=chunk("bare"), vector=None)])
+    assert indexed.nearest(new, ALL, 1)[0].id == "new"
+    indexed.maintain(force=True)
+    assert indexed.nearest(new, ALL, 1)[0].id == "new"
+    indexed.remove(chunks=["new"])
+    assert indexed.nearest(new, ALL, 1)[0].id != "new"
+
+
+def test_the_index_is_built_beside_reads_and_writes(folder: Path) -> None:
+    store = opened(folder, index_rows=1000, compact_unindexed=1000)
+    fill(store, clustered(3000))
+    store.maintain()
+    deadline = time.monotonic() + 60
+    written = 0
+    while not store.stats().indexed and time.monotonic() < deadline:
+        fill(store, clustered(1, seed=written), first=3000 + written)
+        written += 1
+        assert store.nearest(clustered(1)[0], ALL, 1)
+    assert store.stats().indexed
+    assert store.stats().chunks == 3000 + written
+    assert len(store.chunk_hashes()) == 3000 + written
+
+
+def test_rows_without_vectors_do_not_call_for_an_index(folder: Path) -> None:
+    store = opened(folder, index_rows=100)
+    store.put([ChunkVector(chunk=chunk(f"c{i}"), vector=None) for i in range(300)])
+    store.maintain(force=True)
+    assert not store.stats().indexed
+
+
+def test_upkeep_bounds_fragments_versions_and_disk(folder: Path, tmp_path: Path) -> None:
+    store = opened(folder, compact_fragments=16, compact_unindexed=64)
+    vectors = clustered(300)
+    for i, vector in enumerate(vectors):
+        fill(store, vector[None], first=i)
+        store.maintain()
+    stats = store.stats()
+    assert stats.fragments <= 20
+    assert stats.unindexed < 64
+    assert stats.versions <= 16 * 4 + 40
+    bulk = opened(tmp_path / "bulk")
+    fill(bulk, vectors)
+    bulk.maintain(force=True)
+    assert disk_bytes(folder) < 12 * disk_bytes(tmp_path / "bulk")
+    assert len(store.chunk_hashes()) == 300
+
+
+def test_upkeep_goes_on_where_it_stood_when_opened_again(folder: Path) -> None:
+    for i, vector in enumerate(clustered(40)):
+        store = opened(folder, compact_fragments=8)
+        fill(store, vector[None], first=i)
+        store.maintain()
+        store.close()
+    assert opened(folder).stats().fragments <= 10
+
+
+def test_reads_go_on_while_old_versions_are_dropped(folder: Path) -> None:
+    store = opened(folder, compact_fragments=2, keep_versions_minutes=0)
+    fill(store, clustered(500))
+    stop, failures = threading.Event(), list[BaseException]()
+
+    def read() -> None:
+        query = clustered(1)[0]
+        try:
+            while not stop.is_set():
+                assert store.nearest(query, ALL, 5)
+                assert store.matching("number7", ALL, 5)[0].id == "c7"
+                assert store.vectors(["c7"])
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for i in range(30):
+        fill(store, clustered(1, seed=i), first=1000 + i)
+        store.maintain()
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert not failures
+
+
+def test_upkeep_with_nothing_due_costs_nothing(folder: Path) -> None:
+    store = opened(folder)
+    fill(store, clustered(500))
+    started = time.perf_counter()
+    for _ in range(1000):
+        store.maintain()
+    assert time.perf_counter() - started < 0.5

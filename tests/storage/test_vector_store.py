@@ -1,0 +1,358 @@
+"""The contract of VectorStore, on every store that ships."""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hydramem.core.config import StorageConfig
+from hydramem.core.errors import InvalidInputError
+from hydramem.core.types import Chunk, Entity, Times
+from hydramem.storage.in_memory.vectors import InMemoryVectors
+from hydramem.storage.lance import open_vectors
+from hydramem.storage.store import (
+    ChunkFilter,
+    ChunkVector,
+    EntityVector,
+    Vector,
+    VectorStore,
+    chunk_mirror_hash,
+    entity_mirror_hash,
+)
+
+DIMENSION = 8
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ALL = ChunkFilter(states=())
+Make = Callable[[], VectorStore]
+
+
+@pytest.fixture(params=["lance", "memory"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorStore]:
+    made: VectorStore = (
+        open_vectors(tmp_path / "vectors", DIMENSION, StorageConfig())
+        if request.param == "lance"
+        else InMemoryVectors(DIMENSION)
+    )
+    yield made
+    made.close()
+
+
+def chunk(id: str, text: str = "hello", **fields: Any) -> Chunk:
+    made = Chunk(id=id, project="p", text=text, kind="note", times=Times(recorded_at=NOON))
+    return replace(made, **fields)
+
+
+def entity(id: str, project: str = "p") -> Entity:
+    return Entity(id=id, project=project, key=id, name=id, first_seen=NOON, last_seen=NOON)
+
+
+def direction(seed: int) -> Vector:
+    vector = np.random.default_rng(seed).standard_normal(DIMENSION).astype(np.float32)
+    return vector / np.linalg.norm(vector)
+
+
+def put(store: VectorStore, *chunks: Chunk) -> None:
+    store.put([ChunkVector(chunk=c, vector=direction(i)) for i, c in enumerate(chunks)])
+
+
+def found(store: VectorStore, query: str, where: ChunkFilter = ALL, limit: int = 10) -> list[str]:
+    return [scored.id for scored in store.matching(query, where, limit)]
+
+
+def test_nearest_is_exact_cosine_best_first(store: VectorStore) -> None:
+    vectors = {f"c{i}": direction(i) for i in range(50)}
+    store.put([ChunkVector(chunk=chunk(id), vector=v) for id, v in vectors.items()])
+    query = direction(99)
+    expected = sorted(vectors, key=lambda id: -float(vectors[id] @ query))[:7]
+    hits = store.nearest(query, ALL, 7)
+    assert [hit.id for hit in hits] == expected
+    assert [hit.score for hit in hits] == pytest.approx(
+        [float(vectors[id] @ query) for id in expected], abs=1e-5
+    )
+
+
+def test_matching_prefers_the_rare_word_and_finds_any_of_the_words(store: VectorStore) -> None:
+    put(store, chunk("a", "the cat sat"), chunk("b", "the cat and the axolotl"), chunk("c", "a dog"))
+    assert found(store, "cat axolotl") == ["b", "a"]
+    assert all(hit.score > 0 for hit in store.matching("cat", ALL, 5))
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("東京は日本の首都です", "東京"),
+        ("我们在北京大学学习人工智能", "北京"),
+        ("Сервер работает в Москве", "сервер"),
+        ("Le café de Zürich", "cafe zurich"),
+        ("Le cafe de Zurich", "CAFÉ"),
+        ("The billing services were running", "service runs"),
+        ("see snake_case.config in hall 3", "config"),
+        ("see snake_case.config in hall 3", "3"),
+        ("written in C", "c"),
+        ("서울에서 만나요", "서울에서"),
+        ("digest " + "0f" * 32, "0f" * 32),
+    ],
+)
+def test_words_are_found_in_any_script_form_and_case(store: VectorStore, text: str, query: str) -> None:
+    put(store, chunk("x", text), chunk("other", "zzz"))
+    assert found(store, query) == ["x"]
+
+
+@pytest.mark.parametrize("query", ["", "   ", "the of and", "\0", "+-*/:^~?[]{}()", "\ud800", "qqqq"])
+def test_a_query_without_a_known_word_finds_nothing(store: VectorStore, query: str) -> None:
+    put(store, chunk("x", "hello world"))
+    assert found(store, query) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    ['"hello', "hello'", "hello) OR (", "+hello -world", "hello AND NOT hello", "text:hello^2~", "hello\0x",
+     "hello \ud800", "'; DROP TABLE chunks; --hello", "hello " + "y" * 1_000_000, "hello " * 170_000],
+)  # fmt: skip
+def test_a_query_is_words_never_syntax(store: VectorStore, query: str) -> None:
+    put(store, chunk("x", "hello there"))
+    assert found(store, query) == ["x"]
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_below_one_finds_nothing(store: VectorStore, limit: int) -> None:
+    put(store, chunk("x"))
+    assert store.matching("hello", ALL, limit) == store.nearest(direction(0), ALL, limit) == ()
+
+
+def test_a_huge_limit_finds_everything(store: VectorStore) -> None:
+    put(store, *(chunk(f"c{i}") for i in range(30)))
+    assert len(store.matching("hello", ALL, 10**9)) == len(store.nearest(direction(0), ALL, 10**18)) == 30
+
+
+def test_a_store_without_rows_finds_nothing(store: VectorStore) -> None:
+    assert store.matching("hello", ALL, 5) == store.nearest(direction(0), ALL, 5) == ()
+    assert store.nearest_entities(direction(0), (), 5) == ()
+    assert store.chunk_hashes() == store.entity_hashes() == store.vectors(["x"]) == {}
+    store.put()
+    store.remove()
+    store.maintain(force=True)
+
+
+def test_a_limit_counts_admitted_rows_only(store: VectorStore) -> None:
+    put(store, *(chunk(f"c{i:03}", project="q" if i % 50 == 0 else "p") for i in range(200)))
+    where = ChunkFilter(projects=("q",))
+    assert sorted(found(store, "hello", where, 4)) == ["c000", "c050", "c100", "c150"]
+    assert len(store.nearest(direction(1), where, 4)) == 4
+
+
+def test_rows_without_a_vector_are_found_by_text_only(store: VectorStore) -> None:
+    bare = ChunkVector(chunk=chunk("bare", "hello"), vector=None)
+    store.put([bare, ChunkVector(chunk=chunk("full", "hello"), vector=direction(1))])
+    assert sorted(found(store, "hello")) == ["bare", "full"]
+    assert [hit.id for hit in store.nearest(direction(1), ALL, 5)] == ["full"]
+    assert store.vectors(["bare", "full", "none"]).keys() == {"full"}
+    store.put([ChunkVector(chunk=bare.chunk, vector=direction(1))])
+    assert len(store.nearest(direction(1), ALL, 5)) == 2
+
+
+def test_put_replaces_rows_and_the_last_of_one_id_wins(store: VectorStore) -> None:
+    put(store, chunk("x", "alpha"), chunk("y", "beta"))
+    put(store, chunk("x", "gamma"), chunk("x", "delta", project="q"))
+    assert found(store, "alpha") == found(store, "gamma") == []
+    assert found(store, "delta", ChunkFilter(projects=("q",))) == ["x"]
+    assert found(store, "beta") == ["y"]
+    assert store.stats().chunks == 2
+    assert store.vectors(["x"])["x"] == pytest.approx(direction(1))
+
+
+def test_removed_rows_are_gone_and_unknown_ids_are_no_error(store: VectorStore) -> None:
+    put(store, *(chunk(f"it's {i}") for i in range(5)))
+    store.put(entities=[EntityVector(entity=entity("e"), vector=direction(0))])
+    store.remove(chunks=["it's 0", "it's 3", "none", "' OR true --", "\ud800"], entities=["e", "none"])
+    assert sorted(found(store, "hello")) == ["it's 1", "it's 2", "it's 4"]
+    assert store.nearest_entities(direction(0), (), 5) == ()
+
+
+def test_hashes_are_those_of_the_mirrored_columns(store: VectorStore) -> None:
+    chunks = [chunk(f"c{i}", f"text {i}") for i in range(30)]
+    put(store, *chunks)
+    store.put(entities=[EntityVector(entity=entity("e"), vector=None)])
+    assert store.chunk_hashes() == {c.id: chunk_mirror_hash(c) for c in chunks}
+    assert store.entity_hashes() == {"e": entity_mirror_hash(entity("e"))}
+
+
+def test_entities_are_found_by_cosine_within_projects(store: VectorStore) -> None:
+    store.put(
+        entities=[
+            EntityVector(entity=entity("a"), vector=direction(1)),
+            EntityVector(entity=entity("b", "it's"), vector=direction(2)),
+            EntityVector(entity=entity("c"), vector=None),
+        ]
+    )
+    assert store.nearest_entities(direction(1), (), 5)[0].id == "a"
+    assert [hit.id for hit in store.nearest_entities(direction(1), ("it's", "p"), 5)] == ["a", "b"]
+    assert [hit.id for hit in store.nearest_entities(direction(1), ("it's",), 5)] == ["b"]
+    assert store.nearest_entities(direction(1), ("none", "\ud800"), 5) == ()
+
+
+def test_vectors_come_back_as_they_were_put(store: VectorStore) -> None:
+    ids = [f"c{i}" for i in range(2500)]
+    store.put([ChunkVector(chunk=chunk(id), vector=direction(i)) for i, id in enumerate(ids)])
+    back = store.vectors(ids)
+    assert back.keys() == set(ids)
+    assert all(np.array_equal(back[id], direction(i)) for i, id in enumerate(ids))
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [np.ones(DIMENSION + 1), np.ones(DIMENSION - 1), np.ones((1, DIMENSION)), np.full(DIMENSION, np.nan),
+     np.full(DIMENSION, np.inf), np.full(DIMENSION, 1e300), np.zeros(DIMENSION)],
+)  # fmt: skip
+def test_a_vector_that_does_not_fit_is_refused_before_anything_is_written(
+    store: VectorStore, vector: Vector
+) -> None:
+    good = ChunkVector(chunk=chunk("good"), vector=direction(0))
+    with pytest.raises(InvalidInputError, match="bad"):
+        store.put([good, ChunkVector(chunk=chunk("bad"), vector=vector)])
+    with pytest.raises(InvalidInputError, match="bad"):
+        store.put([good], [EntityVector(entity=entity("bad"), vector=vector)])
+    with pytest.raises(InvalidInputError):
+        store.nearest(vector, ALL, 1)
+    assert store.stats().chunks == store.stats().entities == 0
+
+
+def test_text_with_nul_and_lone_surrogates_is_kept_and_found(store: VectorStore) -> None:
+    put(store, chunk("x", "hello\0 wor\ud800ld \udfff peace"))
+    assert found(store, "hello") == found(store, "peace") == ["x"]
+
+
+HOSTILE = st.sampled_from(
+    ["", "a", "a'b", "''", "'", '"', "back\\", "\\'", "100%", "a_b", "axb", "nul\0x", "😀", "東京", "москва",
+     "'; DROP TABLE chunks; --", "x' OR '1'='1", "$1", "?", "line\nbreak", "null", "%", "`id`", "\ud800"]
+)  # fmt: skip
+STORED = HOSTILE.filter(lambda text: text != "\ud800")
+SCOPES = st.lists(STORED.map(lambda s: s.replace("/", "")), max_size=3).map(
+    lambda parts: "/" + "/".join(parts)
+)
+MOMENTS = st.one_of(
+    st.sampled_from([NOON + timedelta(days=d) for d in (-1, 0, 1)]),
+    st.datetimes(timezones=st.just(UTC)),
+)
+MAYBE = st.none() | MOMENTS
+
+
+@st.composite
+def chunks(draw: st.DrawFn) -> Chunk:
+    return chunk(
+        "to be numbered",
+        project=draw(STORED),
+        kind=draw(st.sampled_from(["passage", "note", "fact"])),
+        layer=draw(st.sampled_from(["working", "shared"])),
+        state=draw(st.sampled_from(["active", "archived"])),
+        scope=draw(SCOPES),
+        categories=tuple(draw(st.lists(STORED, max_size=2))),
+        session=draw(st.none() | STORED),
+        document=draw(st.none() | STORED),
+        private=draw(st.booleans()),
+        confidence=draw(st.floats(0, 1)),
+        happened_at=draw(MAYBE),
+        expires_at=draw(MAYBE),
+        times=Times(
+            recorded_at=draw(MOMENTS), retired_at=draw(MAYBE), valid_from=draw(MAYBE), valid_to=draw(MAYBE)
+        ),
+    )
+
+
+def some(values: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
+    return st.just(()) | st.lists(values, min_size=1, max_size=3).map(tuple)
+
+
+PREFIXES = SCOPES | SCOPES.map(lambda s: s + "/") | st.sampled_from(["/a", "/a/b", "/a_", "/%", "\ud800"])
+LEAST = st.just(0.0) | st.floats(0, 1) | st.sampled_from([5e-324, float("nan"), float("inf"), -1.0])
+FILTERS = st.builds(
+    ChunkFilter,
+    projects=some(HOSTILE),
+    kinds=some(st.sampled_from(["passage", "note", "event"])),
+    layers=some(st.sampled_from(["working", "verified"])),
+    states=some(st.sampled_from(["active", "archived", "superseded"])),
+    scope=st.none() | PREFIXES,
+    categories=some(HOSTILE),
+    sessions=some(HOSTILE),
+    documents=some(HOSTILE),
+    include_private=st.booleans(),
+    min_confidence=LEAST,
+    happened_from=MAYBE,
+    happened_to=MAYBE,
+    at=MAYBE,
+    known_at=MAYBE,
+)
+# Most conditions off, so that a filter admits something and each condition decides now and then.
+ONE_CONDITION = st.sampled_from([field.name for field in fields(ChunkFilter)]).flatmap(
+    lambda name: FILTERS.map(lambda f: replace(ALL, **{name: getattr(f, name)}))
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(chunks(), min_size=1, max_size=8), where=FILTERS | ONE_CONDITION)
+def test_filters_admit_what_chunk_filter_admits(
+    lance_for_filters: VectorStore, rows: list[Chunk], where: ChunkFilter
+) -> None:
+    store = lance_for_filters
+    numbered = [replace(row, id=f"c{i}") for i, row in enumerate(rows)]
+    store.remove(chunks=list(store.chunk_hashes()))
+    put(store, *numbered)
+    expected = {row.id for row in numbered if where.admits(row)}
+    assert set(found(store, "hello", where, 100)) == expected
+    assert {hit.id for hit in store.nearest(direction(0), where, 100)} == expected
+
+
+@pytest.fixture(scope="module")
+def lance_for_filters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorStore]:
+    store = open_vectors(tmp_path_factory.mktemp("filters") / "vectors", DIMENSION, StorageConfig())
+    yield store
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("scope", "prefix", "admitted"),
+    [
+        ("/a", "/a", True), ("/a/b", "/a", True), ("/a/b", "/a/", True), ("/ab", "/a", False),
+        ("/x", "/_", False), ("/_/x", "/_", True), ("/abc", "/a%", False), ("/a", "/a/b", False),
+        ("/a", "/", True), ("/A", "/a", False), ("/it's/x", "/it's", True),
+    ],
+)  # fmt: skip
+def test_a_scope_matches_whole_segments_only(
+    store: VectorStore, scope: str, prefix: str, admitted: bool
+) -> None:
+    put(store, chunk("x", scope=scope))
+    assert found(store, "hello", ChunkFilter(scope=prefix)) == (["x"] if admitted else [])
+
+
+def test_eight_threads_write_and_read_and_lose_nothing(store: VectorStore) -> None:
+    failures: list[BaseException] = []
+
+    def work(thread: int) -> None:
+        try:
+            for i in range(12):
+                id = f"t{thread}-{i}"
+                store.put([ChunkVector(chunk=chunk(id, f"word{thread}x{i} hello"), vector=direction(i))])
+                assert found(store, f"word{thread}x{i}") == [id]
+                assert id in store.vectors([id])
+                if i % 3 == 2:
+                    store.remove(chunks=[id])
+                    store.maintain(force=thread == 0)
+                store.nearest(direction(i), ALL, 5)
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert store.chunk_hashes().keys() == {f"t{t}-{i}" for t in range(8) for i in range(12) if i % 3 != 2}
