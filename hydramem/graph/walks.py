@@ -189,7 +189,8 @@ def common_neighbors(
         for node in (first, second)
     )
     keep = np.isin(one, other, assume_unique=True) & (one != first) & (one != second)
-    return one[keep].astype(np.int32)
+    shared: Ints = one[keep]
+    return shared
 
 
 def personalized_pagerank(

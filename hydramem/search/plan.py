@@ -1,0 +1,85 @@
+"""What a query asks for: the entities it names, and how much the graph can be trusted to help."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hydramem.core.errors import InvalidInputError
+from hydramem.graph.snapshot import MENTION, Snapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """An entity that a query names.
+
+    Attributes:
+        node: Its node in the snapshot.
+        chunks: How many chunks mention it.
+        rarity: 0 where every chunk mentions it, 1 where only one does.
+    """
+
+    node: int
+    name: str
+    chunks: int
+    rarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How a query is answered from one project.
+
+    Attributes:
+        entities: What the query names, in its order; those that no edge leads from left out.
+        trust: Share of the graph's weight that the arm gets: how rare the rarest name is.
+    """
+
+    query: str
+    snapshot: Snapshot
+    entities: tuple[Named, ...]
+    trust: float
+
+
+def check_query(query: str, limit: int, *, max_chars: int, max_limit: int) -> None:
+    """Refuse what cannot be asked.
+
+    Raises:
+        InvalidInputError: The query is blank or too long, or the limit is out of its range.
+    """
+    if not isinstance(query, str) or not query.strip():
+        raise InvalidInputError("query: is blank; say in words what to look for")
+    if len(query) > max_chars:
+        raise InvalidInputError(f"query: has {len(query):,} characters, more than the {max_chars:,} allowed")
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= max_limit:
+        raise InvalidInputError(f"limit: must be 1 to {max_limit}, got {limit!r:.40}")
+
+
+def plan(query: str, snapshot: Snapshot) -> Plan:
+    """Find the entities that a query names, by key and alias."""
+    matches = snapshot.names.matching(query)
+    nodes = tuple(dict.fromkeys(match.node for match in matches))
+    entities = _named(snapshot, nodes)
+    trust = max((entity.rarity for entity in entities), default=0.0)
+    return Plan(query=query, snapshot=snapshot, entities=entities, trust=trust)
+
+
+def _named(snapshot: Snapshot, nodes: Sequence[int]) -> tuple[Named, ...]:
+    if not nodes:
+        return ()
+    out = snapshot.adjacency.expand(np.array(nodes, dtype=np.int32))
+    mentions = snapshot.edges.kind[out.halves >> 1] == MENTION
+    edges = np.bincount(out.origins, minlength=len(nodes))
+    chunks = np.bincount(out.origins[mentions], minlength=len(nodes))
+    # Half of the nodes is a fair guess at the chunks, and only its logarithm counts.
+    most = math.log(1 + max(int(snapshot.nodes.is_chunk.sum()), 2))
+    return tuple(
+        Named(
+            node=node,
+            name=snapshot.label(node),
+            chunks=int(count),
+            rarity=max(0.0, 1 - math.log(max(int(count), 1)) / most),
+        )
+        for node, count, joined in zip(nodes, chunks, edges, strict=True)
+        if joined
+    )

@@ -1,0 +1,164 @@
+"""Recall: plan, gather, fuse, check, pack."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+
+from hydramem.core.config import SearchConfig
+from hydramem.core.types import Chunk, Recall, Traversal
+from hydramem.graph.snapshot import Snapshots
+from hydramem.llm.model import Embedder
+from hydramem.search.fuse import Arm, Fused, blended, fuse, supported
+from hydramem.search.lexical import text_arm
+from hydramem.search.pack import Candidate, distinct, pack
+from hydramem.search.plan import Plan, check_query, plan
+from hydramem.search.vector import vector_arm
+from hydramem.search.walk import Walk, walk
+from hydramem.storage.store import ChunkFilter, GraphStore, VectorStore
+
+_WINDOW = 2
+_SPARE = 10
+
+
+def recall(
+    query: str,
+    *,
+    where: ChunkFilter,
+    limit: int,
+    traversal: Traversal,
+    graph: GraphStore,
+    vectors: VectorStore,
+    snapshots: Snapshots,
+    embedder: Embedder,
+    settings: SearchConfig,
+) -> Recall:
+    """Find the chunks that answer a query.
+
+    Plan: find the entities that it names. Gather: by vector and by full text, inside the filter. Fuse:
+    add the scores, let neighbouring turns support each other, walk the graph from the entities and the
+    best chunks, mix that in. Check: drop what the graph store, which is the truth, does not hold or the
+    filter does not admit. Pack: hits with their scores and reasons.
+
+    Args:
+        query: What to look for, in words.
+        where: Which chunks may be seen; the graph arm walks the projects that it names.
+        limit: Most hits.
+        traversal: How the graph arm walks; `none` leaves it out.
+        graph, vectors, snapshots, embedder: Where to look, and the model of the vectors.
+        settings: Weights and bounds.
+
+    Raises:
+        InvalidInputError: The query is blank or too long, or the limit is out of its range.
+    """
+    check_query(query, limit, max_chars=settings.max_query_chars, max_limit=settings.max_limit)
+    clock = _Clock()
+    with clock("plan"):
+        plans = tuple(plan(query, snapshots.of(project)) for project in where.projects)
+    found = _gather(query, where, limit, vectors, embedder, settings, clock)
+    with clock("neighbors"):
+        found = supported(found, _near(found, plans), weight=settings.neighbor_weight)
+    with clock("graph"):
+        walks = _walks(plans, found, where, traversal, settings, limit)
+        found = blended(found, _graph_arm(walks, settings.graph_weight))
+    with clock("check"):
+        winners, passed = _checked(found, where, limit, graph, walks)
+    with clock("pack"):
+        hits = pack(query, winners, passed=passed)
+    names = tuple(entity.name for each in plans for entity in each.entities)
+    return Recall(query=query, hits=hits, entities=names, milliseconds=clock.milliseconds)
+
+
+class _Clock:
+    """Milliseconds by stage."""
+
+    def __init__(self) -> None:
+        self.milliseconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        started = perf_counter()
+        yield
+        self.milliseconds[stage] = (perf_counter() - started) * 1000
+
+
+def _gather(
+    query: str,
+    where: ChunkFilter,
+    limit: int,
+    vectors: VectorStore,
+    embedder: Embedder,
+    settings: SearchConfig,
+    clock: _Clock,
+) -> tuple[Fused, ...]:
+    count = max(settings.candidates, limit)
+    arms: list[Arm] = []
+    if settings.vector_weight > 0:
+        with clock("embed"):
+            vector = embedder.embed_query(query)
+        with clock("vector"):
+            arms.append(vector_arm(vector, where, vectors, limit=count, weight=settings.vector_weight))
+    if settings.text_weight > 0:
+        with clock("text"):
+            arms.append(text_arm(query, where, vectors, limit=count, weight=settings.text_weight))
+    return fuse(arms)
+
+
+def _near(found: Sequence[Fused], plans: Sequence[Plan]) -> dict[str, list[tuple[int, str]]]:
+    """Return, for each candidate that is a turn, the turns around it with their distance."""
+    near: dict[str, list[tuple[int, str]]] = {}
+    for snapshot in (each.snapshot for each in plans):
+        for id in (candidate.id for candidate in found):
+            node = snapshot.node(id)
+            key = -1 if node is None else int(snapshot.turn_keys[node])
+            if key >= 0:
+                around = snapshot.turns.near(key, _WINDOW)
+                near[id] = [(distance, snapshot.nodes.ids[other]) for distance, other in around]
+    return near
+
+
+def _walks(
+    plans: Sequence[Plan],
+    found: Sequence[Fused],
+    where: ChunkFilter,
+    traversal: Traversal,
+    settings: SearchConfig,
+    limit: int,
+) -> tuple[Walk, ...]:
+    count = max(settings.candidates, limit)
+    return tuple(
+        walk(each, found, where=where, traversal=traversal, damping=settings.damping, limit=count)
+        for each in plans
+    )
+
+
+def _graph_arm(walks: Sequence[Walk], weight: float) -> Arm:
+    """Join the projects' walks into one arm: each counts as far as its project's names can be trusted."""
+    most = max((one.plan.trust for one in walks if one.scores), default=0.0)
+    scores = {
+        id: score * one.plan.trust / most for one in walks if most > 0 for id, score in one.scores.items()
+    }
+    return Arm(name="graph", weight=weight * most, scores=scores)
+
+
+def _checked(
+    found: Sequence[Fused], where: ChunkFilter, limit: int, graph: GraphStore, walks: Sequence[Walk]
+) -> tuple[tuple[Candidate, ...], Mapping[str, Chunk]]:
+    """Load candidates, best first, until enough pass; a few spare ones make a second read rare."""
+    admitted: list[Candidate] = []
+    passed: dict[str, Chunk] = {}
+    step = limit + _SPARE
+    for start in range(0, len(found), step):
+        batch = {one.id: one for one in found[start : start + step]}
+        ways = {id: way for one in walks for id in batch if (way := one.way(id))}
+        between = {id for way in ways.values() for id in way.chunks}
+        loaded = {chunk.id: chunk for chunk in graph.chunks([*batch, *sorted(between - batch.keys())])}
+        passed |= loaded
+        admitted.extend(
+            Candidate(chunk=loaded[id], fused=one, way=ways.get(id))
+            for id, one in batch.items()
+            if id in loaded and where.admits(loaded[id])
+        )
+        winners = tuple(distinct(admitted))
+        if len(winners) >= limit:
+            break
+    return tuple(distinct(admitted))[:limit], passed
