@@ -1,0 +1,128 @@
+"""The mirror and the doctor: two stores that never disagree for long."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hydramem.core.errors import StorageError
+from hydramem.llm.hashing import HashEmbedder
+from hydramem.storage.in_memory.graph import InMemoryGraph
+from hydramem.storage.in_memory.vectors import InMemoryVectors
+from hydramem.storage.outbox import Mirror
+from hydramem.storage.repair import diagnose
+from hydramem.storage.store import ChunkFilter, ChunkVector, EntityVector, Vector, Write
+from tests.storage.rows import chunk, entity, write
+
+ANYWHERE = ChunkFilter(states=())
+EMBEDDER = HashEmbedder(64)
+
+
+class FailingVectors(InMemoryVectors):
+    """A vector store whose disk is full while `full` is set."""
+
+    full = False
+
+    def put(self, chunks: Sequence[ChunkVector] = (), entities: Sequence[EntityVector] = ()) -> None:
+        """Insert rows, unless the disk is full."""
+        if self.full:
+            raise StorageError("vectors: no space left on device")
+        super().put(chunks, entities)
+
+
+class Counting:
+    """Embeds, and counts what it was asked to."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def __call__(self, texts: Sequence[str]) -> Vector:
+        self.texts.extend(texts)
+        return EMBEDDER.embed_documents(texts)
+
+
+@pytest.fixture
+def vectors() -> FailingVectors:
+    return FailingVectors(64)
+
+
+@pytest.fixture
+def graph() -> InMemoryGraph:
+    return InMemoryGraph()
+
+
+@pytest.fixture
+def embed() -> Counting:
+    return Counting()
+
+
+@pytest.fixture
+def heard() -> list[Write]:
+    return []
+
+
+@pytest.fixture
+def mirror(graph: InMemoryGraph, vectors: FailingVectors, embed: Counting, heard: list[Write]) -> Mirror:
+    return Mirror(graph, lambda: vectors, embed, heard.append)
+
+
+def test_a_commit_reaches_both_stores_and_empties_the_outbox(
+    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors, heard: list[Write]
+) -> None:
+    wrote = write(chunks=(chunk("c1"),), entities=(entity("e1"),))
+    mirror.commit(wrote)
+    assert heard == [wrote]
+    assert graph.outbox() == ()
+    assert vectors.chunk_hashes().keys() == {"c1"}
+    assert vectors.entity_hashes().keys() == {"e1"}
+
+
+def test_given_vectors_are_stored_as_given(mirror: Mirror, vectors: FailingVectors, embed: Counting) -> None:
+    given = np.eye(64, dtype=np.float32)[3]
+    mirror.commit(write(chunks=(chunk("c1"),)), {"c1": given})
+    assert embed.texts == []
+    np.testing.assert_array_equal(vectors.vectors(["c1"])["c1"], given)
+
+
+def test_a_change_of_state_keeps_the_vector(mirror: Mirror, vectors: FailingVectors, embed: Counting) -> None:
+    mirror.commit(write(chunks=(chunk("c1"),)))
+    before = vectors.vectors(["c1"])["c1"]
+    mirror.commit(write(chunks=(chunk("c1", state="archived"),)))
+    assert len(embed.texts) == 1
+    np.testing.assert_array_equal(vectors.vectors(["c1"])["c1"], before)
+    assert vectors.matching("billing", ChunkFilter(), 5) == ()
+
+
+def test_what_the_vectors_refused_is_delivered_later(
+    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
+) -> None:
+    vectors.full = True
+    with pytest.raises(StorageError, match="no space"):
+        mirror.commit(write(chunks=(chunk("c1"),), entities=(entity("e1", mention_count=2),)))
+    assert [row.id for row in graph.chunks(["c1"])] == ["c1"]
+    assert diagnose(graph, vectors, mirror).pending == 2
+    vectors.full = False
+    assert mirror.drain() == 2
+    assert graph.outbox() == ()
+    assert diagnose(graph, vectors, mirror).healthy
+    assert [hit.id for hit in vectors.nearest_entities(EMBEDDER.embed_query("Ada"), ("p",), 5)] == ["e1"]
+
+
+def test_the_doctor_finds_and_repairs_every_kind_of_difference(
+    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
+) -> None:
+    rows = tuple(chunk(f"c{number}", f"Crate {number}.") for number in range(4))
+    mirror.commit(write(chunks=rows, entities=(entity("e1"),)))
+    vectors.remove(chunks=["c0"], entities=["e1"])
+    vector = EMBEDDER.embed_query("x")
+    vectors.put(chunks=[ChunkVector(chunk=replace(rows[1], layer="verified"), vector=vector)])
+    vectors.put(chunks=[ChunkVector(chunk=chunk("c9"), vector=vector)])
+    found = diagnose(graph, vectors, mirror)
+    assert (found.healthy, found.missing, found.stale, found.orphaned) == (False, 2, 1, 1)
+    assert len(found.problems) == 3
+    steps: list[tuple[int, int]] = []
+    fixed = diagnose(graph, vectors, mirror, fix=True, progress=lambda done, all: steps.append((done, all)))
+    assert (fixed.healthy, fixed.repaired, fixed.problems) == (True, 4, ())
+    assert steps[-1] == (4, 4)
+    assert diagnose(graph, vectors, mirror, fix=True).repaired == 0
