@@ -4,15 +4,18 @@ python docs/generate.py [--check]
 """
 
 import dataclasses
+import inspect
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
+from hydramem.cli.commands import usage
 from hydramem.core import config, types
 from hydramem.core.config_text import Setting, attributes, config_text, settings
-from hydramem.core.docstrings import first_line
+from hydramem.core.docstrings import first_line, section, summary
+from hydramem.operations import OPERATIONS, Operation
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTE = "<!-- Made by docs/generate.py from the code: change the code, then run it. -->\n"
@@ -106,11 +109,80 @@ def type_text(hint: Any) -> str:
     """Write a type as the pages show it: module names left out, bars escaped for a table."""
     plain = hint.__name__ if isinstance(hint, type) and not getattr(hint, "__args__", ()) else str(hint)
     plain = re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z])", "", plain).replace("NoneType", "None")
+    plain = re.sub(r"^Optional\[(.*)\]$", r"\1 | None", plain)
     return f"`{plain}`".replace("|", "\\|")
+
+
+# Reference ---------------------------------------------------------------------------------------
+
+_GROUPS = {"write": "Write", "read": "Read", "check": "Check", "tend": "Tend"}
+_EFFECTS = {
+    "read": "reads",
+    "write": "writes",
+    "destroy": "takes out of recall",
+}
+
+
+def reference_page() -> str:
+    """Return the page of every operation, in the order of the table."""
+    page = (
+        f"# Reference\n\n{NOTE}\n"
+        "Every operation has one name on all surfaces: a method of `Memory`, a command, an MCP tool.\n"
+        "Arguments after the first are named. On the command line `--store`, `--project`, `--config` and\n"
+        "`--json` stand before or after any command. An MCP client sees the tools marked *agent*, and all\n"
+        "of them under `hydramem serve --tools all`. A moment is ISO 8601 text with a zone, or a date, its\n"
+        "start in UTC; Python takes an aware `datetime` as well.\n"
+    )
+    results: dict[str, type[Any]] = {}
+    for group, title in _GROUPS.items():
+        rows = [operation for operation in OPERATIONS if operation.group == group]
+        page += f"\n## {title}\n" * bool(rows) + "".join(map(_operation, rows))
+        for operation in rows:
+            _collect(operation.signature.return_annotation, results)
+    shown = "".join(_row(results[name]) for name in sorted(results))
+    about = "Frozen dataclasses; over MCP and with `--json` the same fields in JSON."
+    return f"{page}\n## Results\n\n{about}\n{shown}"
+
+
+def _operation(operation: Operation) -> str:
+    about, signature = operation.method.__doc__, operation.signature
+    agent = "agent, " if operation.audience == "agent" else ""
+    text = (
+        f"\n### {operation.name}\n\n{summary(about)}\n\n"
+        f"- MCP tool `{operation.name}` ({agent}{_EFFECTS[operation.effect]})\n"
+        f"- `hydramem {usage(operation)}`\n"
+        f"- `memory.{operation.name}({_python(signature)})` gives {type_text(signature.return_annotation)}\n"
+    )
+    words = section(about, "Args")
+    if signature.parameters:
+        text += "\n| argument | type | default | |\n|---|---|---|---|\n"
+    for name, given in signature.parameters.items():
+        default = "" if given.default is given.empty else f"`{given.default!r}`"
+        text += f"| `{name}` | {type_text(given.annotation)} | {default} | {words.get(name, '')} |\n"
+    raised = section(about, "Raises")
+    if raised:
+        text += "\n" + "".join(f"Raises `{name}`: {why}\n" for name, why in raised.items())
+    return text
+
+
+def _python(signature: inspect.Signature) -> str:
+    plain = [given.replace(annotation=given.empty) for given in signature.parameters.values()]
+    return str(inspect.Signature(plain))[1:-1]
+
+
+def _collect(hint: Any, into: dict[str, type[Any]]) -> None:
+    """Gather the dataclasses that a result is made of, those inside them too."""
+    for inner in get_args(hint):
+        _collect(inner, into)
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type) and hint.__name__ not in into:
+        into[hint.__name__] = hint
+        for inner in get_type_hints(hint).values():
+            _collect(inner, into)
 
 
 PAGES: dict[str, Callable[[], str]] = {
     "config.yml": config_text,
+    "docs/reference.md": reference_page,
     "docs/configuration.md": configuration_page,
     "docs/schema.md": schema_page,
 }

@@ -140,9 +140,10 @@ def _within_roots(
 
 def _allowed(source: str, roots: list[Path]) -> Path:
     try:
-        real = Path(source).expanduser().resolve(strict=True)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise InvalidInputError(f"sources: {source[:200]!r} does not exist or cannot be read") from error
+        real = Path(source).expanduser().resolve()
+    except (OSError, ValueError, RuntimeError) as error:  # a loop of links, a NUL, an unknown user
+        raise InvalidInputError(f"sources: {source[:200]!r} cannot be a path") from error
+    # Checked before anything is said of what exists: a refusal tells nothing about the disk.
     if not any(real.is_relative_to(root) for root in roots):
         raise InvalidInputError(
             f"sources: {source[:200]!r} is outside the folders that this server may read; "

@@ -86,4 +86,6 @@ def get_model(
     """
     from hydramem.llm import fetch
 
-    show(fetch.get_model(name, source=from_), as_json=invocation.json)
+    say = console(errors=True)
+    fetched = fetch.get_model(name, source=from_, progress=lambda step: say.print(plain(step), style="dim"))
+    show(fetched, as_json=invocation.json)

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, get_args, get_origin
 
 from cyclopts import App, Group, Parameter
 
@@ -28,6 +28,25 @@ def add_operations(app: App) -> None:
 def command_name(operation: Operation) -> str:
     """Return the operation's name as the command line spells it."""
     return operation.name.replace("_", "-")
+
+
+def usage(operation: Operation) -> str:
+    """Return one line of how the command is typed, options in brackets."""
+    words = [command_name(operation)]
+    for name, given in operation.signature.parameters.items():
+        if name == "project":
+            continue
+        many = "..." if given.kind is not given.KEYWORD_ONLY and _is_list(given.annotation) else ""
+        option = f"--{'no-' * (given.default is True)}{name.replace('_', '-')}"
+        shown = name.upper() if given.kind is not given.KEYWORD_ONLY else option
+        if given.kind is given.KEYWORD_ONLY and given.annotation is not bool:
+            shown = f"{option} {name.upper()}"
+        words.append(f"{shown}{many}" if given.default is given.empty else f"[{shown}{many}]")
+    return " ".join(words)
+
+
+def _is_list(hint: Any) -> bool:
+    return get_origin(hint) is Sequence and not _is_structured(hint)
 
 
 def command(operation: Operation) -> Callable[..., None]:

@@ -1,0 +1,83 @@
+"""Skills are documentation that agents act on: they may name only what exists."""
+
+import dataclasses
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+import yaml
+
+from hydramem.cli.main import build
+from hydramem.operations import OPERATIONS
+
+FOLDER = Path(__file__).parent.parent / "skills"
+SKILLS = sorted(FOLDER.glob("*/SKILL.md"))
+KEYS = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
+
+
+def parts(skill: Path) -> tuple[dict[str, object], str]:
+    _, front, body = skill.read_text(encoding="utf-8").split("---\n", 2)
+    return yaml.safe_load(front), body
+
+
+def known_words() -> set[str]:
+    """Every name that a skill may put in code marks: tools, their arguments, and fields of what they give."""
+    words = {"hydramem", "server.ingest_roots", "ingest-extracted"}
+    for operation in OPERATIONS:
+        words |= {operation.name, *operation.signature.parameters}
+        words |= fields(operation.signature.return_annotation)
+    return words
+
+
+def fields(hint: object) -> set[str]:
+    inner = set().union(*(fields(part) for part in get_args(hint)))
+    if not dataclasses.is_dataclass(hint):
+        return inner
+    own = {item.name for item in dataclasses.fields(hint)}
+    return (
+        inner | own | set().union(*(fields(hint) for hint in map(lambda f: f.type, dataclasses.fields(hint))))
+    )
+
+
+def test_the_skills_are_there():
+    assert {skill.parent.name for skill in SKILLS} >= {"hydramem-query", "hydramem-ingest"}
+
+
+@pytest.mark.parametrize("skill", SKILLS, ids=lambda skill: skill.parent.name)
+def test_the_front_matter_keeps_the_rules(skill):
+    front, body = parts(skill)
+    assert set(front) <= KEYS
+    name, description = front["name"], front["description"]
+    assert name == skill.parent.name
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
+    assert len(name) <= 64
+    assert 1 <= len(description) <= 1024
+    assert "Use when" in description
+    assert len(front.get("compatibility", "")) <= 500
+    assert front["license"] == "MIT"
+    assert len(body.splitlines()) < 500
+
+
+@pytest.mark.parametrize("skill", SKILLS, ids=lambda skill: skill.parent.name)
+def test_every_name_in_code_marks_exists(skill):
+    _, body = parts(skill)
+    named = set(re.findall(r"`([a-z_][a-z_.-]*)`", body))
+    assert named, "a skill that names no tool is no workflow"
+    assert named - known_words() == set()
+
+
+@pytest.mark.parametrize("skill", SKILLS, ids=lambda skill: skill.parent.name)
+def test_every_command_line_names_a_command(skill):
+    _, body = parts(skill)
+    commands = set(build())
+    for line in re.findall(r"`hydramem ([^`]+)`", body):
+        assert line.split()[0] in commands, line
+
+
+@pytest.mark.parametrize("skill", SKILLS, ids=lambda skill: skill.parent.name)
+def test_agents_see_the_tools_that_a_skill_names(skill):
+    _, body = parts(skill)
+    named = set(re.findall(r"`([a-z_]+)`", body))
+    hidden = {operation.name for operation in OPERATIONS if operation.audience != "agent"}
+    assert named & hidden == set()
