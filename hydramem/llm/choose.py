@@ -2,14 +2,15 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from hydramem.core.config import EmbeddingConfig
+from hydramem.core.config import EmbeddingConfig, LlmConfig, RoleConfig
 from hydramem.core.errors import ConfigError, EmbeddingMismatchError
 from hydramem.llm.catalogue import KnownModel, find_model, resolve_auto
 from hydramem.llm.embedder import VectorSpace, known_space, listed_space, open_known, open_listed
 from hydramem.llm.hashing import HashEmbedder
-from hydramem.llm.model import Embedder
+from hydramem.llm.model import Embedder, Generator
 
 _HASH = "hash"
 _HASH_DIMENSION = 384
@@ -47,6 +48,55 @@ def choose_embedder(
     return _open(wanted, settings, models)
 
 
+def choose_generator(
+    settings: LlmConfig, role: str, *, environment: Mapping[str, str] | None = None
+) -> Generator | None:
+    """Return the generator of a role, or None where there is none.
+
+    Args:
+        settings: The section `llm` of the configuration.
+        role: extract, classify, consolidate, link, infer or verify; what it does not set it inherits.
+        environment: Where the key that `api_key_env` names is looked up; None for the process's own.
+
+    Raises:
+        ConfigError: There is no such role.
+        ModelUnavailableError: The provider's client is not installed, or its key is not set.
+    """
+    merged = _for_role(settings, role)
+    if merged.provider == "none":
+        return None
+    if merged.provider == "openai":
+        from hydramem.llm.openai import OpenAIGenerator
+
+        return OpenAIGenerator(merged, environment=os.environ if environment is None else environment)
+    from hydramem.llm.ollama import OllamaGenerator, ollama_answers
+
+    if merged.provider == "auto" and not ollama_answers(merged.base_url):
+        return None
+    return OllamaGenerator(merged)
+
+
+def _for_role(settings: LlmConfig, role: str) -> LlmConfig:
+    override = getattr(settings.roles, role, None)
+    if not isinstance(override, RoleConfig):
+        raise ConfigError(f"llm.roles: there is no role {role!r}")
+    if override.provider == "" or override.provider == settings.provider:
+        return replace(
+            settings,
+            model=override.model or settings.model,
+            base_url=override.base_url or settings.base_url,
+            api_key_env=override.api_key_env or settings.api_key_env,
+        )
+    # Another provider's model and address mean nothing here.
+    return replace(
+        settings,
+        provider=override.provider,
+        model=override.model,
+        base_url=override.base_url,
+        api_key_env=override.api_key_env or settings.api_key_env,
+    )
+
+
 def _new(model: KnownModel, settings: EmbeddingConfig, models: Path | None) -> Embedder:
     return open_known(model, settings=settings, models=models)
 
@@ -65,8 +115,6 @@ def _space(name: str, dimension: int) -> VectorSpace:
 
 def _open(fingerprint: str, settings: EmbeddingConfig, models: Path | None) -> Embedder:
     """Return the local embedder that a fingerprint names."""
-    from dataclasses import replace
-
     name, _, digits = fingerprint.rpartition("/")
     if name.startswith(("ollama:", "openai:")):
         raise EmbeddingMismatchError(_mismatch("a local model", fingerprint))
