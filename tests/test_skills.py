@@ -31,13 +31,11 @@ def known_words() -> set[str]:
 
 
 def fields(hint: object) -> set[str]:
-    inner = set().union(*(fields(part) for part in get_args(hint)))
-    if not dataclasses.is_dataclass(hint):
-        return inner
-    own = {item.name for item in dataclasses.fields(hint)}
-    return (
-        inner | own | set().union(*(fields(hint) for hint in map(lambda f: f.type, dataclasses.fields(hint))))
-    )
+    names = set().union(*(fields(part) for part in get_args(hint)))
+    if dataclasses.is_dataclass(hint):
+        for item in dataclasses.fields(hint):
+            names |= {item.name} | fields(item.type)
+    return names
 
 
 def test_the_skills_are_there():

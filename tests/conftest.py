@@ -1,0 +1,41 @@
+"""What holds for every test: no network, no settings of the developer's own, and which engine a test touches.
+
+The two graph engines crash in one process, so a run sees one: HYDRAMEM_TEST_ENGINE names it (ladybug,
+kuzu). A test is marked `engine` where its module has an ENGINE, or it takes a fixture `engine`.
+"""
+
+import os
+import sys
+
+import pytest
+
+KEPT = {"HYDRAMEM_TEST_ENGINE"}
+LOCAL = {"", "localhost", "127.0.0.1", "::1", "0.0.0.0", "::", "testserver"}
+
+for name in [name for name in os.environ if name.startswith("HYDRAMEM_") and name not in KEPT]:
+    del os.environ[name]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that a second engine must pass too."""
+    for item in items:
+        if hasattr(getattr(item, "module", None), "ENGINE") or "engine" in getattr(item, "fixturenames", ()):
+            item.add_marker("engine")
+
+
+def refuse_network(event: str, arguments: tuple[object, ...]) -> None:
+    """Fail any look-up or connection that would leave this machine, as a cable pulled out would."""
+    if event == "socket.connect":
+        address = arguments[1]
+        host = address[0] if isinstance(address, tuple) else ""  # a path is a local socket
+    elif event == "socket.getaddrinfo":
+        host = arguments[0]
+    else:
+        return
+    if isinstance(host, bytes):
+        host = host.decode()
+    if host is not None and host not in LOCAL:
+        raise OSError(f"tests do not use the network: {host}")
+
+
+sys.addaudithook(refuse_network)
