@@ -273,10 +273,8 @@ class InMemoryGraph:
     def counts(self, project: str | None = None) -> Counts:
         """Count active rows (all rows of mentions, links, sessions and changes)."""
         with self._open():
-            chunks = [row for row in _of(project, self._chunks.values()) if row.state == "active"]
-            owned = (
-                self._chunks if project is None else {row.id for row in _of(project, self._chunks.values())}
-            )
+            owned = {row.id: row for row in _of(project, self._chunks.values())}
+            chunks = [row for row in owned.values() if row.state == "active"]
             relations = _of(project, self._relations.rows.values())
             return Counts(
                 documents=sum(row.state == "active" for row in _of(project, self._documents.values())),
@@ -314,12 +312,12 @@ class InMemoryGraph:
         with self._open():
             entities = _of(project, self._entities.values())
             chunks = _of(project, self._chunks.values())
-            within = {row.id for row in (*entities, *chunks)}
-            edges = (
+            within = {row.id for row in entities} | {row.id for row in chunks}
+            edges: list[tables.Edge] = [
                 *self._relations.rows.values(),
                 *self._mentions.rows.values(),
                 *self._links.rows.values(),
-            )
+            ]
         return tables.nodes(entities, chunks), tables.edges(edges, within)
 
     def meta(self) -> Mapping[str, str]:

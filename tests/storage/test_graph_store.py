@@ -1,0 +1,659 @@
+"""What every graph store promises, in memory and on the engine of this run."""
+
+import dataclasses
+import threading
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from hydramem.core.errors import InvalidInputError, StorageError
+from hydramem.core.types import Chunk, Counts, Document, ProjectView, Recalled, Times
+from hydramem.storage.changes import record
+from hydramem.storage.rows import normalise
+from hydramem.storage.schema import (
+    CHANGE,
+    CHUNK,
+    EDGE_TABLES,
+    NODE_TABLES,
+    SCHEMA_VERSION,
+    EdgeTable,
+    edge_columns,
+    node_columns,
+)
+from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Write
+from tests.storage.rows import T0, at, chunk, document, entity, job, link, mention, relation, session, write
+
+HOSTILE = (
+    "'); MATCH (n) DETACH DELETE n; //",
+    '" OR "1"="1',
+    "`x` $p {id: 1}",
+    "C++ \\ C# \n\t\r \x01",
+    "Москва 東京 🦜 e\u0301",
+    "\u202eright to left",
+    "",
+    " ",
+    "[a, b]",
+    "NULL",
+)
+
+
+def ids(rows: tuple) -> list[str]:
+    return [row.id for row in rows]
+
+
+# Rows ---------------------------------------------------------------------------------------------
+
+
+def test_the_schema_holds_exactly_the_fields_of_the_rows() -> None:
+    for table in (*NODE_TABLES, *EDGE_TABLES):
+        fields = {field.name for field in dataclasses.fields(table.row)}
+        if "times" in fields:
+            fields = fields - {"times"} | {field.name for field in dataclasses.fields(Times)}
+        ends = table.ends if isinstance(table, EdgeTable) else ()
+        assert fields == {column.name for column in table.columns} | set(ends), table.name
+        assert len(table.columns) + len(ends) == len(fields), table.name
+
+
+def test_every_field_reads_back_as_written(graph: GraphStore) -> None:
+    times = Times(recorded_at=at(0), retired_at=at(9), valid_from=at(-5), valid_to=at(5))
+    full = chunk(
+        document="d1",
+        session="s1",
+        position=3,
+        heading_path=("One", "Two, three"),
+        tokens=7,
+        source="chat",
+        source_type="markdown",
+        author="Ada",
+        private=True,
+        scope="/infra/database",
+        categories=("a", "b c"),
+        keywords=("k",),
+        summary="short",
+        importance=0.25,
+        confidence=0.1,
+        layer="verified",
+        state="superseded",
+        event_type="deploy",
+        happened_at=at(1.25),
+        expires_at=at(30),
+        times=times,
+        recall_count=4,
+        last_recalled_at=at(2),
+        vector_state="ready",
+        metadata={"a": [1, None, {"b": "é"}], "n": 1.5, "t": True},
+    )
+    given = relation(
+        bidirectional=True,
+        confidence=0.4,
+        evidence=("c1", "c9"),
+        quote="it's so",
+        verdict="deferred",
+        scores={"jaccard": 0.2},
+        layer="shared",
+        state="archived",
+        times=times,
+        metadata={"k": 1},
+    )
+    rows = {
+        "documents": (document(metadata={"x": 1}, times=times, state="archived"),),
+        "chunks": (full, chunk("c2")),
+        "entities": (entity(aliases=("A.", "Ada L."), description="d", mention_count=3), entity("e2", "B")),
+        "sessions": (session(metadata={"y": []}),),
+    }
+    edges = {
+        "relations": (given,),
+        "mentions": (mention(count=3),),
+        "links": (link(reason="both", times=times),),
+    }
+    graph.write(write(**rows, **edges, jobs=(job(attempts=2, error="no"),)))
+    assert graph.documents(["d1"]) == rows["documents"]
+    assert graph.chunks(["c1", "c2"]) == rows["chunks"]
+    assert graph.entities(["e1", "e2"]) == rows["entities"]
+    assert graph.sessions(["s1"]) == rows["sessions"]
+    assert graph.relations(["e1"]) == graph.relations(["e2"]) == edges["relations"]
+    assert graph.mentions(["c1"]) == graph.mentioned(["e1"]) == edges["mentions"]
+    assert graph.links(["c1"]) == graph.links(["c2"]) == edges["links"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_text_is_never_syntax(graph: GraphStore, text: str) -> None:
+    project = text or "p"
+    row = chunk(
+        f"c{text}",
+        text,
+        project=project,
+        scope="/" + text,
+        categories=(text,),
+        keywords=(text, text),
+        metadata={text: text},
+    )
+    person = entity(f"e{text}", text, project=project, type=text)
+    graph.write(
+        write(
+            chunks=(row,), entities=(person,), relations=(relation(person.id, text, person.id, quote=text),)
+        )
+    )
+    assert graph.chunks([row.id]) == (row,)
+    where = ChunkFilter(projects=(project,), scope="/" + text, categories=(text,))
+    assert graph.list_chunks(where, Listing()) == (row,)
+    assert graph.list_entities(project, Listing(), containing=text, type=text) == (person,)
+    assert graph.relations([person.id])[0].quote == text
+    assert [view.name for view in graph.projects()] == [project]
+    assert graph.counts(project).chunks == 1
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"chunks": (chunk(text="a\0b"),)},
+        {"chunks": (chunk(text="\ud800"),)},
+        {"chunks": (chunk(categories=("ok", "\udfff")),)},
+        {"chunks": (chunk(position=2**63),)},
+        {"chunks": (chunk(confidence=float("nan")),)},
+        {"chunks": (chunk(importance=float("inf")),)},
+        {"chunks": (chunk(happened_at=datetime(2024, 1, 1)),)},
+        {"chunks": (chunk(happened_at=datetime.min.replace(tzinfo=timezone(timedelta(hours=9)))),)},
+        {"chunks": (chunk(metadata={"x": float("nan")}),)},
+        {"chunks": (chunk(metadata={"x": object()}),)},
+        {"entities": (entity(name="\ud83d"),)},
+        {"entities": (entity(id="\ud83d"),)},
+    ],
+)
+def test_what_no_store_can_hold_is_refused_by_name(graph: GraphStore, rows: dict) -> None:
+    good = {"documents": (document(),)}
+    with pytest.raises(InvalidInputError, match=r"^(Chunk|Entity) .*: \w+: "):
+        graph.write(write(**good, **rows))
+    assert graph.counts() == Counts()
+
+
+def test_times_come_back_in_utc(graph: GraphStore) -> None:
+    tokyo = datetime(2024, 5, 1, 8, tzinfo=timezone(timedelta(hours=9)))
+    edges = (
+        datetime.min.replace(tzinfo=UTC),
+        datetime.max.replace(tzinfo=UTC),
+        datetime(1969, 7, 20, tzinfo=UTC),
+    )
+    rows = [chunk(f"c{n}", happened_at=moment) for n, moment in enumerate((tokyo, *edges))]
+    graph.write(write(chunks=tuple(rows)))
+    found = graph.chunks(ids(tuple(rows)))
+    assert [row.happened_at for row in found] == [tokyo, *edges]
+    assert {row.happened_at.utcoffset() for row in found} == {timedelta(0)}
+
+
+def test_rows_come_in_the_order_of_the_ids_each_once(graph: GraphStore) -> None:
+    graph.write(write(chunks=tuple(chunk(f"c{n}") for n in range(5))))
+    assert ids(graph.chunks(["c3", "nope", "c1", "c3"])) == ["c3", "c1"]
+    assert graph.chunks([]) == graph.documents([]) == graph.entities(["x"]) == ()
+    assert graph.relations([]) == graph.mentions([]) == graph.links([]) == ()
+
+
+def test_many_ids_read_as_few_do(graph: GraphStore) -> None:
+    chunks = tuple(chunk(f"c{n:04}") for n in range(600))
+    mentions = tuple(mention(row.id, f"e{n % 30}") for n, row in enumerate(chunks))
+    graph.write(write(chunks=chunks, entities=tuple(entity(f"e{n}") for n in range(30)), mentions=mentions))
+    assert graph.chunks(ids(chunks)) == chunks
+    assert graph.mentions(ids(chunks)) == mentions
+    assert len(graph.mentioned([f"e{n}" for n in range(30)])) == 600
+
+
+# Writing ------------------------------------------------------------------------------------------
+
+
+def test_a_row_takes_the_place_of_the_row_of_its_id(graph: GraphStore) -> None:
+    graph.write(
+        write(
+            chunks=(chunk(), chunk("c2")),
+            entities=(entity(), entity("e2")),
+            relations=(relation(quote="old"), relation(type="likes")),
+            mentions=(mention(),),
+            links=(link(weight=0.1),),
+        )
+    )
+    after = {
+        "chunks": (chunk(text="new", summary=None, categories=("x",)),),
+        "entities": (entity(name="Ada Lovelace"),),
+        "relations": (relation(quote=None, confidence=0.2), relation("e2", "helps", "e1")),
+        "mentions": (mention(count=9), mention("c2", "e2")),
+        "links": (link(weight=0.9),),
+    }
+    graph.write(write(**after))
+    assert graph.chunks(["c1"]) == after["chunks"]
+    assert graph.entities(["e1"]) == after["entities"]
+    assert set(ids(graph.relations(["e1"]))) == {"r_e1_leads_e2", "r_e1_likes_e2", "r_e2_helps_e1"}
+    assert relation(quote=None, confidence=0.2) in graph.relations(["e2"])
+    assert graph.mentions(["c1", "c2"]) == after["mentions"]
+    assert graph.links(["c1"]) == after["links"]
+    assert graph.counts().relations == 3
+
+
+def test_repeated_rows_in_one_write_fold_into_the_last(graph: GraphStore) -> None:
+    graph.write(
+        write(
+            chunks=(chunk(text="first"), chunk(text="last")),
+            entities=(entity(),),
+            mentions=(mention(count=1), mention(count=2)),
+        )
+    )
+    assert graph.chunks(["c1"])[0].text == "last"
+    assert graph.mentions(["c1"]) == (mention(count=2),)
+
+
+def test_a_relation_of_a_thing_to_itself_is_one_relation(graph: GraphStore) -> None:
+    graph.write(write(entities=(entity(),), relations=(relation("e1", "knows", "e1"),)))
+    graph.write(write(relations=(relation("e1", "knows", "e1", confidence=0.3),)))
+    assert graph.relations(["e1"]) == (relation("e1", "knows", "e1", confidence=0.3),)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"chunks": (chunk("c9", document="nope"),)},
+        {"chunks": (chunk("c9", session="nope"),)},
+        {"mentions": (mention("nope", "e1"),)},
+        {"mentions": (mention("c1", "nope"),)},
+        {"relations": (relation("e1", "x", "nope"),)},
+        {"relations": (relation("nope", "x", "e1"),)},
+        {"links": (link("c1", "nope"),)},
+        {"recalled": (Recalled(session="nope", chunk="c1", rank=0, at=T0),)},
+        {"recalled": (Recalled(session="s1", chunk="nope", rank=0, at=T0),)},
+    ],
+)
+def test_a_reference_to_nothing_writes_nothing(graph: GraphStore, rows: dict) -> None:
+    graph.write(write(chunks=(chunk(),), entities=(entity(),), sessions=(session(),)))
+    before = graph.counts(), graph.outbox()
+    with pytest.raises(InvalidInputError, match="'nope'"):
+        graph.write(write(documents=(document("d9"),), **rows))
+    assert (graph.counts(), graph.outbox()) == before
+    assert graph.documents(["d9"]) == graph.chunks(["c9"]) == ()
+
+
+def test_every_write_is_audited(graph: GraphStore) -> None:
+    for rows in ({"chunks": (chunk(),)}, {"jobs": (job(),)}, {"sessions": (session(),)}):
+        with pytest.raises(InvalidInputError, match="audited"):
+            graph.write(Write(changes=(), **rows))
+    change = record("remember", project="p", target="c1")
+    graph.write(Write(changes=(change,)))
+    with pytest.raises(InvalidInputError, match="recorded already"):
+        graph.write(Write(changes=(change,), chunks=(chunk(),)))
+    with pytest.raises(InvalidInputError, match="one id"):
+        graph.write(Write(changes=(change, change)))
+    assert graph.changes() == (change,)
+    assert graph.chunks(["c1"]) == ()
+
+
+def test_an_empty_write_is_nothing(graph: GraphStore) -> None:
+    assert graph.write(Write(changes=())) is None
+    assert graph.counts() == Counts()
+
+
+def test_changes_are_found_by_what_they_changed_run_and_request(graph: GraphStore) -> None:
+    rows = [
+        dataclasses.replace(record("x", project="p", target=target, run=run), request=request)
+        for target, run, request in (("a", "r1", None), ("a", None, "q"), ("b", "r1", "q"))
+    ]
+    for row in reversed(rows):
+        graph.write(Write(changes=(row,)))
+    first, second, third = rows
+    assert graph.changes() == (first, second, third)
+    assert graph.changes(target="a") == (first, second)
+    assert graph.changes(run="r1") == (first, third)
+    assert graph.changes(target="b", run="r1", request="q") == (third,)
+    assert graph.changes(target="b", run="nope") == ()
+    assert graph.last_change_at() == third.at
+
+
+def test_a_chunk_stays_in_step_with_its_document_and_session(graph: GraphStore) -> None:
+    graph.write(
+        write(documents=(document(), document("d2")), sessions=(session(),), chunks=(chunk(document="d1"),))
+    )
+    of_first, of_second = ChunkFilter(documents=("d1",)), ChunkFilter(documents=("d2",))
+    assert ids(graph.list_chunks(of_first, Listing())) == ["c1"]
+    graph.write(write(chunks=(chunk(document="d2", session="s1"),)))
+    assert graph.list_chunks(of_first, Listing()) == ()
+    assert ids(graph.list_chunks(of_second, Listing())) == ["c1"]
+    assert ids(graph.list_chunks(ChunkFilter(sessions=("s1",)), Listing())) == ["c1"]
+    graph.write(write(chunks=(chunk(document="d2"),)))
+    assert graph.list_chunks(ChunkFilter(sessions=("s1",)), Listing()) == ()
+    assert ids(graph.list_chunks(of_second, Listing())) == ["c1"]
+
+
+def test_recalled_counts_on_the_chunk_without_audit_or_outbox(graph: GraphStore) -> None:
+    outbox = graph.write(write(chunks=(chunk(),), sessions=(session(),)))
+    seen = [Recalled(session="s1", chunk="c1", rank=n, at=at(day)) for n, day in enumerate((2, 1))]
+    assert graph.write(Write(changes=(), recalled=tuple(seen))) is None
+    (row,) = graph.chunks(["c1"])
+    assert (row.recall_count, row.last_recalled_at) == (2, at(2))
+    assert [row.id for row in graph.outbox()] == [outbox]
+    assert graph.counts().changes == 1
+
+
+# The outbox ---------------------------------------------------------------------------------------
+
+
+def test_the_outbox_names_what_was_touched_until_cleared(graph: GraphStore) -> None:
+    first = graph.write(write(chunks=(chunk(), chunk("c2")), entities=(entity(),)))
+    second = graph.write(write(chunks=(chunk(text="other"),)))
+    assert graph.write(write(mentions=(mention(),), jobs=(job(),), sessions=(session(),))) is None
+    one, two = graph.outbox()
+    assert (one.id, one.chunks, one.entities) == (first, ("c1", "c2"), ("e1",))
+    assert (two.id, two.chunks, two.entities) == (second, ("c1",), ())
+    assert one.at < two.at
+    graph.clear_outbox([first, "nope", first])
+    assert ids(graph.outbox()) == [second]
+    graph.clear_outbox([])
+    graph.clear_outbox([second])
+    assert graph.outbox() == ()
+
+
+# Lists --------------------------------------------------------------------------------------------
+
+
+def filtered() -> tuple[Chunk, ...]:
+    def when(n: int, **times: datetime) -> Times:
+        return Times(recorded_at=at(n), **times)
+
+    return (
+        chunk("c0", times=when(0), kind="passage", document="d1", position=1),
+        chunk("c1", times=when(1), kind="fact", layer="verified", scope="/project/alpha"),
+        chunk("c2", times=when(2), scope="/project/alphabet", categories=("a", "b")),
+        chunk("c3", times=when(3), scope="/project/alpha/x", private=True, categories=("b",)),
+        chunk("c4", times=when(4), state="archived", confidence=0.2),
+        chunk("c5", times=when(5), kind="event", happened_at=at(10), session="s1", position=2),
+        chunk("c6", times=when(6), kind="event", happened_at=at(20), session="s1", position=1),
+        chunk("c7", times=when(7, valid_from=at(3), valid_to=at(8)), expires_at=at(6)),
+        chunk("c8", times=when(8, retired_at=at(9)), state="superseded"),
+        chunk("c9", times=when(9), project="q", document="d1", position=0),
+    )
+
+
+FILTERS = {
+    "everything": (ChunkFilter(states=()), "9876543210"),
+    "live": (ChunkFilter(), "97653210"),
+    "project": (ChunkFilter(projects=("q", "nope")), "9"),
+    "kinds": (ChunkFilter(kinds=("fact", "event")), "651"),
+    "layer": (ChunkFilter(layers=("verified",)), "1"),
+    "states": (ChunkFilter(states=("archived", "superseded")), "84"),
+    "root scope": (ChunkFilter(scope="/"), "97653210"),
+    "scope": (ChunkFilter(scope="/project/alpha"), "31"),
+    "scope with slash": (ChunkFilter(scope="/project/alpha/"), "31"),
+    "scope of nothing": (ChunkFilter(scope="/project/al"), ""),
+    "category": (ChunkFilter(categories=("a", "zzz")), "2"),
+    "categories": (ChunkFilter(categories=("a", "b")), "32"),
+    "not private": (ChunkFilter(include_private=False), "9765210"),
+    "confidence": (ChunkFilter(states=(), min_confidence=0.5), "987653210"),
+    "happened": (ChunkFilter(happened_from=at(10), happened_to=at(19)), "5"),
+    "happened from": (ChunkFilter(happened_from=at(10.5)), "6"),
+    "happened to": (ChunkFilter(happened_to=at(20)), "65"),
+    "valid": (ChunkFilter(at=at(5), kinds=("note",), projects=("p",)), "732"),
+    "valid not yet": (ChunkFilter(at=at(2), kinds=("note",), projects=("p",)), "32"),
+    "expired": (ChunkFilter(at=at(6), kinds=("note",), projects=("p",)), "32"),
+    "known": (ChunkFilter(states=(), known_at=at(8.5)), "876543210"),
+    "retired": (ChunkFilter(states=(), known_at=at(9)), "976543210"),
+    "document": (ChunkFilter(documents=("d1",)), "90"),
+    "documents": (ChunkFilter(documents=("d1", "d2")), "90"),
+    "session": (ChunkFilter(sessions=("s1",)), "65"),
+}
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_filter_admits_in_the_store_what_it_admits(graph: GraphStore, name: str) -> None:
+    where, expected = FILTERS[name]
+    graph.write(write(documents=(document(),), sessions=(session(),), chunks=filtered()))
+    found = graph.list_chunks(where, Listing())
+    assert "".join(id[1] for id in ids(found)) == expected
+    assert {row.id for row in filtered() if where.admits(row)} == set(ids(found))
+
+
+def test_chunks_of_one_document_or_session_come_by_position(graph: GraphStore) -> None:
+    rows = tuple(
+        chunk(f"c{n}", document="d1", position=9 - n, times=Times(recorded_at=at(n))) for n in range(4)
+    )
+    graph.write(write(documents=(document(),), chunks=rows))
+    assert ids(graph.list_chunks(ChunkFilter(documents=("d1",)), Listing())) == ["c3", "c2", "c1", "c0"]
+    same = tuple(chunk(f"k{n}", position=9 - n, times=Times(recorded_at=at(50))) for n in range(3))
+    graph.write(write(chunks=same))
+    assert ids(graph.list_chunks(ChunkFilter(), Listing(limit=4))) == ["k2", "k1", "k0", "c3"]
+
+
+def test_pages_cover_a_list_without_overlap(graph: GraphStore) -> None:
+    graph.write(
+        write(
+            chunks=tuple(chunk(f"c{n}", times=Times(recorded_at=at(n))) for n in range(7)),
+            documents=tuple(document(f"d{n}", times=Times(recorded_at=at(-n))) for n in range(7)),
+            entities=tuple(entity(f"e{n}", mention_count=n % 3) for n in range(7)),
+            sessions=tuple(session(f"s{n}", last_at=at(n)) for n in range(7)),
+            relations=tuple(relation("e0", f"t{n}", "e1", times=Times(recorded_at=at(n))) for n in range(7)),
+        )
+    )
+    lists = {
+        "chunks": lambda page: graph.list_chunks(ChunkFilter(projects=("p",)), page),
+        "documents": lambda page: graph.list_documents("p", page),
+        "entities": lambda page: graph.list_entities("p", page),
+        "sessions": lambda page: graph.list_sessions("p", page),
+        "relations": lambda page: graph.list_relations("p", page),
+    }
+    expected = {
+        "chunks": "6543210",
+        "documents": "0123456",
+        "entities": "2514036"[:0] + "25" + "14" + "036",
+        "sessions": "6543210",
+    }
+    for name, rows in lists.items():
+        whole = rows(Listing(limit=10**9))
+        assert len(whole) == 7
+        if name in expected:
+            assert "".join(id[1] for id in ids(whole)) == expected[name]
+        pages = [rows(Listing(limit=3, offset=offset)) for offset in (0, 3, 6, 9, 10**9)]
+        assert tuple(row for page in pages for row in page) == whole
+        assert rows(Listing(limit=0)) == ()
+        for bad in (Listing(limit=-1), Listing(offset=-1)):
+            with pytest.raises(InvalidInputError, match="negative"):
+                rows(bad)
+    assert [row.type for row in lists["relations"](Listing(limit=2))] == ["t6", "t5"]
+
+
+def test_lists_look_at_type_state_and_project(graph: GraphStore) -> None:
+    graph.write(
+        write(
+            documents=(document(), document("d2", state="archived"), document("d3", project="q")),
+            entities=(
+                entity("e1", "C++", type="language"),
+                entity("e2", "C#"),
+                entity("e3", "MOSKVA Straße"),
+                entity("e4", "C++", project="q"),
+            ),
+            relations=(
+                relation("e1", "a", "e2"),
+                relation("e1", "b", "e2", state="superseded"),
+                relation("e4", "a", "e4", project="q"),
+            ),
+        )
+    )
+    assert ids(graph.list_documents("p", Listing())) == ["d1"]
+    assert ids(graph.list_documents("p", Listing(), states=("archived",))) == ["d2"]
+    assert ids(graph.list_documents("p", Listing(), states=())) == ["d1", "d2"]
+    assert ids(graph.list_entities("p", Listing(), containing=" c+ ".strip())) == ["e1"]
+    assert ids(graph.list_entities("p", Listing(), containing="STRASSE")) == ["e3"]
+    assert ids(graph.list_entities("p", Listing(), containing="")) == ["e1", "e2", "e3"]
+    assert ids(graph.list_entities("p", Listing(), type="language")) == ["e1"]
+    assert ids(graph.list_relations("p", Listing(), type="a")) == ["r_e1_a_e2"]
+    assert ids(graph.list_relations("p", Listing(), states=("superseded",))) == ["r_e1_b_e2"]
+    assert len(graph.list_relations("p", Listing(), states=())) == 2
+
+
+# Counts, scans, the snapshot's tables, facts ------------------------------------------------------
+
+
+def test_counts_are_of_active_rows_by_project(graph: GraphStore) -> None:
+    assert graph.projects() == ()
+    assert graph.last_change_at() is None
+    graph.write(
+        write(
+            documents=(document(), document("d2", state="archived")),
+            chunks=(
+                chunk(kind="passage"),
+                chunk("c2"),
+                chunk("c3", state="superseded"),
+                chunk("c4", project="old", state="archived"),
+            ),
+            entities=(entity(), entity("e2"), entity("e3", project="q")),
+            relations=(relation(), relation(type="x", state="archived")),
+            mentions=(mention(), mention("c4", "e3")),
+            links=(link(state="archived"),),
+            sessions=(session(project="z"),),
+        )
+    )
+    assert graph.counts("p") == Counts(
+        documents=1, chunks=2, memories=1, entities=2, relations=1, mentions=1, links=1, changes=1
+    )
+    everything = graph.counts()
+    assert (everything.entities, everything.mentions, everything.sessions) == (3, 2, 1)
+    assert graph.counts("nowhere") == Counts()
+    none = {"documents": 0, "chunks": 0, "memories": 0, "entities": 0, "relations": 0}
+    assert graph.projects() == (
+        ProjectView(**{**none, "name": "old"}),
+        ProjectView(name="p", documents=1, chunks=2, memories=1, entities=2, relations=1),
+        ProjectView(**{**none, "name": "q", "entities": 1}),
+        ProjectView(**{**none, "name": "z"}),
+    )
+
+
+def test_scans_yield_every_row_once_by_id(graph: GraphStore) -> None:
+    rows = tuple(chunk(f"c{n}", state="archived" if n % 2 else "active") for n in range(9))
+    graph.write(write(chunks=rows, entities=(entity("b"), entity("a"))))
+    batches = list(graph.scan_chunks(4))
+    assert [len(batch) for batch in batches] == [4, 4, 1]
+    assert tuple(row for batch in batches for row in batch) == rows
+    assert [ids(batch) for batch in graph.scan_entities(1)] == [["a"], ["b"]]
+
+
+def test_a_write_goes_through_between_two_batches_of_a_scan(graph: GraphStore) -> None:
+    graph.write(write(chunks=tuple(chunk(f"c{n}") for n in range(4))))
+    scan = graph.scan_chunks(2)
+    next(scan)
+    graph.write(write(chunks=(chunk("c3", "changed"),)))
+    graph.checkpoint()
+    assert next(scan)[1].text == "changed"
+
+
+def test_the_snapshots_tables_hold_one_project_of_every_state(graph: GraphStore) -> None:
+    times = Times(recorded_at=at(0), retired_at=at(1), valid_from=at(-1), valid_to=at(2))
+    graph.write(
+        write(
+            documents=(document(),),
+            chunks=(
+                chunk(state="archived", document="d1", position=4),
+                chunk("c2", kind="fact"),
+                chunk("q1", project="q"),
+            ),
+            entities=(entity(aliases=("A",)), entity("e2"), entity("q2", project="q")),
+            relations=(relation(times=times, confidence=0.25, layer="shared", bidirectional=True),),
+            mentions=(mention(count=3), mention("q1", "e1"), mention("c1", "q2")),
+            links=(link(state="superseded"), link("c1", "q1")),
+        )
+    )
+    nodes, edges = graph.graph_tables("p")
+    assert nodes.schema.equals(node_columns())
+    assert edges.schema.equals(edge_columns())
+    assert {row["id"] for row in nodes.to_pylist()} == {"c1", "c2", "e1", "e2"}
+    by_id = {row["id"]: row for row in nodes.to_pylist()}
+    assert by_id["e1"] == {
+        **dict.fromkeys(node_columns().names),
+        "id": "e1",
+        "is_chunk": False,
+        "type": "thing",
+        "name": "Ada",
+        "key": "ada",
+        "aliases": ["A"],
+    }
+    assert by_id["e2"]["aliases"] == []
+    assert (by_id["c1"]["state"], by_id["c1"]["document"], by_id["c1"]["position"]) == ("archived", "d1", 4)
+    assert by_id["c1"]["is_chunk"] and by_id["c2"]["type"] == "fact" and by_id["c2"]["aliases"] is None
+    by_kind = {row["kind"]: row for row in edges.to_pylist()}
+    assert edges.num_rows == len(by_kind) == 3
+    assert by_kind["mention"] == {
+        **dict.fromkeys(edge_columns().names),
+        "source": "c1",
+        "target": "e1",
+        "kind": "mention",
+        "weight": 3.0,
+    }
+    assert by_kind["relation"]["weight"] == 0.25
+    assert by_kind["relation"]["bidirectional"] is True
+    assert by_kind["relation"]["valid_from"] == at(-1)
+    assert by_kind["relation"]["retired_at"] == at(1)
+    assert (by_kind["link"]["type"], by_kind["link"]["state"]) == ("supports", "superseded")
+
+
+def test_the_snapshots_tables_of_nothing_have_their_columns(graph: GraphStore) -> None:
+    nodes, edges = graph.graph_tables("nowhere")
+    assert (nodes.num_rows, edges.num_rows) == (0, 0)
+    assert nodes.schema.equals(node_columns())
+    assert edges.schema.equals(edge_columns())
+
+
+def test_the_stores_own_facts(graph: GraphStore) -> None:
+    assert graph.meta() == {"schema_version": str(SCHEMA_VERSION)}
+    graph.set_meta({"embedder": "a'b", "dimension": "384"})
+    graph.set_meta({"embedder": "東京"})
+    assert graph.meta()["embedder"] == "東京"
+    assert graph.meta()["dimension"] == "384"
+
+
+# Threads and the end ------------------------------------------------------------------------------
+
+
+def test_threads_write_and_read_together_and_lose_nothing(graph: GraphStore) -> None:
+    failures: list[BaseException] = []
+
+    def work(name: int) -> None:
+        try:
+            for n in range(10):
+                row = chunk(f"c{name}_{n}")
+                graph.write(write(chunks=(row,), entities=(entity("shared", mention_count=n),)))
+                assert graph.chunks([row.id]) == (row,)
+                assert graph.list_entities("p", Listing())
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert graph.counts().chunks == 60
+    assert len(graph.outbox()) == 60
+
+
+def test_a_closed_store_says_so(graph: GraphStore) -> None:
+    graph.close()
+    graph.close()
+    for use in (graph.counts, graph.outbox, graph.checkpoint, lambda: graph.write(write(chunks=(chunk(),)))):
+        with pytest.raises(StorageError, match="closed"):
+            use()
+
+
+def test_a_large_text_is_stored_whole(graph: GraphStore) -> None:
+    text = "слово and word " * 100_000
+    graph.write(write(chunks=(chunk(text=text),)))
+    assert graph.chunks(["c1"])[0].text == text
+
+
+def test_normalising_a_row_twice_changes_nothing() -> None:
+    row = chunk(
+        metadata={"a": (1, 2)}, categories=["x"], happened_at=T0.astimezone(timezone(timedelta(hours=1)))
+    )
+    once = normalise(CHUNK, row)
+    assert normalise(CHUNK, once) == once
+    assert once.metadata == {"a": [1, 2]}
+    change = record("x", project="p", target="t", after={"a": 1})
+    assert normalise(CHANGE, change) == change
+
+
+def test_documents_are_rows_of_their_own(graph: GraphStore) -> None:
+    graph.write(write(documents=(document(),)))
+    (row,) = graph.documents(["d1"])
+    assert isinstance(row, Document)
