@@ -10,8 +10,9 @@ import inspect
 import ipaddress
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
@@ -22,6 +23,8 @@ from hydramem import __version__
 from hydramem.core import docstrings
 from hydramem.core.config import ServerConfig
 from hydramem.core.errors import ConfigError, HydraMemError, InvalidInputError
+from hydramem.core.types import Ingested, SkippedSource
+from hydramem.ingest.read import find
 from hydramem.memory import Memory
 from hydramem.operations import OPERATIONS, Operation, call
 
@@ -97,7 +100,9 @@ def _tool(memory: Memory, operation: Operation, settings: ServerConfig) -> Calla
 
     def run(**arguments: Any) -> Any:
         try:
-            return call(memory, operation, _within_roots(operation, arguments, settings), actor="mcp")
+            if operation.method is Memory.ingest:
+                return _ingest(memory, operation, arguments, settings)
+            return call(memory, operation, arguments, actor="mcp")
         except HydraMemError as error:
             raise ToolError(str(error)) from error
 
@@ -128,14 +133,23 @@ def _annotations(operation: Operation) -> dict[str, bool]:
     }
 
 
-def _within_roots(
-    operation: Operation, arguments: Mapping[str, Any], settings: ServerConfig
-) -> Mapping[str, Any]:
-    """Replace the paths that `ingest` is to read by their real ones, all inside the allowed folders."""
-    if operation.method is not Memory.ingest:
-        return arguments
+def _ingest(
+    memory: Memory, operation: Operation, arguments: Mapping[str, Any], settings: ServerConfig
+) -> Ingested:
+    """Ingest real files inside the allowed folders; a link that leads out of them is skipped and reported."""
     roots = [Path(root).expanduser().resolve() for root in settings.ingest_roots or (".",)]
-    return {**arguments, "sources": [str(_allowed(source, roots)) for source in arguments["sources"]]}
+    allowed = [_allowed(source, roots) for source in arguments["sources"]]
+    inside: list[str] = []
+    outside: list[SkippedSource] = []
+    for found in find(allowed):
+        if isinstance(found, SkippedSource):
+            outside.append(found)
+        elif _is_within(found, roots):
+            inside.append(str(found))
+        else:
+            outside.append(SkippedSource(source=str(found), reason="outside the folders that may be read"))
+    done = cast(Ingested, call(memory, operation, {**arguments, "sources": inside}, actor="mcp"))
+    return replace(done, skipped=(*done.skipped, *outside))
 
 
 def _allowed(source: str, roots: list[Path]) -> Path:
@@ -144,12 +158,16 @@ def _allowed(source: str, roots: list[Path]) -> Path:
     except (OSError, ValueError, RuntimeError) as error:  # a loop of links, a NUL, an unknown user
         raise InvalidInputError(f"sources: {source[:200]!r} cannot be a path") from error
     # Checked before anything is said of what exists: a refusal tells nothing about the disk.
-    if not any(real.is_relative_to(root) for root in roots):
+    if not _is_within(real, roots):
         raise InvalidInputError(
             f"sources: {source[:200]!r} is outside the folders that this server may read; "
             "server.ingest_roots in its configuration names them"
         )
     return real
+
+
+def _is_within(path: Path, roots: list[Path]) -> bool:
+    return any(path.is_relative_to(root) for root in roots)
 
 
 def required_token(host: str, settings: ServerConfig, environment: Mapping[str, str]) -> str | None:

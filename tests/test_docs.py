@@ -1,0 +1,125 @@
+"""Pages cannot drift: what is generated is fresh, what is shown runs, and every surface has the same rows."""
+
+import asyncio
+import inspect
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fastmcp import Client
+
+import hydramem
+from hydramem import server
+from hydramem.cli.commands import command_name
+from hydramem.cli.main import build
+from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
+from hydramem.operations import OPERATIONS
+
+ROOT = Path(__file__).parent.parent
+SET_UP = (
+    "python3 -m venv .venv && .venv/bin/pip install -q . && "
+    ".venv/bin/hydramem models get bge-small && .venv/bin/hydramem demo"
+)
+TEST = (
+    "python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' -c constraints.txt && "
+    ".venv/bin/python -m pytest"
+)
+# What a handle can do beside the operations: it is opened, closed and asked where it is.
+HANDLE = {"close", "config", "folder"}
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_generated_pages_are_fresh():
+    told = subprocess.run(
+        [sys.executable, "docs/generate.py", "--check"], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+
+
+def test_the_four_surfaces_agree(tmp_path):
+    rows = [operation.name for operation in OPERATIONS]
+    assert len(rows) == len(set(rows))
+
+    methods = {name for name in vars(hydramem.Memory) if not name.startswith("_")} - HANDLE
+    assert methods == set(rows)
+
+    commands = {name for name in build() if not name.startswith("-")}
+    assert commands >= {command_name(operation) for operation in OPERATIONS}
+
+    config = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
+
+    async def tools(memory: hydramem.Memory) -> set[str]:
+        async with Client(server.build(memory, settings=config.server, tools="all")) as client:
+            return {tool.name for tool in await client.list_tools()}
+
+    with hydramem.connect(tmp_path, config=config) as memory:
+        assert asyncio.run(tools(memory)) == set(rows)
+
+    sections = re.findall(
+        r"^### (\w+)$", read("docs/reference.md").partition("\n## Results\n")[0], flags=re.MULTILINE
+    )
+    assert sorted(sections) == sorted(rows)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_every_argument_is_explained_and_optional_ones_are_named(operation):
+    from hydramem.core import docstrings
+
+    explained = docstrings.section(operation.method.__doc__, "Args")
+    parameters = inspect.signature(operation.method).parameters
+    assert set(explained) == set(parameters) - {"self"}
+    for name, parameter in operation.signature.parameters.items():
+        if parameter.kind is not parameter.KEYWORD_ONLY:
+            assert list(operation.signature.parameters).index(name) < 2, "keyword-only after the subject"
+
+
+def test_the_two_lines_of_the_readme_are_the_ones_that_are_run():
+    assert SET_UP in read("README.md")
+    assert TEST in read("README.md")
+    assert TEST in read(".ci/run")
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_changelog_knows_the_operations():
+    unreleased = read("CHANGELOG.md")
+    assert [row.name for row in OPERATIONS if f"`{row.name}`" not in unreleased] == []
+
+
+def run_blocks(page: str, folder: Path) -> None:
+    """Run a page as a reader would: its Python in one session, each shell block in a shell of its own."""
+    scope: dict[str, object] = {}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for language, text in re.findall(r"^```(python|bash)\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL):
+        if language == "python":
+            exec(compile(text, "tutorial", "exec"), scope)
+        else:
+            told = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", text],
+                cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=120,
+            )  # fmt: skip
+            assert told.returncode == 0, f"{text}\n{told.stdout}{told.stderr}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+def test_what_a_page_shows_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HYDRAMEM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HYDRAMEM_MODELS", str(tmp_path / "models"))  # the carried model, whatever was fetched
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "start.md").write_text("# Start\n\nThe deploy guide is kept by Grace Hopper.\n")
+    run_blocks(read(page), tmp_path)

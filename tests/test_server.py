@@ -1,0 +1,287 @@
+"""The MCP server: in memory for every tool, over a real socket and a real pipe once each."""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from fastmcp import Client
+
+import hydramem
+from hydramem import server
+from hydramem.core.config import Config, EmbeddingConfig, ServerConfig, StorageConfig
+from hydramem.core.errors import ConfigError
+from hydramem.operations import OPERATIONS
+
+MEMORY_ONLY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
+TOKEN = "s3cret-for-tests"
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
+    with hydramem.connect(tmp_path / "store", config=MEMORY_ONLY) as memory:
+        yield memory
+
+
+class Tools:
+    """Calls tools of a server in memory; an answer is (is it an error, structured content, text)."""
+
+    def __init__(self, memory: hydramem.Memory, **settings: object) -> None:
+        self.server = server.build(memory, settings=ServerConfig(**settings), tools="all")
+
+    def call(self, name: str, **arguments: object) -> tuple[bool, dict, str]:
+        return asyncio.run(self._call(name, arguments))
+
+    async def _call(self, name, arguments):
+        async with Client(self.server) as client:
+            answer = await client.call_tool(name, arguments, raise_on_error=False)
+            text = answer.content[0].text if answer.content else ""
+            return answer.is_error, answer.structured_content, text
+
+
+@pytest.fixture
+def tools(memory: hydramem.Memory, tmp_path: Path) -> Tools:
+    (tmp_path / "docs").mkdir()
+    return Tools(memory, ingest_roots=(str(tmp_path / "docs"),))
+
+
+def listed(memory: hydramem.Memory, **options: object) -> dict[str, object]:
+    async def ask():
+        async with Client(server.build(memory, settings=ServerConfig(), **options)) as client:
+            return {tool.name: tool for tool in await client.list_tools()}
+
+    return asyncio.run(ask())
+
+
+def test_an_agent_sees_its_rows_and_all_shows_every_row(memory):
+    assert set(listed(memory)) == {op.name for op in OPERATIONS if op.audience == "agent"}
+    assert set(listed(memory, tools="all")) == {op.name for op in OPERATIONS}
+
+
+def test_tools_carry_their_words_types_and_hints(memory):
+    for operation in OPERATIONS:
+        tool = listed(memory, tools="all")[operation.name].model_dump(by_alias=True)
+        assert tool["description"]
+        assert "Args:" not in tool["description"]
+        shown = tool["inputSchema"]["properties"]
+        assert set(shown) == set(operation.signature.parameters)
+        assert all(argument["description"] for argument in shown.values())
+        assert tool["inputSchema"]["additionalProperties"] is False
+        assert tool["outputSchema"]["type"] == "object"
+        assert tool["annotations"]["readOnlyHint"] == (operation.effect == "read")
+        assert tool["annotations"]["destructiveHint"] == (operation.effect == "destroy")
+
+
+def test_every_tool_answers(tools, tmp_path):
+    (tmp_path / "docs" / "team.md").write_text("# Team\n\nAda Lovelace leads the Billing Team.\n")
+    chunk = {"text": "Grace Hopper wrote the Flow Compiler."}
+    relation = {"subject": "Grace Hopper", "type": "wrote", "object": "Flow Compiler"}
+    _, done, _ = tools.call(
+        "remember", text="Ada Lovelace moved Billing to MySQL.", session="monday", source="chat"
+    )
+    calls = {
+        "ingest": {"sources": [str(tmp_path / "docs")]},
+        "ingest_extracted": {"source": "mail:1", "chunks": [chunk], "relations": [relation]},
+        "remember": {"text": "Ada Lovelace likes tea."},
+        "recall": {"query": "who leads billing?"},
+        "get": {"id": done["id"]},
+        "document": {"source": "mail:1"},
+        "relations": {"entity": "Grace Hopper"},
+        "neighbors": {"entity": "Grace Hopper"},
+        "path": {"start": "Grace Hopper", "end": "Flow Compiler"},
+        "forget": {"ids": [done["id"]]},
+        "revive": {"ids": [done["id"]]},
+    }
+    for operation in sorted(
+        OPERATIONS, key=lambda op: list(calls).index(op.name) if op.name in calls else 99
+    ):
+        is_error, structured, text = tools.call(operation.name, **calls.get(operation.name, {}))
+        assert not is_error, (operation.name, text)
+        assert structured is not None, operation.name
+
+
+def test_what_is_remembered_over_mcp_is_recalled_and_audited_as_mcp(memory, tools):
+    _, done, _ = tools.call("remember", text="The zanzibar cache lives in hall 3.", source="chat")
+    _, found, _ = tools.call("recall", query="zanzibar cache")
+    assert found["hits"][0]["id"] == done["id"]
+    changes = memory._use().graph.changes(target=done["id"])
+    assert {change.actor for change in changes} == {"mcp"}
+
+
+def test_our_errors_are_readable_and_others_are_masked(memory, tools, tmp_path):
+    is_error, _, text = tools.call("get", id="c_none")
+    assert is_error
+    assert "c_none" in text
+    memory.close()
+    is_error, _, text = tools.call("projects")
+    assert is_error
+    assert "closed" in text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"query": "x", "limit": "7"},
+        {"query": "x", "nope": 1},
+        {"query": 5},
+        {"query": "x", "kinds": "note"},
+    ],
+)
+def test_wrong_arguments_are_refused_before_anything_runs(tools, arguments):
+    is_error, _, text = tools.call("recall", **arguments)
+    assert is_error
+    assert "validation error" in text
+
+
+@pytest.mark.parametrize("query", ["", "  ", "\x00", "x" * 2_000_000])
+def test_hostile_queries_are_clear_errors(tools, query):
+    is_error, _, text = tools.call("recall", query=query)
+    assert is_error
+    assert text.startswith("query")
+
+
+def test_ingest_reads_only_below_its_roots(tools, tmp_path):
+    docs, secret = tmp_path / "docs", tmp_path / "secret.md"
+    secret.write_text("# Secret\n\nThe quokka password is swordfish.\n")
+    (docs / "fine.md").write_text("# Fine\n\nThe wombat is fine.\n")
+    (docs / "link.md").symlink_to(secret)
+    (docs / "out").symlink_to(tmp_path)
+    for source in (
+        str(secret), "/etc/passwd", "~", str(docs / ".." / "secret.md"), str(docs / "link.md"),
+        str(docs / "out" / "secret.md"), str(tmp_path / "docs-beside"), "\x00", "",
+    ):  # fmt: skip
+        is_error, _, text = tools.call("ingest", sources=[source])
+        assert is_error, source
+        assert "outside the folders" in text or "cannot be a path" in text, text
+    is_error, done, text = tools.call("ingest", sources=[str(docs)])
+    assert not is_error, text
+    assert done["documents"] == 1
+    assert any("outside" in skipped["reason"] for skipped in done["skipped"])
+    _, found, _ = tools.call("recall", query="quokka password")
+    assert "swordfish" not in json.dumps(found)
+
+
+def test_a_refused_path_does_not_tell_whether_it_exists(tools, tmp_path):
+    _, _, there = tools.call("ingest", sources=[str(tmp_path)])
+    _, _, nowhere = tools.call("ingest", sources=[str(tmp_path / "nowhere")])
+    assert there.replace(str(tmp_path), "") == nowhere.replace(str(tmp_path / "nowhere"), "")
+
+
+def test_roots_are_the_working_folder_unless_configured(memory, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here.md").write_text("# Here\n\nThe wombat is here.\n")
+    tools = Tools(memory)
+    assert not tools.call("ingest", sources=["here.md"])[0]
+    assert tools.call("ingest", sources=[".."])[0]
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "example.org", ""])
+def test_off_loopback_a_token_must_be_set(host):
+    settings = ServerConfig(token_env="A_TOKEN")
+    with pytest.raises(ConfigError, match="A_TOKEN"):
+        server.required_token(host, settings, {"A_TOKEN": "  "})
+    assert server.required_token(host, settings, {"A_TOKEN": TOKEN}) == TOKEN
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "[::1]", "localhost"])
+def test_on_loopback_a_token_is_used_where_it_is_set(host):
+    settings = ServerConfig(token_env="A_TOKEN")
+    assert server.required_token(host, settings, {}) is None
+    assert server.required_token(host, settings, {"A_TOKEN": TOKEN}) == TOKEN
+
+
+@pytest.mark.parametrize("wrong", ["", "s3cret", TOKEN + " ", TOKEN.upper(), "\ud800", "é"])
+def test_only_the_very_token_is_accepted(wrong):
+    verifier = server.BearerToken(TOKEN)
+    assert asyncio.run(verifier.verify_token(wrong)) is None
+    assert asyncio.run(verifier.verify_token(TOKEN)) is not None
+
+
+def serve(tmp_path: Path, *options: str, **environment: str) -> subprocess.Popen[bytes]:
+    settings = {"HYDRAMEM_STORAGE_GRAPH": "memory", "HYDRAMEM_EMBEDDING_MODEL": "hash"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "hydramem", "--store", str(tmp_path / "store"), "serve", *options],
+        env={**os.environ, **settings, **environment},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+    )
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """A server on a real socket that wants a token."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = serve(tmp_path, "--transport", "http", "--port", str(port), HYDRAMEM_TOKEN=TOKEN)
+    deadline = time.monotonic() + 60
+    while socket.socket().connect_ex(("127.0.0.1", port)) != 0:
+        assert process.poll() is None, process.stderr.read().decode()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{port}/mcp"
+    process.terminate()
+    process.communicate(timeout=30)
+
+
+def test_over_http_host_origin_and_token_are_checked(address):
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+
+    def status(**headers: str) -> int:
+        return httpx.post(address, json=HELLO, headers={**HEADERS, **headers}, timeout=30).status_code
+
+    assert status(**bearer) == 200
+    assert status() == 401
+    assert status(Authorization="Bearer wrong") == 401
+    assert status(**bearer, Host="evil.example") == 421
+    assert status(**bearer, Origin="https://evil.example") == 403
+
+    async def names() -> set[str]:
+        async with Client(address, auth=TOKEN) as client:
+            assert (await client.call_tool("remember", {"text": "Served over a socket."})).data.created
+            return {tool.name for tool in await client.list_tools()}
+
+    assert "recall" in asyncio.run(names())
+
+
+def test_over_stdio_standard_output_is_the_protocol_alone(tmp_path):
+    process = serve(tmp_path)
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    ask = {"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+           "params": {"name": "remember", "arguments": {"text": "Said over a pipe."}}}  # fmt: skip
+    for message in (HELLO, ready, ask):
+        process.stdin.write(json.dumps(message).encode() + b"\n")
+        process.stdin.flush()
+    answers = {}
+    while 2 not in answers:
+        line = process.stdout.readline()
+        assert line, process.stderr.read().decode()
+        message = json.loads(line)
+        answers[message.get("id")] = message
+    process.stdin.close()
+    assert answers[2]["result"]["structuredContent"]["created"] is True
+    assert process.wait(timeout=30) == 0
+    assert process.stdout.read() == b""
+    process.stdout.close()
+    process.stderr.close()
