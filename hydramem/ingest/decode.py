@@ -1,0 +1,111 @@
+"""Bytes to text: byte-order marks, UTF-8, and a guess for the rest; and whether bytes are text at all."""
+
+import codecs
+
+_SAMPLE = 65_536
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_MAGIC = (
+    *(
+        b"%PDF-",
+        b"PK\x03\x04",
+        b"\x7fELF",
+        b"\x89PNG",
+        b"GIF8",
+        b"\xff\xd8\xff",
+        b"\x1f\x8b",
+        b"BZh",
+        b"RIFF",
+    ),
+    *(
+        b"7z\xbc\xaf",
+        b"\xfd7zXZ",
+        b"SQLite format 3",
+        b"\x28\xb5\x2f\xfd",
+        b"OggS",
+        b"ID3",
+        b"PAR1",
+        b"\xca\xfe\xba\xbe",
+    ),
+)
+_CONTROL = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1b\x00") + b"\x7f"
+# Encodings to guess between where text is not UTF-8: the common one of each script.
+_CANDIDATES = [
+    *("cp1252", "cp1251", "cp1250", "koi8_r", "cp1253", "cp1254", "cp1255", "cp1256"),
+    *("shift_jis", "euc_jp", "gb18030", "big5", "euc_kr", "iso2022_jp"),
+]
+
+
+def is_binary(data: bytes) -> bool:
+    """Say whether bytes are something else than text in any encoding that `decode` knows."""
+    if data.startswith(_MAGIC):
+        return True
+    if data.startswith(tuple(mark for mark, _ in _MARKS)):
+        return False
+    sample = data[:_SAMPLE]
+    controls = len(sample) - len(sample.translate(None, _CONTROL))
+    zeros = sample.count(0)
+    if _wide(sample) is not None:
+        return False
+    return controls > len(sample) * 0.02 or zeros > len(sample) * 0.1
+
+
+def decode(data: bytes) -> str:
+    """Return the text of bytes; what no encoding explains becomes U+FFFD."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return data.decode(encoding, "replace")
+    wide = _wide(data[:_SAMPLE])
+    if wide is not None:
+        return data.decode(wide, "replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _mixed(data)
+
+
+def _wide(sample: bytes) -> str | None:
+    """Recognise UTF-16 without a mark: every second byte of Latin text is zero."""
+    half = len(sample) // 2
+    if half < 2:
+        return None
+    even, odd = sample[0 : 2 * half : 2].count(0), sample[1 : 2 * half : 2].count(0)
+    if odd > half * 0.4 and even < half * 0.05:
+        return "utf-16-le"
+    return "utf-16-be" if even > half * 0.4 and odd < half * 0.05 else None
+
+
+def _mixed(data: bytes) -> str:
+    """Decode line by line where most lines are UTF-8, since files get glued together; else guess once."""
+    lines = [line for line in data[: 4 * _SAMPLE].split(b"\n") if not line.isascii()]
+    sound = sum(1 for line in lines if _is_utf8(line))
+    if 2 * sound >= len(lines):
+        return "\n".join(_line(line) for line in data.split(b"\n"))
+    return data.decode(_guess(data[:_SAMPLE]), "replace")
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _line(line: bytes) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        return line.decode("cp1252", "replace")
+
+
+def _guess(sample: bytes) -> str:
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(sample, cp_isolation=_CANDIDATES).best()
+    return best.encoding if best is not None else "cp1252"

@@ -1,0 +1,43 @@
+"""The values that extraction yields, whichever way they were found."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Name:
+    """A thing that a text names.
+
+    Attributes:
+        aliases: Other names by which the same thing may be known.
+        count: How often this text names it.
+        lasting: Whether the aliases are names of its own (kept), or only ways to find a known entity.
+    """
+
+    name: str
+    type: str = "thing"
+    aliases: tuple[str, ...] = ()
+    count: int = 1
+    description: str | None = None
+    lasting: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A relation that a text states between two things that it names."""
+
+    subject: str
+    type: str
+    object: str
+    confidence: float
+    quote: str | None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What one chunk names and states."""
+
+    names: tuple[Name, ...] = ()
+    claims: tuple[Claim, ...] = ()

@@ -1,0 +1,284 @@
+"""Store what an agent extracted itself: chunks, entities and relations, checked before anything is written."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from time import perf_counter
+from typing import Literal, get_args
+
+from hydramem.core.check import check_choice, check_name, check_share, check_text
+from hydramem.core.config import IngestConfig
+from hydramem.core.errors import InvalidInputError
+from hydramem.core.ids import content_hash, document_id, entity_key, passage_id
+from hydramem.core.time import When, check_interval, now, parse_when
+from hydramem.core.tokens import count_tokens
+from hydramem.core.types import Chunk, Document, Ingested, Metadata, Times
+from hydramem.ingest.chunk import split_turn
+from hydramem.ingest.compare import compare
+from hydramem.ingest.extract.found import Claim, Found, Name
+from hydramem.ingest.resolve import Known
+from hydramem.ingest.rows import Draft
+from hydramem.ingest.storing import Commit, Embed, Storing, Work
+from hydramem.ingest.weave import Accept, accept_all
+from hydramem.ingest.withdraw import document_chunks
+from hydramem.storage.store import GraphStore
+
+_MOST_CHARS = 1_000_000
+
+ExtractedKind = Literal["passage", "note", "fact", "event"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedChunk:
+    """A piece of text, as the agent cut it; one over the configured tokens is cut further.
+
+    Attributes:
+        heading_path: Headings above it, outermost first.
+        author: Who said it.
+        happened_at: When it was said or happened.
+    """
+
+    text: str
+    kind: ExtractedKind = "passage"
+    heading_path: tuple[str, ...] = ()
+    author: str | None = None
+    happened_at: When | None = None
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedEntity:
+    """A named thing in the text."""
+
+    name: str
+    type: str = "thing"
+    description: str | None = None
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedRelation:
+    """A typed edge between two entities, by name.
+
+    Attributes:
+        confidence: 0 to 1.
+        quote: The words of the text that state it.
+        valid_from, valid_to: When it was true in the world.
+    """
+
+    subject: str
+    type: str
+    object: str
+    confidence: float = 1.0
+    quote: str | None = None
+    valid_from: When | None = None
+    valid_to: When | None = None
+
+
+def ingest_extracted(
+    source: str,
+    chunks: Sequence[ExtractedChunk],
+    *,
+    entities: Sequence[ExtractedEntity] = (),
+    relations: Sequence[ExtractedRelation] = (),
+    title: str | None = None,
+    project: str,
+    graph: GraphStore,
+    commit: Commit,
+    embed: Embed,
+    known: Known,
+    settings: IngestConfig,
+    accept: Accept = accept_all,
+) -> Ingested:
+    """Store a document that an agent extracted; the same source again replaces it.
+
+    A relation's evidence is the chunks that hold its quote, or both its names, or else the first one.
+
+    Args:
+        source: Where the text came from.
+        chunks: Its text, in order.
+        entities: Named things in it; those that only a relation names are added.
+        relations: Typed edges between them.
+        title: The document's title.
+        project, graph, commit, embed, known, settings, accept: As for `ingest`.
+
+    Raises:
+        InvalidInputError: A field is wrong; the message names it, and nothing was written.
+    """
+    started = perf_counter()
+    source = check_text(source, name="source", most=1000).strip()
+    if not chunks:
+        raise InvalidInputError("chunks: is empty")
+    names = [_name(entity, f"entities[{index}]") for index, entity in enumerate(entities)]
+    claims = [_claim(relation, f"relations[{index}]") for index, relation in enumerate(relations)]
+    drafted = _draft(source, chunks, title, names, claims, project, settings)
+    storing = Storing(
+        project=project,
+        graph=graph,
+        commit=commit,
+        embed=embed,
+        known=known,
+        settings=settings,
+        accept=accept,
+    )
+    work = _work(drafted, names, claims, graph)
+    if work is None:
+        return Ingested(unchanged=1, seconds=perf_counter() - started)
+    storing.add(work)
+    storing.flush()
+    counts = storing.counts
+    return Ingested(
+        documents=counts.documents,
+        chunks=counts.chunks,
+        retired_chunks=counts.retired,
+        entities=counts.entities,
+        relations=counts.relations,
+        seconds=perf_counter() - started,
+    )
+
+
+def _name(entity: ExtractedEntity, where: str) -> Name:
+    return Name(
+        name=" ".join(check_name(entity.name, name=f"{where}.name").split()),
+        type=check_name(entity.type, name=f"{where}.type").lower(),
+        description=entity.description
+        and check_text(entity.description, name=f"{where}.description", most=10_000),
+        aliases=tuple(check_name(alias, name=f"{where}.aliases") for alias in entity.aliases),
+    )
+
+
+def _claim(relation: ExtractedRelation, where: str) -> Claim:
+    subject = " ".join(check_name(relation.subject, name=f"{where}.subject").split())
+    object = " ".join(check_name(relation.object, name=f"{where}.object").split())
+    if entity_key(subject) == entity_key(object):
+        raise InvalidInputError(f"{where}: relates {subject[:80]!r} to itself")
+    start = _when(relation.valid_from, f"{where}.valid_from")
+    end = _when(relation.valid_to, f"{where}.valid_to")
+    check_interval(start, end, name=where)
+    return Claim(
+        subject=subject,
+        type="_".join(check_name(relation.type, name=f"{where}.type").lower().split()),
+        object=object,
+        confidence=check_share(relation.confidence, name=f"{where}.confidence"),
+        quote=check_text(relation.quote, name=f"{where}.quote", most=10_000) if relation.quote else None,
+        valid_from=start,
+        valid_to=end,
+    )
+
+
+def _when(value: When | None, name: str) -> datetime | None:
+    return None if value is None else parse_when(value, name=name)
+
+
+def _draft(
+    source: str,
+    chunks: Sequence[ExtractedChunk],
+    title: str | None,
+    names: Sequence[Name],
+    claims: Sequence[Claim],
+    project: str,
+    settings: IngestConfig,
+) -> Draft:
+    at = now()
+    checked = [_checked(chunk, f"chunks[{index}]") for index, chunk in enumerate(chunks)]
+    document = Document(
+        id=document_id(project, source),
+        project=project,
+        source=source,
+        source_type="extracted",
+        title=check_name(title, name="title") if title else "",
+        content_hash=content_hash(repr((title, checked, names, claims))),
+        times=Times(recorded_at=at),
+    )
+    rows: list[Chunk] = []
+    met: dict[str, int] = {}
+    for chunk in checked:
+        for text in split_turn(chunk.text, settings.chunk_tokens):
+            rows.append(_row(document, chunk, text, len(rows), met))
+    return Draft(document=document, chunks=rows, title=title)
+
+
+def _checked(chunk: ExtractedChunk, where: str) -> ExtractedChunk:
+    check_text(chunk.text, name=f"{where}.text", most=_MOST_CHARS)
+    check_choice(chunk.kind, get_args(ExtractedKind), name=f"{where}.kind")
+    return replace(
+        chunk,
+        heading_path=tuple(check_name(each, name=f"{where}.heading_path") for each in chunk.heading_path),
+        author=None if chunk.author is None else check_name(chunk.author, name=f"{where}.author"),
+        happened_at=_when(chunk.happened_at, f"{where}.happened_at"),
+    )
+
+
+def _row(document: Document, chunk: ExtractedChunk, text: str, position: int, met: dict[str, int]) -> Chunk:
+    words = "\n".join((chunk.kind, *chunk.heading_path, text))
+    turn = met[words] = met.get(words, -1) + 1
+    return Chunk(
+        id=passage_id(document.id, turn, words),
+        project=document.project,
+        text=text,
+        kind=chunk.kind,
+        document=document.id,
+        position=position,
+        heading_path=chunk.heading_path,
+        tokens=count_tokens(text),
+        source=document.source,
+        source_type=document.source_type,
+        author=chunk.author,
+        happened_at=_when(chunk.happened_at, "happened_at"),
+        times=document.times,
+        metadata=chunk.metadata,
+    )
+
+
+def _work(drafted: Draft, names: Sequence[Name], claims: Sequence[Claim], graph: GraphStore) -> Work | None:
+    id = drafted.document.id
+    document = next(iter(graph.documents([id])), None)
+    unchanged = document is not None and document.state == "active"
+    if document is not None and unchanged and document.content_hash == drafted.document.content_hash:
+        return None
+    stored = {row.id: row for row in document_chunks(id, graph)} if document is not None else {}
+    difference = compare(drafted.chunks, stored, document, drafted.document.times.recorded_at)
+    # The agent may say more of the same text, so all of it is read again; mentions are counted once.
+    kept = frozenset(row.id for row in drafted.chunks)
+    return Work(
+        draft=drafted,
+        document=document,
+        difference=replace(difference, read=kept),
+        found=_spread(drafted.chunks, names, claims),
+        stored=frozenset(stored),
+    )
+
+
+def _spread(chunks: Sequence[Chunk], names: Sequence[Name], claims: Sequence[Claim]) -> dict[str, Found]:
+    """Give each name and claim to the chunks that hold it."""
+    words = {
+        chunk.id: _folded(" ".join((*chunk.heading_path, chunk.author or "", chunk.text))) for chunk in chunks
+    }
+    first = chunks[0].id
+    known = {name.name: name for name in names}
+    held: dict[str, dict[str, Name]] = {id: {} for id in words}
+    stated: dict[str, list[Claim]] = {id: [] for id in words}
+    for name in names:
+        for id in _holding(words, (name.name, *name.aliases)) or [first]:
+            held[id][name.name] = name
+    for claim in claims:
+        for id in _evidence(words, claim) or [first]:
+            stated[id].append(claim)
+            for end in (claim.subject, claim.object):
+                held[id].setdefault(end, known.get(end, Name(name=end)))
+    return {id: Found(names=tuple(held[id].values()), claims=tuple(stated[id])) for id in words}
+
+
+def _holding(words: Mapping[str, str], names: Sequence[str]) -> list[str]:
+    folded = [_folded(name) for name in names]
+    return [id for id, text in words.items() if any(name in text for name in folded)]
+
+
+def _evidence(words: Mapping[str, str], claim: Claim) -> list[str]:
+    quoted = _holding(words, [claim.quote]) if claim.quote else []
+    both = set(_holding(words, [claim.subject])) & set(_holding(words, [claim.object]))
+    return quoted or [id for id in words if id in both]
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())

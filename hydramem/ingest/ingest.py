@@ -1,0 +1,138 @@
+"""Ingest: read, chunk, extract, resolve, accept, embed and store, in batches that each commit whole documents.
+
+A document is in one commit. One too large for that is written ahead, its chunks archived and marked as
+unfinished, and becomes active as a whole in its last commit; a run that dies before leaves nothing to be
+recalled, and the next run finds the chunks there and embeds none of them again.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+from hydramem.core.config import IngestConfig
+from hydramem.core.ids import document_id
+from hydramem.core.time import now
+from hydramem.core.types import Ingested, SkippedSource
+from hydramem.ingest.compare import compare
+from hydramem.ingest.extract.model import enrich
+from hydramem.ingest.extract.rules import extract
+from hydramem.ingest.read import Raw, find, load, parse
+from hydramem.ingest.resolve import Known
+from hydramem.ingest.rows import draft
+from hydramem.ingest.storing import Commit, Embed, Storing, Work
+from hydramem.ingest.weave import Accept, accept_all
+from hydramem.ingest.withdraw import document_chunks
+from hydramem.llm.model import Generator
+from hydramem.storage.store import GraphStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far an ingest is: sources done of how many, and the one just done."""
+
+    done: int
+    total: int
+    what: str
+
+
+def ingest(
+    sources: Sequence[str | Path],
+    *,
+    project: str,
+    graph: GraphStore,
+    commit: Commit,
+    embed: Embed,
+    known: Known,
+    settings: IngestConfig,
+    accept: Accept = accept_all,
+    generator: Generator | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Ingested:
+    """Store documents and transcripts; what is unchanged costs nothing, what cannot be read is skipped.
+
+    Args:
+        sources: Files and folders.
+        project: Where to store.
+        graph: The graph store, read only; writes go through `commit`.
+        commit: Commits a write, with the vectors of new rows by id.
+        embed: Turns texts into an array of shape (texts, dimension).
+        known: Maps keys of names, aliases included, to ids of the project's entities.
+        settings: Sizes of chunks and batches.
+        accept: Decides whether a new relation is stored.
+        generator: Extracts beside the rules where there is one.
+        progress: Called after each source.
+
+    Raises:
+        InvalidInputError: A path does not exist; nothing is written.
+    """
+    started = perf_counter()
+    found = find(sources)
+    storing = Storing(
+        project=project,
+        graph=graph,
+        commit=commit,
+        embed=embed,
+        known=known,
+        settings=settings,
+        accept=accept,
+    )
+    skipped: list[SkippedSource] = []
+    unchanged = 0
+    for done, source in enumerate(found, 1):
+        work = source if isinstance(source, SkippedSource) else _prepare(source, storing, generator)
+        if isinstance(work, SkippedSource):
+            skipped.append(work)
+        elif work is None:
+            unchanged += 1
+        else:
+            storing.add(work)
+        if progress is not None:
+            what = source.source if isinstance(source, SkippedSource) else source.name
+            progress(Progress(done=done, total=len(found), what=what))
+    storing.flush()
+    counts = storing.counts
+    return Ingested(
+        documents=counts.documents,
+        unchanged=unchanged,
+        chunks=counts.chunks,
+        retired_chunks=counts.retired,
+        entities=counts.entities,
+        relations=counts.relations,
+        skipped=tuple(skipped),
+        seconds=perf_counter() - started,
+    )
+
+
+def _prepare(path: Path, storing: Storing, generator: Generator | None) -> Work | SkippedSource | None:
+    """Read one source and compare it with what is stored of it; None where it is unchanged."""
+    raw = load(path, max_bytes=storing.settings.max_file_mb * 2**20)
+    if isinstance(raw, SkippedSource):
+        return raw
+    id = document_id(storing.project, raw.source)
+    document = next(iter(storing.graph.documents([id])), None)
+    if document is not None and document.state == "active" and document.content_hash == raw.content_hash:
+        return None
+    return _compared(raw, id, storing, generator)
+
+
+def _compared(raw: Raw, id: str, storing: Storing, generator: Generator | None) -> Work | SkippedSource:
+    at = now()
+    document = next(iter(storing.graph.documents([id])), None)
+    drafted = draft(
+        parse(raw), project=storing.project, settings=storing.settings, owner=storing.owner_of, at=at
+    )
+    stored = {row.id: row for row in document_chunks(id, storing.graph)} if document is not None else {}
+    if not drafted.chunks and not stored:
+        return SkippedSource(source=raw.source, reason="empty")
+    difference = compare(drafted.chunks, stored, document, at)
+    names = extract(drafted.passages(), title=drafted.title)
+    found = {
+        row.id: each for row, each in zip(drafted.chunks, names, strict=True) if row.id in difference.read
+    }
+    if generator is not None and found:
+        texts = {row.id: row.text for row in drafted.chunks if row.id in found}
+        found = enrich(found, texts, generator=generator, batch=storing.settings.llm_chunks)
+    return Work(
+        draft=drafted, document=document, difference=difference, found=found, stored=frozenset(stored)
+    )

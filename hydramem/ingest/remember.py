@@ -1,0 +1,193 @@
+"""Remember: one memory, with the entities it mentions and the relations it states, in one transaction."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import count
+
+from hydramem.core.check import check_name, check_text
+from hydramem.core.config import MemoryConfig
+from hydramem.core.errors import InvalidInputError
+from hydramem.core.ids import memory_id, session_id, turn_id
+from hydramem.core.time import check_interval, now
+from hydramem.core.tokens import count_tokens
+from hydramem.core.types import Chunk, ChunkKind, Remembered, Session, Times
+from hydramem.ingest.extract.rules import Passage, extract
+from hydramem.ingest.resolve import Known
+from hydramem.ingest.weave import Accept, Woven, accept_all, relate, weave
+from hydramem.storage.changes import record
+from hydramem.storage.outbox import Embed, Mirror, worth_a_vector
+from hydramem.storage.store import GraphStore, Vector, Write, indexed_text
+
+# Generations of one text that are looked up at once; nearly always the first is the answer.
+_LOOK_AHEAD = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A memory as a caller gives it; fields as in `Chunk`, `session` by name."""
+
+    text: str
+    kind: ChunkKind
+    source: str = ""
+    author: str | None = None
+    session: str | None = None
+    scope: str = "/"
+    categories: tuple[str, ...] = ()
+    importance: float = 0.5
+    confidence: float = 1.0
+    happened_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    expires_at: datetime | None = None
+    private: bool = False
+
+
+def remember(
+    draft: Draft,
+    *,
+    project: str,
+    graph: GraphStore,
+    mirror: Mirror,
+    embed: Embed,
+    known: Known,
+    settings: MemoryConfig,
+    accept: Accept = accept_all,
+) -> Remembered:
+    """Store a memory; an equal current one is returned instead of stored twice.
+
+    Args:
+        draft: What to remember.
+        project: Where to store it.
+        graph: The graph store, read only; writes go through `mirror`.
+        mirror: Commits the write.
+        embed: Turns texts into an array of shape (texts, dimension).
+        known: Maps keys of names, aliases included, to ids of the project's entities.
+        settings: What is accepted.
+        accept: Decides whether a new relation is stored.
+
+    Raises:
+        InvalidInputError: A field is wrong; nothing is written.
+    """
+    _check(draft, settings)
+    found = extract([Passage(text=draft.text, author=draft.author)])[0]
+    # The model works before the writer lock is taken: others write meanwhile.
+    vector = embed([indexed_text(_chunk(draft, "", project, 0, now()))])[0]
+    with mirror.one_writer:
+        at = now()
+        id, position = _place(draft, project, graph)
+        current = next(iter(graph.chunks([id])), None)
+        if current is not None:
+            return Remembered(id=id, created=False)
+        chunk = _chunk(draft, id, project, position, at)
+        woven = weave([(id, found)], project=project, graph=graph, known=known, at=at)
+        write = _write(draft, chunk, woven, project=project, graph=graph, accept=accept)
+        mirror.commit(write, {id: vector} | _crossing(woven, embed))
+    return Remembered(
+        id=id,
+        created=True,
+        entities=tuple(entity.name for entity in woven.entities),
+        steps=("screen", "extract", "embed", "store"),
+    )
+
+
+def _check(draft: Draft, settings: MemoryConfig) -> None:
+    check_text(draft.text, name="text", most=settings.max_chars)
+    for name in ("source", "author", "session"):
+        if value := getattr(draft, name):
+            check_name(value, name=name)
+    check_interval(draft.valid_from, draft.valid_to, name="valid_from, valid_to")
+    if draft.kind == "passage":
+        raise InvalidInputError("kind: a passage belongs to a document; ingest it, or remember a note")
+    if draft.kind == "turn" and draft.session is None:
+        raise InvalidInputError("session: a turn belongs to one; name it")
+    if draft.kind == "event" and draft.happened_at is None:
+        raise InvalidInputError("happened_at: an event has a time; give it, or remember a note")
+
+
+def _place(draft: Draft, project: str, graph: GraphStore) -> tuple[str, int]:
+    """Return the id of the memory and its place in its session.
+
+    A turn is always new. Any other text has the id of its current life where it has one, else of the
+    next: what was forgotten stays in history beside what is asserted again.
+    """
+    if draft.kind == "turn" and draft.session is not None:
+        session = session_id(project, draft.session)
+        position = graph.last_position(session) + 1
+        return turn_id(session, position), position
+    lives = _lives(draft, project)
+    while True:
+        ids = [next(lives) for _ in range(_LOOK_AHEAD)]
+        states = {chunk.id: chunk.state for chunk in graph.chunks(ids)}
+        for id in ids:
+            if states.get(id, "active") == "active":
+                return id, 0
+
+
+def _lives(draft: Draft, project: str) -> Iterator[str]:
+    when = draft.happened_at or draft.valid_from
+    for generation in count():
+        yield memory_id(project, draft.scope, draft.kind, draft.text, when, generation)
+
+
+def _chunk(draft: Draft, id: str, project: str, position: int, at: datetime) -> Chunk:
+    return Chunk(
+        id=id,
+        project=project,
+        text=draft.text,
+        kind=draft.kind,
+        session=None if draft.session is None else session_id(project, draft.session),
+        position=position,
+        tokens=count_tokens(draft.text),
+        source=draft.source or draft.session or draft.kind,
+        source_type="session" if draft.session else "remember",
+        author=draft.author,
+        private=draft.private,
+        scope=draft.scope,
+        categories=draft.categories,
+        importance=draft.importance,
+        confidence=draft.confidence,
+        happened_at=draft.happened_at,
+        expires_at=draft.expires_at,
+        times=Times(recorded_at=at, valid_from=draft.valid_from, valid_to=draft.valid_to),
+        vector_state="ready",
+    )
+
+
+def _write(
+    draft: Draft, chunk: Chunk, woven: Woven, *, project: str, graph: GraphStore, accept: Accept
+) -> Write:
+    relations, refused = relate(
+        woven.stated, project=project, graph=graph, before=woven.before, accept=accept, at=woven.at
+    )
+    return Write(
+        changes=(
+            record("remember", project=project, target=chunk.id, after=chunk),
+            *(record("remember", project=project, target=row.id, before=row) for row in refused),
+        ),
+        sessions=_sessions(draft, project, woven.at, graph),
+        chunks=(chunk,),
+        entities=woven.entities,
+        mentions=woven.mentions,
+        relations=tuple(relations),
+    )
+
+
+def _sessions(draft: Draft, project: str, at: datetime, graph: GraphStore) -> tuple[Session, ...]:
+    if draft.session is None:
+        return ()
+    id = session_id(project, draft.session)
+    held = next(iter(graph.sessions([id])), None)
+    if held is not None:
+        return (replace(held, last_at=max(held.last_at, at)),)
+    return (Session(id=id, project=project, name=draft.session, started_at=at, last_at=at),)
+
+
+def _crossing(woven: Woven, embed: Embed) -> dict[str, Vector]:
+    """Embed the entities that this memory makes worth a vector."""
+    fresh = [
+        entity
+        for entity in woven.entities
+        if worth_a_vector(entity.mention_count) and not worth_a_vector(woven.before.get(entity.id, 0))
+    ]
+    return dict(zip((e.id for e in fresh), embed([e.name for e in fresh]), strict=True)) if fresh else {}

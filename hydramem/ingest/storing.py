@@ -1,0 +1,278 @@
+"""Storing what ingest prepared: works are gathered into batches, and each batch is one commit."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hydramem.core.config import IngestConfig
+from hydramem.core.time import now
+from hydramem.core.types import Change, Chunk, Document, Entity, Relation
+from hydramem.ingest.compare import Difference, unfinished
+from hydramem.ingest.extract.found import Found
+from hydramem.ingest.resolve import Known
+from hydramem.ingest.rows import Draft
+from hydramem.ingest.weave import Accept, Stated, Woven, relate, weave
+from hydramem.ingest.withdraw import moved_relation, unsupported
+from hydramem.storage.changes import record
+from hydramem.storage.store import GraphStore, Write, indexed_text
+
+Vectors = Mapping[str, NDArray[np.float32]]
+Commit = Callable[[Write, Vectors], None]
+"""Commits a write, with the vectors of its new rows by id."""
+Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+"""Turns texts into an array of shape (texts, dimension)."""
+
+# An entity that so many chunks mention is embedded; below, its chunk's own vector reaches it.
+_WORTH_A_VECTOR = 2
+# A document with more chunks than so many batches is stored over several commits.
+_BATCHES_IN_ONE = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """A source to store.
+
+    Attributes:
+        draft: Its rows.
+        document: Its row as stored; None where it is new.
+        difference: What changes.
+        found: What its new chunks name and state, by chunk id.
+        stored: Ids of its chunks that the store has, of every state.
+    """
+
+    draft: Draft
+    document: Document | None
+    difference: Difference
+    found: Mapping[str, Found]
+    stored: frozenset[str]
+
+
+@dataclass(slots=True)
+class Counts:
+    """What was stored so far."""
+
+    documents: int = 0
+    chunks: int = 0
+    retired: int = 0
+    entities: int = 0
+    relations: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class Storing:
+    """Gathers works and commits them; holds what one run of ingest needs throughout."""
+
+    project: str
+    graph: GraphStore
+    commit: Commit
+    embed: Embed
+    known: Known
+    settings: IngestConfig
+    accept: Accept
+    counts: Counts = field(default_factory=Counts)
+    _waiting: list[Work] = field(default_factory=list)
+    _gathered: int = 0
+    _owners: dict[str, str] = field(default_factory=dict)
+
+    def owner_of(self, session: str) -> str | None:
+        """Return the document that wrote a session; empty where none did, None where there is no session."""
+        if session in self._owners:
+            return self._owners[session]
+        rows = self.graph.sessions([session])
+        return str(rows[0].metadata.get("document", "")) if rows else None
+
+    def add(self, work: Work) -> None:
+        """Take a work; commit when a batch is full."""
+        for session in work.draft.sessions:
+            self._owners[session.id] = work.draft.document.id
+        size = len(work.difference.write)
+        if size > self.settings.batch_chunks * _BATCHES_IN_ONE:
+            self.flush()
+            self._store_ahead(work)
+            return
+        if self._gathered and self._gathered + size > self.settings.batch_chunks:
+            self.flush()
+        self._waiting.append(work)
+        self._gathered += size
+
+    def flush(self) -> None:
+        """Commit what was gathered."""
+        if self._waiting:
+            works, self._waiting, self._gathered = self._waiting, [], 0
+            self._store(works)
+
+    def _store(self, works: Sequence[Work]) -> None:
+        at = now()
+        found = [item for work in works for item in work.found.items()]
+        retired = [row.id for work in works for row in work.difference.retire]
+        counted = [id for work in works for id in work.difference.read - work.difference.fresh]
+        woven = self._weave(found, at, counted=counted, retired=retired)
+        vectors = self._vectors(
+            [row for work in works for row in work.difference.write if row.id in work.difference.embed], woven
+        )
+        self._finish(works, woven.entities, woven, woven.stated, vectors, at)
+
+    def _weave(
+        self,
+        found: Sequence[tuple[str, Found]],
+        at: datetime,
+        *,
+        counted: Sequence[str],
+        retired: Sequence[str] = (),
+    ) -> Woven:
+        return weave(
+            found,
+            project=self.project,
+            graph=self.graph,
+            known=self.known,
+            at=at,
+            counted=counted,
+            retired=retired,
+        )
+
+    def _finish(
+        self,
+        works: Sequence[Work],
+        entities: Sequence[Entity],
+        woven: Woven,
+        stated: Sequence[Stated],
+        vectors: Vectors,
+        at: datetime,
+    ) -> None:
+        """Commit works as wholes: documents, active chunks, relations and what is retired."""
+        relations, refused = relate(
+            stated,
+            project=self.project,
+            graph=self.graph,
+            before=woven.before,
+            accept=self.accept,
+            at=at,
+        )
+        retired = [row.id for work in works for row in work.difference.retire]
+        stated_again = {relation.id for relation in relations}
+        lost = [
+            moved_relation(relation, "archived", at)
+            for relation in (unsupported(retired, self.graph) if retired else ())
+            if relation.id not in stated_again
+        ]
+        write = Write(
+            changes=tuple(_change(work, relations, lost, refused) for work in works),
+            documents=tuple(_document(work, at) for work in works),
+            sessions=tuple(session for work in works for session in work.draft.sessions),
+            chunks=tuple(row for work in works for row in _chunks(work)),
+            entities=tuple(entities),
+            mentions=woven.mentions,
+            relations=(*relations, *lost),
+        )
+        self.commit(write, vectors)
+        self._count(works, entities, woven, relations)
+
+    def _count(
+        self, works: Sequence[Work], entities: Sequence[Entity], woven: Woven, relations: Sequence[Relation]
+    ) -> None:
+        self.counts.documents += len(works)
+        self.counts.chunks += sum(len(work.difference.read) for work in works)
+        self.counts.retired += sum(len(work.difference.retire) for work in works)
+        self.counts.entities += sum(1 for entity in entities if entity.id not in woven.before)
+        self.counts.relations += sum(1 for relation in relations if relation.times.recorded_at >= woven.at)
+
+    def _store_ahead(self, work: Work) -> None:
+        """Store a large document: its chunks first, out of use, then all of it at once."""
+        before: dict[str, int] = {}
+        stated: list[Stated] = []
+        vectors: dict[str, NDArray[np.float32]] = {}
+        for rows in _batches(work.difference.write, self.settings.batch_chunks):
+            at = now()
+            found = [(row.id, work.found[row.id]) for row in rows if row.id in work.found]
+            counted = [id for id, _ in found if id not in work.difference.fresh]
+            woven = self._weave(found, at, counted=counted)
+            part = self._vectors([row for row in rows if row.id in work.difference.embed], woven)
+            self.commit(_ahead(work, rows, woven, at), part)
+            self.counts.entities += sum(1 for entity in woven.entities if entity.id not in woven.before)
+            before |= dict.fromkeys((entity.id for entity in woven.entities), 1) | woven.before
+            stated.extend(woven.stated)
+            vectors |= {id: vector for id, vector in part.items() if id.startswith("c_")}
+        at = now()
+        woven = self._weave((), at, counted=(), retired=[row.id for row in work.difference.retire])
+        closing = replace(woven, before=before | woven.before)
+        self._finish([work], woven.entities, closing, stated, vectors, at)
+
+    def _vectors(self, chunks: Sequence[Chunk], woven: Woven) -> dict[str, NDArray[np.float32]]:
+        entities = [
+            entity
+            for entity in woven.entities
+            if entity.mention_count >= _WORTH_A_VECTOR > woven.before.get(entity.id, 0)
+        ]
+        ids = [*(row.id for row in chunks), *(entity.id for entity in entities)]
+        if not ids:
+            return {}
+        texts = [*map(indexed_text, chunks), *(entity.name for entity in entities)]
+        return dict(zip(ids, self.embed(texts), strict=True))
+
+
+def _batches(rows: Sequence[Chunk], size: int) -> Iterator[Sequence[Chunk]]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))
+
+
+def _chunks(work: Work) -> Iterator[Chunk]:
+    """Yield a work's rows as its last commit stores them."""
+    for row in work.difference.write:
+        yield replace(row, vector_state="ready")
+    yield from work.difference.retire
+
+
+def _ahead(work: Work, rows: Sequence[Chunk], woven: Woven, at: datetime) -> Write:
+    """Build the write of a part of a large document: new chunks out of use; what is stored stays as it is."""
+    new = [row for row in rows if row.id not in work.stored]
+    document = replace(work.draft.document, content_hash="", state="archived")
+    held = {row.id for row in new} | work.stored
+    return Write(
+        changes=(
+            record(
+                "ingest",
+                project=document.project,
+                target=document.id,
+                after={"unfinished": True, "chunks": [row.id for row in new]},
+            ),
+        ),
+        documents=() if work.document is not None else (document,),
+        sessions=tuple(work.draft.sessions),
+        chunks=tuple(replace(unfinished(row, at), vector_state="ready") for row in new),
+        entities=woven.entities,
+        mentions=tuple(mention for mention in woven.mentions if mention.chunk in held),
+    )
+
+
+def _document(work: Work, at: datetime) -> Document:
+    """Return the document's row as it becomes; it was first recorded when it was first stored."""
+    document = work.draft.document
+    if work.document is None:
+        return document
+    return replace(document, times=replace(work.document.times, retired_at=None))
+
+
+def _change(
+    work: Work, relations: Sequence[Relation], lost: Sequence[Relation], refused: Sequence[Relation]
+) -> Change:
+    """Summarise what one document's storing did, by the ids of its rows."""
+    document, difference = work.draft.document, work.difference
+    own = {row.id for row in (*difference.write, *difference.retire)}
+    before = None
+    if work.document is not None:
+        before = {
+            "content_hash": work.document.content_hash,
+            "state": work.document.state,
+            "chunks_retired": [row.id for row in difference.retire],
+            "relations_retired": [row.id for row in lost if not own.isdisjoint(row.evidence)],
+        }
+    after = {
+        "content_hash": document.content_hash,
+        "source": document.source,
+        "chunks": [row.id for row in difference.write],
+        "relations": [row.id for row in relations if not own.isdisjoint(row.evidence)],
+        "relations_refused": [row.id for row in refused if not own.isdisjoint(row.evidence)],
+    }
+    return record("ingest", project=document.project, target=document.id, before=before, after=after)

@@ -1,0 +1,140 @@
+"""The outline of a text: its sections by heading, code fences left alone, and the title it gives itself."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# A longer line is text that happens to start with `#`.
+_LONGEST_HEADING = 200
+_LONGEST_TITLE = 120
+
+_MARK = re.compile(
+    r"^(?P<fence> {0,3}(?:`{3,}|~{3,}))[^\n]*$"
+    r"|^ {0,3}(?P<level>#{1,6})[ \t]+(?P<heading>[^\n]*?)[ \t]*#*[ \t]*$"
+    r"|^(?P<over>[^\s#>|*+`~-][^\n]*)\n(?P<under>=+|-{2,})[ \t]*$",
+    re.MULTILINE,
+)
+_SENTENCE_END = re.compile(r"[.!?:;,。！？…]$")
+_STARTS_BLOCK = re.compile(r"[-*+>|`~<{\[(]|\d+[.)]\s")
+_MARKUP = re.compile(r"[*_`]+|\[([^\]]*)\]\([^)]*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A stretch under one heading path; `fences` are the spans of its code fences."""
+
+    start: int
+    end: int
+    path: tuple[str, ...]
+    fences: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(slots=True)
+class _Open:
+    start: int
+    heading_start: int
+    level: int
+    path: tuple[str, ...]
+    fences: list[tuple[int, int]]
+
+
+def sections(text: str, *, kind: str) -> Iterator[Section]:
+    """Yield the sections of a text in order.
+
+    A heading without text of its own or below it is text of its parent, so that no word is lost.
+
+    Args:
+        text: The whole text.
+        kind: markdown has headings and fences; text may begin with a title line; a turn keeps every line; code has
+            neither.
+    """
+    if kind == "code":
+        yield Section(0, len(text), ())
+        return
+    if kind == "text":
+        title, begin = leading_title(text)
+        yield Section(begin, len(text), (title,) if title else ())
+        return
+    yield from _join_bare(text, _outline(text, headings=kind == "markdown"))
+
+
+def leading_title(text: str) -> tuple[str | None, int]:
+    """Return a first line that stands for itself as a title, and where the text goes on."""
+    start = len(text) - len(text.lstrip())
+    stop = text.find("\n", start)
+    line = text[start:stop].strip() if stop > 0 else ""
+    rest = stop + 1
+    while rest < len(text) and text[rest].isspace():
+        rest += 1
+    if not line or len(line) > _LONGEST_TITLE or rest >= len(text) or _STARTS_BLOCK.match(line):
+        return None, 0
+    repeats = text[rest : rest + len(line) + 4].lstrip("\"“'« ").startswith(line.split()[0])
+    if repeats or (not _SENTENCE_END.search(line) and not text[rest].islower() and "\t" not in line):
+        return line, rest
+    return None, 0
+
+
+def plain_heading(heading: str) -> str:
+    """Return a heading without its Markdown marks."""
+    return " ".join(_MARKUP.sub(lambda match: match.group(1) or "", heading).split())
+
+
+def _outline(text: str, *, headings: bool) -> Iterator[tuple[_Open, int]]:
+    """Yield every section, empty ones too, with its end."""
+    opened = _Open(0, 0, 0, (), [])
+    levels: list[tuple[int, str]] = []
+    fence: tuple[str, int] | None = None
+    for mark in _MARK.finditer(text):
+        if mark.group("fence"):
+            fence = _fence(mark, fence, opened)
+        elif fence is None and headings:
+            heading, level = _heading(mark)
+            if not heading:
+                continue
+            yield opened, mark.start()
+            levels = [(depth, name) for depth, name in levels if depth < level]
+            path = tuple(name for _, name in levels)
+            opened = _Open(mark.end(), mark.start(), level, (*path, heading), [])
+            levels.append((level, heading))
+    if fence is not None:
+        opened.fences.append((fence[1], len(text)))
+    yield opened, len(text)
+
+
+def _fence(mark: re.Match[str], fence: tuple[str, int] | None, opened: _Open) -> tuple[str, int] | None:
+    marker = mark.group("fence").strip()
+    if fence is None:
+        return marker, mark.start()
+    if marker[0] == fence[0][0] and len(marker) >= len(fence[0]):
+        opened.fences.append((fence[1], mark.end()))
+        return None
+    return fence
+
+
+def _heading(mark: re.Match[str]) -> tuple[str, int]:
+    if mark.group("level"):
+        heading, level = mark.group("heading"), len(mark.group("level"))
+    else:
+        heading, level = mark.group("over"), 1 if mark.group("under")[0] == "=" else 2
+    return (plain_heading(heading), level) if len(heading) <= _LONGEST_HEADING else ("", level)
+
+
+def _join_bare(text: str, outline: Iterator[tuple[_Open, int]]) -> Iterator[Section]:
+    """Yield sections with text; runs of headings that head nothing become text under their parent."""
+    bare: tuple[int, int, tuple[str, ...]] | None = None
+    before: tuple[_Open, int] | None = None
+    for opened, end in (*outline, (None, 0)):
+        if before is not None:
+            section, stop = before
+            empty = not text[section.start : stop].strip()
+            parent = opened is not None and opened.level > section.level
+            if bare is not None and not (empty and not parent and bare[2] == section.path[:-1]):
+                yield Section(*bare)
+                bare = None
+            if empty and not parent and section.level:
+                bare = (bare[0] if bare else section.heading_start, stop, section.path[:-1])
+            elif not empty:
+                yield Section(section.start, stop, section.path, tuple(section.fences))
+        before = (opened, end) if opened is not None else None
+    if bare is not None:
+        yield Section(*bare)

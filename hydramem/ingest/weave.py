@@ -1,0 +1,204 @@
+"""Names and claims of chunks as rows of the graph: entities, mentions and relations, merged with those stored."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from hydramem.core.ids import relation_id
+from hydramem.core.types import Decision, Entity, Mention, Origin, Relation, Times
+from hydramem.ingest.extract.found import Found, Name
+from hydramem.ingest.resolve import Known, merge, resolve
+from hydramem.storage.store import GraphStore
+
+_MOST_EVIDENCE = 64
+
+Accept = Callable[[Relation], Decision]
+
+
+def accept_all(relation: Relation) -> Decision:
+    """Let every relation in; nothing is called verified by that."""
+    return "accepted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """A claim between resolved entities, and the chunk that makes it."""
+
+    id: str
+    subject: str
+    type: str
+    object: str
+    confidence: float
+    quote: str | None
+    chunk: str
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Woven:
+    """Rows that some chunks add to the graph.
+
+    Attributes:
+        before: Mention counts of the entities as they were stored; new ones are not in it.
+        at: The time of the write.
+    """
+
+    entities: tuple[Entity, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    stated: tuple[Stated, ...] = ()
+    before: dict[str, int]
+    at: datetime
+
+
+def weave(
+    found: Sequence[tuple[str, Found]],
+    *,
+    project: str,
+    graph: GraphStore,
+    known: Known,
+    at: datetime,
+    counted: Iterable[str] = (),
+    retired: Sequence[str] = (),
+) -> Woven:
+    """Resolve what chunks name, and return the entities and mentions to store and what is stated.
+
+    Args:
+        found: (chunk id, what it names and states).
+        project: Where they live.
+        graph: Where entities are looked up.
+        known: Finds entities by key or alias.
+        at: The time of the write.
+        counted: Chunks stored before with their mentions, which must not be counted again.
+        retired: Chunks that no longer count.
+    """
+    ids = resolve((name for _, each in found for name in each.names), project=project, known=known)
+    counts: dict[tuple[str, str], int] = defaultdict(int)
+    named: dict[str, list[Name]] = defaultdict(list)
+    for chunk, each in found:
+        for name in each.names:
+            counts[chunk, ids[name.name]] += name.count
+            named[ids[name.name]].append(name)
+    had = {(mention.chunk, mention.entity) for mention in graph.mentions(list(counted))} if counted else set()
+    gained: dict[str, int] = defaultdict(int)
+    for chunk, entity in counts:
+        gained[entity] += (chunk, entity) not in had
+    for mention in graph.mentions(retired) if retired else ():
+        gained[mention.entity] -= 1
+    stored = {row.id: row for row in graph.entities(list(gained))}
+    entities = [
+        merge(stored.get(id), list(dict.fromkeys(named[id])), id=id, project=project, mentions=more, at=at)
+        for id, more in gained.items()
+        if id in stored or named[id]
+    ]
+    return Woven(
+        entities=tuple(entities),
+        mentions=tuple(Mention(chunk=chunk, entity=id, count=count) for (chunk, id), count in counts.items()),
+        stated=tuple(_stated(found, ids, project)),
+        before={id: row.mention_count for id, row in stored.items()},
+        at=at,
+    )
+
+
+def _stated(found: Sequence[tuple[str, Found]], ids: dict[str, str], project: str) -> Iterable[Stated]:
+    for chunk, each in found:
+        for claim in each.claims:
+            subject, object = ids[claim.subject], ids[claim.object]
+            if subject != object:
+                yield Stated(
+                    id=relation_id(project, subject, claim.type, object, claim.valid_from),
+                    subject=subject,
+                    type=claim.type,
+                    object=object,
+                    confidence=claim.confidence,
+                    quote=claim.quote,
+                    chunk=chunk,
+                    valid_from=claim.valid_from,
+                    valid_to=claim.valid_to,
+                )
+
+
+def relate(
+    stated: Iterable[Stated],
+    *,
+    project: str,
+    graph: GraphStore,
+    before: dict[str, int],
+    accept: Accept,
+    at: datetime,
+    origin: Origin = "extracted",
+) -> tuple[list[Relation], list[Relation]]:
+    """Turn statements into relations, those stored already gaining evidence.
+
+    Args:
+        stated: What chunks state.
+        project: Where the relations live.
+        graph: Where relations are looked up.
+        before: Mention counts of the entities that were stored before; a relation of others is new.
+        accept: Decides on each new relation.
+        at: The time of the write.
+        origin: Who says so: extraction, or an agent.
+
+    Returns:
+        Relations to store, and relations refused.
+    """
+    grouped: dict[str, list[Stated]] = defaultdict(list)
+    for each in stated:
+        grouped[each.id].append(each)
+    stored = _stored(grouped.values(), graph, before)
+    kept, refused = [], []
+    for id, group in grouped.items():
+        old = stored.get(id)
+        if old is not None:
+            kept.append(_gained(old, group))
+            continue
+        relation = _new(group, project=project, at=at, origin=origin)
+        decision = accept(relation)
+        if decision == "rejected":
+            refused.append(relation)
+        else:
+            verdict = None if accept is accept_all else decision
+            kept.append(replace(relation, verdict=verdict))
+    return kept, refused
+
+
+def _stored(
+    groups: Iterable[Sequence[Stated]], graph: GraphStore, before: dict[str, int]
+) -> dict[str, Relation]:
+    """Look up relations whose ends both were there, by the end that is named less often."""
+    ends = set()
+    for first, *_ in groups:
+        if first.subject in before and first.object in before:
+            ends.add(min(first.subject, first.object, key=lambda id: (before[id], id)))
+    return {relation.id: relation for relation in graph.relations(sorted(ends))} if ends else {}
+
+
+def _gained(old: Relation, group: Sequence[Stated]) -> Relation:
+    """Return a stored relation with more evidence; what only lost its support is believed again."""
+    evidence = dict.fromkeys((*old.evidence, *(each.chunk for each in group)))
+    revived = old.state == "archived" and old.origin == "extracted"
+    return replace(
+        old,
+        evidence=tuple(evidence)[-_MOST_EVIDENCE:],
+        confidence=max(old.confidence, *(each.confidence for each in group)),
+        quote=old.quote or group[0].quote,
+        state="active" if revived else old.state,
+        times=replace(old.times, retired_at=None) if revived else old.times,
+    )
+
+
+def _new(group: Sequence[Stated], *, project: str, at: datetime, origin: Origin) -> Relation:
+    best = max(group, key=lambda each: each.confidence)
+    return Relation(
+        id=best.id,
+        project=project,
+        subject=best.subject,
+        type=best.type,
+        object=best.object,
+        confidence=best.confidence,
+        origin=origin,
+        evidence=tuple(dict.fromkeys(each.chunk for each in group))[:_MOST_EVIDENCE],
+        quote=best.quote,
+        times=Times(recorded_at=at, valid_from=best.valid_from, valid_to=best.valid_to),
+    )
