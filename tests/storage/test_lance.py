@@ -18,6 +18,7 @@ from hydramem.core.errors import EmbeddingMismatchError, InvalidInputError, Stor
 from hydramem.core.types import Chunk, Times
 from hydramem.storage.lance import open_vectors
 from hydramem.storage.lance.filters import literal
+from hydramem.storage.lance.gate import ReadGate
 from hydramem.storage.lance.store import LanceVectors
 from hydramem.storage.store import ChunkFilter, ChunkVector, Vector
 
@@ -301,6 +302,24 @@ def test_reads_go_on_while_old_versions_are_dropped(folder: Path) -> None:
     for reader in readers:
         reader.join()
     assert not failures
+
+
+def test_the_gate_lets_one_in_alone_only_when_the_last_reader_has_left() -> None:
+    gate, steps = ReadGate(), list[str]()
+
+    def alone() -> None:
+        with gate.alone():
+            steps.append("alone")
+
+    with gate.reading(), gate.reading():
+        thread = threading.Thread(target=alone)
+        thread.start()
+        thread.join(0.05)
+        steps.append("read")
+    thread.join()
+    with gate.reading():
+        steps.append("read again")
+    assert steps == ["read", "alone", "read again"]
 
 
 def test_upkeep_with_nothing_due_costs_nothing(folder: Path) -> None:
