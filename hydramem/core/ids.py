@@ -44,13 +44,15 @@ def turn_id(session: str, sequence: int, part: int = 0) -> str:
     return _address("c", "turn", session, str(sequence), str(part))
 
 
-def memory_id(project: str, scope: str, kind: str, text: str, generation: int) -> str:
-    """Address a note, fact or event by what it says and how often it had been said and withdrawn before.
+def memory_id(
+    project: str, scope: str, kind: str, text: str, when: datetime | None, generation: int
+) -> str:
+    """Address a note, fact or event by what it says, of which time, and how often it was withdrawn before.
 
     The generation stands for the time it was first asserted: it tells two lives of one text apart just
     as well, and lets an equal current memory be found by id instead of by a scan.
     """
-    return _address("c", kind, project, scope, text, str(generation))
+    return _address("c", kind, project, scope, text, when.isoformat() if when else "", str(generation))
 
 
 def session_id(project: str, name: str) -> str:

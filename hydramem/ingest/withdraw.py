@@ -104,7 +104,7 @@ def _move(
 def _find(ids: Sequence[str], graph: GraphStore) -> tuple[tuple[Chunk, ...], tuple[Document, ...]]:
     wanted = tuple(dict.fromkeys(ids))
     chunks, documents = graph.chunks(wanted), graph.documents(wanted)
-    unknown = set(wanted) - {row.id for row in (*chunks, *documents)}
+    unknown = set(wanted) - {chunk.id for chunk in chunks} - {document.id for document in documents}
     if unknown:
         raise NotFoundError(
             f"{', '.join(sorted(id[:80] for id in unknown))}: no chunk or document has this id"

@@ -11,7 +11,7 @@ from hydramem.core.types import DocumentView, Relation, RelationView, State, Sta
 from hydramem.graph.snapshot import Snapshot, Snapshots
 from hydramem.llm.model import Embedder
 from hydramem.storage.schema import SCHEMA_VERSION
-from hydramem.storage.store import LIVE, ChunkFilter, GraphStore, Listing, covers
+from hydramem.storage.store import LIVE, ChunkFilter, GraphStore, Listing, holds
 
 _PAGE = 1000
 
@@ -86,17 +86,10 @@ def relations(
         holding = (
             row
             for row in sorted(around, key=lambda row: (row.times.recorded_at, row.id), reverse=True)
-            if row.state in states and (type is None or row.type == type) and _holds(row, at, known_at)
+            if row.state in states and (type is None or row.type == type) and holds(row.times, at, known_at)
         )
         rows = tuple(islice(holding, page.offset, page.offset + page.limit))
     return named(rows, graph)
-
-
-def _holds(row: Relation, at: datetime, known_at: datetime | None) -> bool:
-    times = row.times
-    return covers(times.valid_from, times.valid_to, at) and (
-        known_at is None or covers(times.recorded_at, times.retired_at, known_at)
-    )
 
 
 def named(rows: Sequence[Relation], graph: GraphStore) -> tuple[RelationView, ...]:

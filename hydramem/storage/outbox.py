@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from hydramem.core.types import Chunk, Entity
+from hydramem.core.types import Chunk
 from hydramem.storage.store import (
     ChunkVector,
     EntityVector,
@@ -26,9 +26,9 @@ Embed = Callable[[Sequence[str]], Vector]
 _BATCH = 256
 
 
-def worth_a_vector(entity: Entity) -> bool:
+def worth_a_vector(mention_count: int) -> bool:
     """Say whether an entity's name is embedded: one mentioned once is reached by its chunk's own vector."""
-    return entity.mention_count >= 2
+    return mention_count >= 2
 
 
 class Mirror:
@@ -83,7 +83,7 @@ class Mirror:
                 [
                     EntityVector(entity=entity, vector=vectors.get(entity.id))
                     for entity in write.entities
-                    if entity.id in vectors or not worth_a_vector(entity)
+                    if entity.id in vectors or not worth_a_vector(entity.mention_count)
                 ],
             )
             self._graph.clear_outbox([row])
@@ -114,7 +114,7 @@ class Mirror:
         entities = self._graph.entities(ids)
         store = self._vectors()
         embedded = self._embed_by_id(
-            {entity.id: entity.name for entity in entities if worth_a_vector(entity)}
+            {entity.id: entity.name for entity in entities if worth_a_vector(entity.mention_count)}
         )
         store.put(
             entities=[EntityVector(entity=entity, vector=embedded.get(entity.id)) for entity in entities]

@@ -29,6 +29,7 @@ from hydramem.core.types import (
     Relation,
     Session,
     State,
+    Times,
 )
 
 if TYPE_CHECKING:
@@ -117,11 +118,9 @@ class ChunkFilter:
             return False
         if self.happened_to is not None and (happened is None or happened > self.happened_to):
             return False
-        if self.at is not None and not (
-            covers(times.valid_from, times.valid_to, self.at) and covers(None, chunk.expires_at, self.at)
-        ):
+        if self.at is not None and not covers(None, chunk.expires_at, self.at):
             return False
-        return self.known_at is None or covers(times.recorded_at, times.retired_at, self.known_at)
+        return holds(times, self.at, self.known_at)
 
 
 def _in(value: str | None, allowed: Sequence[str]) -> bool:
@@ -131,6 +130,13 @@ def _in(value: str | None, allowed: Sequence[str]) -> bool:
 def covers(start: datetime | None, end: datetime | None, moment: datetime) -> bool:
     """Say whether a moment lies in a half-open interval; None is without bound."""
     return (start is None or start <= moment) and (end is None or moment < end)
+
+
+def holds(times: Times, at: datetime | None, known_at: datetime | None) -> bool:
+    """Say whether moments lie within valid and recorded time; None does not look."""
+    return (at is None or covers(times.valid_from, times.valid_to, at)) and (
+        known_at is None or covers(times.recorded_at, times.retired_at, known_at)
+    )
 
 
 def within_scope(scope: str, prefix: str) -> bool:
@@ -218,6 +224,9 @@ class GraphStore(Protocol):
         known_at: datetime | None = None,
     ) -> tuple[Relation, ...]:
         """Return a page of a project's relations; `at` and `known_at` as in `ChunkFilter`."""
+
+    def last_position(self, session: str) -> int:
+        """Return the highest position of a session's chunks; -1 where it has none."""
 
     def list_sessions(self, project: str, page: Listing) -> tuple[Session, ...]:
         """Return a page of a project's sessions."""

@@ -101,7 +101,7 @@ class Engine:
         connection = self._take()
         try:
             with self._mapped():
-                result = connection.execute(statement, dict(parameters))
+                result = _execute(connection, statement, dict(parameters))
                 try:
                     return result.get_as_arrow(65_536)
                 finally:
@@ -116,7 +116,7 @@ class Engine:
 
     def _run(self, connection: Any, statement: str, parameters: Parameters) -> list[list[Any]]:
         with self._mapped():
-            result = connection.execute(statement, dict(parameters))
+            result = _execute(connection, statement, dict(parameters))
             try:
                 rows: list[list[Any]] = result.get_all()
                 return rows
@@ -174,6 +174,26 @@ class Engine:
         with self._mapped():
             self._database.close()
         _open_files.discard(self._key)
+
+
+def _execute(connection: Any, statement: str, parameters: dict[str, object]) -> Any:
+    try:
+        return connection.execute(statement, parameters)
+    except RuntimeError:
+        # The engines cannot read text with lone surrogates. No stored text has them (rows are checked), so
+        # looking for one finds nothing, as does looking for NUL, which no stored text has either.
+        readable = {name: _readable(value) for name, value in parameters.items()}
+        if readable == parameters:
+            raise
+        return connection.execute(statement, readable)
+
+
+def _readable(value: object) -> object:
+    if isinstance(value, list):
+        return [_readable(item) for item in value]
+    if isinstance(value, str):
+        return "\0" if any("\ud800" <= character <= "\udfff" for character in value) else value
+    return value
 
 
 def _load(name: str) -> ModuleType:

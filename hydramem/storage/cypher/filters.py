@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from hydramem.storage.store import ChunkFilter
 
@@ -22,6 +23,22 @@ class Conditions:
         """Add that a column is one of some values; none given does not restrict."""
         if values:
             self.add(f"c.`{column}` IN ${column}s", **{f"{column}s": list(values)})
+
+    def valid(self, at: datetime | None) -> None:
+        """Add that a moment lies within valid time; None does not restrict."""
+        if at is not None:
+            self.add(
+                "(c.valid_from IS NULL OR c.valid_from <= $at) AND (c.valid_to IS NULL OR $at < c.valid_to)",
+                at=at,
+            )
+
+    def known(self, at: datetime | None) -> None:
+        """Add that a moment lies within recorded time; None does not restrict."""
+        if at is not None:
+            self.add(
+                "c.recorded_at <= $known_at AND (c.retired_at IS NULL OR $known_at < c.retired_at)",
+                known_at=at,
+            )
 
     @property
     def where(self) -> str:
@@ -58,13 +75,6 @@ def _add_times(conditions: Conditions, where: ChunkFilter) -> None:
     if where.happened_to is not None:
         conditions.add("c.happened_at <= $happened_to", happened_to=where.happened_to)
     if where.at is not None:
-        conditions.add(
-            "(c.valid_from IS NULL OR c.valid_from <= $at) AND (c.valid_to IS NULL OR $at < c.valid_to) "
-            "AND (c.expires_at IS NULL OR $at < c.expires_at)",
-            at=where.at,
-        )
-    if where.known_at is not None:
-        conditions.add(
-            "c.recorded_at <= $known_at AND (c.retired_at IS NULL OR $known_at < c.retired_at)",
-            known_at=where.known_at,
-        )
+        conditions.add("(c.expires_at IS NULL OR $at < c.expires_at)")
+    conditions.valid(where.at)
+    conditions.known(where.known_at)

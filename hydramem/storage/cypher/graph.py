@@ -175,7 +175,14 @@ class CypherGraph:
         return self._read.page(ENTITY, "(c:Entity)", conditions, page, order="c.mention_count DESC, c.id")
 
     def list_relations(
-        self, project: str, page: Listing, *, type: str | None = None, states: Sequence[State] = LIVE
+        self,
+        project: str,
+        page: Listing,
+        *,
+        type: str | None = None,
+        states: Sequence[State] = LIVE,
+        at: datetime | None = None,
+        known_at: datetime | None = None,
     ) -> tuple[Relation, ...]:
         """Return a page of a project's relations, newest recorded first."""
         check_page(page)
@@ -184,7 +191,16 @@ class CypherGraph:
         if type is not None:
             conditions.add("c.type = $type", type=type)
         conditions.one_of("state", states)
+        conditions.valid(at)
+        conditions.known(known_at)
         return self._read.edge_page(RELATES, conditions, page)
+
+    def last_position(self, session: str) -> int:
+        """Return the highest position of a session's chunks; -1 where it has none."""
+        statement = "MATCH (c:Chunk)-[:IN_SESSION]->(s:Session {id: $id}) RETURN max(c.position)"
+        with self._engine.reading() as query:
+            ((highest,),) = query(statement, {"id": session})
+        return -1 if highest is None else int(highest)
 
     def list_sessions(self, project: str, page: Listing) -> tuple[Session, ...]:
         """Return a page of a project's sessions, last active first."""

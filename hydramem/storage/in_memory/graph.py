@@ -36,7 +36,7 @@ from hydramem.storage.planned import (
     relation_order,
 )
 from hydramem.storage.rows import normalise
-from hydramem.storage.store import LIVE, ChunkFilter, Listing, OutboxRow, Write
+from hydramem.storage.store import LIVE, ChunkFilter, Listing, OutboxRow, Write, holds
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -233,7 +233,14 @@ class InMemoryGraph:
         return _page(sorted(rows, key=lambda row: (-row.mention_count, row.id)), page)
 
     def list_relations(
-        self, project: str, page: Listing, *, type: str | None = None, states: Sequence[State] = LIVE
+        self,
+        project: str,
+        page: Listing,
+        *,
+        type: str | None = None,
+        states: Sequence[State] = LIVE,
+        at: datetime | None = None,
+        known_at: datetime | None = None,
     ) -> tuple[Relation, ...]:
         """Return a page of a project's relations, newest recorded first."""
         with self._open():
@@ -243,8 +250,14 @@ class InMemoryGraph:
                 if row.project == project
                 and (type is None or row.type == type)
                 and (not states or row.state in states)
+                and holds(row.times, at, known_at)
             ]
         return _page(newest_first(rows, moment=_recorded_at, id=relation_order), page)
+
+    def last_position(self, session: str) -> int:
+        """Return the highest position of a session's chunks; -1 where it has none."""
+        with self._open():
+            return max((row.position for row in self._chunks.values() if row.session == session), default=-1)
 
     def list_sessions(self, project: str, page: Listing) -> tuple[Session, ...]:
         """Return a page of a project's sessions, last active first."""
