@@ -95,7 +95,10 @@ def _merged(old: Chunk, row: Chunk) -> Chunk:
 
 
 def left(chunk: Chunk, at: datetime) -> Chunk:
-    """Return a chunk that its document no longer has: superseded, so that reviving what was forgotten leaves it."""
+    """Return a chunk that its document no longer has.
+
+    It is superseded, not archived: reviving what a person forgot must not bring it back.
+    """
     return replace(chunk, state="superseded", times=replace(chunk.times, retired_at=at))
 
 

@@ -1,4 +1,4 @@
-"""Store what an agent extracted itself: chunks, entities and relations, checked before anything is written."""
+"""Store what an agent extracted itself: chunks, entities, relations; all checked before any write."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""An HTML page as Markdown-like text: headings, lists, tables and code kept, scripts and navigation dropped."""
+"""An HTML page as Markdown-like text: headings, lists, tables and code kept, scripts and menus dropped."""
 
 import re
 from dataclasses import dataclass
@@ -20,11 +20,16 @@ _DROPPED = (
     "input",
     "head",
 )
-_BLOCKS = frozenset(
-    """address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure footer form
-    header hr main ol p section summary table tbody thead tfoot ul""".split()
-)
+_BLOCKS_LIST = """
+    address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure
+    footer form header hr main ol p section summary table tbody thead tfoot ul
+"""
+_BLOCKS = frozenset(_BLOCKS_LIST.split())
 _SPACE = re.compile(r"[ \t\r\n\f]+")
+_SPACES = re.compile(r"[ \t]+")
+_TAG = re.compile(r"<[^<>]{0,1000}>")
+# The parser's work grows with the square of the depth; a page this deep is no page.
+_MOST_OPEN = 20_000
 _EMPTY_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 
@@ -40,6 +45,8 @@ def as_markdown(html: str) -> Page:
     """Turn a page into text; a page without a body is empty text."""
     from selectolax.lexbor import LexborHTMLParser
 
+    if html.count("<") - 2 * html.count("</") > _MOST_OPEN:
+        return Page("", _SPACES.sub(" ", _TAG.sub(" ", html)).strip() + "\n")
     tree = LexborHTMLParser(html)
     title = tree.css_first("title")
     name = _SPACE.sub(" ", title.text()).strip() if title is not None else ""
@@ -95,9 +102,9 @@ def _marks(tag: str) -> tuple[str, str]:
     if tag == "pre":
         return "\n\n```\n", _CLOSE_PRE
     if tag == "li":
-        return "\n- ", "\n"
+        return "\n- ", ""
     if tag == "tr":
-        return "\n|", "\n"
+        return "\n|", ""
     if tag in ("td", "th"):
         return " ", " |"
     if tag == "br":

@@ -1,4 +1,4 @@
-"""Ingest: read, chunk, extract, resolve, accept, embed and store, in batches that each commit whole documents.
+"""Ingest: read, chunk, extract, resolve, accept, embed and store, in batches of whole documents.
 
 A document is in one commit. One too large for that is written ahead, its chunks archived and marked as
 unfinished, and becomes active as a whole in its last commit; a run that dies before leaves nothing to be

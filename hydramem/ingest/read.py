@@ -1,6 +1,6 @@
 """Find sources and read them as values: documents as clean text, transcripts as turns.
 
-What cannot be read is a `SkippedSource` with its reason, never an error; only a path that does not exist is one.
+What cannot be read is a `SkippedSource` with its reason; only a path that does not exist is an error.
 """
 
 import os
@@ -21,14 +21,13 @@ from hydramem.ingest.transcript import Conversation, parse_transcript
 MARKDOWN = frozenset({".md", ".markdown", ".mdx", ".rst", ".qmd", ".rmd"})
 HTML = frozenset({".html", ".htm", ".xhtml"})
 TRANSCRIPT = frozenset({".json", ".jsonl", ".ndjson"})
-CODE = frozenset(
-    """
-    .py .pyi .js .mjs .cjs .jsx .ts .tsx .java .kt .kts .scala .go .rs .c .h .cc .cpp .cxx .hpp .cs .m .mm .swift .rb
-    .php .pl .pm .r .jl .lua .sh .bash .zsh .fish .ps1 .sql .hs .ml .ex .exs .erl .clj .lisp .el .vim .dart .zig .nim
-    .v .sv .vhd .asm .s .proto .thrift .graphql .tf .gradle .cmake .css .scss .less .vue .svelte .yaml .yml .toml .ini
-    .cfg .conf .xml .bat .dockerfile
-    """.split()
-)
+_CODE_LIST = """
+    .py .pyi .js .mjs .cjs .jsx .ts .tsx .java .kt .kts .scala .go .rs .c .h .cc .cpp .cxx .hpp .cs .m
+    .mm .swift .rb .php .pl .pm .r .jl .lua .sh .bash .zsh .fish .ps1 .sql .hs .ml .ex .exs .erl .clj
+    .lisp .el .vim .dart .zig .nim .v .sv .vhd .asm .s .proto .thrift .graphql .tf .gradle .cmake .css
+    .scss .less .vue .svelte .yaml .yml .toml .ini .cfg .conf .xml .bat .dockerfile
+"""
+CODE = frozenset(_CODE_LIST.split())
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.{0,8192}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIRST_HEADING = re.compile(
@@ -106,7 +105,7 @@ def _existing(source: str | Path) -> Path:
         raise InvalidInputError(f"sources: {text!r} is not a path")
     try:
         path = Path(text).expanduser().resolve()
-        os.stat(path)
+        path.stat()
     except (OSError, RuntimeError) as error:
         # RuntimeError: a loop of symbolic links, or no home folder.
         raise InvalidInputError(f"sources: {text[:200]!r} cannot be found: {_reason(error)}") from error
@@ -282,7 +281,7 @@ def _scalar(value: object) -> object:
 
 
 def clean(text: str) -> str:
-    """Return text that every store can hold: NFC, one kind of line end, no control characters or surrogates."""
+    """Return text that every store can hold: NFC, one line end, no control characters or surrogates."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if text.isascii() and text.isprintable():

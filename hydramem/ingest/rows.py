@@ -1,4 +1,4 @@
-"""What a source that was read becomes: its document, sessions and chunks as rows, ready to compare and store."""
+"""What a source that was read becomes: its document, sessions and chunks as rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

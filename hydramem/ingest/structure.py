@@ -45,8 +45,8 @@ def sections(text: str, *, kind: str) -> Iterator[Section]:
 
     Args:
         text: The whole text.
-        kind: markdown has headings and fences; text may begin with a title line; a turn keeps every line; code has
-            neither.
+        kind: markdown has headings and fences; text may begin with a title line; a turn has fences alone;
+            code has neither.
     """
     if kind == "code":
         yield Section(0, len(text), ())

@@ -118,7 +118,7 @@ def _nested(value: Mapping[str, Any], name: str, depth: int) -> Iterator[tuple[s
 
 
 def _branch(value: Mapping[str, Any]) -> list[Any]:
-    """Follow a tree of messages from its current leaf to the root: what was said, without abandoned drafts."""
+    """Follow a tree of messages from its current leaf to the root: abandoned drafts are left out."""
     mapping, messages, seen = value["mapping"], [], set()
     node = value.get("current_node") or next(reversed(mapping), None)
     while isinstance(node, str) and node in mapping and node not in seen and isinstance(mapping[node], dict):

@@ -1,4 +1,4 @@
-"""Names and claims of chunks as rows of the graph: entities, mentions and relations, merged with those stored."""
+"""Names and claims of chunks as rows of the graph, merged with those stored."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence

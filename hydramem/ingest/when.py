@@ -1,4 +1,4 @@
-"""Times as people and exports write them in transcripts: "1:56 pm on 8 May, 2023", "March-15-2024", epoch seconds."""
+"""Times as transcripts write them: "1:56 pm on 8 May, 2023", "March-15-2024", epoch seconds."""
 
 import re
 from datetime import UTC, datetime

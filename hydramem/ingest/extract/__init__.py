@@ -1,1 +1,1 @@
-"""What a text says about named things: names and typed relations, by rules and, where one is, by a generator."""
+"""What a text names and states: by rules and, where a generator is configured, by it as well."""

@@ -1,7 +1,7 @@
 """Names in running text, in any script: one regular expression, then rules about where a phrase stands."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from hydramem.core.ids import entity_key
@@ -29,18 +29,21 @@ _DATE = rf"""
 _WORD = rf"""
     (?:{UPPER}\.(?:{UPPER}\.)*(?!\w)
     |(?:Mr|Mrs|Ms|Dr|St|Mt|Prof|Jr|Sr)\.(?=[ ])
-    |(?:(?:[dl]|dell)['’]|(?:al|el)-)?{UPPER}\w*(?:['’](?!s\b)\w+|-\w+|-[ ](?={UPPER})\w+|&{UPPER}\w*|\.(?=js\b|py\b|NET\b|io\b)\w+)*(?:\+\+|\#)?)"""
+    |(?:(?:[dl]|dell)['’]|(?:al|el)-)?{UPPER}\w*
+     (?:['’](?!s\b)\w+|-\w+|-[ ](?={UPPER})\w+|&{UPPER}\w*|\.(?=js\b|py\b|NET\b|io\b)\w+)*(?:\+\+|\#)?)"""
 _PHRASE = rf"{_WORD}(?:[ ]{{1,2}}(?:(?:{PARTICLES})[ ]){{0,3}}{_WORD}|[ ]\d{{1,3}}(?![\w%]|[.,:]\d))*"
 _THINGS = (
-    "service|team|database|api|library|module|cluster|queue|worker|pipeline|project|server|app|repository|repo|package"
-    "|gateway|dashboard|job|schema|table|board|store|cache|index|model|plugin|squad|group|endpoint|topic|bucket"
+    "service|team|database|api|library|module|cluster|queue|worker|pipeline|project|server|app|repository|repo"
+    "|package|gateway|dashboard|job|schema|table|board|store|cache|index|model|plugin|squad|group|endpoint|topic|bucket"
 )
 _SCAN = re.compile(
     rf"""
     (?<![\w.])(?P<date>{_DATE})
     |["“«„「『](?P<quoted>[^"”»“」』\n]{{2,80}})["”»“」』]
     |`(?P<ticked>[^`\n]{{2,60}})`
-    |(?<![\w/.])(?P<code>[A-Za-z]\w*(?:\.[A-Za-z_]\w+)+(?:\(\))?|[A-Za-z]+(?:_\w+)+(?:\(\))?|[a-z]+[A-Z]\w*|[a-z]\w*\(\))(?![\w/@])
+    |(?<![\w/.])
+     (?P<code>[A-Za-z]\w*(?:\.[A-Za-z_]\w+)+(?:\(\))?|[A-Za-z]+(?:_\w+)+(?:\(\))?|[a-z]+[A-Z]\w*|[a-z]\w*\(\))
+     (?![\w/@])
     |(?<!\w)(?P<phrase>{_PHRASE})
     |(?<!\w)(?P<term>(?:[a-z][\w-]{{2,}}[ ]){{1,2}}(?:{_THINGS}))(?!\w)
     |(?P<kana>[\u30a1-\u30fa\u30fc・]{{2,}})
@@ -95,14 +98,22 @@ def _with_ranks(text: str, spans: list[Span]) -> list[Span]:
     joined: list[Span] = []
     for span in spans:
         before = joined[-1] if joined else None
-        if before is not None and span.start - before.end < 8 and before.type == span.type == "thing":
-            if _RANK.match(span.name) and _RANK_GAP.fullmatch(text, before.end, span.start):
-                name = " ".join(text[before.start : span.end].split())
-                within = (*(before.within or (before.name,)), span.name)
-                joined[-1] = Span(before.start, span.end, name, "thing", within=within)
-                continue
-        joined.append(span)
+        if before is not None and _belongs(text, before, span):
+            name = " ".join(text[before.start : span.end].split())
+            within = (*(before.within or (before.name,)), span.name)
+            joined[-1] = Span(before.start, span.end, name, "thing", within=within)
+        else:
+            joined.append(span)
     return joined
+
+
+def _belongs(text: str, before: Span, rank: Span) -> bool:
+    return (
+        rank.start - before.end < 8
+        and before.type == rank.type == "thing"
+        and _RANK.match(rank.name) is not None
+        and _RANK_GAP.fullmatch(text, before.end, rank.start) is not None
+    )
 
 
 def confirm(spans: list[Span], seen: set[str]) -> list[Span]:
@@ -148,9 +159,9 @@ def names_in(text: str) -> tuple[str, ...]:
 
 # A capitalised word that a verb follows is a name even where it only starts a sentence: "Ada moved".
 _ACTS = re.compile(
-    r"[ ](?:is|was|has|had|will|would|can|does|did|and|says|said|wants|likes|loves|prefers|lives|leads|runs|owns|works"
-    r"|uses|needs|depends|manages|maintains|wrote|made|built|took|left|led|went|grew|became|began|met|won|died|told|asked"
-    r"|also|now|then|[a-z]{2,}ed)\b"
+    r"[ ](?:is|was|has|had|will|would|can|does|did|and|says|said|wants|likes|loves|prefers|lives|leads|runs"
+    r"|owns|works|uses|needs|depends|manages|maintains|wrote|made|built|took|left|led|went|grew|became|began|met|won|died"
+    r"|told|also|now|then|[a-z]{2,}ed)\b"
 )
 _COMMON_ENDING = re.compile(r"(?:ing|ly|tion|tions|ness|ment|ments|ers|ies|ists)$")
 
@@ -179,6 +190,12 @@ def _phrase(text: str, match: re.Match[str], spans: list[Span]) -> None:
     words = phrase.split(" ")
     if len(words) > _MOST_WORDS:
         return
+    # "Louis I. He was": an initial's stop that ended the sentence.
+    for index in range(1, len(words)):
+        if words[index - 1].endswith(".") and _is_function(words[index]):
+            words = words[:index]
+            phrase = " ".join(words).rstrip(".")
+            break
     dropped = 0
     while dropped < len(words) and _is_function(words[dropped]):
         start += len(words[dropped]) + 1
@@ -200,9 +217,7 @@ def _is_function(word: str) -> bool:
 
 def _is_single_letter_name(text: str, start: int, name: str) -> bool:
     # The languages C and R are names; a stray capital is not.
-    return (
-        name in ("C", "R") and start > 0 and text[start - 1] == " " and not text[start + 1 : start + 2] == "."
-    )
+    return name in ("C", "R") and start > 0 and text[start - 1] == " " and text[start + 1 : start + 2] != "."
 
 
 def _looks_technical(name: str) -> bool:
@@ -231,17 +246,17 @@ def _quoted(text: str, match: re.Match[str], spans: list[Span]) -> None:
     name = inner.strip(" ,.;:")
     if not name or len(name.split()) > _MOST_WORDS:
         return _inside(text, match.start("quoted"), inner, spans)
-    if name[0].isupper() and not _is_function(name) and not name[-1] in "?!":
+    if name[0].isupper() and not _is_function(name) and name[-1] not in "?!":
         spans.append(Span(match.start("quoted"), match.end(), name, "thing"))
         return None
     return _inside(text, match.start("quoted"), inner, spans)
 
 
 def _inside(text: str, offset: int, inner: str, spans: list[Span]) -> None:
-    for span in scan(inner.replace('"', " ")):
-        spans.append(
-            Span(span.start + offset, span.end + offset, span.name, span.type, span.tentative, span.written)
-        )
+    spans.extend(
+        replace(span, start=span.start + offset, end=span.end + offset)
+        for span in scan(inner.replace('"', " "))
+    )
 
 
 def _ticked(text: str, match: re.Match[str], spans: list[Span]) -> None:
@@ -269,10 +284,12 @@ def _term(text: str, match: re.Match[str], spans: list[Span]) -> None:
         spans.append(Span(start, match.end("term"), " ".join(words), "thing"))
 
 
-_NOT_A_KIND = frozenset(
-    """whole entire main big small different single separate current previous certain specific local best good
-    called named own similar simple great real right wrong better nice favourite favorite full team group""".split()
-)
+_NOT_A_KIND_LIST = """
+    whole entire main big small different single separate current previous certain specific local best
+    good called named own similar simple great real right wrong better nice favourite favorite full team
+    group
+"""
+_NOT_A_KIND = frozenset(_NOT_A_KIND_LIST.split())
 
 
 def _kana(text: str, match: re.Match[str], spans: list[Span]) -> None:

@@ -47,21 +47,21 @@ _ROWS: tuple[tuple[str, str, float, bool], ...] = (
     ("died_in", r"(?:died|killed|assassinated|murdered) (?:\w+ )?(?:in|at)", 0.8, False),
     ("died_on", r"died on", 0.85, False),
     ("buried_in", r"(?:was )?buried (?:in|at)", 0.85, False),
-    ("child_of", r"(?:\w+ )?(?:son|daughter|child) (?:and \w+ )?of", 0.8, False),
-    ("parent_of", r"(?:\w+ )?(?:father|mother|parent) of", 0.8, False),
-    ("sibling_of", r"(?:\w+ )?(?:half-)?(?:brother|sister|sibling|twin) of", 0.8, False),
+    ("child_of", r"(?:son|daughter|child) (?:and \w+ )?of", 0.8, False),
+    ("parent_of", r"(?:father|mother|parent) of", 0.8, False),
+    ("sibling_of", r"(?:half-)?(?:brother|sister|sibling|twin) of", 0.8, False),
     (
         "spouse_of",
-        r"(?:\w+ )?(?:wife|husband|spouse|widow|widower|consort) of|married(?: to)?|remarried",
+        r"(?:wife|husband|spouse|widow|widower|consort) of|married(?: to)?|remarried",
         0.8,
         False,
     ),
     ("grandchild_of", r"(?:grandson|granddaughter|grandchild) of", 0.8, False),
     ("educated_at", r"(?:studied|graduated|educated) (?:\w+ )?(?:at|from)|attended", 0.75, False),
-    ("works_for", r"(?:works?|worked|working|employed) (?:for|at|by)", 0.75, False),
-    ("works_with", r"(?:works?|worked|working|collaborates?|collaborated) (?:\w+ )?with", 0.7, False),
+    ("works_for", r"(?:works|worked|working|employed) (?:for|at|by)|(?<=I )work (?:for|at)", 0.75, False),
+    ("works_with", r"(?:works|worked|working|collaborates?|collaborated) (?:\w+ )?with", 0.7, False),
     ("plays_for", r"(?:plays?|played|playing) (?:\w+ )?for", 0.75, False),
-    ("member_of", r"(?:is|was|became)? ?an? (?:\w+ )?member of|belongs? to|joined", 0.7, False),
+    ("member_of", r"members? of|belongs? to|joined", 0.7, False),
     ("succeeded_by", r"(?:was )?succeeded by", 0.85, False),
     ("succeeded_by", r"succeeded", 0.65, True),
     ("received", r"(?:won|received|awarded|earned)", 0.55, False),
@@ -70,8 +70,8 @@ _ROWS: tuple[tuple[str, str, float, bool], ...] = (
     ("moved_to", r"(?:moved|relocated|emigrated|immigrated) (?:back )?to", 0.75, False),
     ("moved_from", r"(?:moved|relocated|emigrated) (?:here )?from", 0.7, False),
     ("met", r"(?:met|visited|called on)", 0.5, False),
-    ("likes", r"(?:likes?|loves?|enjoys?|prefers?)", 0.6, False),
-    ("dislikes", r"(?:dislikes?|hates?)", 0.6, False),
+    ("likes", r"likes|loves|enjoys|prefers|(?<=I )(?:like|love|enjoy|prefer)", 0.6, False),
+    ("dislikes", r"dislikes|hates|(?<=I )(?:dislike|hate)", 0.6, False),
     ("has", r"(?:adopted|bought|owns an?|has an?)", 0.5, False),
     # Places and organisations
     ("capital_of", r"(?:is|was) the capital (?:city )?of|capital of", 0.85, False),
@@ -93,7 +93,8 @@ _ROWS: tuple[tuple[str, str, float, bool], ...] = (
     # Teams and software
     (
         "leads",
-        r"(?:leads?|heads?|runs|manages|managed|(?:is|was) (?:the )?(?:head|leader|lead|manager|CEO|CTO|president|director) of|leading|took over)",
+        r"(?:leads?|heads?|runs|manages|managed|leading|took over"
+        r"|(?:is|was) (?:the )?(?:head|leader|lead|manager|CEO|CTO|president|director) of)",
         0.75,
         False,
     ),
@@ -104,14 +105,16 @@ _ROWS: tuple[tuple[str, str, float, bool], ...] = (
     ("depends_on", r"(?:depends?|relies|rely|depended|relied|builds?|sits) (?:up)?on|requires?", 0.8, False),
     (
         "uses",
-        r"(?:uses|use|used|using|calls|talks to|connects to|reads (?:\w+ )?from|writes (?:\w+ )?to|subscribes to|publishes to)",
+        r"(?:uses|use|used|using|calls|talks to|connects to"
+        r"|reads (?:\w+ )?from|writes (?:\w+ )?to|subscribes to|publishes to)",
         0.65,
         False,
     ),
     ("runs_on", r"(?:runs?|running|ran|deployed|hosted) (?:on|in|at)", 0.7, False),
     (
         "stored_in",
-        r"(?:(?:is|are|was|were) )?(?:stored|kept|saved|persisted|stores (?:\w+ ){1,4}|keeps (?:\w+ ){1,4}) ?in",
+        r"(?:(?:is|are|was|were) )?(?:stored|kept|saved|persisted"
+        r"|stores (?:\w+ ){1,4}|keeps (?:\w+ ){1,4}) ?in",
         0.7,
         False,
     ),

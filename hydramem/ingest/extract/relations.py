@@ -24,11 +24,22 @@ _JOINED = 0.05
 _JOINS = re.compile(r"\band\b|&")
 
 _AUX = (
-    r"(?:is|was|are|were|be|been|being|has|have|had|will|would|also|later|then|first|who|which|that|now|currently|both"
-    r"|originally|formerly|still|recently|previously|just|only|eventually|an?|the|his|her|its|and|being|to)"
+    r"(?:is|was|are|were|be|been|being|has|have|had|will|would|also|later|then|first|who|which|that|now|currently"
+    r"|both|originally|formerly|still|recently|previously|just|only|eventually|an?|the|his|her|its|and|being|to)"
 )
-_BEFORE = re.compile(rf"[\"”’']?(?:\s*\([^()]*\))?[,\s]*(?:{_AUX}\s+)*(?:{_AUX}\s*)?$")
-_ARTICLE = r"(?:the|a|an|his|her|its|their|our|my|both|late|fellow|director|actors?|actress|writer|author|king|queen|about|around)"
+_BEFORE = re.compile(
+    rf"[\"”’']?(?:\s*\([^()]*\))?[,\s]*(?:{_AUX}\s+)*"
+    r"(?:(?:an?|the|his|her|their|its|our)\s+(?:[a-z][a-z-]*\s+){0,3})?(?:and\s+)?"
+)
+_SETTING = re.compile(r"\b(?:in|at|from|and|to)\s+(?:the\s+)?[\"“]?$")
+_STANDS = re.compile(
+    rf"(?:^|[\s,;(])(he|she|it|they|we|I|He|She|It|They|We|(?:[Tt]he|[Tt]his) [a-z]+)\s+"
+    rf"(?:{_AUX}\s+)*(?:[a-z]+ed\s+and\s+)?$"
+)
+_ARTICLE = (
+    r"(?:the|a|an|his|her|its|their|our|my|both|late|fellow|director|actors?|actress|writer|author|king|queen"
+    r"|about|around)"
+)
 _AFTER = re.compile(rf"[\s:]*(?:{_ARTICLE}\s+){{0,2}}[\"“«`]?\s*$")
 _AND_NEXT = re.compile(
     r"[\"”`]?(?:\s*\([^()]*\))?(?:\s*,\s*(?:and\s+|or\s+)?|\s+and\s+|\s*&\s*)(?:the\s+)?[\"“`]?\s*$"
@@ -45,10 +56,12 @@ _KIND = re.compile(
     + r")\b"
 )
 _IS_A = re.compile(
-    r"\s*(?:is|are)\s+(?:an?|our|the)\s+([a-z][a-z-]+(?: [a-z][a-z-]+){1,2})(?=[.,;:]|\s+(?:that|which|for|used|with|in|by)\b|\s*$)"
+    r"\s*(?:is|are)\s+(?:an?|our|the)\s+([a-z][a-z-]+(?: [a-z][a-z-]+){1,2})"
+    r"(?=[.,;:]|\s+(?:that|which|for|used|with|in|by)\b|\s*$)"
 )
 _KIN = re.compile(
-    r"\b(?:[Hh]is|[Hh]er|[Tt]heir|[Mm]y)(?: \w+)? (father|mother|son|daughter|wife|husband|brother|sister|boss|manager)"
+    r"\b(?:[Hh]is|[Hh]er|[Tt]heir|[Mm]y)(?: \w+)? (father|mother|son|daughter|wife|husband|brother|sister"
+    r"|boss|manager)"
     r"(?: (?:is|was)|,)? $"
 )
 _KIN_TYPES = {
@@ -68,12 +81,13 @@ _KIN_TYPES = {
 class _Sentence:
     """One sentence with its names and what it is about."""
 
-    __slots__ = ("about", "end", "names", "start", "text")
+    __slots__ = ("about", "author", "end", "names", "start", "text", "topic")
 
     def __init__(
         self, text: str, start: int, end: int, names: Sequence[Span], topic: str | None, author: str | None
     ):
         self.text, self.start, self.end, self.names = text, start, end, names
+        self.topic, self.author = topic, author
         self.about = _about(text, start, end, names, topic, author)
 
     @property
@@ -143,7 +157,7 @@ def is_a_in(text: str, spans: Sequence[Span]) -> Iterator[tuple[str, str]]:
             match = _IS_A.match(text, span.end)
             if match is None or match.group(1).endswith("ed") or " in " in match.group(1):
                 continue
-            if NOUN_TYPES.get(match.group(1).split()[-1]) != "person":
+            if NOUN_TYPES.get(match.group(1).split()[-1]) not in ("person", "work", "place"):
                 yield span.name, match.group(1)
 
 
@@ -240,11 +254,28 @@ def _subject(
         gap = sentence.text[before.end : trigger] if trigger - before.end < 160 else "."
         if before.type != "date" and before.end <= trigger and _BEFORE.fullmatch(gap):
             joined = _JOINS.search(gap) is not None
-            if not joined and not ("," in gap and pattern.type in OF_THE_WORK):
+            aside = "," in gap and (pattern.type in OF_THE_WORK or _is_setting(sentence, before))
+            if not joined and not aside:
                 return before.name, 0.0
             if sentence.about is not None:
                 return sentence.about, _JOINED
-    return sentence.about, _INDIRECT
+    stands, meant = _stand_in(sentence, trigger)
+    return (meant, _INDIRECT) if stands else (sentence.about, _INDIRECT)
+
+
+def _is_setting(sentence: _Sentence, before: Span) -> bool:
+    """Say whether a name only says where: "born in Paris, the son of" is not about Paris."""
+    lead = sentence.text[max(sentence.start, before.start - 14) : before.start]
+    return _SETTING.search(lead) is not None or (" " not in before.name and lead.endswith("of "))
+
+
+def _stand_in(sentence: _Sentence, trigger: int) -> tuple[bool, str | None]:
+    """Say whether "he", "it", "I" or "the film" stands right before a phrase, and what it stands for."""
+    match = _STANDS.search(sentence.text, max(sentence.start, trigger - 60), trigger)
+    if match is None:
+        return False, None
+    said_by_author = match.group(1).casefold() in FIRST_PERSON
+    return True, sentence.author if said_by_author else sentence.topic
 
 
 def _objects(text: str, names: Sequence[Span], starts: list[int], after: int, pattern: Pattern) -> list[Span]:

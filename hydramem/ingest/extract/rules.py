@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from hydramem.ingest.extract.found import Claim, Found, Name
 from hydramem.ingest.extract.names import (
@@ -169,7 +170,7 @@ def _type(names: dict[str, Name], name: str, type: str) -> None:
 def _acronyms(text: str, spans: Sequence[Span]) -> list[tuple[str, str]]:
     """Find "World Health Organization (WHO)": the acronym is spelled by the capitals before it."""
     found = []
-    for full, acronym in zip(spans, spans[1:], strict=False):
+    for full, acronym in pairwise(spans):
         between = text[full.end : acronym.start].strip()
         if between == "(" and acronym.name.isupper() and " " not in acronym.name and " " in full.name:
             capitals = "".join(word[0] for word in full.name.split() if word[0].isupper())
