@@ -53,7 +53,8 @@ def command(operation: Operation) -> Callable[..., None]:
     """Build the function that Cyclopts parses for: the method's own signature and words."""
 
     def run(*args: object, invocation: Invocation, **options: object) -> None:
-        arguments = inspect.Signature(parameters).bind(*args, **options).arguments
+        given = inspect.Signature(parameters).bind(*args, **options).arguments
+        arguments = {name: _decoded(operation, name, value) for name, value in given.items()}
         _run(operation, arguments, invocation)
 
     parameters = [
@@ -79,35 +80,34 @@ def _run(operation: Operation, arguments: Mapping[str, object], invocation: Invo
 
 def _parameter(operation: Operation, given: inspect.Parameter) -> inspect.Parameter:
     words = docstrings.section(operation.method.__doc__, "Args").get(given.name, "")
-    hint, shows_default = given.annotation, given.default not in (None, (), False)
-    shown = Parameter(help=words, negative_iterable=(), show_default=shows_default)
-    if _is_structured(hint):
+    if _is_structured(given.annotation):
         told = f"{words} As JSON, or @FILE that holds it."
-        shown = Parameter(
-            help=told, negative_iterable=(), show_default=False, converter=_structured(hint), n_tokens=1
-        )
-    return given.replace(annotation=Annotated[hint, shown])
+        shown = Parameter(help=told, metavar="JSON", show_default=False)
+        default = given.empty if given.default is given.empty else None
+        return given.replace(annotation=Annotated[str | None, shown], default=default)
+    shows_default = given.default not in (None, (), False)
+    shown = Parameter(help=words, negative_iterable=(), show_default=shows_default)
+    return given.replace(annotation=Annotated[given.annotation, shown])
 
 
 def _is_structured(hint: Any) -> bool:
     return any(is_dataclass(kind) for kind in get_args(hint))
 
 
-def _structured(hint: Any) -> Callable[[Any, Sequence[Any]], Any]:
-    """Return a converter from JSON text, or a file of it, to a sequence of frozen dataclasses."""
+def _decoded(operation: Operation, name: str, value: object) -> object:
+    """Turn JSON text, or a file of it, into the frozen dataclasses that the method takes."""
+    hint = operation.signature.parameters[name].annotation
+    if not (_is_structured(hint) and isinstance(value, str)):
+        return value
+    from pydantic import TypeAdapter, ValidationError
 
-    def convert(_: Any, tokens: Sequence[Any]) -> Any:
-        from pydantic import TypeAdapter, ValidationError
-
-        token = tokens[0]
-        try:
-            return TypeAdapter(hint).validate_json(_text(token.value))
-        except ValidationError as error:
-            problem = error.errors()[0]
-            place = ".".join(map(str, problem["loc"]))
-            raise InvalidInputError(f"{token.keyword or 'argument'}: {place} {problem['msg']}") from error
-
-    return convert
+    try:
+        decoded: object = TypeAdapter(hint).validate_json(_text(value))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(map(str, (name, *problem["loc"])))
+        raise InvalidInputError(f"{place}: {problem['msg']}") from error
+    return decoded
 
 
 def _text(given: str) -> str:

@@ -49,10 +49,10 @@ def build() -> App:
         version=__version__,
         result_action="return_value",
         exit_on_error=False,
-        suppress_keyboard_interrupt=False,
     )
     add_operations(app)
     beside.add_commands(app)
+    app.suppress_keyboard_interrupt = app.meta.suppress_keyboard_interrupt = False  # `run` says it
     app.meta.group_parameters = Group("Options of every command", sort_key=99)
 
     @app.meta.default

@@ -146,11 +146,11 @@ def _table(rows: Sequence[Any], out: "Console") -> None:
 
 
 def _tabbed(rows: Sequence[Any], out: "Console") -> None:
-    out.print("\t".join(_columns(rows[0])), markup=False)
+    print("\t".join(_columns(rows[0])), file=out.file)  # a console would turn tabs into spaces
     for row in rows:
         # One row, one line: what a pipe is read by.
         cells = (" ".join(plain(getattr(row, name)).split()) for name in _columns(row))
-        out.print("\t".join(cells), markup=False)
+        print("\t".join(cells), file=out.file)
 
 
 def _shortened(text: str, most: int = 200) -> str:
