@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hydramem.core.config import EmbeddingConfig, LlmConfig, RoleConfig
 from hydramem.core.errors import ConfigError, EmbeddingMismatchError
-from hydramem.llm.catalogue import KnownModel, find_model, resolve_auto
+from hydramem.llm.catalogue import find_model, resolve_auto
 from hydramem.llm.embedder import VectorSpace, known_space, listed_space, open_known, open_listed
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.llm.model import Embedder, Generator
@@ -41,7 +41,9 @@ def choose_embedder(
     if settings.provider != "local":
         return _remote(settings, stored, os.environ if environment is None else environment)
     if settings.model == "auto":
-        return _open(stored, settings, models) if stored else _new(resolve_auto(models), settings, models)
+        if stored is not None:
+            return _open(stored, settings, models)
+        return open_known(resolve_auto(models), settings=settings, models=models)
     wanted = _wanted(settings)
     if stored is not None and stored != wanted:
         raise EmbeddingMismatchError(_mismatch(wanted, stored))
@@ -95,10 +97,6 @@ def _for_role(settings: LlmConfig, role: str) -> LlmConfig:
         base_url=override.base_url,
         api_key_env=override.api_key_env or settings.api_key_env,
     )
-
-
-def _new(model: KnownModel, settings: EmbeddingConfig, models: Path | None) -> Embedder:
-    return open_known(model, settings=settings, models=models)
 
 
 def _wanted(settings: EmbeddingConfig) -> str:

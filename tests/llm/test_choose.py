@@ -1,0 +1,103 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hydramem.core.config import EmbeddingConfig
+from hydramem.core.errors import (
+    ConfigError,
+    EmbeddingMismatchError,
+    ModelReplyError,
+    ModelUnavailableError,
+)
+from hydramem.llm.choose import choose_embedder
+from hydramem.llm.hashing import HashEmbedder
+from tests.llm.conftest import Answer, FakeServer
+
+BGE, MINILM = "bge-small-en-v1.5-int8/384", "all-MiniLM-L6-v2-int8/384"
+
+
+def test_auto_is_the_carried_model_where_no_better_was_fetched(tmp_path: Path):
+    assert choose_embedder(EmbeddingConfig(), models=tmp_path).fingerprint == MINILM
+
+
+def test_auto_is_the_model_of_the_store(tmp_path: Path):
+    assert choose_embedder(EmbeddingConfig(), stored=MINILM, models=tmp_path).fingerprint == MINILM
+    assert choose_embedder(EmbeddingConfig(), stored="hash/64", models=tmp_path).dimension == 64
+    with pytest.raises(ModelUnavailableError, match="`hydramem models get bge-small`"):
+        choose_embedder(EmbeddingConfig(), stored=BGE, models=tmp_path)
+
+
+@pytest.mark.parametrize("stored", ["future-model", "/384", "x/y", "", "ollama:nomic-embed-text/768"])
+def test_a_store_of_an_embedder_unknown_here_is_not_opened_with_another(tmp_path: Path, stored: str):
+    with pytest.raises((EmbeddingMismatchError, ConfigError)):
+        choose_embedder(EmbeddingConfig(), stored=stored, models=tmp_path)
+
+
+@pytest.mark.parametrize("model", ["bge-small", "hash", "BAAI/bge-base-en-v1.5"])
+def test_another_model_than_the_stores_names_both_and_the_way_out(tmp_path: Path, model: str):
+    with pytest.raises(EmbeddingMismatchError, match=f"{MINILM}.*hydramem reindex"):
+        choose_embedder(EmbeddingConfig(model=model), stored=MINILM, models=tmp_path)
+
+
+def test_a_named_model_must_be_here(tmp_path: Path):
+    assert choose_embedder(EmbeddingConfig(model="MiniLM"), stored=MINILM).fingerprint == MINILM
+    assert isinstance(choose_embedder(EmbeddingConfig(model="hash", dimension=32)), HashEmbedder)
+    with pytest.raises(ModelUnavailableError, match="models get bge-small"):
+        choose_embedder(EmbeddingConfig(model="bge-small-en-v1.5"), models=tmp_path)
+    with pytest.raises(ModelUnavailableError, match="models get nomic-ai"):
+        choose_embedder(EmbeddingConfig(model="nomic-ai/nomic-embed-text-v1.5"), models=tmp_path)
+    with pytest.raises(ConfigError, match="no model is called"):
+        choose_embedder(EmbeddingConfig(model="no-such-model"))
+
+
+# Remote embedders --------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["ollama", "openai"])
+def provider(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def vectors(provider: str, *rows: list[float]) -> Answer:
+    if provider == "ollama":
+        return Answer({"model": "m", "embeddings": list(rows)})
+    data = [{"index": place, "embedding": row} for place, row in enumerate(rows)]
+    return Answer({"data": data[::-1], "model": "m"})
+
+
+def remote(provider: str, server: FakeServer, *, stored: str | None = None, **changes: object):
+    settings = EmbeddingConfig(provider=provider, model="nomic-embed-text", base_url=server.url, **changes)
+    return choose_embedder(settings, stored=stored, environment={})
+
+
+def test_remote_vectors_come_in_order_at_unit_length(provider: str, server: FakeServer):
+    server.script = [vectors(provider, [1, 0]), vectors(provider, [3, 4], [0, 2]), vectors(provider, [5, 0])]
+    embedder = remote(provider, server, batch_size=2)
+    assert embedder.fingerprint == f"{provider}:nomic-embed-text/2"
+    rows = embedder.embed_documents(["a", "\ud800", "c"])
+    assert np.allclose(rows, [[0.6, 0.8], [0, 1], [1, 0]])
+    assert rows.dtype == np.float32
+    assert server.asked[1].body["input"] == ["search_document: a", "search_document: \ufffd"]
+
+
+def test_a_store_says_the_dimension_without_a_question(provider: str, server: FakeServer):
+    embedder = remote(provider, server, stored=f"{provider}:nomic-embed-text/2")
+    assert embedder.dimension == 2
+    assert server.asked == []
+    with pytest.raises(EmbeddingMismatchError):
+        remote(provider, server, stored=f"{provider}:other/2")
+    with pytest.raises(EmbeddingMismatchError):
+        remote(provider, server, stored=f"{provider}:nomic-embed-text/2", dimension=3)
+
+
+@pytest.mark.parametrize("rows", [[], [[1.0]], [[1.0, 2.0], [1.0, 2.0]], [[0.0, 0.0]], [[1.0, 2.0, 3.0]]])
+def test_vectors_that_do_not_fit_are_refused(provider: str, server: FakeServer, rows: list[list[float]]):
+    server.script = [vectors(provider, *rows)]
+    with pytest.raises(ModelReplyError):
+        remote(provider, server, dimension=2).embed_query("q")
+
+
+def test_a_remote_provider_needs_a_model_name(provider: str):
+    with pytest.raises(ConfigError, match=r"embedding\.model"):
+        choose_embedder(EmbeddingConfig(provider=provider))

@@ -1,0 +1,175 @@
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from hydramem.core.config import EmbeddingConfig
+from hydramem.core.errors import ConfigError, ModelError, ModelUnavailableError
+from hydramem.llm.catalogue import BGE_SMALL, KNOWN_MODELS, MINILM, NOMIC, check_file, locate
+from hydramem.llm.embedder import (
+    LocalEmbedder,
+    VectorSpace,
+    known_space,
+    listed_space,
+    open_known,
+    open_listed,
+)
+
+TEXTS = [
+    "The billing service keeps its rows in MySQL.",
+    "Pancakes need flour, milk and eggs.",
+    "Ada Lovelace wrote the first program. " * 12,
+    "短い文です。",
+    "naïve café, Москва",
+    "x",
+]
+
+
+@pytest.fixture(scope="module")
+def carried() -> LocalEmbedder:
+    return open_known(MINILM, settings=EmbeddingConfig(threads=2))
+
+
+def test_rows_are_unit_length_float32_in_the_order_given(carried: LocalEmbedder):
+    vectors = carried.embed_documents(TEXTS)
+    assert vectors.shape == (len(TEXTS), 384)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert np.argmax(vectors @ carried.embed_documents([TEXTS[3]])[0]) == 3
+
+
+def test_a_paraphrase_is_closer_than_another_subject(carried: LocalEmbedder):
+    query = carried.embed_query("Which database does billing use?")
+    assert query.shape == (384,)
+    near, far = carried.embed_documents(TEXTS[:2]) @ query
+    assert near > far + 0.3
+
+
+def test_a_text_has_one_vector_alone_and_in_any_batch(carried: LocalEmbedder):
+    alone = np.stack([carried.embed_documents([text])[0] for text in TEXTS])
+    assert np.abs(carried.embed_documents(TEXTS) - alone).max() < 1e-4
+    assert np.abs(carried.embed_documents(TEXTS[::-1])[::-1] - alone).max() < 1e-4
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\x00", "\ud800", "\U0010ffff", "a" * 1_000_000, "\n" * 100_000])
+def test_odd_texts_have_a_vector(carried: LocalEmbedder, text: str):
+    for vector in (carried.embed_query(text), carried.embed_documents([text])[0]):
+        assert np.isclose(np.linalg.norm(vector), 1, atol=1e-5)
+
+
+def test_no_text_gives_no_row(carried: LocalEmbedder):
+    assert carried.embed_documents([]).shape == (0, 384)
+
+
+def test_what_lies_beyond_max_tokens_is_not_read():
+    short = open_known(MINILM, settings=EmbeddingConfig(max_tokens=16, threads=2))
+    head = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    first, second = short.embed_documents([f"{head}apples", f"{head}submarines"])
+    assert np.array_equal(first, second)
+
+
+def test_threads_that_ask_at_once_share_one_model():
+    opened = []
+    embedder = LocalEmbedder(
+        known_space(MINILM), lambda: opened.append(1) or Constant(), settings=EmbeddingConfig()
+    )
+    threads = [threading.Thread(target=embedder.embed_query, args=("q",)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert opened == [1]
+
+
+class Constant:
+    """Stands where a loaded model does, and gives one vector for every text."""
+
+    def __init__(self, *vector: float) -> None:
+        self.vector = np.array(vector or [1.0] + [0.0] * 383, dtype=np.float32)
+
+    def embed(self, texts: list[str], *, batch_size: int):
+        return (self.vector for _ in texts)
+
+
+def test_name_and_dimension_are_known_without_loading():
+    program = (
+        "import sys\n"
+        "from hydramem.core.config import EmbeddingConfig\n"
+        "from hydramem.llm.choose import choose_embedder\n"
+        "embedder = choose_embedder(EmbeddingConfig(model='minilm'))\n"
+        "assert (embedder.fingerprint, embedder.dimension) == ('all-MiniLM-L6-v2-int8/384', 384)\n"
+        "assert not {'fastembed', 'onnxruntime', 'tokenizers'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_model_that_is_not_here_says_how_to_get_it(tmp_path):
+    with pytest.raises(ModelUnavailableError, match="`hydramem models get bge-small`"):
+        open_known(BGE_SMALL, settings=EmbeddingConfig(), models=tmp_path)
+    listed = open_listed("BAAI/bge-base-en-v1.5", settings=EmbeddingConfig(), models=tmp_path)
+    assert listed.fingerprint == "BAAI/bge-base-en-v1.5/768"
+    with pytest.raises(ModelUnavailableError, match=r"`hydramem models get BAAI/bge-base-en-v1\.5`"):
+        listed.embed_query("q")
+
+
+def test_a_damaged_file_is_named_and_not_loaded(tmp_path):
+    folder = tmp_path / BGE_SMALL.space
+    folder.mkdir()
+    for file in BGE_SMALL.files:
+        with (folder / file.name).open("wb") as stream:
+            stream.truncate(file.size)
+    with pytest.raises(ModelError, match=r"model_quantized\.onnx: expected SHA-256 6c9c6101"):
+        open_known(BGE_SMALL, settings=EmbeddingConfig(), models=tmp_path).embed_query("q")
+
+
+def test_the_carried_files_are_those_of_the_catalogue():
+    place = locate(MINILM)
+    check_file(place.weights, MINILM.weights, advice="")
+    check_file(place.tokenizer, MINILM.tokenizer, advice="")
+
+
+def test_names_in_fingerprints_are_distinct():
+    names = [name.casefold() for model in KNOWN_MODELS for name in {model.name, model.space, *model.aliases}]
+    assert len(names) == len(set(names))
+
+
+def test_only_matryoshka_models_can_be_cut():
+    assert known_space(NOMIC).fingerprint == "nomic-embed-text-v1.5/512"
+    assert known_space(NOMIC, 256).dimension == 256
+    for model, dimension in ((NOMIC, 769), (MINILM, 100), (NOMIC, -1)):
+        with pytest.raises(ConfigError, match=r"embedding\.dimension"):
+            known_space(model, dimension)
+    with pytest.raises(ConfigError, match=r"embedding\.dimension"):
+        listed_space("BAAI/bge-base-en-v1.5", 100)
+
+
+def test_a_cut_vector_is_normalised_as_the_whole_was():
+    space = VectorSpace(name="m", dimension=2, full_dimension=4, query_prefix="q: ")
+    embedder = LocalEmbedder(space, lambda: Constant(5.0, 1.0, 1.0, 1.0), settings=EmbeddingConfig())
+    assert np.allclose(embedder.embed_query("x"), np.array([3.0, -1.0]) / np.sqrt(10))
+
+
+def test_a_vector_without_direction_is_an_error():
+    for vector in ((0.0,) * 384, (float("nan"),) * 384):
+        embedder = LocalEmbedder(
+            known_space(MINILM), lambda vector=vector: Constant(*vector), settings=EmbeddingConfig()
+        )
+        with pytest.raises(ModelError, match="without a direction"):
+            embedder.embed_query("q")
+
+
+def test_families_have_the_prefixes_they_were_trained_with():
+    assert listed_space("intfloat/multilingual-e5-large").document_prefix == "passage: "
+    assert listed_space("BAAI/bge-base-en-v1.5").query_prefix.startswith("Represent")
+    assert listed_space("BAAI/bge-small-zh-v1.5").query_prefix == ""
+
+
+@pytest.mark.skipif(locate(BGE_SMALL) is None, reason="the better model is not on this machine")
+def test_the_better_model_tells_paraphrases_too():
+    embedder = open_known(BGE_SMALL, settings=EmbeddingConfig(threads=2))
+    near, far = embedder.embed_documents(TEXTS[:2]) @ embedder.embed_query("Which database does billing use?")
+    assert near > far + 0.15
+    alone = np.stack([embedder.embed_documents([text])[0] for text in TEXTS])
+    assert (1 - (embedder.embed_documents(TEXTS) * alone).sum(axis=1)).max() < 1e-2

