@@ -159,6 +159,11 @@ class Engine:
             self._busy -= 1
             self._state.notify_all()
 
+    def leave_untouched(self) -> None:
+        """Keep closing from rewriting the file, as LadybugDB else does even where nothing was written."""
+        with self.reading() as query:
+            query("CALL force_checkpoint_on_close=false", {})
+
     def close(self) -> None:
         """Wait for running calls, then release the file; harmless when repeated."""
         if os.getpid() != self._process:

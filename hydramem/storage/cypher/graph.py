@@ -66,6 +66,7 @@ def open_graph(path: Path, settings: StorageConfig) -> "CypherGraph":
             prepare_schema(engine)
             mark_folder(path, settings.graph)
         except BaseException:
+            engine.leave_untouched()
             engine.close()
             raise
     except OSError as error:
