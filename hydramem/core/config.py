@@ -177,7 +177,8 @@ class SearchConfig:
     Attributes:
         traversal: Graph arm: ppr, bfs, hybrid (both), or none.
         candidates: Candidates that the vector and text arms bring each.
-        vector_weight, text_weight, graph_weight: Weights of the arms in the fused score.
+        vector_weight, text_weight: Weights of the two arms against each other.
+        graph_weight: Share of the graph arm in the score, where a query names rare entities.
         neighbor_weight: Share of its neighbours' score that a turn gains.
         damping: Probability that the walk goes on rather than restarts.
         max_query_chars: Longer queries are refused.
@@ -190,7 +191,7 @@ class SearchConfig:
     candidates: int = 100
     vector_weight: float = 0.5
     text_weight: float = 0.5
-    graph_weight: float = 0.5
+    graph_weight: float = 0.9
     neighbor_weight: float = 0.3
     damping: float = 0.7
     max_query_chars: int = 32_768

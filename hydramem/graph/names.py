@@ -33,10 +33,12 @@ class Match:
 
     Attributes:
         node: The entity's node.
+        text: The name as the folded text has it.
         start, end: Where in the folded text.
     """
 
     node: int
+    text: str
     start: int
     end: int
 
@@ -113,7 +115,7 @@ class Names:
                     continue
                 node = self.find(name)
                 if node is not None:
-                    return Match(node=node, start=left, end=right), count
+                    return Match(node=node, text=name, start=left, end=right), count
         return None, 1
 
     def _unspaced(self, folded: str, start: int, end: int) -> Iterator[Match]:
@@ -122,7 +124,9 @@ class Names:
             for length in range(min(_LONGEST_CHARACTERS, end - start), 1, -1):
                 node = self.find(folded[start : start + length])
                 if node is not None:
-                    yield Match(node=node, start=start, end=start + length)
+                    yield Match(
+                        node=node, text=folded[start : start + length], start=start, end=start + length
+                    )
                     step = length
                     break
             start += step

@@ -1,12 +1,14 @@
 """What a query asks for: the entities it names, and how much the graph can be trusted to help."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from hydramem.core.errors import InvalidInputError
+from hydramem.core.ids import entity_key
 from hydramem.graph.snapshot import MENTION, Snapshot
 
 
@@ -58,10 +60,29 @@ def check_query(query: str, limit: int, *, max_chars: int, max_limit: int) -> No
 def plan(query: str, snapshot: Snapshot) -> Plan:
     """Find the entities that a query names, by key and alias."""
     matches = snapshot.names.matching(query)
-    nodes = tuple(dict.fromkeys(match.node for match in matches))
+    capitals = _capitals(query)
+    nodes = tuple(
+        dict.fromkeys(
+            match.node for match in matches if _is_name(match.text, snapshot.label(match.node), capitals)
+        )
+    )
     entities = _named(snapshot, nodes)
     trust = max((entity.rarity for entity in entities), default=0.0)
     return Plan(query=query, snapshot=snapshot, entities=entities, trust=trust)
+
+
+def _capitals(query: str) -> frozenset[str]:
+    """Return the folded words that a query capitalises; none where only its first word might be."""
+    words = re.findall(r"\w+", query)
+    upper = [word[0].isupper() for word in words]
+    if not any(upper[1:]):
+        return frozenset()
+    return frozenset(entity_key(word) for word, capital in zip(words, upper, strict=True) if capital)
+
+
+def _is_name(text: str, label: str, capitals: frozenset[str]) -> bool:
+    """Say whether a match is meant as a name: who writes Ada with a capital does not mean Film by film."""
+    return not capitals or " " in text or not label[:1].isupper() or text in capitals
 
 
 def _named(snapshot: Snapshot, nodes: Sequence[int]) -> tuple[Named, ...]:

@@ -19,8 +19,11 @@ from hydramem.storage.store import ChunkFilter
 
 Mask = NDArray[np.bool_]
 
+# The best chunks restart the walk more often than the entities, and by a high power of their score:
+# a clear winner then keeps its place, while an even field leaves the order to the graph.
 _SEEDS = 100
-_SEED_MASS = 0.5
+_SEED_MASS = 2.5
+_SEED_POWER = 8
 _REACH = 4
 _BFS_DECAY = 0.5
 
@@ -119,15 +122,16 @@ def _pagerank(
         edges=edges,
         nodes=nodes,
     )
-    return _best_chunks(snapshot, ranked.nodes, ranked.probability, limit)
+    # Probability falls off by orders of magnitude; its root lies in the range of the other arms' scores.
+    return _best_chunks(snapshot, ranked.nodes, np.sqrt(ranked.probability), limit)
 
 
 def _seeds(plan: Plan, found: Sequence[Fused]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """Entities by rarity, sharing 1; the best chunks by score, sharing half of that."""
+    """Entities by rarity, sharing 1; the best chunks by a power of their score, sharing `_SEED_MASS`."""
     entities = np.array([1 / max(entity.chunks, 1) for entity in plan.entities])
     chunks = [(plan.snapshot.node(candidate.id), candidate.score) for candidate in found[:_SEEDS]]
     known = [(node, score) for node, score in chunks if node is not None]
-    scores = np.array([score for _, score in known])
+    scores = np.array([score for _, score in known], dtype=np.float64) ** _SEED_POWER
     total = scores.sum()
     mass = [entities / entities.sum(), _SEED_MASS * scores / total if total > 0 else scores]
     nodes = [*(entity.node for entity in plan.entities), *(node for node, _ in known)]

@@ -1,0 +1,1 @@
+"""Measurements of HydraMem on public data, through its public surface."""
