@@ -280,7 +280,7 @@ def _term(text: str, match: re.Match[str], spans: list[Span]) -> None:
     while len(words) > 2:
         start += len(words[0]) + 1
         words = words[1:]
-    if len(words) == 2:
+    if len(words) == 2 and not _is_function(words[0]):
         spans.append(Span(start, match.end("term"), " ".join(words), "thing"))
 
 

@@ -66,7 +66,7 @@ _ROWS: tuple[tuple[str, str, float, bool], ...] = (
     ("succeeded_by", r"succeeded", 0.65, True),
     ("received", r"(?:won|received|awarded|earned)", 0.55, False),
     ("nominated_for", r"nominated for", 0.7, False),
-    ("lives_in", r"(?:lives?|lived|living|resides?|resided|residing) in", 0.75, False),
+    ("lives_in", r"(?:lives?|lived|living|resides?|resided|residing) in|works from", 0.75, False),
     ("moved_to", r"(?:moved|relocated|emigrated|immigrated) (?:back )?to", 0.75, False),
     ("moved_from", r"(?:moved|relocated|emigrated) (?:here )?from", 0.7, False),
     ("met", r"(?:met|visited|called on)", 0.5, False),

@@ -8,6 +8,7 @@ begins with a pronoun or with "The film".
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from hydramem.ingest.extract.found import Claim
 from hydramem.ingest.extract.names import Span
@@ -49,6 +50,9 @@ _DESCRIBES = re.compile(r"(?:[ -][a-z][\w’'-]*,?){1,5} ?$")
 _DEMONYM = re.compile(r"(?:an|ish|ese|ean|ch|ian|ic|Dutch|Greek|Welsh|Swiss|Thai|Czech)$")
 _OPENS = re.compile(r"[\s\"“'(*>-]*(\w+)(?:[’']\w+)?(?:\s+([a-z]\w*))?")
 _LIFE = re.compile(r"\s*\(([^()]{0,120})\)")
+_MOVED = re.compile(
+    r"\b(moved|migrated|switched|ported|converted|replaced?|replacing)\s+(?:the |our |its )?[`\"“]?$"
+)
 _IS = re.compile(r"[\s,]*(?:is|was|were|are)\b")
 _KIND = re.compile(
     r"\s*(?:is|was|are|were|remains)\s+(?:an?|the|one of the)\s+((?:[\w’'/-]+\s+){0,6}?)("
@@ -76,6 +80,9 @@ _KIN_TYPES = {
     "boss": ("reports_to", False),
     "manager": ("reports_to", False),
 }
+
+
+_OF_THINGS = frozenset({"replaced_by", "migrated_from", "migrated_to"})
 
 
 class _Sentence:
@@ -132,7 +139,8 @@ def claims_in(text: str, spans: Sequence[Span], *, topic: str | None, author: st
         if not names and topic is None and author is None:
             continue
         sentence = _Sentence(text, start, end, names, topic, author)
-        for claim in (*_lives(sentence), *_kin(sentence, topic, author), *_triggered(sentence)):
+        found = (*_moves(sentence), *_lives(sentence), *_kin(sentence, topic, author), *_triggered(sentence))
+        for claim in found:
             if claim.subject != claim.object:
                 claims.setdefault((claim.subject, claim.type, claim.object), claim)
         if len(claims) >= _MOST_CLAIMS:
@@ -159,6 +167,26 @@ def is_a_in(text: str, spans: Sequence[Span]) -> Iterator[tuple[str, str]]:
                 continue
             if NOUN_TYPES.get(match.group(1).split()[-1]) not in ("person", "work", "place"):
                 yield span.name, match.group(1)
+
+
+def _moves(sentence: _Sentence) -> Iterator[Claim]:
+    """Read "moved billing from PostgreSQL to MySQL" and "replaced PostgreSQL with MySQL"."""
+    for index, span in enumerate(sentence.names[:-1]):
+        lead = _MOVED.search(sentence.text, max(sentence.start, span.start - 24), span.start)
+        if lead is None:
+            continue
+        following = sentence.names[index + 1 : index + 3]
+        gaps = [
+            sentence.text[before.end : after.start].strip() for before, after in pairwise((span, *following))
+        ]
+        if lead.group(1).startswith("replac"):
+            if gaps[0] in ("with", "by"):
+                yield _claim(span.name, Pattern("replaced_by", 0.85, False), following[0].name, sentence, 0.0)
+        elif gaps == ["from", "to"]:
+            for type, other in zip(("migrated_from", "migrated_to"), following, strict=True):
+                yield _claim(span.name, Pattern(type, 0.85, False), other.name, sentence, 0.0)
+        elif gaps[0] == "to":
+            yield _claim(span.name, Pattern("migrated_to", 0.75, False), following[0].name, sentence, 0.0)
 
 
 def _lives(sentence: _Sentence) -> Iterator[Claim]:
@@ -221,7 +249,8 @@ def _triggered(sentence: _Sentence) -> Iterator[Claim]:
         if not objects:
             continue
         subject, cost = _subject(sentence, starts, match.start(), pattern)
-        if subject is None:
+        # "We replace X" says what goes, not who comes; "we migrated X from Y" is read as a whole above.
+        if subject is None or (subject == sentence.author and pattern.type in _OF_THINGS):
             continue
         for other in objects:
             if _fits(pattern.type, other):
