@@ -45,6 +45,8 @@ def open_vectors(path: Path, dimension: int, settings: StorageConfig) -> "LanceV
     """
     # Its log would stand on stderr, between what a command prints; what fails arrives as an exception.
     os.environ.setdefault("LANCEDB_LOG", "error")
+    # An index build takes every thread of its pool for as long as it runs; a write needs one too.
+    os.environ.setdefault("LANCE_CPU_THREADS", str((os.cpu_count() or 1) + 4))
     import lancedb
 
     with _lance_errors(path):
@@ -64,7 +66,11 @@ def open_vectors(path: Path, dimension: int, settings: StorageConfig) -> "LanceV
             )
     with _lance_errors(path):
         return LanceVectors(
-            path, dimension, Table(chunks, settings, gate), Table(entities, settings, gate), gate
+            path,
+            dimension,
+            Table(chunks, settings, gate),
+            Table(entities, settings, gate),
+            gate,
         )
 
 
@@ -159,22 +165,20 @@ class LanceVectors:
     def maintain(self, *, force: bool = False) -> None:
         """Compact, index and drop old versions where the policy says it pays; cheap where it does not.
 
-        The vector index is built in a thread of its own, as it may take minutes; with `force` it is
+        The vector index is built in a thread of its own, as it may take a minute; with `force` it is
         built before this returns.
         """
-        due = []
+        if force:
+            self._await_builder()
         with self._write():
-            for table in (self._chunks, self._entities):
-                if force or table.due():
-                    table.compact()
-                    due.append(table)
+            due = [table for table in (self._chunks, self._entities) if force or table.due()]
+            compacted = [table for table in due if table.compact()]
         with self._read():
-            unindexed = [table for table in due if table.wants_index()]
-            if force:
-                for table in unindexed:
-                    table.build_index()
-        if unindexed and not force:
-            self._build_beside(unindexed)
+            wanting = [table for table in compacted if table.wants_index()]
+        if force:
+            self._build(wanting)
+        elif wanting:
+            self._build_beside(wanting)
 
     def stats(self) -> VectorStats:
         """Return row counts and what upkeep looks at."""
@@ -190,8 +194,12 @@ class LanceVectors:
         )
 
     def close(self) -> None:
-        """Release the store; harmless when repeated. An index that is being built is given up."""
+        """Release the store; harmless when repeated. Waits for an index that is being built.
+
+        The end of the process would wait for most of that work too, and then lose it.
+        """
         self._closed = True
+        self._await_builder()
 
     def _nearest(self, table: Table, vector: Vector, where: str | None, limit: int) -> tuple[Scored, ...]:
         self._require_usable()
@@ -203,22 +211,29 @@ class LanceVectors:
         similarity = np.clip(1.0 - rows["_distance"].to_numpy(), -1.0, 1.0)
         return _best_first(rows["id"].to_pylist(), similarity.tolist())
 
-    def _build_beside(self, tables: Sequence[Table]) -> None:
-        if self._builder is not None and self._builder.is_alive():
-            return
-        self._builder = threading.Thread(
-            target=self._build_all, args=(tables,), name="hydramem-vector-index", daemon=True
-        )
-        self._builder.start()
+    def _build(self, tables: Sequence[Table]) -> None:
+        # Not as a reader: upkeep that waited for it would hold up every other read.
+        with _lance_errors(self._path):
+            for table in tables:
+                table.build_index()
 
-    def _build_all(self, tables: Sequence[Table]) -> None:
+    def _build_beside(self, tables: Sequence[Table]) -> None:
+        if self._builder is None or not self._builder.is_alive():
+            self._builder = threading.Thread(
+                target=self._try_to_build, args=(tables,), name="hydramem-vector-index", daemon=True
+            )
+            self._builder.start()
+
+    def _try_to_build(self, tables: Sequence[Table]) -> None:
         try:
-            with self._read():
-                for table in tables:
-                    table.build_index()
+            self._build(tables)
         except StorageError as error:
-            # Searches stay exact without it, and the next upkeep tries again.
+            # Searches stay exact without it, and a later upkeep tries again.
             _log.warning("the vector index was not built: %s", error)
+
+    def _await_builder(self) -> None:
+        if self._builder is not None and os.getpid() == self._process:
+            self._builder.join()
 
     @contextmanager
     def _read(self) -> Iterator[None]:

@@ -55,7 +55,8 @@ class Table:
         self._table = table
         self._settings = settings
         self._gate = gate
-        self._building = threading.Lock()
+        # Compaction and an index build undo each other's work, so one waits for the other.
+        self._upkeep = threading.Lock()
         stats = self.stats()
         self._indexed = stats.indexed
         self._fragments = max(0, stats.fragments - 1)
@@ -127,8 +128,17 @@ class Table:
             unindexed, rows // _ROWS_PER_UNINDEXED
         )
 
-    def compact(self) -> None:
-        """Merge fragments, bring the indices up to date and drop old versions."""
+    def compact(self) -> bool:
+        """Merge fragments, bring indices up to date, drop old versions; False during an index build."""
+        if not self._upkeep.acquire(blocking=False):
+            return False
+        try:
+            self._compact()
+        finally:
+            self._upkeep.release()
+        return True
+
+    def _compact(self) -> None:
         # In two steps: the long one runs beside readers, only deleting files has to be alone.
         self._table.optimize(cleanup_older_than=_NEVER)
         self._fragments = self._unindexed = 0
@@ -149,13 +159,13 @@ class Table:
         """Build the vector index; writes and reads go on meanwhile. Only one build runs at a time."""
         from lancedb.index import HnswSq
 
-        if not self._building.acquire(blocking=False):
+        if not self._upkeep.acquire(blocking=False):
             return
         try:
             self._table.create_index("vector", config=HnswSq(distance_type="cosine"), name=VECTOR_INDEX)
             self._indexed = True
         finally:
-            self._building.release()
+            self._upkeep.release()
 
     def _count_write(self, rows: int) -> None:
         self._fragments += 1
