@@ -1,5 +1,6 @@
 """The commands that stand beside the table: init, serve, models and demo."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,6 +10,17 @@ from hydramem.cli.invocation import Given
 from hydramem.cli.show import console, plain, show
 from hydramem.core.config_text import config_text
 from hydramem.core.errors import InvalidInputError, StorageError
+from hydramem.llm import catalogue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Where things are."""
+
+    store: str
+    settings: str
+    models: str
+    project: str
 
 
 def add_commands(app: App) -> None:
@@ -32,7 +44,7 @@ def demo(*, invocation: Given) -> None:
 
 def init(*, invocation: Given) -> None:
     """Write a config.yml with every setting into the store's folder, and say where things are."""
-    folder, out = invocation.folder, console()
+    folder = invocation.folder
     path = folder / "config.yml"
     if path.exists():
         raise InvalidInputError(f"{path}: exists; edit it, or remove it first")
@@ -41,9 +53,13 @@ def init(*, invocation: Given) -> None:
         path.write_text(config_text(), encoding="utf-8")
     except OSError as error:
         raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
-    out.print(f"store     {plain(str(folder))}", markup=False)
-    out.print(f"settings  {plain(str(path))}", markup=False)
-    out.print("next      hydramem ingest FOLDER, then hydramem recall QUESTION", markup=False)
+    places = Places(
+        store=str(folder),
+        settings=str(path),
+        models=str(catalogue.models_folder()),
+        project=invocation.project,
+    )
+    show(places, as_json=invocation.json)
 
 
 def serve(
@@ -68,8 +84,6 @@ def serve(
 
 def list_models(*, invocation: Given) -> None:
     """List the embedding models by name, and whether each is on this machine."""
-    from hydramem.llm import catalogue
-
     show(catalogue.list_models(), as_json=invocation.json)
 
 

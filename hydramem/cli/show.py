@@ -32,11 +32,11 @@ def show(result: object, *, as_json: bool) -> None:
     write(result, console())
 
 
-def console(*, errors: bool = False) -> "Console":
+def console(*, errors: bool = False, quiet: bool = False) -> "Console":
     """Return the terminal, or a pipe that is written plainly: no colour, no wrapping."""
     from rich.console import Console
 
-    return Console(file=sys.stderr if errors else sys.stdout, highlight=False, soft_wrap=True)
+    return Console(file=sys.stderr if errors else sys.stdout, highlight=False, soft_wrap=True, quiet=quiet)
 
 
 def plain(value: object) -> str:
@@ -141,7 +141,7 @@ def _table(rows: Sequence[Any], out: "Console") -> None:
     for name in _columns(rows[0]):
         table.add_column(name.replace("_", " "), overflow="fold", max_width=60)
     for row in rows:
-        table.add_row(*(Text(_shortened(plain(getattr(row, name)))) for name in _columns(row)))
+        table.add_row(*(Text(shortened(plain(getattr(row, name)))) for name in _columns(row)))
     out.print(table, soft_wrap=False)
 
 
@@ -153,6 +153,7 @@ def _tabbed(rows: Sequence[Any], out: "Console") -> None:
         print("\t".join(cells), file=out.file)
 
 
-def _shortened(text: str, most: int = 200) -> str:
+def shortened(text: str, most: int = 200) -> str:
+    """Return a text on one line of at most so many characters."""
     one_line = " ".join(text.split())
     return one_line if len(one_line) <= most else one_line[: most - 1] + "…"

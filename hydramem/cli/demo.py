@@ -1,0 +1,100 @@
+"""`hydramem demo`: the project's own pages and a sample conversation go in, three questions are answered."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import hydramem
+from hydramem.cli.invocation import Invocation
+from hydramem.cli.progress import reporting
+from hydramem.cli.show import console, plain, shortened, show, write
+from hydramem.core.errors import NotFoundError
+from hydramem.memory import Memory
+from hydramem.operations import OPERATIONS, call
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+FOLDER = "hydramem-demo"
+_PACKAGE = Path(hydramem.__file__).parent
+_QUESTIONS = (
+    ("Why is Kuzu not the default graph engine?", "answered by a page of the documentation"),
+    (
+        "Where does the berth service keep its assignments now?",
+        "answered by the conversation, which changed its mind",
+    ),
+    (
+        "Who leads the team that owns Kestrel?",
+        "nobody says it in one place: the graph joins Kestrel, the team and its lead",
+    ),
+)
+_ENDS = ("Kestrel", "Priya Raman")
+_SHOWN = 220  # characters of a hit; `hydramem recall` shows all
+
+
+def run(invocation: Invocation) -> None:
+    """Make a store, ingest, ask, and say where the memory lies and what to try next."""
+    folder = (invocation.store or Path(FOLDER)).expanduser().resolve()
+    out = console(quiet=invocation.json)
+    with invocation.open(make=True, folder=folder) as memory:
+        answers = [_ingest(memory, out), *(_ask(memory, *question, out) for question in _QUESTIONS)]
+        out.print(f"\n[bold]How {_ENDS[0]} and {_ENDS[1]} are joined[/]")
+        answers.append(memory.path(*_ENDS))
+        write(answers[-1], out)
+        embedder = memory.stats().embedder
+    _say_what_next(folder, embedder, out)
+    if invocation.json:
+        show(tuple(answers), as_json=True)
+
+
+def _ingest(memory: Memory, out: "Console") -> object:
+    sources = [*pages(), _PACKAGE / "data" / "sample"]
+    operation = next(row for row in OPERATIONS if row.method is Memory.ingest)
+    with reporting(operation) as report:
+        arguments = {"sources": list(map(str, sources)), "progress": report}
+        done = call(memory, operation, arguments, actor="cli")
+    out.print("[bold]Ingested this project's pages and a sample conversation[/]")
+    write(done, out)
+    return done
+
+
+def _ask(memory: Memory, question: str, about: str, out: "Console") -> object:
+    found = memory.recall(question, limit=5)
+    out.print(f"\n[bold]{question}[/] [dim]({about})[/]")
+    shown = tuple(replace(hit, text=shortened(hit.text, _SHOWN)) for hit in found.hits)
+    write(replace(found, hits=shown), out)
+    return found
+
+
+def _say_what_next(folder: Path, embedder: str, out: "Console") -> None:
+    command = f"hydramem --store {shlex.quote(str(folder))}"
+    out.print(f"\n[bold]The memory lies in[/] {plain(str(folder))} [dim]({embedder})[/]")
+    out.print("Try:")
+    for words in (
+        'recall "what must Ferrywatch not use?"',
+        'path "board service" "Priya Raman"',
+        "neighbors Kestrel --depth 2",
+        "entities --limit 10",
+        "stats",
+        "serve",
+    ):
+        out.print(f"  {command} {words}", markup=False)
+
+
+def pages() -> Sequence[Path]:
+    """Return the project's own pages: of the checkout, or as an installed wheel carries them.
+
+    Raises:
+        NotFoundError: The installation has lost them.
+    """
+    checkout = _PACKAGE.parent / "docs"
+    if (checkout / "tutorial.md").is_file():
+        return sorted(checkout.glob("*.md"))
+    installed = metadata.files("hydramem") or ()
+    found = [file.locate() for file in installed if file.parent.as_posix().endswith("share/hydramem/docs")]
+    if not found:
+        raise NotFoundError("the pages that came with this installation are gone; install hydramem again")
+    return sorted(Path(str(page)) for page in found)
