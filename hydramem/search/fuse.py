@@ -49,12 +49,12 @@ def fuse(arms: Sequence[Arm]) -> tuple[Fused, ...]:
 
     Weights are taken relative to each other, so that a chunk which is best in every arm gets 1.
     """
-    total = sum(arm.weight for arm in arms if arm.weight > 0) or 1.0
+    arms = sorted((arm for arm in arms if arm.weight > 0), key=lambda arm: arm.name)
+    total = sum(arm.weight for arm in arms)
     parts: dict[str, dict[str, float]] = {}
-    for arm in sorted(arms, key=lambda arm: arm.name):
+    for arm in arms:
         for id, score in arm.scores.items():
-            if arm.weight > 0:
-                parts.setdefault(id, {})[arm.name] = arm.weight / total * score
+            parts.setdefault(id, {})[arm.name] = arm.weight / total * score
     return ranked(parts)
 
 

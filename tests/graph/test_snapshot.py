@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from graphs import THEN, P, chunk, entity, link, mention, relation, tables, turn, write
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.types import Times
 from hydramem.graph.growing import Growing, load
 from hydramem.graph.snapshot import Snapshot, Snapshots
+from tests.graph.graphs import THEN, P, chunk, entity, link, mention, relation, tables, turn, write
 
 ADA, BILLING, MYSQL = entity("Ada Lovelace", aliases=("Ada",)), entity("billing"), entity("MySQL")
 NOTE, PAGE = chunk("note"), chunk("page")

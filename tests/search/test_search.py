@@ -1,0 +1,195 @@
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from hydramem.core.config import SearchConfig
+from hydramem.core.errors import InvalidInputError
+from hydramem.core.types import Chunk, Document, Recall, Session, Times
+from hydramem.graph.snapshot import Snapshots
+from hydramem.llm.hashing import HashEmbedder
+from hydramem.search.search import recall
+from hydramem.storage.in_memory.graph import InMemoryGraph
+from hydramem.storage.in_memory.vectors import InMemoryVectors
+from hydramem.storage.store import ChunkFilter, ChunkVector, indexed_text
+from tests.graph.graphs import THEN, P, chunk, entity, mention, relation, turn, write
+
+ADA, BILLING, MYSQL = entity("Ada Lovelace", aliases=("Ada",)), entity("billing"), entity("MySQL")
+LEAD = chunk("lead", "Ada Lovelace leads billing since the spring.")
+DATABASE = chunk("database", "The invoices are kept in MySQL, version eight.")
+WEATHER = chunk("weather", "It rained on the harbour all week.")
+GRAPH = (
+    *(ADA, BILLING, MYSQL, LEAD, DATABASE, WEATHER),
+    *(relation(ADA, "leads", BILLING), relation(BILLING, "uses", MYSQL)),
+    *(mention(LEAD, ADA), mention(LEAD, BILLING), mention(DATABASE, MYSQL)),
+)
+
+
+class Memory:
+    """The real stores in memory, filled with rows, and recall over them."""
+
+    def __init__(self, *rows: object) -> None:
+        self.graph, self.embedder = InMemoryGraph(), HashEmbedder()
+        self.vectors = InMemoryVectors(self.embedder.dimension)
+        self.snapshots = Snapshots(self.graph)
+        self.loads: list[Sequence[str]] = []
+        self.add(*rows)
+
+    def add(self, *rows: object) -> None:
+        chunks = [row for row in rows if isinstance(row, Chunk)]
+        self.keep(*rows)
+        texts = [indexed_text(one) for one in chunks]
+        if chunks:
+            vectors = self.embedder.embed_documents(texts)
+            self.vectors.put(
+                [ChunkVector(chunk=one, vector=row) for one, row in zip(chunks, vectors, strict=True)]
+            )
+
+    def keep(self, *rows: object) -> None:
+        """Write to the graph store alone, as if the vectors had not heard yet."""
+        done = write(*rows)
+        sessions = {one.session for one in done.chunks if one.session}
+        documents = {one.document for one in done.chunks if one.document}
+        done = replace(
+            done,
+            sessions=tuple(
+                Session(id=id, project=P, name=id, started_at=THEN, last_at=THEN) for id in sorted(sessions)
+            ),
+            documents=tuple(
+                Document(
+                    id=id,
+                    project=P,
+                    source=id,
+                    source_type="text",
+                    title=id,
+                    content_hash=id,
+                    times=Times(recorded_at=THEN),
+                )
+                for id in sorted(documents)
+            ),
+        )
+        self.graph.write(done)
+        self.snapshots.apply(done)
+
+    def recall(
+        self, query: str, *, limit: int = 5, traversal="ppr", where=None, **settings: object
+    ) -> Recall:
+        return recall(
+            query,
+            where=where or ChunkFilter(projects=(P,)),
+            limit=limit,
+            traversal=traversal,
+            graph=self,
+            vectors=self.vectors,
+            snapshots=self.snapshots,
+            embedder=self.embedder,
+            settings=SearchConfig(**settings),
+        )
+
+    def chunks(self, ids: Sequence[str]) -> tuple[Chunk, ...]:
+        self.loads.append(ids)
+        return self.graph.chunks(ids)
+
+
+@pytest.mark.parametrize("traversal", ["ppr", "bfs", "hybrid"])
+def test_the_graph_leads_to_what_no_word_says(traversal: str) -> None:
+    memory = Memory(*GRAPH)
+    found = memory.recall("what does Ada lead to?", limit=2, traversal=traversal, vector_weight=0)
+    assert [hit.id for hit in found.hits] == ["lead", "database"]
+    assert found.entities == ("Ada Lovelace",)
+    hit = found.hits[1]
+    assert [str(step) for step in hit.path] == [
+        "Ada Lovelace -[leads]-> billing",
+        "billing -[uses]-> MySQL",
+        "MySQL <-[mentions]- this passage",
+    ]
+    assert "raph: Ada Lovelace -[leads]-> billing -[uses]-> MySQL, mentioned here" in hit.why
+    assert hit.scores.keys() == {"graph"}
+
+
+def test_without_traversal_only_words_and_meaning_count() -> None:
+    found = Memory(*GRAPH).recall("what does Ada lead to?", traversal="none", vector_weight=0)
+    assert [hit.id for hit in found.hits] == ["lead"]
+    assert found.hits[0].path == ()
+    assert found.hits[0].why.startswith("Shares the words Ada, lead")
+
+
+def test_scores_are_parts_and_stages_are_timed() -> None:
+    found = Memory(*GRAPH).recall("MySQL invoices")
+    assert found.hits[0].id == "database"
+    for hit in found.hits:
+        assert hit.score == pytest.approx(sum(hit.scores.values()))
+    assert {"plan", "embed", "vector", "text", "graph", "check"} <= found.milliseconds.keys()
+
+
+def test_neighbouring_turns_support_each_other() -> None:
+    turns = [turn("s", position, text) for position, text in enumerate(["hello", "the key?", "in the attic"])]
+    far = turn("t", 9, "key of the house, key of the car")
+    found = Memory(*turns, far).recall("key attic", vector_weight=0)
+    assert found.hits[0].id == "s-2"
+    assert "neighbors" in found.hits[0].scores
+    assert "stands beside turns that match" in found.hits[0].why
+
+
+def test_the_graph_store_has_the_last_word() -> None:
+    memory = Memory(*GRAPH)
+    memory.keep(replace(DATABASE, state="archived"))
+    assert [hit.id for hit in memory.recall("MySQL invoices").hits if hit.id == "database"] == []
+    gone = ChunkVector(chunk=chunk("ghost", "MySQL invoices"), vector=memory.embedder.embed_query("MySQL"))
+    memory.vectors.put([gone])
+    assert "ghost" not in [hit.id for hit in memory.recall("MySQL invoices").hits]
+
+
+def test_a_filter_holds_for_the_graph_arm_too() -> None:
+    memory = Memory(*GRAPH)
+    where = ChunkFilter(projects=(P,), kinds=("note",))
+    assert memory.recall("what does Ada lead to?", where=where).hits == ()
+
+
+def test_hits_are_loaded_together() -> None:
+    memory = Memory(*GRAPH, *(chunk(f"c{number}", f"harbour number {number}") for number in range(60)))
+    found = memory.recall("harbour of Ada", limit=20)
+    assert len(found.hits) == 20
+    assert len(memory.loads) == 1
+
+
+def test_the_same_words_of_a_document_come_once() -> None:
+    one = chunk("one", "The harbour opens at seven. It closes at nine.", document="d_1")
+    again = chunk("again", "It closes  at nine.", document="d_1")
+    other = chunk("other", "It closes at nine.", document="d_2")
+    similar = chunk("similar", "It closes at ten.", document="d_1")
+    found = Memory(one, again, other, similar).recall("when does the harbour close: closes at nine", limit=10)
+    ids = {hit.id for hit in found.hits}
+    assert {"other", "similar"} < ids
+    assert len(ids & {"one", "again"}) == 1
+
+
+def test_an_unknown_project_and_no_project() -> None:
+    memory = Memory(*GRAPH)
+    assert memory.recall("Ada", where=ChunkFilter(projects=("nowhere",))).hits == ()
+    assert [hit.id for hit in memory.recall("Ada", where=ChunkFilter(), limit=1).hits] == ["lead"]
+
+
+@pytest.mark.parametrize(
+    "query", ["'; DROP TABLE chunks; --", "a\x00b", "\ud800", '" OR 1=1', "…", "東京", "(" * 500, "*"]
+)
+def test_odd_queries_are_words(query: str) -> None:
+    Memory(*GRAPH).recall(query)
+
+
+def test_limits_are_checked() -> None:
+    memory = Memory(*GRAPH)
+    for limit in (0, -1, 10**9):
+        with pytest.raises(InvalidInputError, match="limit"):
+            memory.recall("Ada", limit=limit)
+    for query in ("", "  ", "x" * 40_000):
+        with pytest.raises(InvalidInputError, match="query"):
+            memory.recall(query)
+
+
+def test_private_and_past_chunks_stay_out() -> None:
+    memory = Memory(*GRAPH, chunk("secret", "Ada's secret harbour", private=True))
+    where = ChunkFilter(projects=(P,), include_private=False)
+    assert "secret" not in [hit.id for hit in memory.recall("secret harbour", where=where).hits]
+    past = ChunkFilter(projects=(P,), known_at=THEN.replace(year=2000))
+    assert memory.recall("Ada", where=past).hits == ()
