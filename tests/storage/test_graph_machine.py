@@ -345,8 +345,9 @@ def test_every_filter_admits_the_same(tmp_path: Path) -> None:
         )
         memory.write(replace(put, changes=(record("test", project="p", target="all"),)))
         engine.write(put)
-        for name, values in conditions.items():
-            where = ChunkFilter(**{"states": (), name: data.draw(values)})
+        drawn = [{name: data.draw(values)} for name, values in conditions.items()]
+        for condition in (*drawn, *({"scope": scope} for scope in SCOPES)):
+            where = ChunkFilter(**{"states": (), **condition})
             assert engine.list_chunks(where, Listing()) == memory.list_chunks(where, Listing())
 
     check()
