@@ -62,5 +62,6 @@ if __name__ == "__main__":
     store, docs, seed = sys.argv[1:]
     settings = load_config()
     with hydramem.connect(store, config=settings) as memory:
+        memory.remember("The first write loads what every later one needs.")
         say(ready=True)
         work(memory, Path(docs), int(seed))

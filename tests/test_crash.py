@@ -68,7 +68,7 @@ def run_and_kill(store: Path, docs: Path, seed: int, chance: random.Random) -> l
     with worker.stdout:
         first = worker.stdout.readline()
         assert json.loads(first) == {"ready": True}
-        time.sleep(chance.uniform(0.0, 0.6))
+        time.sleep(chance.uniform(0.0, 0.8))
         worker.send_signal(signal.SIGKILL)
         lines = worker.stdout.readlines()
     assert worker.wait() == -signal.SIGKILL
@@ -114,11 +114,11 @@ def crash(folder: Path, times: int) -> None:
         said.hear(run_and_kill(store, docs, seed, chance))
         with hydramem.connect(store, config=load_config(environment=ENVIRONMENT)) as memory:
             inspect(memory, said)
-    assert len(said.active) > times, "the workers did nothing"
+    assert said.active or said.forgotten, "the workers did nothing"
 
 
 def test_what_was_acknowledged_survives_a_few_kills(tmp_path: Path) -> None:
-    crash(tmp_path, 3)
+    crash(tmp_path, 4)
 
 
 @pytest.mark.slow

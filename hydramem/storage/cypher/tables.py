@@ -16,6 +16,9 @@ CYPHER_TYPES: dict[ColumnKind, str] = {
     "flag": "BOOL",
 }
 
+MARKER = "engine"
+"""Name of the file beside the graph that says which engine wrote it, and with which schema version."""
+
 Steps = tuple[tuple[str, ...], ...]
 
 MIGRATIONS: Steps = ()
@@ -57,10 +60,7 @@ def prepare_schema(engine: Engine, *, version: int = SCHEMA_VERSION, migrations:
     if found is None:
         _apply(engine, schema_statements(), version)
     elif found > version:
-        raise SchemaError(
-            f"{engine.file}: has schema version {found}, this HydraMem reads up to {version}; "
-            "use a newer HydraMem; the store is untouched"
-        )
+        raise _too_new(engine.file, found, version)
     elif found < version:
         steps = migrations[found - 1 : version - 1]
         _apply(engine, tuple(statement for step in steps for statement in step), version)
@@ -104,13 +104,18 @@ def graph_file(folder: Path, engine: str) -> Path:
 def check_folder(folder: Path, engine: str) -> None:
     """Check, before anything is opened, that a folder is new or was written by this engine.
 
+    Opening alone lets an engine write to its file, so a newer store must be told from outside.
+
     Raises:
+        SchemaError: A newer version wrote it.
         StorageError: Another engine wrote it, or its graph file is gone or empty.
     """
-    marker = folder / "engine"
+    marker = folder / MARKER
     if not marker.exists():
         return
-    wrote = marker.read_text(encoding="utf-8").strip()
+    wrote, _, version = marker.read_text(encoding="utf-8").strip().partition(" ")
+    if version.isdecimal() and int(version) > SCHEMA_VERSION:
+        raise _too_new(folder, int(version), SCHEMA_VERSION)
     if wrote != engine:
         raise StorageError(
             f"{folder}: was written by {wrote!r}, and {engine} cannot read it; set storage.graph: {wrote}, "
@@ -124,7 +129,14 @@ def check_folder(folder: Path, engine: str) -> None:
 
 
 def mark_folder(folder: Path, engine: str) -> None:
-    """Write down which engine a folder belongs to, once its schema stands."""
-    marker = folder / "engine"
-    if not marker.exists():
-        marker.write_text(f"{engine}\n", encoding="utf-8")
+    """Write down which engine and schema version a folder belongs to, once its schema stands."""
+    marker, mark = folder / MARKER, f"{engine} {SCHEMA_VERSION}\n"
+    if not marker.exists() or marker.read_text(encoding="utf-8") != mark:
+        marker.write_text(mark, encoding="utf-8")
+
+
+def _too_new(place: Path, found: int, known: int) -> SchemaError:
+    return SchemaError(
+        f"{place}: has schema version {found}, this HydraMem reads up to {known}; "
+        "use a newer HydraMem; the store is untouched"
+    )
