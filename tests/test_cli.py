@@ -233,21 +233,40 @@ def test_interrupt_is_130_and_keeps_what_is_stored(tmp_path):
     assert process("doctor").stdout.startswith("healthy True")
 
 
-def test_on_a_terminal_there_is_colour_and_a_table(shell):
-    shell.ok("remember", "Ada Lovelace likes tea.")
+def on_a_terminal(*words: str) -> str:
+    """Run a command whose outputs are a terminal; return what it would show."""
     main, side = pty.openpty()
     child = subprocess.Popen(
-        [sys.executable, "-m", "hydramem", "recall", "tea"],
-        stdout=side, env={**os.environ, "TERM": "xterm-256color"},
+        [sys.executable, "-m", "hydramem", *words],
+        stdout=side, stderr=side, env={**os.environ, "TERM": "xterm-256color"},
     )  # fmt: skip
     os.close(side)
     told = b""
-    while b"\x1b[" not in told or b"tea" not in told:
+    while True:
         try:
             told += os.read(main, 4096)
-        except OSError:  # the terminal is closed: all was read
+        except OSError:  # the child has closed its side
             break
     child.wait(timeout=60)
     os.close(main)
-    assert b"\x1b[" in told
-    assert b"likes tea" in told
+    return told.decode()
+
+
+def test_on_a_terminal_there_is_colour_and_progress(tmp_path):
+    (tmp_path / "tea.md").write_text("# Tea\n\nAda Lovelace likes tea.\n")
+    told = on_a_terminal("ingest", "tea.md")
+    assert "1/1" in told
+    told = on_a_terminal("recall", "tea")
+    assert "\x1b[" in told
+    assert "likes tea" in told
+
+
+def test_the_demo_answers_and_leaves_a_store(shell, tmp_path):
+    told = shell.ok("demo")
+    assert (tmp_path / "hydramem-demo" / "graph").exists()
+    assert "Priya Raman" in told
+    assert str(tmp_path / "hydramem-demo") in told
+    done, *answers, way = shell.json("demo")
+    assert (done["documents"], done["skipped"]) == (0, [])
+    assert [len(answer["hits"]) > 0 for answer in answers] == [True] * 3
+    assert way["found"]

@@ -115,11 +115,26 @@ def run_blocks(page: str, folder: Path) -> None:
             assert told.returncode == 0, f"{text}\n{told.stdout}{told.stderr}"
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
-def test_what_a_page_shows_runs(page, tmp_path, monkeypatch):
+@pytest.fixture
+def reader(tmp_path, monkeypatch):
+    """An empty folder, a store of its own, and the carried model whatever was fetched."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HYDRAMEM_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("HYDRAMEM_MODELS", str(tmp_path / "models"))  # the carried model, whatever was fetched
+    monkeypatch.setenv("HYDRAMEM_MODELS", str(tmp_path / "models"))
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "start.md").write_text("# Start\n\nThe deploy guide is kept by Grace Hopper.\n")
-    run_blocks(read(page), tmp_path)
+    return tmp_path
+
+
+def test_what_the_readme_shows_runs(reader):
+    run_blocks(read("README.md"), reader)
+
+
+def test_what_the_tutorial_shows_runs(reader, monkeypatch):
+    monkeypatch.setenv("HYDRAMEM_EMBEDDING_MODEL", "hash")  # every command of it would load the model anew
+    run_blocks(read("docs/tutorial.md"), reader)
+
+
+@pytest.mark.slow
+def test_what_the_tutorial_shows_runs_with_a_real_model(reader):
+    run_blocks(read("docs/tutorial.md"), reader)

@@ -3,7 +3,10 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
+from hydramem.cli.show import plain
+from hydramem.ingest.ingest import Progress
 from hydramem.operations import Operation
 
 
@@ -14,9 +17,20 @@ def reporting(operation: Operation) -> Iterator[Callable[..., None] | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(operation.name, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield lambda *said: bar.update(task, **_state(*said))
+
+
+def _state(*said: Any) -> dict[str, Any]:
+    """Read what an operation says: how much of how much, and of what where it names it."""
+    match said:
+        case (Progress() as at,):
+            return {"completed": at.done, "total": at.total, "description": plain(at.what)[-40:]}
+        case (done, total):
+            return {"completed": done, "total": total}
+    return {}

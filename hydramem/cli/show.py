@@ -89,6 +89,9 @@ def _hits(found: Recall, out: "Console") -> None:
         out.print("nothing found", style="dim")
     for hit in found.hits:
         place = " > ".join(filter(None, (hit.source, *hit.heading_path)))
+        when = "" if hit.happened_at is None else f"{hit.happened_at:%Y-%m-%d %H:%M}"
+        said = ", ".join(filter(None, (hit.author, when)))
+        place = f"{place} ({said})" if said else place
         out.print(f"[bold green]{hit.score:.2f}[/] {escape(plain(hit.text))}")
         out.print(f"     [cyan]{escape(plain(place))}[/]  [dim]{hit.kind} {hit.id}[/]")
         out.print(f"     [dim]{escape(plain(hit.why))}[/]")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import perf_counter
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from hydramem.core.check import check_choice, check_name, check_share, check_text
 from hydramem.core.config import IngestConfig
@@ -25,6 +25,9 @@ from hydramem.storage.store import GraphStore
 
 _MOST_CHARS = 1_000_000
 
+# Read by pydantic where JSON becomes these: a mistyped field is an error, not a fact lost in silence.
+_STRICT: Any = {"extra": "forbid"}
+
 ExtractedKind = Literal["passage", "note", "fact", "event"]
 
 
@@ -38,6 +41,8 @@ class ExtractedChunk:
         happened_at: When it was said or happened.
     """
 
+    __pydantic_config__ = _STRICT
+
     text: str
     kind: ExtractedKind = "passage"
     heading_path: tuple[str, ...] = ()
@@ -49,6 +54,8 @@ class ExtractedChunk:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractedEntity:
     """A named thing in the text."""
+
+    __pydantic_config__ = _STRICT
 
     name: str
     type: str = "thing"
@@ -65,6 +72,8 @@ class ExtractedRelation:
         quote: The words of the text that state it.
         valid_from, valid_to: When it was true in the world.
     """
+
+    __pydantic_config__ = _STRICT
 
     subject: str
     type: str
