@@ -107,5 +107,11 @@ def _line(line: bytes) -> str:
 def _guess(sample: bytes) -> str:
     from charset_normalizer import from_bytes
 
-    best = from_bytes(sample, cp_isolation=_CANDIDATES).best()
-    return best.encoding if best is not None else "cp1252"
+    matches = from_bytes(sample, cp_isolation=_CANDIDATES)
+    best = matches.best()
+    if best is None:
+        return "cp1252"
+    # A short text fits several of the Latin encodings equally well; then the most common one is meant.
+    common = next((match for match in matches if match.encoding == "cp1252"), best)
+    equal = common.chaos <= best.chaos and common.coherence >= best.coherence
+    return common.encoding if equal else best.encoding

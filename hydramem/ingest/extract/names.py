@@ -210,8 +210,13 @@ def _phrase(text: str, match: re.Match[str], spans: list[Span]) -> None:
     spans.append(Span(start, match.end("phrase"), name, "thing", tentative))
 
 
+_SHOUTED = frozenset({"the", "and", "of", "a", "an", "to", "is", "in", "for", "not", "no"})
+
+
 def _is_function(word: str) -> bool:
     folded = word.casefold().rstrip(".")
+    if len(word) > 1 and word.isupper():
+        return folded in _SHOUTED  # WHO and IT are names
     return folded in FUNCTION_WORDS or folded.partition("'")[0].partition("’")[0] in FUNCTION_WORDS
 
 

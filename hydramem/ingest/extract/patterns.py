@@ -181,6 +181,33 @@ OF_THE_WORK = frozenset(
     }
     | {"created_by", "founded_by"}
 )
+# Verbs of the sentence: after an aside in commas they go on with what the sentence is about.
+FINITE = frozenset(
+    {
+        "moved_to",
+        "moved_from",
+        "lives_in",
+        "works_for",
+        "works_with",
+        "plays_for",
+        "member_of",
+        "leads",
+        "maintains",
+    }
+    | {
+        "depends_on",
+        "uses",
+        "runs_on",
+        "received",
+        "educated_at",
+        "died_in",
+        "died_on",
+        "met",
+        "likes",
+        "dislikes",
+    }
+    | {"has", "migrated_to", "migrated_from", "decided_on", "reports_to"}
+)
 # Relations that may list several objects: "stars A, B and C".
 LISTED = frozenset(
     {

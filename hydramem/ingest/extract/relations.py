@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from hydramem.ingest.extract.found import Claim
 from hydramem.ingest.extract.names import Span
-from hydramem.ingest.extract.patterns import DATED, LISTED, OF_THE_WORK, PATTERNS, TRIGGER, Pattern
+from hydramem.ingest.extract.patterns import DATED, FINITE, LISTED, OF_THE_WORK, PATTERNS, TRIGGER, Pattern
 from hydramem.ingest.extract.words import FIRST_PERSON, NOUN_TYPES, PRONOUNS
 from hydramem.ingest.sentences import sentence_spans
 
@@ -32,6 +32,7 @@ _BEFORE = re.compile(
     rf"[\"”’']?(?:\s*\([^()]*\))?[,\s]*(?:{_AUX}\s+)*"
     r"(?:(?:an?|the|his|her|their|its|our)\s+(?:[a-z][a-z-]*\s+){0,3})?(?:and\s+)?"
 )
+_WHO = re.compile(r"\b(?:who|which|that)\b")
 _SETTING = re.compile(r"\b(?:in|at|from|and|to)\s+(?:the\s+)?[\"“]?$")
 _STANDS = re.compile(
     rf"(?:^|[\s,;(])(he|she|it|they|we|I|He|She|It|They|We|(?:[Tt]he|[Tt]his) [a-z]+)\s+"
@@ -139,8 +140,9 @@ def claims_in(text: str, spans: Sequence[Span], *, topic: str | None, author: st
         if not names and topic is None and author is None:
             continue
         sentence = _Sentence(text, start, end, names, topic, author)
-        found = (*_moves(sentence), *_lives(sentence), *_kin(sentence, topic, author), *_triggered(sentence))
-        for claim in found:
+        moves = list(_moves(sentence))
+        triggered = (each for each in _triggered(sentence) if not moves or each.type not in _OF_THINGS)
+        for claim in (*moves, *_lives(sentence), *_kin(sentence, topic, author), *triggered):
             if claim.subject != claim.object:
                 claims.setdefault((claim.subject, claim.type, claim.object), claim)
         if len(claims) >= _MOST_CLAIMS:
@@ -283,7 +285,11 @@ def _subject(
         gap = sentence.text[before.end : trigger] if trigger - before.end < 160 else "."
         if before.type != "date" and before.end <= trigger and _BEFORE.fullmatch(gap):
             joined = _JOINS.search(gap) is not None
-            aside = "," in gap and (pattern.type in OF_THE_WORK or _is_setting(sentence, before))
+            aside = "," in gap and (
+                pattern.type in OF_THE_WORK
+                or (pattern.type in FINITE and _WHO.search(gap) is None)
+                or _is_setting(sentence, before)
+            )
             if not joined and not aside:
                 return before.name, 0.0
             if sentence.about is not None:

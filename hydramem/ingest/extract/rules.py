@@ -17,6 +17,17 @@ from hydramem.ingest.extract.names import (
 from hydramem.ingest.extract.patterns import END_TYPES
 from hydramem.ingest.extract.relations import claims_in, is_a_in, kinds_in
 
+_NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?|[a-z][.)])\s+(?=\S)")
+_GENERAL_HEADINGS_LIST = """
+    introduction overview usage use installation install example examples note notes summary conclusion
+    references reference contents background faq license licence contributing changelog setup requirements
+    features documentation description details motivation status tests testing configuration options
+    arguments returns raises added changed fixed removed deprecated security unreleased todo appendix index
+    abstract discussion results methods related acknowledgements quickstart credits support links history
+"""
+# Headings that every document has name nothing.
+_GENERAL_HEADINGS = frozenset(_GENERAL_HEADINGS_LIST.split())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
@@ -134,8 +145,12 @@ def _names(passage: Passage, spans: Sequence[Span], title: str | None) -> dict[s
     names: dict[str, Name] = {}
     if passage.author:
         names[passage.author] = Name(name=passage.author, type="person")
-    for heading in dict.fromkeys((*((title,) if title else ()), *passage.headings)):
-        names[heading] = _named(heading)
+    if title:
+        names[title] = _named(title)
+    for heading in passage.headings:
+        name = _NUMBERING.sub("", heading)
+        if name and name != title and name.casefold() not in _GENERAL_HEADINGS and len(name.split()) <= 8:
+            names.setdefault(name, _named(name))
     for span in spans:
         known = names.get(span.name)
         if known is not None:

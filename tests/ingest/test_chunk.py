@@ -1,0 +1,144 @@
+"""The laws of chunking: nothing lost, nothing over the limit, structure kept, ids stable."""
+
+import re
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hydramem.core.tokens import count_tokens
+from hydramem.ingest.chunk import Piece, chunk
+from hydramem.ingest.sentences import sentence_spans
+
+BLOCKS = st.sampled_from(
+    [
+        "# Top",
+        "## Under",
+        "#### Deep",
+        "Plain words stand here. And here! Are they? Yes.",
+        "- one\n- two",
+        "```python\n# not a heading\nx = 1\n\ny = 2\n```",
+        "| a | b |\n|---|---|\n| 1 | 2 |",
+        "日本語の文章です。とても長い。まだ続く！",
+        "word " * 60,
+        "x" * 300,
+        "Setext\n======",
+        "   ",
+    ]
+)
+TEXTS = st.one_of(st.lists(BLOCKS, max_size=12).map("\n\n".join), st.text(max_size=400))
+
+
+def pieces(text: str, kind: str = "markdown", limit: int = 24, overlap: int = 6) -> list[Piece]:
+    return chunk(text, kind=kind, max_tokens=limit, overlap_tokens=overlap)
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXTS, st.sampled_from(["markdown", "text", "code", "turn"]))
+def test_chunks_cover_the_text_in_order_and_keep_the_limit(text: str, kind: str) -> None:
+    cut = pieces(text, kind)
+    headings = "".join(heading for piece in cut for heading in piece.heading_path)
+    position = 0
+    for piece in cut:
+        assert piece.text == text[piece.start : piece.end]
+        assert piece.start <= piece.fresh < piece.end
+        assert piece.start <= piece.fresh and piece.fresh >= position
+        assert piece.tokens == count_tokens(piece.text) <= 24
+        _lost_only_headings(text[position : piece.fresh], headings)
+        position = piece.end
+    _lost_only_headings(text[position:], headings)
+
+
+def _lost_only_headings(between: str, headings: str) -> None:
+    for word in re.sub(r"[#=\-*_`\s]|\[|\]|\(|\)", " ", between).split():
+        assert word in headings
+
+
+@settings(max_examples=50, deadline=None)
+@given(TEXTS)
+def test_the_same_text_gives_the_same_chunks(text: str) -> None:
+    assert pieces(text) == pieces(text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(max_size=300))
+def test_sentences_tile_the_text(text: str) -> None:
+    assert "".join(text[start:end] for start, end in sentence_spans(text)) == text
+
+
+def test_sentences_end_where_a_reader_says() -> None:
+    text = "Dr. Lee met J. K. Hale in c. 890. They left! 東京へ行く。また来る。 Done"
+    assert [text[start:end].strip() for start, end in sentence_spans(text)] == [
+        "Dr. Lee met J. K. Hale in c. 890.",
+        "They left!",
+        "東京へ行く。",
+        "また来る。",
+        "Done",
+    ]
+
+
+def test_the_heading_path_stands_above_its_text() -> None:
+    cut = pieces("intro\n\n# A\n\n## B\n\none\n\n# C\n\ntwo")
+    assert [(piece.heading_path, piece.text) for piece in cut] == [
+        ((), "intro"),
+        (("A", "B"), "one"),
+        (("C",), "two"),
+    ]
+
+
+def test_headings_without_text_are_not_lost() -> None:
+    cut = pieces("# A\n\n## B\n\n## C\n\n# D\n\ntext")
+    assert [(piece.heading_path, piece.text) for piece in cut] == [(("A",), "## B\n\n## C"), (("D",), "text")]
+
+
+def test_fences_and_tables_that_fit_stay_whole() -> None:
+    fence = "```\n# no heading\n\na = 1\n```"
+    table = "| a | b |\n|---|---|\n| 1 | 2 |"
+    texts = [
+        piece.text for piece in pieces("word " * 22 + f"\n\n{fence}\n\n{table}\n\n" + "word " * 22, limit=30)
+    ]
+    assert any(fence in text for text in texts)
+    assert any(table in text for text in texts)
+
+
+def test_running_text_repeats_a_little() -> None:
+    text = " ".join(f"This is sentence {number}." for number in range(20))
+    cut = pieces(text, "text", limit=24, overlap=8)
+    assert all(piece.text.split(". ")[0] in before.text for before, piece in pairwise(cut))
+    assert all(count_tokens(text[piece.start : piece.fresh]) <= 8 for piece in cut)
+
+
+def test_a_title_line_is_a_heading_and_a_wrapped_line_is_not() -> None:
+    assert pieces("Kestrel\nKestrel is a bird.", "text")[0].heading_path == ("Kestrel",)
+    assert pieces("This line goes\non in the next.", "text")[0].heading_path == ()
+    assert pieces("One line", "text")[0].heading_path == ()
+
+
+def test_code_is_cut_at_definitions() -> None:
+    text = "import os\n\n\ndef first(a):\n    return a + 1\n\n\ndef second(b):\n    return b + 2\n"
+    assert [piece.text[:10] for piece in pieces(text, "code", limit=12)] == [
+        "import os",
+        "def first(",
+        "def second",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# a b c\n" * 10_000,
+        "## h\n\nx\n\n" * 10_000,
+        "x" * 500_000,
+        "| a |\n" * 20_000,
+        "```\n" * 20_000,
+        "\n" * 500_000,
+    ],
+)
+def test_hostile_texts_take_linear_time(text: str) -> None:
+    began = time.process_time()
+    assert all(
+        piece.tokens <= 220 for piece in chunk(text, kind="markdown", max_tokens=220, overlap_tokens=20)
+    )
+    assert time.process_time() - began < 10

@@ -1,0 +1,165 @@
+"""Names and relations by rules and by a generator."""
+
+import logging
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hydramem.core.errors import ModelUnavailableError
+from hydramem.ingest.extract.found import Found
+from hydramem.ingest.extract.model import ChunkReply, EntityReply, ExtractionReply, RelationReply, enrich
+from hydramem.ingest.extract.names import names_in
+from hydramem.ingest.extract.rules import Passage, extract
+from hydramem.llm.scripted import ScriptedGenerator
+
+
+def found(text: str, *, title: str | None = None, author: str | None = None) -> Found:
+    (only,) = extract([Passage(text=text, headings=(title,) if title else (), author=author)], title=title)
+    return only
+
+
+def names(text: str, title: str | None = None) -> set[str]:
+    return {name.name for name in found(text, title=title).names}
+
+
+def triples(text: str, *, title: str | None = None, author: str | None = None) -> set[tuple[str, str, str]]:
+    return {
+        (claim.subject, claim.type, claim.object) for claim in found(text, title=title, author=author).claims
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "She met Ludwig van Beethoven and the Queen of Sweden.",
+            {"Ludwig van Beethoven", "Queen of Sweden"},
+        ),
+        ("We use PostgreSQL, C++ and C# there.", {"PostgreSQL", "C++", "C#"}),
+        (
+            "Call numpy.linalg.norm() on search_index or `make all`.",
+            {"numpy.linalg.norm()", "search_index", "make all"},
+        ),
+        ("Вчера уехала Анна Каренина.", {"Анна Каренина"}),
+        ("東京タワーの話。", {"東京", "タワー"}),
+        ("It opened on 3 May 1999.", {"1999-05-03"}),
+        ("It opened May 3, 1999 or so.", {"1999-05-03"}),
+        ("They read “The Long Way” twice.", {"The Long Way"}),
+        ("Ada moved the billing service.", {"Ada", "billing service"}),
+        ("Working there is fun. People say so. However, nobody came.", set()),
+        ("I'm sure. We met on Monday in May.", set()),
+        ("He likes O'Donnell's farm near St. Gallen.", {"O'Donnell", "St. Gallen"}),
+    ],
+)
+def test_names(text: str, expected: set[str]) -> None:
+    assert names(text) == expected
+
+
+def test_a_sentence_start_is_a_name_where_it_is_one_elsewhere() -> None:
+    first, second = extract([Passage(text="Kestrel, then."), Passage(text="The old Kestrel.")])
+    assert [name.name for name in first.names] == ["Kestrel"]
+    assert [name.name for name in second.names] == ["Kestrel"]
+
+
+def test_a_title_brings_its_plain_name_and_a_surname_means_the_title() -> None:
+    only = found("Hale was born in Bergen. He led the Harbour Office.", title="Ada Hale (engineer)")
+    title = next(name for name in only.names if name.name == "Ada Hale (engineer)")
+    assert "Ada Hale" in title.aliases
+    assert ("Ada Hale (engineer)", "born_in", "Bergen") in {
+        (c.subject, c.type, c.object) for c in only.claims
+    }
+
+
+def test_an_acronym_is_an_alias() -> None:
+    only = found("It asked the World Health Organization (WHO) twice.")
+    assert [(name.name, "WHO" in name.aliases) for name in only.names] == [
+        ("World Health Organization", True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Red Gap is a 1943 film directed by Sam Newfield and starring Al Hale.", {
+            ("Red Gap", "directed_by", "Sam Newfield"), ("Red Gap", "features", "Al Hale")}),
+        ("The film Red Gap stars Al Hale, Bo Berg and Cy Lind.", {
+            ("Red Gap", "features", "Al Hale"), ("Red Gap", "features", "Bo Berg"),
+            ("Red Gap", "features", "Cy Lind")}),
+        ("Oslo is the capital of Norway.", {("Oslo", "capital_of", "Norway")}),
+        ("Louis Hale, son of Erik Hale, moved to Bergen.", {
+            ("Louis Hale", "child_of", "Erik Hale"), ("Louis Hale", "moved_to", "Bergen")}),
+        ("Ada Hale (10 May 1815 – 2 June 1852) was a writer.", {
+            ("Ada Hale", "born_on", "1815-05-10"), ("Ada Hale", "died_on", "1852-06-02")}),
+        ("Wen Li moved the billing service from PostgreSQL to MySQL.", {
+            ("billing service", "migrated_from", "PostgreSQL"), ("billing service", "migrated_to", "MySQL")}),
+        ("The board service depends on Kestrel.", {("board service", "depends_on", "Kestrel")}),
+        ("The Lantern team is led by Priya Raman.", {("Priya Raman", "leads", "Lantern")}),
+    ],
+)  # fmt: skip
+def test_relations(text: str, expected: set[tuple[str, str, str]]) -> None:
+    assert triples(text) == expected
+
+
+def test_pronouns_mean_the_topic_and_i_means_the_speaker() -> None:
+    assert triples("He was born in Bergen.", title="Ada Hale") == {("Ada Hale", "born_in", "Bergen")}
+    assert triples("I moved to Bergen.", author="Mel") == {("Mel", "moved_to", "Bergen")}
+    assert triples("He moved to Bergen.", author="Mel") == set()
+
+
+def test_things_in_one_sentence_are_not_related_by_that_alone() -> None:
+    assert triples("Ada Hale, Bo Berg, Kestrel, Lantern and Oslo were on the list.") == set()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(max_size=300), st.one_of(st.none(), st.text(min_size=1, max_size=20)))
+def test_any_text_can_be_read(text: str, author: str | None) -> None:
+    only = found(text, author=author)
+    named = {name.name for name in only.names}
+    assert all({claim.subject, claim.object} <= named for claim in only.claims)
+    assert all(claim.subject != claim.object for claim in only.claims)
+
+
+def test_a_query_is_read_whatever_its_case() -> None:
+    assert {"Kestrel", "Priya Raman"} <= set(names_in("Does Priya Raman know Kestrel?"))
+
+
+TEXT = "Ada Hale keeps the ledger of the Kestrel Works."
+
+
+def reply(quote: str) -> ExtractionReply:
+    relation = RelationReply(subject="Ada Hale", type="Keeps Ledger Of", object="Kestrel Works", quote=quote)
+    entity = EntityReply(name="Kestrel Works", type="Company", description="A factory")
+    return ExtractionReply(chunks=(ChunkReply(number=1, entities=(entity,), relations=(relation,)),))
+
+
+def enriched(*replies: object) -> Found:
+    generator = ScriptedGenerator(list(replies))
+    return enrich({"c_1": found(TEXT)}, {"c_1": TEXT}, generator=generator, batch=8)["c_1"]
+
+
+def test_a_generator_adds_what_it_can_quote() -> None:
+    only = enriched(reply("keeps the  ledger"))
+    assert [(c.subject, c.type, c.object) for c in only.claims] == [
+        ("Ada Hale", "keeps_ledger_of", "Kestrel Works")
+    ]
+    works = next(name for name in only.names if name.name == "Kestrel Works")
+    assert (works.type, works.description) == ("company", "A factory")
+
+
+def test_a_relation_whose_quote_is_not_there_is_dropped() -> None:
+    assert enriched(reply("burned the ledger")).claims == ()
+    assert enriched(reply(" ")).claims == ()
+
+
+def test_a_generator_that_fails_costs_only_the_enrichment(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert enriched(ModelUnavailableError("down")) == found(TEXT)
+    assert "rules alone" in caplog.text
+
+
+def test_equal_texts_are_asked_about_once() -> None:
+    generator = ScriptedGenerator([reply("keeps the ledger")])
+    both = {"c_1": found(TEXT), "c_2": found(TEXT)}
+    texts = dict.fromkeys(both, TEXT)
+    assert all(each.claims for each in enrich(both, texts, generator=generator, batch=1).values())

@@ -1,0 +1,113 @@
+"""What an agent extracted: stored as given, checked before anything is written."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from hydramem.core.errors import InvalidInputError
+from hydramem.core.types import Ingested
+from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
+from tests.ingest.conftest import PROJECT, Kit
+
+CHUNKS = (ExtractedChunk(text="Ada leads billing."), ExtractedChunk(text="Billing uses Kestrel."))
+LEADS = ExtractedRelation(subject="Ada", type="leads", object="billing", quote="Ada leads billing")
+
+
+def store(
+    kit: Kit,
+    chunks: Sequence[ExtractedChunk] = CHUNKS,
+    entities: Sequence[ExtractedEntity] = (),
+    relations: Sequence[ExtractedRelation] = (LEADS,),
+) -> Ingested:
+    return ingest_extracted(
+        "chat",
+        chunks,
+        entities=entities,
+        relations=relations,
+        project=PROJECT,
+        graph=kit.graph,
+        commit=kit.commit,
+        embed=kit.embed,
+        known=kit.known,
+        settings=kit.settings,
+    )
+
+
+def test_it_is_stored_with_its_evidence(kit: Kit) -> None:
+    done = store(kit, entities=[ExtractedEntity(name="Ada", type="person", aliases=("Ada Hale",))])
+    assert (done.documents, done.chunks, done.entities, done.relations) == (1, 2, 2, 1)
+    (relation,) = kit.relations()
+    assert relation.evidence == (kit.chunks()[0].id,)
+    assert kit.known(["ada hale"])["ada hale"] == kit.known(["ada"])["ada"]
+    assert kit.counted_right()
+
+
+def test_the_same_again_changes_nothing(kit: Kit) -> None:
+    store(kit)
+    assert store(kit).unchanged == 1
+    assert len(kit.writes) == 1
+
+
+def test_another_version_replaces_it(kit: Kit) -> None:
+    store(kit)
+    done = store(kit, chunks=CHUNKS[1:], relations=())
+    assert (done.retired_chunks, kit.texts(), kit.relations()) == (1, ["Billing uses Kestrel."], [])
+    assert kit.counted_right()
+
+
+def test_further_relations_of_the_same_text_are_added(kit: Kit) -> None:
+    store(kit)
+    store(kit, relations=(LEADS, ExtractedRelation(subject="billing", type="uses", object="Kestrel")))
+    assert kit.triples() == {("Ada", "leads", "billing"), ("billing", "uses", "Kestrel")}
+    assert kit.counted_right()
+
+
+def test_employed_twice_is_two_relations(kit: Kit) -> None:
+    times = [("2019-01-01", "2021-01-01"), ("2023-01-01", None)]
+    store(
+        kit,
+        relations=[
+            ExtractedRelation(
+                subject="Ada", type="works_for", object="billing", valid_from=start, valid_to=end
+            )
+            for start, end in times
+        ],
+    )
+    assert len(kit.relations()) == 2
+
+
+@pytest.mark.parametrize(
+    ("relation", "named"),
+    [
+        (ExtractedRelation(subject="A", type="r", object="B", confidence=math.nan), "confidence"),
+        (ExtractedRelation(subject="A", type="r", object="B", confidence="94"), "confidence"),  # type: ignore[arg-type]
+        (ExtractedRelation(subject="A", type="r", object="Ａ"), "itself"),
+        (ExtractedRelation(subject=" ", type="r", object="B"), "subject"),
+        (ExtractedRelation(subject="A", type="", object="B"), "type"),
+        (
+            ExtractedRelation(
+                subject="A", type="r", object="B", valid_from="2024-01-02", valid_to="2024-01-01"
+            ),
+            "before",
+        ),
+        (ExtractedRelation(subject="A", type="r", object="B", valid_from="2024-01-02T10:00"), "valid_from"),
+    ],
+)
+def test_a_wrong_relation_is_refused_and_nothing_is_written(
+    kit: Kit, relation: ExtractedRelation, named: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=named):
+        store(kit, relations=(LEADS, relation))
+    assert kit.writes == []
+
+
+@pytest.mark.parametrize("text", ["", " ", "a\0b", "\ud800"])
+def test_a_wrong_text_is_refused(kit: Kit, text: str) -> None:
+    with pytest.raises(InvalidInputError, match=r"chunks\[1\]"):
+        store(kit, chunks=(CHUNKS[0], ExtractedChunk(text=text)))
+    with pytest.raises(InvalidInputError, match="chunks"):
+        store(kit, chunks=())
+    with pytest.raises(InvalidInputError, match=r"entities\[0\]"):
+        store(kit, entities=[ExtractedEntity(name=text)])
+    assert kit.writes == []

@@ -1,0 +1,235 @@
+"""The flow over whole stores: what is stored, what a second run changes, what a death leaves."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hydramem.core.types import Relation
+from hydramem.ingest.ingest import Progress, ingest
+from tests.ingest.conftest import PROJECT, KilledError, Kit
+
+GUIDE = """# Harbour
+
+The board service depends on Kestrel. Kestrel is owned by Lantern.
+
+## People
+
+Priya Raman leads Lantern. Jonas Hale works for Lantern.
+"""
+
+
+@pytest.fixture
+def guide(tmp_path: Path) -> Path:
+    path = tmp_path / "guide.md"
+    path.write_text(GUIDE)
+    return path
+
+
+def long_text(sentences: int) -> str:
+    return "Long\n\n" + " ".join(
+        f"Sentence {number} tells of Crate{number} Alpha." for number in range(sentences)
+    )
+
+
+def test_a_document_becomes_chunks_entities_and_relations(kit: Kit, guide: Path) -> None:
+    done = kit.ingest(guide)
+    assert (done.documents, done.chunks, done.skipped) == (1, 2, ())
+    assert [row.heading_path for row in kit.chunks()] == [("Harbour",), ("Harbour", "People")]
+    assert {
+        ("board service", "depends_on", "Kestrel"),
+        ("Kestrel", "owned_by", "Lantern"),
+        ("Priya Raman", "leads", "Lantern"),
+        ("Jonas Hale", "works_for", "Lantern"),
+    } <= kit.triples()
+    assert done.relations == len(kit.relations())
+    assert kit.counted_right()
+
+
+def test_every_relation_has_evidence_that_quotes_it_and_mentions_both_ends(kit: Kit, guide: Path) -> None:
+    kit.ingest(guide)
+    texts = {row.id: row.text for row in kit.chunks()}
+    for relation in kit.relations():
+        assert all(relation.quote in texts[chunk] for chunk in relation.evidence)
+        mentioned = {mention.entity for mention in kit.graph.mentions(relation.evidence)}
+        assert {relation.subject, relation.object} <= mentioned
+
+
+def test_the_second_run_changes_nothing_and_embeds_nothing(kit: Kit, guide: Path) -> None:
+    kit.ingest(guide)
+    writes, embedded = len(kit.writes), len(kit.embedded)
+    done = kit.ingest(guide)
+    assert (done.documents, done.unchanged, done.chunks) == (0, 1, 0)
+    assert (len(kit.writes), len(kit.embedded)) == (writes, embedded)
+
+
+def test_an_edit_replaces_what_changed_and_retires_what_only_that_supported(kit: Kit, guide: Path) -> None:
+    kit.ingest(guide)
+    kit.embedded.clear()
+    guide.write_text(GUIDE.replace("Priya Raman leads", "Tom Berg leads"))
+    done = kit.ingest(guide)
+    assert (done.documents, done.chunks, done.retired_chunks) == (1, 1, 1)
+    assert ("Priya Raman", "leads", "Lantern") not in kit.triples()
+    assert {("Tom Berg", "leads", "Lantern"), ("Jonas Hale", "works_for", "Lantern")} <= kit.triples()
+    assert not any("depends on" in text for text in kit.embedded), "the unchanged chunk was embedded again"
+    assert kit.counted_right()
+
+
+def test_text_put_in_above_moves_chunks_without_embedding_them_again(kit: Kit, guide: Path) -> None:
+    kit.ingest(guide)
+    before = {row.text: row.id for row in kit.chunks()}
+    kit.embedded.clear()
+    guide.write_text(GUIDE.replace("# Harbour\n", "# Harbour\n\n## First\n\nA new start.\n\n## Services\n"))
+    kit.ingest(guide)
+    guide.write_text(GUIDE)
+    kit.ingest(guide)
+    assert {row.text: row.id for row in kit.chunks()} == before
+    assert sum("Priya" in text for text in kit.embedded) == 0
+    assert kit.counted_right()
+
+
+def test_an_edit_that_is_taken_back_restores_the_first_state(kit: Kit, guide: Path) -> None:
+    kit.ingest(guide)
+    texts, triples = kit.texts(), kit.triples()
+    guide.write_text("# Harbour\n\nAll is gone.\n")
+    kit.ingest(guide)
+    assert kit.texts() == ["All is gone."]
+    guide.write_text(GUIDE)
+    kit.ingest(guide)
+    assert (kit.texts(), kit.triples()) == (texts, triples)
+    assert kit.counted_right()
+
+
+def test_a_document_that_was_emptied_keeps_nothing(kit: Kit, guide: Path) -> None:
+    kit.ingest(guide)
+    guide.write_text("\n")
+    assert kit.ingest(guide).skipped == ()
+    assert (kit.texts(), kit.relations()) == ([], [])
+
+
+def test_one_change_is_recorded_for_each_document(kit: Kit, guide: Path) -> None:
+    kit.ingest(guide)
+    (write,) = kit.writes
+    (change,) = write.changes
+    assert change.target == write.documents[0].id
+    assert set(json.loads(change.after)["chunks"]) == {row.id for row in write.chunks}
+
+
+def test_documents_share_batches(kit: Kit, tmp_path: Path) -> None:
+    for number in range(9):
+        (tmp_path / f"{number}.txt").write_text(f"Ada wrote note number {number}.")
+    kit.ingest(tmp_path, batch_chunks=4)
+    assert [len(write.documents) for write in kit.writes] == [4, 4, 1]
+    assert len(kit.texts()) == 9
+
+
+@pytest.mark.parametrize("dies_after", range(8))
+def test_a_death_in_a_large_document_leaves_no_half_of_it(kit: Kit, tmp_path: Path, dies_after: int) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text(long_text(60))
+    kit.dies_after = dies_after
+    sizes = {"chunk_tokens": 24, "overlap_tokens": 0, "batch_chunks": 4}
+    try:
+        kit.ingest(path, **sizes)
+    except KilledError:
+        assert (kit.texts(), kit.relations()) == ([], [])
+    kit.dies_after = None
+    whole = Kit()
+    whole.ingest(path, **sizes)
+    kit.ingest(path, **sizes)
+    assert kit.texts() == whole.texts()
+    assert kit.triples() == whole.triples()
+    assert kit.counted_right()
+    assert len([text for text in kit.embedded if "Sentence" in text]) <= len(whole.texts()) + 4
+
+
+def test_a_death_while_a_large_document_is_replaced_leaves_the_old_one(kit: Kit, tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text("Long\n\nAda Hale leads Kestrel Works.")
+    kit.ingest(path)
+    old = kit.texts(), kit.triples()
+    path.write_text(long_text(60))
+    kit.dies_after = 3
+    with pytest.raises(KilledError):
+        kit.ingest(path, chunk_tokens=24, batch_chunks=4)
+    assert (kit.texts(), kit.triples()) == old
+
+
+def test_what_a_person_forgot_stays_forgotten_when_its_document_is_edited(kit: Kit, guide: Path) -> None:
+    from hydramem.ingest.withdraw import forget
+
+    kit.ingest(guide)
+    people = next(row for row in kit.chunks() if "Priya" in row.text)
+    forget([people.id], graph=kit.graph, mirror=kit.mirror)
+    guide.write_text(GUIDE.replace("depends on Kestrel", "depends on Heron"))
+    kit.ingest(guide)
+    assert not any("Priya" in text for text in kit.texts())
+
+
+def test_refused_relations_are_not_stored_and_are_on_record(kit: Kit, guide: Path) -> None:
+    def no_work(relation: Relation) -> str:
+        return "rejected" if relation.type == "works_for" else "deferred"
+
+    kit.ingest(guide, accept=no_work)
+    assert {row.type for row in kit.relations()} == {"depends_on", "owned_by", "leads"}
+    assert {row.verdict for row in kit.relations()} == {"deferred"}
+    assert json.loads(kit.writes[0].changes[0].after)["relations_refused"]
+
+
+def test_nothing_is_called_verified_where_nothing_verified(kit: Kit, guide: Path) -> None:
+    kit.ingest(guide)
+    assert {row.verdict for row in kit.relations()} == {None}
+
+
+def test_two_documents_name_one_entity(kit: Kit, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Theodred II (Bishop of Elmham)\nTheodred II was a bishop of Elmham.")
+    (tmp_path / "b.txt").write_text("Elmham\nElmham was the see of Theodred II until 997.")
+    kit.ingest(tmp_path)
+    (id,) = set(kit.known(["theodred ii", "theodred ii (bishop of elmham)"]).values())
+    assert len(kit.graph.mentioned([id])) == 2
+
+
+def test_progress_ends_with_all_sources_done(kit: Kit, tmp_path: Path) -> None:
+    for name in "abc":
+        (tmp_path / f"{name}.txt").write_text(f"Note {name}")
+    said: list[Progress] = []
+    ingest(
+        [tmp_path],
+        project=PROJECT,
+        graph=kit.graph,
+        commit=kit.commit,
+        embed=kit.embed,
+        known=kit.known,
+        settings=kit.settings,
+        progress=said.append,
+    )
+    assert [(each.done, each.total, each.what) for each in said] == [
+        (1, 3, "a.txt"),
+        (2, 3, "b.txt"),
+        (3, 3, "c.txt"),
+    ]
+
+
+def test_an_interruption_between_batches_keeps_what_was_committed(kit: Kit, tmp_path: Path) -> None:
+    for number in range(8):
+        (tmp_path / f"{number}.txt").write_text(f"Ada wrote note number {number}.")
+
+    def interrupt(progress: Progress) -> None:
+        if progress.done == 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ingest(
+            [tmp_path],
+            project=PROJECT,
+            graph=kit.graph,
+            commit=kit.commit,
+            embed=kit.embed,
+            known=kit.known,
+            settings=kit.settings.__class__(batch_chunks=4),
+            progress=interrupt,
+        )
+    assert len(kit.texts()) == 4
+    kit.ingest(tmp_path)
+    assert len(kit.texts()) == 8
+    assert kit.counted_right()

@@ -1,0 +1,119 @@
+"""Finding and reading sources: kinds, encodings, titles, and files that are no text."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hydramem.core.errors import InvalidInputError
+from hydramem.core.types import SkippedSource
+from hydramem.ingest.decode import decode, is_binary
+from hydramem.ingest.html import as_markdown
+from hydramem.ingest.read import Raw, SourceText, Transcript, clean, find, load, parse
+
+LIMIT = 2**20
+
+
+def read(path: Path) -> "SourceText | Transcript":
+    raw = load(path, max_bytes=LIMIT)
+    assert isinstance(raw, Raw), raw
+    return parse(raw)
+
+
+def text_of(path: Path, data: "bytes | str") -> SourceText:
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    parsed = read(path)
+    assert isinstance(parsed, SourceText)
+    return parsed
+
+
+def test_a_folder_is_walked_in_order_without_hidden_things_and_loops(tmp_path: Path) -> None:
+    for name in ("b.txt", "a.txt", ".hidden.txt", ".git/config.txt", "sub/c.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    (tmp_path / "sub" / "loop").symlink_to(tmp_path)
+    (tmp_path / "again.txt").symlink_to(tmp_path / "a.txt")
+    assert [Path(path).name for path in find([tmp_path]) if isinstance(path, Path)] == [
+        "a.txt",
+        "b.txt",
+        "c.txt",
+    ]
+
+
+@pytest.mark.parametrize("path", ["nowhere", "", "a\0b"])
+def test_a_path_that_is_not_there_is_an_error(tmp_path: Path, path: str) -> None:
+    with pytest.raises(InvalidInputError, match="sources"):
+        find([tmp_path, tmp_path / path if path == "nowhere" else path])
+
+
+def test_what_is_no_text_is_skipped_with_its_reason(tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(bytes(range(256)) * 10)
+    (tmp_path / "huge.txt").write_bytes(b"x" * (LIMIT + 1))
+    os.mkfifo(tmp_path / "pipe")
+    reasons = {}
+    for path in (
+        tmp_path / "binary",
+        tmp_path / "huge.txt",
+        tmp_path / "pipe",
+        Path("/dev/zero"),
+        tmp_path / "gone",
+    ):
+        skipped = load(path, max_bytes=LIMIT)
+        assert isinstance(skipped, SkippedSource)
+        reasons[path.name] = skipped.reason
+    assert reasons["binary"] == "binary"
+    assert "MB" in reasons["huge.txt"]
+    assert reasons["pipe"] == reasons["zero"] == "not a regular file"
+    assert reasons["gone"]
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Привет, мир! Как дела сегодня?", "cp1251"),
+        ("naïve café, déjà vu", "latin-1"),
+        ("日本語のテキストです。東京へ行きます。", "shift_jis"),
+        ("Ada wrote this.", "utf-16"),
+        ("Ada wrote this.", "utf-16-le"),
+        ("Ada schrieb über Käse.", "utf-8-sig"),
+    ],
+)
+def test_encodings(text: str, encoding: str) -> None:
+    data = text.encode(encoding)
+    assert not is_binary(data)
+    assert decode(data) == text
+
+
+def test_encodings_mixed_in_one_file() -> None:
+    assert decode("één\n".encode() + "één\n".encode("latin-1") + b"twee\n") == "één\néén\ntwee\n"
+
+
+def test_text_is_cleaned() -> None:
+    assert clean("a\0b\r\nc\ud800d e\u0301") == "ab\nc\ufffdd é"
+
+
+def test_markdown_titles_and_front_matter(tmp_path: Path) -> None:
+    page = text_of(
+        tmp_path / "a.md", "---\ntitle: From matter\ntags: [x, y]\ndeep: {a: 1}\n---\n# Heading\n\ntext"
+    )
+    assert (page.title, page.metadata) == ("From matter", {"title": "From matter", "tags": ["x", "y"]})
+    assert text_of(tmp_path / "b.md", "```\n# no\n```\n\n# *Yes* [it](x) is\n\ntext").title == "Yes it is"
+    assert text_of(tmp_path / "c.txt", "Kestrel\n\nA broker.").title == "Kestrel"
+    assert text_of(tmp_path / "d.txt", "Just one line").title == ""
+    assert text_of(tmp_path / "e.py", "def f(): ...\n").title == "e.py"
+    assert text_of(tmp_path / "f.json", "[" * 10_000 + "]" * 10_000).kind == "text"
+
+
+def test_html_becomes_structured_text() -> None:
+    page = as_markdown(
+        "<html><head><title>T</title><script>bad()</script></head><body><h1>Head <b>ing</b></h1>text"
+        "<p>para<ul><li>one<li>two</ul><pre>a\n  b</pre><table><tr><th>x<th>y<tr><td>1<td>2</table></body>"
+    )
+    assert page.title == "T"
+    assert page.text == (
+        "# Head ing\n\ntext\n\npara\n\n- one\n- two\n\n```\na\n  b\n```\n\n| x | y |\n| 1 | 2 |\n"
+    )
+
+
+def test_html_nested_without_end_is_read() -> None:
+    assert as_markdown("<div>" * 100_000 + "deep").text.strip() == "deep"
