@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields as fields_of
 from datetime import UTC, datetime
 from functools import cache
@@ -53,8 +53,8 @@ def _encode_texts(values: Sequence[str]) -> list[str]:
     return [str(_encode_text(value)) for value in values]
 
 
-def _encode_json(value: object) -> str:
-    return json.dumps(value if isinstance(value, dict) else dict(value), allow_nan=False)  # type: ignore[call-overload]  # anything but a mapping raises TypeError, which encode names
+def _encode_json(value: Mapping[str, object]) -> str:
+    return json.dumps(dict(value), allow_nan=False)
 
 
 def _encode_time(value: datetime | None) -> datetime | None:

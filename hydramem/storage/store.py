@@ -45,7 +45,8 @@ class Write:
     """What one transaction commits: whole rows (new, or in place of the row of the same id) and their audit.
 
     A relation's ends, a mention's and a link's, a chunk's document and session must exist or be in
-    the same write; anything else is an `InvalidInputError` and nothing is written.
+    the same write; anything else is an `InvalidInputError` and nothing is written. `recalled` rows also
+    count on their chunk (`recall_count`, `last_recalled_at`); they alone need no Change.
     """
 
     changes: tuple[Change, ...]

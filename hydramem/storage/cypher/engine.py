@@ -1,5 +1,6 @@
 """One graph database file: opened within limits, read by many, written by one, its errors by our names."""
 
+import ctypes
 import importlib
 import logging
 import os
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from weakref import WeakValueDictionary
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import ConfigError, SchemaError, StorageError, StoreBusyError
@@ -25,8 +27,8 @@ _BACKEND_ERRORS = (RuntimeError, MemoryError, ValueError, IndexError, OverflowEr
 # The engines crash the process when two are imported into it.
 _ENGINES = ("ladybug", "kuzu")
 
-_open_files: set[tuple[int, str]] = set()
-_open_files_lock = threading.Lock()
+_open: "WeakValueDictionary[tuple[int, str], Engine]" = WeakValueDictionary()
+_open_lock = threading.Lock()
 
 
 class Engine:
@@ -54,11 +56,11 @@ class Engine:
         self._state = threading.Condition()
         self._closed = False
         self._library = _load(settings.graph)
-        self._key = _claim(file)
+        self._key = _claim(self)
         try:
             self._database = self._open(settings)
         except BaseException:
-            _open_files.discard(self._key)
+            _open.pop(self._key, None)
             raise
 
     def _open(self, settings: StorageConfig) -> Any:
@@ -81,8 +83,8 @@ class Engine:
     def writing(self) -> Iterator[Query]:
         """Hold the writer lock and one transaction: committed at the end, rolled back on any error."""
         with self._writer, self.reading() as query:
-            query("BEGIN TRANSACTION", {})
             try:
+                query("BEGIN TRANSACTION", {})
                 yield query
                 query("COMMIT", {})
             except BaseException:
@@ -178,7 +180,7 @@ class Engine:
             self._idle.clear()
         with self._mapped():
             self._database.close()
-        _open_files.discard(self._key)
+        _open.pop(self._key, None)
 
 
 def _execute(connection: Any, statement: str, parameters: dict[str, object]) -> Any:
@@ -213,14 +215,25 @@ def _load(name: str) -> ModuleType:
     return importlib.import_module(name)
 
 
-def _claim(file: Path) -> tuple[int, str]:
+def _claim(engine: Engine) -> tuple[int, str]:
     # Two handles on one file in one process would silently lose writes.
-    key = (os.getpid(), str(file.resolve()))
-    with _open_files_lock:
-        if key in _open_files:
-            raise StoreBusyError(f"{file}: already open in this process; use the store that holds it")
-        _open_files.add(key)
+    key = (os.getpid(), str(engine.file.resolve()))
+    with _open_lock:
+        if key in _open:
+            raise StoreBusyError(f"{engine.file}: already open in this process; use the store that holds it")
+        _open[key] = engine
     return key
+
+
+def _keep_in_child() -> None:
+    # A forked child that frees its copy of a database, at the latest when it exits, hangs waiting for
+    # threads that it does not have, or writes a checkpoint over the parent's file. So it never frees it.
+    for engine in list(_open.values()):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_keep_in_child)
 
 
 def _limits(settings: StorageConfig) -> dict[str, int]:
