@@ -1,6 +1,8 @@
 """Bytes to text: byte-order marks, UTF-8, and a guess for the rest; and whether bytes are text at all."""
 
 import codecs
+import re
+import unicodedata
 
 _SAMPLE = 65_536
 _MARKS = (
@@ -33,7 +35,8 @@ _MAGIC = (
         b"\xca\xfe\xba\xbe",
     ),
 )
-_CONTROL = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1b\x00") + b"\x7f"
+_UNFIT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufeff]|[\ud800-\udfff]")
+_CONTROL_BYTES = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1b\x00") + b"\x7f"
 # Encodings to guess between where text is not UTF-8: the common one of each script.
 _CANDIDATES = [
     *("cp1252", "cp1251", "cp1250", "koi8_r", "cp1253", "cp1254", "cp1255", "cp1256"),
@@ -48,7 +51,7 @@ def is_binary(data: bytes) -> bool:
     if data.startswith(tuple(mark for mark, _ in _MARKS)):
         return False
     sample = data[:_SAMPLE]
-    controls = len(sample) - len(sample.translate(None, _CONTROL))
+    controls = len(sample) - len(sample.translate(None, _CONTROL_BYTES))
     zeros = sample.count(0)
     if _wide(sample) is not None:
         return False
@@ -115,3 +118,15 @@ def _guess(sample: bytes) -> str:
     common = next((match for match in matches if match.encoding == "cp1252"), best)
     equal = common.chaos <= best.chaos and common.coherence >= best.coherence
     return common.encoding if equal else best.encoding
+
+
+def clean(text: str) -> str:
+    """Return text that every store can hold: NFC, one line end, no control characters or surrogates."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.isascii() and text.isprintable():
+        return text
+    text = _UNFIT.sub(
+        lambda match: "\ufffd" if match.group() >= "\ud800" and match.group() < "\ue000" else "", text
+    )
+    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)

@@ -6,7 +6,6 @@ What cannot be read is a `SkippedSource` with its reason; only a path that does 
 import os
 import re
 import stat
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash
 from hydramem.core.types import SkippedSource
-from hydramem.ingest.decode import decode, is_binary
+from hydramem.ingest.decode import clean, decode, is_binary
 from hydramem.ingest.structure import leading_title, plain_heading
 from hydramem.ingest.transcript import Conversation, parse_transcript
 
@@ -34,7 +33,6 @@ _FIRST_HEADING = re.compile(
     r"^ {0,3}#{1,6}[ \t]+([^\n]{1,200}?)[ \t]*#*[ \t]*$|^([^\s#>|*+`~-][^\n]{0,200})\n=+[ \t]*$", re.M
 )
 _FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufeff]|[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,8 +223,8 @@ def _html(raw: Raw, text: str) -> SourceText:
         source=raw.source,
         source_type="html",
         kind="markdown",
-        title=page.title or _heading_of(page.text) or "",
-        text=page.text,
+        title=clean(page.title) or _heading_of(page.text) or "",
+        text=clean(page.text),
         content_hash=raw.content_hash,
     )
 
@@ -270,23 +268,13 @@ def _front_matter(text: str) -> dict[str, object]:
     matter: dict[str, object] = {}
     for key, value in loaded.items():
         if isinstance(value, list):
-            matter[str(key)] = [_scalar(item) for item in value if not isinstance(item, list | dict | set)]
+            matter[clean(str(key))] = [
+                _scalar(item) for item in value if not isinstance(item, list | dict | set)
+            ]
         elif not isinstance(value, dict | set):
-            matter[str(key)] = _scalar(value)
+            matter[clean(str(key))] = _scalar(value)
     return matter
 
 
 def _scalar(value: object) -> object:
-    return value if isinstance(value, str | int | bool) or value is None else str(value)
-
-
-def clean(text: str) -> str:
-    """Return text that every store can hold: NFC, one line end, no control characters or surrogates."""
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if text.isascii() and text.isprintable():
-        return text
-    text = _CONTROL.sub(
-        lambda match: "\ufffd" if match.group() >= "\ud800" and match.group() < "\ue000" else "", text
-    )
-    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+    return value if isinstance(value, int | bool) or value is None else clean(str(value))

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from hydramem.core.types import Metadata
+from hydramem.ingest.decode import clean
 from hydramem.ingest.when import parse_loose
 
 _WHO = ("author", "speaker", "role", "sender", "from", "name", "user")
@@ -105,7 +106,8 @@ def _turns(value: Any, name: str, depth: int) -> Iterator[tuple[str, Turn]]:
 
 def _nested(value: Mapping[str, Any], name: str, depth: int) -> Iterator[tuple[str, Turn]]:
     own = next(
-        (str(value[key]) for key in _NAMES if isinstance(value.get(key), str | int) and value[key]), name
+        (clean(str(value[key])) for key in _NAMES if isinstance(value.get(key), str | int) and value[key]),
+        name,
     )
     if isinstance(value.get("mapping"), dict):
         yield from _messages(_branch(value), own)
@@ -144,7 +146,9 @@ def _messages(values: Sequence[Any], name: str) -> Iterator[tuple[str, Turn]]:
         if not author or not said:
             continue
         what_key, text = said
-        session = next((str(value[key]) for key in _SESSION if isinstance(value.get(key), str | int)), name)
+        session = next(
+            (clean(str(value[key])) for key in _SESSION if isinstance(value.get(key), str | int)), name
+        )
         when_key = next((key for key in _WHEN if value.get(key) not in (None, "")), None)
         happened = parse_loose(value[when_key]) if when_key else None
         used = {who_key, what_key, when_key if happened else None, *_SESSION}
@@ -157,7 +161,7 @@ def _who(value: Mapping[str, Any]) -> tuple[str, str]:
         if isinstance(who, dict):
             who = who.get("name") or who.get("role")
         if isinstance(who, str) and who.strip():
-            return key, " ".join(who.split())[:200]
+            return key, " ".join(clean(who).split())[:200]
     return "", ""
 
 
@@ -165,7 +169,7 @@ def _what(value: Mapping[str, Any]) -> tuple[str, str] | None:
     for key in _WHAT:
         text = _text(value.get(key), 0)
         if text.strip():
-            return key, text.strip()
+            return key, clean(text).strip()
     return None
 
 
@@ -196,12 +200,28 @@ def _rest(value: Mapping[str, Any], used: set[str | None]) -> dict[str, object]:
         if key in used or held in (None, "", [], {}):
             continue
         if isinstance(held, str | int | bool):
-            rest[key] = held[:_LONGEST_VALUE] if isinstance(held, str) else held
+            rest[clean(key)] = clean(held)[:_LONGEST_VALUE] if isinstance(held, str) else held
         elif isinstance(held, float):
-            rest[key] = held if held == held and abs(held) != float("inf") else str(held)
-        elif (
-            isinstance(held, list | dict)
-            and len(written := json.dumps(held, ensure_ascii=False)) <= _LONGEST_VALUE
-        ):
-            rest[key] = json.loads(written)
+            rest[clean(key)] = held if held == held and abs(held) != float("inf") else str(held)
+        elif isinstance(held, list | dict) and _is_small(held):
+            rest[clean(key)] = _cleaned(held)
     return rest
+
+
+def _is_small(held: Any) -> bool:
+    try:
+        written = json.dumps(held, ensure_ascii=False, allow_nan=False)
+    except (ValueError, RecursionError):
+        return False
+    return len(written) <= _LONGEST_VALUE and written.count("[") + written.count("{") <= _LONGEST_VALUE // 20
+
+
+def _cleaned(held: Any) -> Any:
+    """Clean the texts of a value that `_is_small`, and so not deep."""
+    if isinstance(held, str):
+        return clean(held)
+    if isinstance(held, list):
+        return [_cleaned(each) for each in held]
+    if isinstance(held, dict):
+        return {clean(key): _cleaned(each) for key, each in held.items()}
+    return held

@@ -157,3 +157,13 @@ def test_a_long_turn_is_split(kit: Kit, tmp_path: Path) -> None:
     assert len(kit.texts()) > 5
     assert {row.position for row in kit.chunks()} == {0}
     assert all(row.tokens <= 50 for row in kit.chunks())
+
+
+def test_texts_that_no_store_can_hold_are_cleaned(kit: Kit, tmp_path: Path) -> None:
+    path = tmp_path / "chat.jsonl"
+    path.write_text(
+        r'{"author": "M\ud800el", "text": "a\u0000b \udfff", "x": {"y\ud800": ["\u0000\ud800"]}}' + "\n"
+    )
+    kit.ingest(path)
+    (row,) = kit.chunks()
+    assert (row.author, row.text, row.metadata) == ("M\ufffdel", "ab \ufffd", {"x": {"y\ufffd": ["\ufffd"]}})
