@@ -1,10 +1,10 @@
 """HydraMem: an embedded, graph-native memory for AI agents.
 
-    import hydramem
+import hydramem
 
-    with hydramem.connect("notes") as memory:
-        memory.remember("Ada leads the billing team.")
-        print(memory.recall("who leads billing?").hits)
+with hydramem.connect("notes") as memory:
+    memory.remember("Ada leads the billing team.")
+    print(memory.recall("who leads billing?").hits)
 """
 
 from importlib import import_module

@@ -44,9 +44,7 @@ def turn_id(session: str, sequence: int, part: int = 0) -> str:
     return _address("c", "turn", session, str(sequence), str(part))
 
 
-def memory_id(
-    project: str, scope: str, kind: str, text: str, when: datetime | None, generation: int
-) -> str:
+def memory_id(project: str, scope: str, kind: str, text: str, when: datetime | None, generation: int) -> str:
     """Address a note, fact or event by what it says, of which time, and how often it was withdrawn before.
 
     The generation stands for the time it was first asserted: it tells two lives of one text apart just
