@@ -3,6 +3,9 @@
 import re
 import unicodedata
 
+from hydramem.core.types import Chunk
+from hydramem.storage.store import indexed_text
+
 MAX_QUERY_CHARS = 32_768
 """Characters of a query that are read; the rest of a longer one would cost seconds and find little more."""
 
@@ -20,6 +23,22 @@ STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
 _WORD = re.compile(r"[^\W_]+")
 _ENDINGS = ("ations", "ation", "ings", "ing", "edly", "ied", "ies", "ed", "es", "s", "ly", "e")
+
+
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
+
+def searched_text(chunk: Chunk) -> str:
+    """Return a chunk's text as full text reads it: as the embedder does, and the day it happened in words.
+
+    Questions name months and years that turns do not repeat. The embedder is better off without them.
+    """
+    day = chunk.happened_at
+    text = indexed_text(chunk)
+    return text if day is None else f"{day.day} {_MONTHS[day.month - 1]} {day.year}\n{text}"
 
 
 def words(text: str) -> list[str]:

@@ -21,9 +21,8 @@ from hydramem.storage.store import (
     VectorStats,
     chunk_mirror_hash,
     entity_mirror_hash,
-    indexed_text,
 )
-from hydramem.storage.words import MAX_QUERY_CHARS, words
+from hydramem.storage.words import MAX_QUERY_CHARS, searched_text, words
 
 _K1 = 1.2
 _B = 0.75
@@ -139,7 +138,7 @@ class InMemoryVectors:
         return None if vector is None else checked_vector(vector, self._dimension, name=id).copy()
 
     def _add(self, item: ChunkVector) -> None:
-        found = words(indexed_text(item.chunk))
+        found = words(searched_text(item.chunk))
         self._chunks[item.chunk.id] = _Row(item, Counter(found), len(found))
         self._rows_with.update(set(found))
         self._words += len(found)

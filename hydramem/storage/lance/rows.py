@@ -16,8 +16,8 @@ from hydramem.storage.store import (
     Vector,
     chunk_mirror_hash,
     entity_mirror_hash,
-    indexed_text,
 )
+from hydramem.storage.words import searched_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -110,7 +110,7 @@ def _chunk_row(item: ChunkVector) -> dict[str, Any]:
     }
     return {
         **{name: _checked(value, chunk.id) for name, value in filtered.items()},
-        "text": _readable(indexed_text(chunk)),
+        "text": _readable(searched_text(chunk)),
         "categories": [_checked(category, chunk.id) for category in chunk.categories],
         "private": chunk.private,
         # NaN is above every number in SQL and below none in Python; null is admitted by neither.
