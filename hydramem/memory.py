@@ -43,6 +43,7 @@ from hydramem.core.types import (
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
 from hydramem.ingest.ingest import Progress, ingest
 from hydramem.ingest.remember import Draft, remember
+from hydramem.ingest.target import Target
 from hydramem.ingest.withdraw import forget, revive
 from hydramem.llm.choose import choose_generator
 from hydramem.llm.model import Embedder, Generator
@@ -149,18 +150,15 @@ class Memory:
             InvalidInputError: A source does not exist; nothing is written.
         """
         store = self._use()
-        name = self._name(project)
-        return ingest(
-            [sources] if isinstance(sources, str | FilePath) else sources,
-            project=name,
-            graph=store.graph,
-            commit=store.mirror.commit,
-            embed=store.embedder.embed_documents,
-            known=lambda keys: store.snapshots.of(name).names.lookup(keys),
-            settings=store.config.ingest,
-            generator=self._generator("extract"),
-            progress=progress,
-        )
+        target = self._target(project)
+        with store.one_ingest:
+            return ingest(
+                [sources] if isinstance(sources, str | FilePath) else sources,
+                target=target,
+                settings=store.config.ingest,
+                generator=self._generator("extract"),
+                progress=progress,
+            )
 
     def ingest_extracted(
         self,
@@ -186,20 +184,17 @@ class Memory:
             InvalidInputError: A field is wrong; nothing is written.
         """
         store = self._use()
-        name = self._name(project)
-        return ingest_extracted(
-            source,
-            chunks,
-            entities=entities,
-            relations=relations,
-            title=title,
-            project=name,
-            graph=store.graph,
-            commit=store.mirror.commit,
-            embed=store.embedder.embed_documents,
-            known=lambda keys: store.snapshots.of(name).names.lookup(keys),
-            settings=store.config.ingest,
-        )
+        target = self._target(project)
+        with store.one_ingest:
+            return ingest_extracted(
+                source,
+                chunks,
+                entities=entities,
+                relations=relations,
+                title=title,
+                target=target,
+                settings=store.config.ingest,
+            )
 
     def remember(
         self,
@@ -243,7 +238,6 @@ class Memory:
             InvalidInputError: A field is wrong; nothing is written.
         """
         store = self._use()
-        name = self._name(project)
         draft = Draft(
             text=text,
             kind=check_choice(kind, get_args(ChunkKind), name="kind"),
@@ -260,15 +254,7 @@ class Memory:
             expires_at=_when(expires_at, "expires_at"),
             private=private,
         )
-        return remember(
-            draft,
-            project=name,
-            graph=store.graph,
-            mirror=store.mirror,
-            embed=store.embedder.embed_documents,
-            known=lambda keys: store.snapshots.of(name).names.lookup(keys),
-            settings=store.config.memory,
-        )
+        return remember(draft, target=self._target(project), settings=store.config.memory)
 
     def forget(self, ids: Sequence[str]) -> Forgotten:
         """Archive memories, chunks or whole documents: no longer recalled, still in history, see `revive`.
@@ -588,6 +574,17 @@ class Memory:
 
     def _name(self, project: str | None) -> str:
         return self._project if project is None else check_project(project)
+
+    def _target(self, project: str | None) -> Target:
+        store, name = self._use(), self._name(project)
+        return Target(
+            project=name,
+            graph=store.graph,
+            commit=store.mirror.commit,
+            one_writer=store.mirror.one_writer,
+            embed=store.embedder.embed_documents,
+            known=lambda keys: store.snapshots.of(name).names.lookup(keys),
+        )
 
     def _generator(self, role: str) -> Generator | None:
         return self._given_generator or choose_generator(self._opened.config.llm, role)

@@ -31,6 +31,8 @@ class OpenStore:
         self.path = path
         self.config = config
         self.handles = 1
+        # Two ingests of one document at once would both count its mentions.
+        self.one_ingest = threading.Lock()
         self._pid = os.getpid()
         self._closing: list[Callable[[], None]] = []
         try:

@@ -1,6 +1,6 @@
 """What changes when a source is stored again: chunks to write, to leave alone and to retire. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -28,6 +28,16 @@ class Difference:
     read: frozenset[str]
     embed: frozenset[str]
     retire: tuple[Chunk, ...]
+
+    def without(self, ids: Set[str]) -> "Difference":
+        """Return the difference with some chunks left alone."""
+        return Difference(
+            write=tuple(row for row in self.write if row.id not in ids),
+            fresh=self.fresh - ids,
+            read=self.read - ids,
+            embed=self.embed - ids,
+            retire=tuple(row for row in self.retire if row.id not in ids),
+        )
 
 
 def compare(

@@ -16,10 +16,9 @@ from hydramem.core.types import Chunk, Document, Ingested, Metadata, Times
 from hydramem.ingest.chunk import split_turn
 from hydramem.ingest.compare import compare
 from hydramem.ingest.extract.found import Claim, Found, Name
-from hydramem.ingest.resolve import Known
 from hydramem.ingest.rows import Draft
-from hydramem.ingest.storing import Commit, Embed, Storing, Work
-from hydramem.ingest.weave import Accept, accept_all
+from hydramem.ingest.storing import Storing, Work
+from hydramem.ingest.target import Target
 from hydramem.ingest.withdraw import document_chunks
 from hydramem.storage.store import GraphStore
 
@@ -91,13 +90,8 @@ def ingest_extracted(
     entities: Sequence[ExtractedEntity] = (),
     relations: Sequence[ExtractedRelation] = (),
     title: str | None = None,
-    project: str,
-    graph: GraphStore,
-    commit: Commit,
-    embed: Embed,
-    known: Known,
+    target: Target,
     settings: IngestConfig,
-    accept: Accept = accept_all,
 ) -> Ingested:
     """Store a document that an agent extracted; the same source again replaces it.
 
@@ -109,7 +103,7 @@ def ingest_extracted(
         entities: Named things in it; those that only a relation names are added.
         relations: Typed edges between them.
         title: The document's title.
-        project, graph, commit, embed, known, settings, accept: As for `ingest`.
+        target, settings: As for `ingest`.
 
     Raises:
         InvalidInputError: A field is wrong; the message names it, and nothing was written.
@@ -120,17 +114,9 @@ def ingest_extracted(
         raise InvalidInputError("chunks: is empty")
     names = [_name(entity, f"entities[{index}]") for index, entity in enumerate(entities)]
     claims = [_claim(relation, f"relations[{index}]") for index, relation in enumerate(relations)]
-    drafted = _draft(source, chunks, title, names, claims, project, settings)
-    storing = Storing(
-        project=project,
-        graph=graph,
-        commit=commit,
-        embed=embed,
-        known=known,
-        settings=settings,
-        accept=accept,
-    )
-    work = _work(drafted, names, claims, graph)
+    drafted = _draft(source, chunks, title, names, claims, target.project, settings)
+    storing = Storing(target=target, settings=settings)
+    work = _work(drafted, names, claims, target.graph)
     if work is None:
         return Ingested(unchanged=1, seconds=perf_counter() - started)
     storing.add(work)
@@ -255,6 +241,7 @@ def _work(drafted: Draft, names: Sequence[Name], claims: Sequence[Claim], graph:
         difference=replace(difference, read=kept),
         found=_spread(drafted.chunks, names, claims),
         stored=frozenset(stored),
+        at=drafted.document.times.recorded_at,
     )
 
 

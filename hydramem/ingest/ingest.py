@@ -18,13 +18,11 @@ from hydramem.ingest.compare import compare
 from hydramem.ingest.extract.model import enrich
 from hydramem.ingest.extract.rules import extract
 from hydramem.ingest.read import Raw, find, load, parse
-from hydramem.ingest.resolve import Known
 from hydramem.ingest.rows import draft
-from hydramem.ingest.storing import Commit, Embed, Storing, Work
-from hydramem.ingest.weave import Accept, accept_all
+from hydramem.ingest.storing import Storing, Work
+from hydramem.ingest.target import Target
 from hydramem.ingest.withdraw import document_chunks
 from hydramem.llm.model import Generator
-from hydramem.storage.store import GraphStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +37,8 @@ class Progress:
 def ingest(
     sources: Sequence[str | Path],
     *,
-    project: str,
-    graph: GraphStore,
-    commit: Commit,
-    embed: Embed,
-    known: Known,
+    target: Target,
     settings: IngestConfig,
-    accept: Accept = accept_all,
     generator: Generator | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Ingested:
@@ -53,13 +46,8 @@ def ingest(
 
     Args:
         sources: Files and folders.
-        project: Where to store.
-        graph: The graph store, read only; writes go through `commit`.
-        commit: Commits a write, with the vectors of new rows by id.
-        embed: Turns texts into an array of shape (texts, dimension).
-        known: Maps keys of names, aliases included, to ids of the project's entities.
+        target: Where to store.
         settings: Sizes of chunks and batches.
-        accept: Decides whether a new relation is stored.
         generator: Extracts beside the rules where there is one.
         progress: Called after each source.
 
@@ -68,15 +56,7 @@ def ingest(
     """
     started = perf_counter()
     found = find(sources)
-    storing = Storing(
-        project=project,
-        graph=graph,
-        commit=commit,
-        embed=embed,
-        known=known,
-        settings=settings,
-        accept=accept,
-    )
+    storing = Storing(target=target, settings=settings)
     skipped: list[SkippedSource] = []
     unchanged = 0
     for done, source in enumerate(found, 1):
@@ -109,20 +89,21 @@ def _prepare(path: Path, storing: Storing, generator: Generator | None) -> Work 
     raw = load(path, max_bytes=storing.settings.max_file_mb * 2**20)
     if isinstance(raw, SkippedSource):
         return raw
-    id = document_id(storing.project, raw.source)
-    document = next(iter(storing.graph.documents([id])), None)
+    target = storing.target
+    id = document_id(target.project, raw.source)
+    document = next(iter(target.graph.documents([id])), None)
     if document is not None and document.state == "active" and document.content_hash == raw.content_hash:
         return None
     return _compared(raw, id, storing, generator)
 
 
 def _compared(raw: Raw, id: str, storing: Storing, generator: Generator | None) -> Work | SkippedSource:
-    at = now()
-    document = next(iter(storing.graph.documents([id])), None)
+    at, target = now(), storing.target
+    document = next(iter(target.graph.documents([id])), None)
     drafted = draft(
-        parse(raw), project=storing.project, settings=storing.settings, owner=storing.owner_of, at=at
+        parse(raw), project=target.project, settings=storing.settings, owner=storing.owner_of, at=at
     )
-    stored = {row.id: row for row in document_chunks(id, storing.graph)} if document is not None else {}
+    stored = {row.id: row for row in document_chunks(id, target.graph)} if document is not None else {}
     if not drafted.chunks and not stored:
         return SkippedSource(source=raw.source, reason="empty")
     difference = compare(drafted.chunks, stored, document, at)
@@ -134,5 +115,5 @@ def _compared(raw: Raw, id: str, storing: Storing, generator: Generator | None) 
         texts = {row.id: row.text for row in drafted.chunks if row.id in found}
         found = enrich(found, texts, generator=generator, batch=storing.settings.llm_chunks)
     return Work(
-        draft=drafted, document=document, difference=difference, found=found, stored=frozenset(stored)
+        draft=drafted, document=document, difference=difference, found=found, stored=frozenset(stored), at=at
     )

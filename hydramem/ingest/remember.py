@@ -13,11 +13,11 @@ from hydramem.core.time import check_interval, now
 from hydramem.core.tokens import count_tokens
 from hydramem.core.types import Chunk, ChunkKind, Remembered, Session, Times
 from hydramem.ingest.extract.rules import Passage, extract
-from hydramem.ingest.resolve import Known
-from hydramem.ingest.weave import Accept, Woven, accept_all, relate, weave
+from hydramem.ingest.target import Target
+from hydramem.ingest.weave import Woven, relate, weave
 from hydramem.storage.changes import record
-from hydramem.storage.outbox import Embed, Mirror, worth_a_vector
-from hydramem.storage.store import GraphStore, Vector, Write, indexed_text
+from hydramem.storage.outbox import worth_a_vector
+from hydramem.storage.store import GraphStore, Write, indexed_text
 
 # Generations of one text that are looked up at once; nearly always the first is the answer.
 _LOOK_AHEAD = 4
@@ -46,25 +46,15 @@ class Draft:
 def remember(
     draft: Draft,
     *,
-    project: str,
-    graph: GraphStore,
-    mirror: Mirror,
-    embed: Embed,
-    known: Known,
+    target: Target,
     settings: MemoryConfig,
-    accept: Accept = accept_all,
 ) -> Remembered:
     """Store a memory; an equal current one is returned instead of stored twice.
 
     Args:
         draft: What to remember.
-        project: Where to store it.
-        graph: The graph store, read only; writes go through `mirror`.
-        mirror: Commits the write.
-        embed: Turns texts into an array of shape (texts, dimension).
-        known: Maps keys of names, aliases included, to ids of the project's entities.
+        target: Where to store it.
         settings: What is accepted.
-        accept: Decides whether a new relation is stored.
 
     Raises:
         InvalidInputError: A field is wrong; nothing is written.
@@ -72,17 +62,16 @@ def remember(
     _check(draft, settings)
     found = extract([Passage(text=draft.text, author=draft.author)])[0]
     # The model works before the writer lock is taken: others write meanwhile.
-    vector = embed([indexed_text(_chunk(draft, "", project, 0, now()))])[0]
-    with mirror.one_writer:
+    vector = target.embed([indexed_text(_chunk(draft, "", target.project, 0, now()))])[0]
+    with target.one_writer:
         at = now()
-        id, position = _place(draft, project, graph)
-        current = next(iter(graph.chunks([id])), None)
-        if current is not None:
+        id, position = _place(draft, target.project, target.graph)
+        if target.graph.chunks([id]):
             return Remembered(id=id, created=False)
-        chunk = _chunk(draft, id, project, position, at)
-        woven = weave([(id, found)], project=project, graph=graph, known=known, at=at)
-        write = _write(draft, chunk, woven, project=project, graph=graph, accept=accept)
-        mirror.commit(write, {id: vector} | _crossing(woven, embed))
+        chunk = _chunk(draft, id, target.project, position, at)
+        woven = weave([(id, found)], target=target, at=at)
+        named = target.embed_by_id({row.id: row.name for row in woven.crossing(worth_a_vector)})
+        target.commit(_write(draft, chunk, woven, target), {id: vector} | named)
     return Remembered(
         id=id,
         created=True,
@@ -154,18 +143,15 @@ def _chunk(draft: Draft, id: str, project: str, position: int, at: datetime) -> 
     )
 
 
-def _write(
-    draft: Draft, chunk: Chunk, woven: Woven, *, project: str, graph: GraphStore, accept: Accept
-) -> Write:
-    relations, refused = relate(
-        woven.stated, project=project, graph=graph, before=woven.before, accept=accept, at=woven.at
-    )
+def _write(draft: Draft, chunk: Chunk, woven: Woven, target: Target) -> Write:
+    relations, refused = relate(woven.stated, target=target, before=woven.before, at=woven.at)
+    project = target.project
     return Write(
         changes=(
             record("remember", project=project, target=chunk.id, after=chunk),
             *(record("remember", project=project, target=row.id, before=row) for row in refused),
         ),
-        sessions=_sessions(draft, project, woven.at, graph),
+        sessions=_sessions(draft, project, woven.at, target.graph),
         chunks=(chunk,),
         entities=woven.entities,
         mentions=woven.mentions,
@@ -181,13 +167,3 @@ def _sessions(draft: Draft, project: str, at: datetime, graph: GraphStore) -> tu
     if held is not None:
         return (replace(held, last_at=max(held.last_at, at)),)
     return (Session(id=id, project=project, name=draft.session, started_at=at, last_at=at),)
-
-
-def _crossing(woven: Woven, embed: Embed) -> dict[str, Vector]:
-    """Embed the entities that this memory makes worth a vector."""
-    fresh = [
-        entity
-        for entity in woven.entities
-        if worth_a_vector(entity.mention_count) and not worth_a_vector(woven.before.get(entity.id, 0))
-    ]
-    return dict(zip((e.id for e in fresh), embed([e.name for e in fresh]), strict=True)) if fresh else {}

@@ -1,6 +1,6 @@
 """Names to entities: one node for one thing, found by key or alias among what is known and what is new."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -8,12 +8,10 @@ from hydramem.core.ids import entity_id, entity_key
 from hydramem.core.types import Entity
 from hydramem.ingest.extract.found import Name
 from hydramem.ingest.extract.names import key_of, without_disambiguation
+from hydramem.ingest.target import Known
 
 _MOST_ALIASES = 32
 _GENERAL = frozenset({"thing", "concept", "code", ""})
-
-Known = Callable[[Sequence[str]], Mapping[str, str]]
-"""Maps keys of names, aliases included, to ids of entities that the project has."""
 
 
 def resolve(names: Iterable[Name], *, project: str, known: Known) -> dict[str, str]:

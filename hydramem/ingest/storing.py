@@ -1,32 +1,24 @@
 """Storing what ingest prepared: works are gathered into batches, and each batch is one commit."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-
-import numpy as np
-from numpy.typing import NDArray
 
 from hydramem.core.config import IngestConfig
 from hydramem.core.time import now
 from hydramem.core.types import Change, Chunk, Document, Entity, Relation
 from hydramem.ingest.compare import Difference, unfinished
 from hydramem.ingest.extract.found import Found
-from hydramem.ingest.resolve import Known
 from hydramem.ingest.rows import Draft
-from hydramem.ingest.weave import Accept, Stated, Woven, relate, weave
-from hydramem.ingest.withdraw import moved_relation, unsupported
+from hydramem.ingest.target import Target
+from hydramem.ingest.weave import Stated, Woven, relate, weave
+from hydramem.ingest.withdraw import document_chunks, moved_relation, unsupported
 from hydramem.storage.changes import record
-from hydramem.storage.store import GraphStore, Write, indexed_text
+from hydramem.storage.outbox import worth_a_vector
+from hydramem.storage.store import Vector, Write, indexed_text
 
-Vectors = Mapping[str, NDArray[np.float32]]
-Commit = Callable[[Write, Vectors], None]
-"""Commits a write, with the vectors of its new rows by id."""
-Embed = Callable[[Sequence[str]], NDArray[np.float32]]
-"""Turns texts into an array of shape (texts, dimension)."""
+Vectors = Mapping[str, Vector]
 
-# An entity that so many chunks mention is embedded; below, its chunk's own vector reaches it.
-_WORTH_A_VECTOR = 2
 # A document with more chunks than so many batches is stored over several commits.
 _BATCHES_IN_ONE = 4
 
@@ -41,6 +33,7 @@ class Work:
         difference: What changes.
         found: What its new chunks name and state, by chunk id.
         stored: Ids of its chunks that the store has, of every state.
+        at: When it was compared with the store.
     """
 
     draft: Draft
@@ -48,6 +41,7 @@ class Work:
     difference: Difference
     found: Mapping[str, Found]
     stored: frozenset[str]
+    at: datetime
 
 
 @dataclass(slots=True)
@@ -65,13 +59,8 @@ class Counts:
 class Storing:
     """Gathers works and commits them; holds what one run of ingest needs throughout."""
 
-    project: str
-    graph: GraphStore
-    commit: Commit
-    embed: Embed
-    known: Known
+    target: Target
     settings: IngestConfig
-    accept: Accept
     counts: Counts = field(default_factory=Counts)
     _waiting: list[Work] = field(default_factory=list)
     _gathered: int = 0
@@ -81,7 +70,7 @@ class Storing:
         """Return the document that wrote a session; empty where none did, None where there is no session."""
         if session in self._owners:
             return self._owners[session]
-        rows = self.graph.sessions([session])
+        rows = self.target.graph.sessions([session])
         return str(rows[0].metadata.get("document", "")) if rows else None
 
     def add(self, work: Work) -> None:
@@ -105,15 +94,31 @@ class Storing:
             self._store(works)
 
     def _store(self, works: Sequence[Work]) -> None:
-        at = now()
-        found = [item for work in works for item in work.found.items()]
-        retired = [row.id for work in works for row in work.difference.retire]
-        counted = [id for work in works for id in work.difference.read - work.difference.fresh]
-        woven = self._weave(found, at, counted=counted, retired=retired)
-        vectors = self._vectors(
-            [row for work in works for row in work.difference.write if row.id in work.difference.embed], woven
+        # The model works before the writer lock is taken: others write meanwhile.
+        vectors = self._chunk_vectors(
+            [row for work in works for row in work.difference.write if row.id in work.difference.embed]
         )
-        self._finish(works, woven.entities, woven, woven.stated, vectors, at)
+        with self.target.one_writer:
+            at = now()
+            works = [self._current(work) for work in works]
+            found = [item for work in works for item in work.found.items()]
+            retired = [row.id for work in works for row in work.difference.retire]
+            counted = [id for work in works for id in work.difference.read - work.difference.fresh]
+            woven = self._weave(found, at, counted=counted, retired=retired)
+            self._finish(
+                works, woven.entities, woven, woven.stated, vectors | self._entity_vectors(woven), at
+            )
+
+    def _current(self, work: Work) -> Work:
+        """Leave out chunks that were forgotten since the work was prepared."""
+        if work.document is None:
+            return work
+        chunks = document_chunks(work.document.id, self.target.graph)
+        forgotten = {row.id for row in chunks if row.times.retired_at and row.times.retired_at > work.at}
+        if not forgotten:
+            return work
+        found = {id: each for id, each in work.found.items() if id not in forgotten}
+        return replace(work, difference=work.difference.without(forgotten), found=found)
 
     def _weave(
         self,
@@ -123,15 +128,7 @@ class Storing:
         counted: Sequence[str],
         retired: Sequence[str] = (),
     ) -> Woven:
-        return weave(
-            found,
-            project=self.project,
-            graph=self.graph,
-            known=self.known,
-            at=at,
-            counted=counted,
-            retired=retired,
-        )
+        return weave(found, target=self.target, at=at, counted=counted, retired=retired)
 
     def _finish(
         self,
@@ -143,19 +140,12 @@ class Storing:
         at: datetime,
     ) -> None:
         """Commit works as wholes: documents, active chunks, relations and what is retired."""
-        relations, refused = relate(
-            stated,
-            project=self.project,
-            graph=self.graph,
-            before=woven.before,
-            accept=self.accept,
-            at=at,
-        )
+        relations, refused = relate(stated, target=self.target, before=woven.before, at=at)
         retired = [row.id for work in works for row in work.difference.retire]
         stated_again = {relation.id for relation in relations}
         lost = [
             moved_relation(relation, "archived", at)
-            for relation in (unsupported(retired, self.graph) if retired else ())
+            for relation in (unsupported(retired, self.target.graph) if retired else ())
             if relation.id not in stated_again
         ]
         write = Write(
@@ -167,7 +157,7 @@ class Storing:
             mentions=woven.mentions,
             relations=(*relations, *lost),
         )
-        self.commit(write, vectors)
+        self.target.commit(write, vectors)
         self._count(works, entities, woven, relations)
 
     def _count(
@@ -183,34 +173,31 @@ class Storing:
         """Store a large document: its chunks first, out of use, then all of it at once."""
         before: dict[str, int] = {}
         stated: list[Stated] = []
-        vectors: dict[str, NDArray[np.float32]] = {}
+        vectors: dict[str, Vector] = {}
         for rows in _batches(work.difference.write, self.settings.batch_chunks):
-            at = now()
+            part = self._chunk_vectors([row for row in rows if row.id in work.difference.embed])
             found = [(row.id, work.found[row.id]) for row in rows if row.id in work.found]
             counted = [id for id, _ in found if id not in work.difference.fresh]
-            woven = self._weave(found, at, counted=counted)
-            part = self._vectors([row for row in rows if row.id in work.difference.embed], woven)
-            self.commit(_ahead(work, rows, woven, at), part)
+            with self.target.one_writer:
+                at = now()
+                woven = self._weave(found, at, counted=counted)
+                self.target.commit(_ahead(work, rows, woven, at), part | self._entity_vectors(woven))
             self.counts.entities += sum(1 for entity in woven.entities if entity.id not in woven.before)
             before |= dict.fromkeys((entity.id for entity in woven.entities), 1) | woven.before
             stated.extend(woven.stated)
-            vectors |= {id: vector for id, vector in part.items() if id.startswith("c_")}
-        at = now()
-        woven = self._weave((), at, counted=(), retired=[row.id for row in work.difference.retire])
-        closing = replace(woven, before=before | woven.before)
-        self._finish([work], woven.entities, closing, stated, vectors, at)
+            vectors |= part
+        with self.target.one_writer:
+            at = now()
+            woven = self._weave((), at, counted=(), retired=[row.id for row in work.difference.retire])
+            closing = replace(woven, before=before | woven.before)
+            self._finish([work], woven.entities, closing, stated, vectors, at)
 
-    def _vectors(self, chunks: Sequence[Chunk], woven: Woven) -> dict[str, NDArray[np.float32]]:
-        entities = [
-            entity
-            for entity in woven.entities
-            if entity.mention_count >= _WORTH_A_VECTOR > woven.before.get(entity.id, 0)
-        ]
-        ids = [*(row.id for row in chunks), *(entity.id for entity in entities)]
-        if not ids:
-            return {}
-        texts = [*map(indexed_text, chunks), *(entity.name for entity in entities)]
-        return dict(zip(ids, self.embed(texts), strict=True))
+    def _chunk_vectors(self, chunks: Sequence[Chunk]) -> dict[str, Vector]:
+        return self.target.embed_by_id({row.id: indexed_text(row) for row in chunks})
+
+    def _entity_vectors(self, woven: Woven) -> dict[str, Vector]:
+        """Embed the entities that this write makes worth a vector."""
+        return self.target.embed_by_id({row.id: row.name for row in woven.crossing(worth_a_vector)})
 
 
 def _batches(rows: Sequence[Chunk], size: int) -> Iterator[Sequence[Chunk]]:

@@ -6,19 +6,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hydramem.core.ids import relation_id
-from hydramem.core.types import Decision, Entity, Mention, Origin, Relation, Times
+from hydramem.core.types import Entity, Mention, Origin, Relation, Times
 from hydramem.ingest.extract.found import Found, Name
-from hydramem.ingest.resolve import Known, merge, resolve
+from hydramem.ingest.resolve import merge, resolve
+from hydramem.ingest.target import Target, accept_all
 from hydramem.storage.store import GraphStore
 
 _MOST_EVIDENCE = 64
-
-Accept = Callable[[Relation], Decision]
-
-
-def accept_all(relation: Relation) -> Decision:
-    """Let every relation in; nothing is called verified by that."""
-    return "accepted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +45,19 @@ class Woven:
     before: dict[str, int]
     at: datetime
 
+    def crossing(self, enough: Callable[[int], bool]) -> tuple[Entity, ...]:
+        """Return the entities that have enough mentions now and had not before."""
+        return tuple(
+            row
+            for row in self.entities
+            if enough(row.mention_count) and not enough(self.before.get(row.id, 0))
+        )
+
 
 def weave(
     found: Sequence[tuple[str, Found]],
     *,
-    project: str,
-    graph: GraphStore,
-    known: Known,
+    target: Target,
     at: datetime,
     counted: Iterable[str] = (),
     retired: Sequence[str] = (),
@@ -66,14 +66,13 @@ def weave(
 
     Args:
         found: (chunk id, what it names and states).
-        project: Where they live.
-        graph: Where entities are looked up.
-        known: Finds entities by key or alias.
+        target: Where they go.
         at: The time of the write.
         counted: Chunks stored before with their mentions, which must not be counted again.
         retired: Chunks that no longer count.
     """
-    ids = resolve((name for _, each in found for name in each.names), project=project, known=known)
+    project, graph = target.project, target.graph
+    ids = resolve((name for _, each in found for name in each.names), project=project, known=target.known)
     counts: dict[tuple[str, str], int] = defaultdict(int)
     named: dict[str, list[Name]] = defaultdict(list)
     for chunk, each in found:
@@ -122,10 +121,8 @@ def _stated(found: Sequence[tuple[str, Found]], ids: dict[str, str], project: st
 def relate(
     stated: Iterable[Stated],
     *,
-    project: str,
-    graph: GraphStore,
+    target: Target,
     before: dict[str, int],
-    accept: Accept,
     at: datetime,
     origin: Origin = "extracted",
 ) -> tuple[list[Relation], list[Relation]]:
@@ -133,10 +130,8 @@ def relate(
 
     Args:
         stated: What chunks state.
-        project: Where the relations live.
-        graph: Where relations are looked up.
+        target: Where they go, and who decides on each new one.
         before: Mention counts of the entities that were stored before; a relation of others is new.
-        accept: Decides on each new relation.
         at: The time of the write.
         origin: Who says so: extraction, or an agent.
 
@@ -146,19 +141,19 @@ def relate(
     grouped: dict[str, list[Stated]] = defaultdict(list)
     for each in stated:
         grouped[each.id].append(each)
-    stored = _stored(grouped.values(), graph, before)
+    stored = _stored(grouped.values(), target.graph, before)
     kept, refused = [], []
     for id, group in grouped.items():
         old = stored.get(id)
         if old is not None:
             kept.append(_gained(old, group))
             continue
-        relation = _new(group, project=project, at=at, origin=origin)
-        decision = accept(relation)
+        relation = _new(group, project=target.project, at=at, origin=origin)
+        decision = target.accept(relation)
         if decision == "rejected":
             refused.append(relation)
         else:
-            verdict = None if accept is accept_all else decision
+            verdict = None if target.accept is accept_all else decision
             kept.append(replace(relation, verdict=verdict))
     return kept, refused
 

@@ -4,6 +4,7 @@ A relation is believed while at least one of its evidence chunks is active. Its 
 cut, so that what brings a chunk back can bring back what rested on it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -11,9 +12,9 @@ from typing import TypeVar
 
 from hydramem.core.errors import NotFoundError
 from hydramem.core.time import now
-from hydramem.core.types import Change, Chunk, Document, Forgotten, Relation, State
+from hydramem.core.types import Change, Chunk, Document, Entity, Forgotten, Relation, State
 from hydramem.storage.changes import record
-from hydramem.storage.outbox import Mirror
+from hydramem.storage.outbox import Mirror, worth_a_vector
 from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Write
 
 _PAGE = 1000
@@ -86,6 +87,7 @@ def _move(
         touched = [chunk.id for chunk in moving]
         relations = unsupported(touched, graph) if after == "archived" else _supported(touched, graph)
         at = now() if after == "archived" else None
+        entities = _recounted(touched, 1 if after == "active" else -1, graph)
         write = Write(
             changes=(
                 *_changes(operation, owners, lambda row: _moved_document(row, after, at)),
@@ -94,10 +96,13 @@ def _move(
             ),
             documents=tuple(_moved_document(row, after, at) for row in owners),
             chunks=tuple(moved_chunk(row, after, at) for row in moving),
+            entities=entities,
             relations=tuple(moved_relation(row, after, at) for row in relations),
         )
         if write.changes:
-            mirror.commit(write)
+            # Names that become worth a vector again have lost theirs; the others keep what they have.
+            worth = {row.id: row.name for row in entities if worth_a_vector(row.mention_count)}
+            mirror.commit(write, mirror.embed_by_id(worth) if after == "active" else None)
     return Forgotten(chunks=tuple(touched), relations=len(relations))
 
 
@@ -119,6 +124,15 @@ def document_chunks(document: str, graph: GraphStore) -> tuple[Chunk, ...]:
     while page := graph.list_chunks(where, Listing(limit=_PAGE, offset=len(found))):
         found.extend(page)
     return tuple(found)
+
+
+def _recounted(chunks: Sequence[str], by: int, graph: GraphStore) -> tuple[Entity, ...]:
+    """Return the entities that chunks mention, their count of active mentions raised or lowered."""
+    named = Counter(mention.entity for mention in graph.mentions(chunks))
+    return tuple(
+        replace(row, mention_count=max(0, row.mention_count + by * named[row.id]))
+        for row in graph.entities(sorted(named))
+    )
 
 
 def _moved_document(document: Document, state: State, at: datetime | None) -> Document:

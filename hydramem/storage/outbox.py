@@ -113,7 +113,7 @@ class Mirror:
         """Make the vector store hold these entities as the graph has them, or not at all where it has not."""
         entities = self._graph.entities(ids)
         store = self._vectors()
-        embedded = self._embed_by_id(
+        embedded = self.embed_by_id(
             {entity.id: entity.name for entity in entities if worth_a_vector(entity.mention_count)}
         )
         store.put(
@@ -125,11 +125,12 @@ class Mirror:
         """Pair chunks with vectors: given, else held for the same text, else made now."""
         rest = [chunk for chunk in chunks if chunk.id not in given]
         held = self._vectors().vectors([chunk.id for chunk in rest]) if rest else {}
-        made = self._embed_by_id({chunk.id: indexed_text(chunk) for chunk in rest if chunk.id not in held})
+        made = self.embed_by_id({chunk.id: indexed_text(chunk) for chunk in rest if chunk.id not in held})
         known = {**held, **made, **given}
         return [ChunkVector(chunk=chunk, vector=known[chunk.id]) for chunk in chunks]
 
-    def _embed_by_id(self, texts: Mapping[str, str]) -> dict[str, Vector]:
+    def embed_by_id(self, texts: Mapping[str, str]) -> dict[str, Vector]:
+        """Embed texts by the id of their row."""
         return dict(zip(texts, self._embed(list(texts.values())), strict=True)) if texts else {}
 
 

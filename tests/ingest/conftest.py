@@ -1,6 +1,6 @@
 """A whole store in memory, and what ingest needs of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from hydramem.core.config import IngestConfig
 from hydramem.core.types import Chunk, Ingested, Relation
 from hydramem.graph.snapshot import Snapshots
 from hydramem.ingest.ingest import ingest
-from hydramem.ingest.weave import Accept, accept_all
+from hydramem.ingest.target import Accept, Target, accept_all
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.llm.model import Generator
 from hydramem.storage.in_memory.graph import InMemoryGraph
@@ -49,7 +49,7 @@ class Kit:
         self.embedded.extend(texts)
         return self.embedder.embed_documents(texts)
 
-    def commit(self, write: Write, vectors: "dict[str, Vector]") -> None:
+    def commit(self, write: Write, vectors: Mapping[str, Vector]) -> None:
         if self.dies_after is not None and len(self.writes) >= self.dies_after:
             raise KilledError
         self.mirror.commit(write, vectors)
@@ -63,14 +63,21 @@ class Kit:
     ) -> Ingested:
         return ingest(
             sources,
+            target=self.target(accept),
+            settings=replace(self.settings, **settings),
+            generator=generator,
+        )
+
+    def target(self, accept: Accept = accept_all) -> Target:
+        """Return where to write, as an opened store does."""
+        return Target(
             project=PROJECT,
             graph=self.graph,
             commit=self.commit,
+            one_writer=self.mirror.one_writer,
             embed=self.embed,
             known=self.known,
-            settings=replace(self.settings, **settings),
             accept=accept,
-            generator=generator,
         )
 
     def chunks(self) -> list[Chunk]:

@@ -8,7 +8,7 @@ import pytest
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.types import Ingested
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
-from tests.ingest.conftest import PROJECT, Kit
+from tests.ingest.conftest import Kit
 
 CHUNKS = (ExtractedChunk(text="Ada leads billing."), ExtractedChunk(text="Billing uses Kestrel."))
 LEADS = ExtractedRelation(subject="Ada", type="leads", object="billing", quote="Ada leads billing")
@@ -25,11 +25,7 @@ def store(
         chunks,
         entities=entities,
         relations=relations,
-        project=PROJECT,
-        graph=kit.graph,
-        commit=kit.commit,
-        embed=kit.embed,
-        known=kit.known,
+        target=kit.target(),
         settings=kit.settings,
     )
 

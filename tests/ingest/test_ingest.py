@@ -7,7 +7,8 @@ import pytest
 
 from hydramem.core.types import Relation
 from hydramem.ingest.ingest import Progress, ingest
-from tests.ingest.conftest import PROJECT, KilledError, Kit
+from hydramem.ingest.withdraw import forget
+from tests.ingest.conftest import KilledError, Kit
 
 GUIDE = """# Harbour
 
@@ -195,11 +196,7 @@ def test_progress_ends_with_all_sources_done(kit: Kit, tmp_path: Path) -> None:
     said: list[Progress] = []
     ingest(
         [tmp_path],
-        project=PROJECT,
-        graph=kit.graph,
-        commit=kit.commit,
-        embed=kit.embed,
-        known=kit.known,
+        target=kit.target(),
         settings=kit.settings,
         progress=said.append,
     )
@@ -221,15 +218,30 @@ def test_an_interruption_between_batches_keeps_what_was_committed(kit: Kit, tmp_
     with pytest.raises(KeyboardInterrupt):
         ingest(
             [tmp_path],
-            project=PROJECT,
-            graph=kit.graph,
-            commit=kit.commit,
-            embed=kit.embed,
-            known=kit.known,
+            target=kit.target(),
             settings=kit.settings.__class__(batch_chunks=4),
             progress=interrupt,
         )
     assert len(kit.texts()) == 4
     kit.ingest(tmp_path)
     assert len(kit.texts()) == 8
+    assert kit.counted_right()
+
+
+def test_a_chunk_forgotten_while_its_document_is_read_again_stays_forgotten(kit: Kit, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    rest = "## One\n\nAda leads billing.\n\n## Two\n\nBilling uses Kestrel.\n"
+    page.write_text(f"# Page\n\n{rest}")
+    kit.ingest(page)
+    victim = next(row.id for row in kit.chunks() if "Kestrel" in row.text)
+    page.write_text(
+        "# Page\n\nNew words first.\n\n## One\n\nAda leads billing.\n\n## Two\n\nBilling uses Kestrel.\n"
+    )
+
+    def forgetful(progress: Progress) -> None:
+        forget([victim], graph=kit.graph, mirror=kit.mirror)
+
+    ingest([page], target=kit.target(), settings=kit.settings, progress=forgetful)
+    assert kit.graph.chunks([victim])[0].state == "archived"
+    assert "New words first." in kit.texts()
     assert kit.counted_right()

@@ -1,0 +1,44 @@
+"""Where a write of memories goes: the project, and what it takes to write there."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from hydramem.core.types import Decision, Relation
+from hydramem.storage.outbox import Embed
+from hydramem.storage.store import GraphStore, Vector, Write
+
+Commit = Callable[[Write, Mapping[str, Vector]], None]
+"""Commits a write, with the vectors of its new rows by id."""
+Known = Callable[[Sequence[str]], Mapping[str, str]]
+"""Maps keys of names, aliases included, to ids of entities that the project has."""
+Accept = Callable[[Relation], Decision]
+"""Decides whether a new relation is stored."""
+
+
+def accept_all(relation: Relation) -> Decision:
+    """Let every relation in; nothing is called verified by that."""
+    return "accepted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A project to write to.
+
+    Attributes:
+        graph: The graph store, read only; writes go through `commit`.
+        one_writer: The writer lock, held where a write depends on what was just read.
+        embed: Turns texts into an array of shape (texts, dimension).
+    """
+
+    project: str
+    graph: GraphStore
+    commit: Commit
+    one_writer: AbstractContextManager[object]
+    embed: Embed
+    known: Known
+    accept: Accept = accept_all
+
+    def embed_by_id(self, texts: Mapping[str, str]) -> dict[str, Vector]:
+        """Embed texts by the id of their row."""
+        return dict(zip(texts, self.embed(list(texts.values())), strict=True)) if texts else {}

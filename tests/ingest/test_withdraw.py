@@ -1,0 +1,70 @@
+"""Forget and revive: out of recall and back, with what rested on it."""
+
+from pathlib import Path
+
+import pytest
+
+from hydramem.core.errors import NotFoundError
+from hydramem.core.types import Document
+from hydramem.ingest.withdraw import forget, revive
+from hydramem.storage.store import ChunkFilter, Listing
+from tests.ingest.conftest import Kit
+
+
+@pytest.fixture
+def page(kit: Kit, tmp_path: Path) -> Document:
+    path = tmp_path / "page.md"
+    path.write_text("# Team\n\n## One\n\nAda leads Kestrel.\n\n## Two\n\nKestrel uses MySQL.\n")
+    kit.ingest(path)
+    return kit.graph.list_documents("notes", Listing())[0]
+
+
+def holding(kit: Kit, words: str) -> str:
+    return next(row.id for row in kit.chunks() if words in row.text)
+
+
+def test_a_forgotten_chunk_takes_along_only_what_rested_on_it_alone(kit: Kit, page: Document) -> None:
+    before = kit.triples()
+    id = holding(kit, "Ada leads")
+    done = forget([id], graph=kit.graph, mirror=kit.mirror)
+    assert (done.chunks, done.relations) == ((id,), 1)
+    assert before - kit.triples() == {("Ada", "leads", "Kestrel")}
+    assert kit.counted_right()
+    assert kit.vectors.matching("Ada", ChunkFilter(), 5) == ()
+
+
+def test_revive_is_the_way_back(kit: Kit, page: Document) -> None:
+    chunks, triples, names = kit.chunks(), kit.triples(), kit.vectors.entity_hashes()
+    forget([page.id], graph=kit.graph, mirror=kit.mirror)
+    assert kit.chunks() == []
+    assert kit.triples() == set()
+    assert kit.graph.documents([page.id])[0].state == "archived"
+    done = revive([page.id], graph=kit.graph, mirror=kit.mirror)
+    assert len(done.chunks) == len(chunks)
+    assert (kit.chunks(), kit.triples(), kit.vectors.entity_hashes()) == (chunks, triples, names)
+    assert kit.counted_right()
+    query = kit.embedder.embed_query("Kestrel")
+    assert kit.vectors.nearest_entities(query, ("notes",), 1)[0].score > 0.99
+
+
+def test_both_can_be_repeated(kit: Kit, page: Document) -> None:
+    forget([page.id], graph=kit.graph, mirror=kit.mirror)
+    assert forget([page.id], graph=kit.graph, mirror=kit.mirror).chunks == ()
+    revive([page.id], graph=kit.graph, mirror=kit.mirror)
+    assert revive([page.id], graph=kit.graph, mirror=kit.mirror).chunks == ()
+
+
+def test_an_unknown_id_is_an_error_and_nothing_is_written(kit: Kit, page: Document) -> None:
+    for withdraw in (forget, revive):
+        with pytest.raises(NotFoundError, match="c_nowhere"):
+            withdraw([page.id, "c_nowhere"], graph=kit.graph, mirror=kit.mirror)
+    assert kit.graph.documents([page.id])[0].state == "active"
+
+
+def test_each_row_has_its_change(kit: Kit, page: Document) -> None:
+    id = holding(kit, "Ada leads")
+    forget([id], graph=kit.graph, mirror=kit.mirror)
+    (change,) = kit.graph.changes(target=id)
+    assert change.operation == "forget"
+    assert '"state": "active"' in str(change.before)
+    assert '"state": "archived"' in str(change.after)
