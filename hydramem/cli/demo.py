@@ -1,6 +1,8 @@
 """`hydramem demo`: the project's own pages and a sample conversation go in, three questions are answered."""
 
 import shlex
+import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import metadata
@@ -70,7 +72,9 @@ def _ask(memory: Memory, question: str, about: str, out: "Console") -> object:
 
 
 def _say_what_next(folder: Path, embedder: str, out: "Console") -> None:
-    command = f"hydramem --store {shlex.quote(str(folder))}"
+    # As it was called where its name alone would not be found.
+    name = "hydramem" if shutil.which("hydramem") else sys.argv[0]
+    command = f"{shlex.quote(name)} --store {shlex.quote(str(folder))}"
     out.print(f"\n[bold]The memory lies in[/] {plain(str(folder))} [dim]({embedder})[/]")
     out.print("Try:")
     for words in (
