@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hydramem.core.errors import InvalidInputError
+from hydramem.core.check import check_count, check_text
 from hydramem.core.ids import entity_key
 from hydramem.graph.snapshot import MENTION, Snapshot
 
@@ -47,14 +47,10 @@ def check_query(query: str, limit: int, *, max_chars: int, max_limit: int) -> No
     """Refuse what cannot be asked.
 
     Raises:
-        InvalidInputError: The query is blank or too long, or the limit is out of its range.
+        InvalidInputError: The query is blank, too long or no Unicode text, or the limit is out of range.
     """
-    if not isinstance(query, str) or not query.strip():
-        raise InvalidInputError("query: is blank; say in words what to look for")
-    if len(query) > max_chars:
-        raise InvalidInputError(f"query: has {len(query):,} characters, more than the {max_chars:,} allowed")
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= max_limit:
-        raise InvalidInputError(f"limit: must be 1 to {max_limit}, got {limit!r:.40}")
+    check_text(query, name="query", most=max_chars)
+    check_count(limit, name="limit", most=max_limit)
 
 
 def plan(query: str, snapshot: Snapshot) -> Plan:
