@@ -301,6 +301,7 @@ class Memory:
         min_confidence: float = 0.0,
         include_private: bool = True,
         traversal: Traversal | None = None,
+        explain: bool = False,
         project: str | None = None,
     ) -> Recall:
         """Find what bears on a question: by meaning, by words, and by walking the graph from its entities.
@@ -320,6 +321,7 @@ class Memory:
             min_confidence: Only chunks of at least this confidence, 0 to 1.
             include_private: Whether private memories may be among the hits.
             traversal: Graph arm: ppr, bfs, hybrid or none; as configured where not given.
+            explain: Whether to say how the hits came about: entities, arms, candidates.
             project: Namespace to read; the handle's own where not given.
 
         Raises:
@@ -354,6 +356,7 @@ class Memory:
             snapshots=store.snapshots,
             embedder=store.embedder,
             settings=store.config.search,
+            explain=explain,
         )
 
     def get(self, id: str) -> Chunk:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hydramem.core.types import Chunk, DocumentView, Entity, Path, PathStep, Recall, RelationView
+from hydramem.core.types import Chunk, DocumentView, Entity, Explanation, Path, PathStep, Recall, RelationView
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -95,6 +95,28 @@ def _hits(found: Recall, out: "Console") -> None:
         out.print(f"[bold green]{hit.score:.2f}[/] {escape(plain(hit.text))}")
         out.print(f"     [cyan]{escape(plain(place))}[/]  [dim]{hit.kind} {hit.id}[/]")
         out.print(f"     [dim]{escape(plain(hit.why))}[/]")
+    if found.explanation is not None:
+        _explained(found, found.explanation, out)
+
+
+def _explained(found: Recall, told: Explanation, out: "Console") -> None:
+    tables: tuple[tuple[str, tuple[object, ...]], ...] = (
+        ("entities", told.entities),
+        (f"arms (traversal {told.traversal})", told.arms),
+        (f"candidates (best of {told.fused})", told.candidates),
+        ("milliseconds", tuple(_Stage(*stage) for stage in found.milliseconds.items())),
+    )
+    for title, rows in tables:
+        out.print(f"\n[bold]{title}[/]")
+        _rows(rows, out)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Stage:
+    """One row of the table of times."""
+
+    stage: str
+    milliseconds: float
 
 
 def _way(path: Path, out: "Console") -> None:

@@ -272,18 +272,73 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedEntity:
+    """An entity that a query was understood to be about.
+
+    Attributes:
+        found_by: What of it the query holds: its name, or an alias.
+        chunks: Chunks that mention it.
+        rarity: 0 where every chunk mentions it, 1 where only one does.
+    """
+
+    entity: str
+    found_by: Literal["name", "alias"]
+    chunks: int
+    rarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedArm:
+    """One way of looking: how much it counted, the candidates it brought, and how many became hits."""
+
+    arm: str
+    weight: float
+    candidates: int
+    hits: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedCandidate:
+    """A chunk that was considered, with the parts of its score; `rank` is its place among the hits."""
+
+    rank: int | None
+    id: str
+    score: float
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """How the hits of a recall came about.
+
+    Attributes:
+        traversal: How the graph arm walked.
+        fused: How many candidates the arms brought together.
+        candidates: The best of them, best first.
+    """
+
+    traversal: Traversal
+    entities: tuple[ExplainedEntity, ...] = ()
+    arms: tuple[ExplainedArm, ...] = ()
+    fused: int = 0
+    candidates: tuple[ExplainedCandidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
     """What a recall found.
 
     Attributes:
         entities: Names of the entities that the query was understood to be about.
         milliseconds: Time by stage.
+        explanation: How the hits came about, where that was asked for.
     """
 
     query: str
     hits: tuple[Hit, ...]
     entities: tuple[str, ...] = ()
     milliseconds: Mapping[str, float] = field(default_factory=dict)
+    explanation: Explanation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from hydramem.core.config import SearchConfig
 from hydramem.core.types import Chunk, Recall, Traversal
 from hydramem.graph.snapshot import Snapshots
 from hydramem.llm.model import Embedder
+from hydramem.search.explain import explanation
 from hydramem.search.fuse import Arm, Fused, blended, fuse, supported
 from hydramem.search.lexical import text_arm
 from hydramem.search.pack import Candidate, distinct, pack
@@ -31,6 +32,7 @@ def recall(
     snapshots: Snapshots,
     embedder: Embedder,
     settings: SearchConfig,
+    explain: bool = False,
 ) -> Recall:
     """Find the chunks that answer a query.
 
@@ -46,6 +48,7 @@ def recall(
         traversal: How the graph arm walks; `none` leaves it out.
         graph, vectors, snapshots, embedder: Where to look, and the model of the vectors.
         settings: Weights and bounds.
+        explain: Whether to say how the hits came about.
 
     Raises:
         InvalidInputError: The query is blank or too long, or the limit is out of its range.
@@ -54,18 +57,25 @@ def recall(
     clock = _Clock()
     with clock("plan"):
         plans = tuple(plan(query, snapshots.of(project)) for project in where.projects)
-    found = _gather(query, where, limit, vectors, embedder, settings, clock)
+    arms = _gather(query, where, limit, vectors, embedder, settings, clock)
+    found = fuse(arms)
     with clock("neighbors"):
         found = supported(found, _near(found, plans), weight=settings.neighbor_weight)
     with clock("graph"):
         walks = _walks(plans, found, where, traversal, settings, limit)
-        found = blended(found, _graph_arm(walks, settings.graph_weight))
+        graph_arm = _graph_arm(walks, settings.graph_weight)
+        found = blended(found, graph_arm)
     with clock("check"):
         winners, passed = _checked(found, where, limit, graph, walks)
     with clock("pack"):
         hits = pack(query, winners, passed=passed)
     names = tuple(entity.name for each in plans for entity in each.entities)
-    return Recall(query=query, hits=hits, entities=names, milliseconds=clock.milliseconds)
+    told = (
+        explanation(query, plans=plans, arms=(*arms, graph_arm), found=found, hits=hits, traversal=traversal)
+        if explain
+        else None
+    )
+    return Recall(query=query, hits=hits, entities=names, milliseconds=clock.milliseconds, explanation=told)
 
 
 class _Clock:
@@ -89,7 +99,7 @@ def _gather(
     embedder: Embedder,
     settings: SearchConfig,
     clock: _Clock,
-) -> tuple[Fused, ...]:
+) -> tuple[Arm, ...]:
     count = max(settings.candidates, limit)
     arms: list[Arm] = []
     if settings.vector_weight > 0:
@@ -100,7 +110,7 @@ def _gather(
     if settings.text_weight > 0:
         with clock("text"):
             arms.append(text_arm(query, where, vectors, limit=count, weight=settings.text_weight))
-    return fuse(arms)
+    return tuple(arms)
 
 
 def _near(found: Sequence[Fused], plans: Sequence[Plan]) -> dict[str, list[tuple[int, str]]]:

@@ -1,0 +1,68 @@
+"""What a recall did, as a value: the entities it understood, the arms, and the candidates they brought."""
+
+from collections.abc import Collection, Sequence
+
+from hydramem.core.ids import entity_key
+from hydramem.core.types import (
+    ExplainedArm,
+    ExplainedCandidate,
+    ExplainedEntity,
+    Explanation,
+    Hit,
+    Traversal,
+)
+from hydramem.search.fuse import Arm, Fused
+from hydramem.search.plan import Named, Plan
+
+_CANDIDATES = 50
+
+
+def explanation(
+    query: str,
+    *,
+    plans: Sequence[Plan],
+    arms: Sequence[Arm],
+    found: Sequence[Fused],
+    hits: Sequence[Hit],
+    traversal: Traversal,
+) -> Explanation:
+    """Say how hits came about, from what the flow has at its end.
+
+    Args:
+        query: What was asked.
+        plans: What it was understood to name, a plan for each project.
+        arms: What each way of looking found.
+        found: Candidates as they were fused, best first.
+        hits: What was returned.
+        traversal: How the graph arm walked.
+    """
+    ranks = {hit.id: rank for rank, hit in enumerate(hits, start=1)}
+    folded = entity_key(query)
+    return Explanation(
+        traversal=traversal,
+        entities=tuple(_entity(named, folded) for plan in plans for named in plan.entities),
+        arms=tuple(_arm(arm, ranks.keys()) for arm in arms),
+        fused=len(found),
+        candidates=tuple(
+            ExplainedCandidate(rank=ranks.get(one.id), id=one.id, score=one.score, scores=one.parts)
+            for one in found[:_CANDIDATES]
+        ),
+    )
+
+
+def _entity(named: Named, folded: str) -> ExplainedEntity:
+    return ExplainedEntity(
+        entity=named.name,
+        found_by="name" if entity_key(named.name) in folded else "alias",
+        chunks=named.chunks,
+        rarity=named.rarity,
+    )
+
+
+def _arm(arm: Arm, hits: Collection[str]) -> ExplainedArm:
+    return ExplainedArm(
+        arm=arm.name,
+        weight=arm.weight,
+        candidates=len(arm.scores),
+        hits=sum(id in arm.scores for id in hits),
+    )
