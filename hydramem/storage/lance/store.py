@@ -1,7 +1,9 @@
 """The vector store on LanceDB: a folder with the tables `chunks` and `entities`."""
 
+import ctypes
 import logging
 import os
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_M_MMAP_THRESHOLD = -3  # of malloc.h
+_LARGE_BLOCK = 1 << 20
+
 # Longer words are not indexed; long enough for any hash in hex.
 _MAX_WORD = 128
 
@@ -49,6 +54,7 @@ def open_vectors(path: Path, dimension: int, settings: StorageConfig) -> "LanceV
     os.environ.setdefault("LANCE_CPU_THREADS", str((os.cpu_count() or 1) + 4))
     import lancedb
 
+    _give_large_blocks_back()
     with _lance_errors(path):
         database = lancedb.connect(path)
         known = set(database.list_tables().tables or ())
@@ -162,6 +168,11 @@ class LanceVectors:
         with self._read():
             return self._entities.mirror()
 
+    def entities_without_vector(self) -> frozenset[str]:
+        """Return the ids of the entities that are held without a vector."""
+        with self._read():
+            return frozenset(self._entities.without_vector())
+
     def maintain(self, *, force: bool = False) -> None:
         """Compact, index and drop old versions where the policy says it pays; cheap where it does not.
 
@@ -254,6 +265,18 @@ class LanceVectors:
             )
         if self._closed:
             raise StorageError(f"vectors in {self._path} are closed; connect again")
+
+
+def _give_large_blocks_back() -> None:
+    """Have the C library give memory of large blocks back to the system when they are freed.
+
+    Compaction frees blocks of many MiB. After the first, glibc takes such blocks for usual and keeps them:
+    300 MiB of 940 after 3,000 chunks. A fixed threshold is off that track.
+    """
+    if sys.platform == "linux":
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+        if mallopt is not None:  # musl has none, and needs none
+            mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
 
 
 def _open_table(
