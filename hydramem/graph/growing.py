@@ -25,6 +25,7 @@ from hydramem.graph.view import (
     Snapshot,
     Turns,
 )
+from hydramem.storage.schema import QUESTION_MARKS
 from hydramem.storage.store import Write
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _MERGE_SHARE = 0.05
 _MERGE_ROWS = 2000
 
-_LAST_POSITION = 2**31 - 1
+_LAST_POSITION = _LONGEST = 2**31 - 1
 
 _INTERVALS = {"valid_from": BEGINNING, "valid_to": END, "recorded_at": BEGINNING, "retired_at": END}
 
@@ -135,11 +136,15 @@ class _Nodes:
         self.labels: list[str | None] = table["name"].to_pylist()
         types, self._types = _coded(table["type"])
         sessions, self._sessions = _coded(table["session"])
+        authors, self._authors = _coded(table["author"])
         self.columns = {
             "is_chunk": Column(_numbers(table["is_chunk"], np.bool_, False)),
             "type": Column(types),
             "layer": Column(_places(table["layer"], LAYERS)),
             "state": Column(_places(table["state"], STATES)),
+            "author": Column(authors),
+            "tokens": Column(_numbers(table["tokens"], np.int32, 0)),
+            "asks": Column(_numbers(table["asks"], np.bool_, False)),
             "turn_key": Column(_turn_keys(sessions, table)),
         }
         self.names = _loaded_names(table)
@@ -152,7 +157,17 @@ class _Nodes:
     def put_entity(self, entity: Entity) -> None:
         node = self._row(entity.id)
         self.labels[node] = entity.name
-        self._set(node, is_chunk=False, type=self._types.of(entity.type), layer=-1, state=-1, turn_key=-1)
+        self._set(
+            node,
+            is_chunk=False,
+            type=self._types.of(entity.type),
+            layer=-1,
+            state=-1,
+            author=-1,
+            tokens=0,
+            asks=False,
+            turn_key=-1,
+        )
         self.names.add(node, entity.key, entity.aliases)
 
     def put_chunk(self, chunk: Chunk) -> None:
@@ -162,6 +177,9 @@ class _Nodes:
             type=self._types.of(chunk.kind),
             layer=LAYERS.index(chunk.layer),
             state=STATES.index(chunk.state),
+            author=self._authors.of(chunk.author),
+            tokens=min(chunk.tokens, _LONGEST),
+            asks=chunk.text.endswith(QUESTION_MARKS),
             turn_key=self._turn_key(chunk),
         )
 
@@ -200,7 +218,12 @@ class _Nodes:
         """Return the columns as they are now."""
         shown = {name: column.view() for name, column in self.columns.items() if name != "turn_key"}
         return NodeColumns(
-            ids=self.ids, labels=self.labels, index=self.index, types=self._types.values, **shown
+            ids=self.ids,
+            labels=self.labels,
+            index=self.index,
+            types=self._types.values,
+            authors=self._authors.values,
+            **shown,
         )
 
 

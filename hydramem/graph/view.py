@@ -34,17 +34,24 @@ class NodeColumns:
         labels: Names of entities; None for chunks.
         index: Node by id; may hold later nodes too.
         type: Codes into `types`: the entity's type or the chunk's kind.
-        layer, state: Places in `LAYERS` and `STATES`; -1 for an entity's layer.
+        layer, state: Places in `LAYERS` and `STATES`; -1 for an entity's.
+        author: Codes into `authors`; -1 where nobody is known to have said it.
+        tokens: Length of a chunk; 0 for entities.
+        asks: Whether a chunk's text ends as a question.
     """
 
     ids: Sequence[str]
     labels: Sequence[str | None]
     index: Mapping[str, int]
     types: Sequence[str]
+    authors: Sequence[str]
     is_chunk: Mask
     type: NDArray[np.int32]
     layer: NDArray[np.int8]
     state: NDArray[np.int8]
+    author: NDArray[np.int32]
+    tokens: NDArray[np.int32]
+    asks: Mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -165,11 +165,15 @@ EDGE_TABLES = (MENTIONS, RELATES, LINKS, RECALLED)
 """Besides these, HAS_CHUNK (Document to Chunk) and IN_SESSION (Chunk to Session) follow a chunk's fields."""
 
 
+QUESTION_MARKS = ("?", "？", "؟")
+"""What a question ends with, in scripts from Latin to Han and Arabic."""
+
+
 def node_columns() -> "pa.Schema":
     """Return the columns of a project's nodes: entities and chunks, of every state.
 
-    `name`, `key` and `aliases` are null for chunks; `document`, `session` and `position` for entities.
-    `type` is the entity's type or the chunk's kind.
+    `name`, `key` and `aliases` are null for chunks, what follows `state` for entities. `type` is the
+    entity's type or the chunk's kind; `asks` says whether the chunk's text ends with one of `QUESTION_MARKS`.
     """
     import pyarrow as pa
 
@@ -186,6 +190,9 @@ def node_columns() -> "pa.Schema":
             ("document", pa.string()),
             ("session", pa.string()),
             ("position", pa.int64()),
+            ("author", pa.string()),
+            ("tokens", pa.int64()),
+            ("asks", pa.bool_()),
         ]
     )
 

@@ -3,17 +3,19 @@
 from typing import TYPE_CHECKING
 
 from hydramem.storage.cypher.engine import Engine
-from hydramem.storage.schema import edge_columns, node_columns
+from hydramem.storage.schema import QUESTION_MARKS, edge_columns, node_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_ASKS = " OR ".join(f"n.text ENDS WITH '{mark}'" for mark in QUESTION_MARKS)
 
 _NODES = (
     "MATCH (n:Entity) WHERE n.project = $project RETURN n.id AS id, false AS is_chunk, n.type AS type, "
     "n.name AS name, n.key AS key, n.aliases AS aliases",
     "MATCH (n:Chunk) WHERE n.project = $project RETURN n.id AS id, true AS is_chunk, n.kind AS type, "
     "n.layer AS layer, n.state AS state, n.document AS document, n.session AS session, "
-    "n.position AS position",
+    f"n.position AS position, n.author AS author, n.tokens AS tokens, ({_ASKS}) AS asks",
 )
 
 _TIMES = (

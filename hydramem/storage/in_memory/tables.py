@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from hydramem.core.types import Chunk, Entity, Link, Mention, Relation
-from hydramem.storage.schema import edge_columns, node_columns
+from hydramem.storage.schema import QUESTION_MARKS, edge_columns, node_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,6 +49,9 @@ def _chunk(row: Chunk) -> dict[str, Any]:
         "document": row.document,
         "session": row.session,
         "position": row.position,
+        "author": row.author,
+        "tokens": row.tokens,
+        "asks": row.text.endswith(QUESTION_MARKS),
     }
 
 
