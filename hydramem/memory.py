@@ -1,6 +1,7 @@
 """Memory: one handle on an opened folder, one short method an operation; it composes the layers."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path as FilePath
 from types import TracebackType
@@ -33,6 +34,7 @@ from hydramem.core.types import (
     Path,
     ProjectView,
     Recall,
+    Reindexed,
     RelationView,
     Remembered,
     Session,
@@ -45,7 +47,7 @@ from hydramem.ingest.ingest import Progress, ingest
 from hydramem.ingest.remember import Draft, remember
 from hydramem.ingest.target import Target
 from hydramem.ingest.withdraw import forget, revive
-from hydramem.llm.choose import choose_generator
+from hydramem.llm.choose import choose_generator, choose_next_embedder, still_to_configure
 from hydramem.llm.model import Embedder, Generator
 from hydramem.search import explore, lists
 from hydramem.search.search import recall
@@ -61,6 +63,7 @@ def connect(
     config: Config | str | FilePath | None = None,
     embedder: Embedder | None = None,
     generator: Generator | None = None,
+    reindexing: bool = False,
 ) -> "Memory":
     """Open a folder as a memory, making it where there is none.
 
@@ -72,6 +75,8 @@ def connect(
         config: Settings, or a YAML file of them; None reads `config.yml` in the folder if there is one.
         embedder: Makes the vectors; None chooses as `embedding.model` says.
         generator: Answers prompts; None chooses as `llm` says.
+        reindexing: Open with the store's own embedder, whatever `embedding` says, so that `reindex` can
+            move the store to what it says.
 
     Raises:
         ConfigError: A setting is wrong.
@@ -83,7 +88,8 @@ def connect(
     folder = FilePath(path).expanduser().resolve()
     default = check_project(project)
     settings = config if isinstance(config, Config) else load_config(config_file(folder, config))
-    return Memory(opened.acquire(folder, settings, embedder), default, generator)
+    store = opened.acquire(folder, settings, embedder, reindexing=reindexing)
+    return Memory(store, default, generator)
 
 
 def config_file(folder: FilePath, given: str | FilePath | None) -> FilePath | None:
@@ -344,20 +350,21 @@ class Memory:
             at=_when(as_of, "as_of") or now(),
             known_at=_when(known_at, "known_at"),
         )
-        return recall(
-            query,
-            where=where,
-            limit=limit,
-            traversal=check_choice(
-                traversal or store.config.search.traversal, get_args(Traversal), name="traversal"
-            ),
-            graph=store.graph,
-            vectors=store.vectors,
-            snapshots=store.snapshots,
-            embedder=store.embedder,
-            settings=store.config.search,
-            explain=explain,
-        )
+        with store.reading() as space:
+            return recall(
+                query,
+                where=where,
+                limit=limit,
+                traversal=check_choice(
+                    traversal or store.config.search.traversal, get_args(Traversal), name="traversal"
+                ),
+                graph=store.graph,
+                vectors=space.vectors,
+                snapshots=store.snapshots,
+                embedder=space.embedder,
+                settings=store.config.search,
+                explain=explain,
+            )
 
     def get(self, id: str) -> Chunk:
         """Return one chunk or memory, whatever its state.
@@ -569,6 +576,29 @@ class Memory:
         """
         return self._use().diagnose(fix=fix, progress=progress)
 
+    def reindex(
+        self, model: str | None = None, *, progress: Callable[[int, int], None] | None = None
+    ) -> Reindexed:
+        """Move the store to the vectors of another embedder, in place; the old ones serve until it is done.
+
+        What is interrupted goes on where it stopped when it is called again with the same model; with the
+        store's own model it is given up. Memories written meanwhile are there afterwards.
+
+        Args:
+            model: Name of the model, also as NAME/DIMENSION, ollama:NAME or openai:NAME; where not given,
+                what `embedding` configures, and for `auto` the best on this machine.
+            progress: Called with rows done and rows to do.
+
+        Raises:
+            ConfigError: There is no such model.
+            ModelError: The model is not on this machine, or it failed; the old vectors serve.
+            StorageError: A store failed, or the vectors are damaged and the model is the store's own.
+        """
+        store = self._use()
+        configured = store.config.embedding
+        done = store.reindex(choose_next_embedder(configured, model), progress=progress)
+        return replace(done, notes=still_to_configure(configured, done.after))
+
     # --------------------------------------------------------------------------------------------
 
     def _use(self) -> opened.OpenStore:
@@ -580,12 +610,13 @@ class Memory:
 
     def _target(self, project: str | None) -> Target:
         store, name = self._use(), self._name(project)
+        space = store.space
         return Target(
             project=name,
             graph=store.graph,
-            commit=store.mirror.commit,
+            commit=store.committing(space),
             one_writer=store.mirror.one_writer,
-            embed=store.embedder.embed_documents,
+            embed=space.embedder.embed_documents,
             known=lambda keys: store.snapshots.of(name).names.lookup(keys),
         )
 

@@ -1,60 +1,69 @@
 """One opened folder, shared by every handle of this process on the same real path."""
 
-import logging
 import os
 import threading
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 from hydramem.core.config import Config
 from hydramem.core.errors import EmbeddingMismatchError, StorageError
 from hydramem.core.time import advance_past
-from hydramem.core.types import Diagnosis
+from hydramem.core.types import Diagnosis, Reindexed
+from hydramem.folders import VectorFolders
 from hydramem.graph.snapshot import Snapshots
+from hydramem.ingest.target import Commit
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.model import Embedder
+from hydramem.serving import Serving, Space
 from hydramem.storage.lock import FolderLock
 from hydramem.storage.outbox import Mirror
+from hydramem.storage.reindex import DIMENSION, EMBEDDER, move
 from hydramem.storage.repair import Progress, diagnose
-from hydramem.storage.store import GraphStore, VectorStore
-
-log = logging.getLogger(__name__)
-
-_EMBEDDER, _DIMENSION = "embedder", "dimension"
+from hydramem.storage.store import GraphStore, Vector, VectorStore, Write
 
 
 class OpenStore:
     """The stores of one folder, the models and the snapshots over them; counted by its handles."""
 
-    def __init__(self, path: Path, config: Config, embedder: Embedder | None) -> None:
+    def __init__(
+        self, path: Path, config: Config, embedder: Embedder | None, *, reindexing: bool = False
+    ) -> None:
         self.path = path
         self.config = config
         self.handles = 1
         # Two ingests of one document at once would both count its mentions.
         self.one_ingest = threading.Lock()
+        self._one_reindex = threading.Lock()
         self._pid = os.getpid()
         self._closing: list[Callable[[], None]] = []
         try:
-            self._open(embedder)
+            self._open(embedder, reindexing)
         except BaseException:
             self.close()
             raise
 
-    def _open(self, embedder: Embedder | None) -> None:
+    def _open(self, embedder: Embedder | None, reindexing: bool) -> None:
         self._prepare_folder()
         self.graph: GraphStore = _open_graph(self.path, self.config)
         self._closing.append(self.graph.close)
-        self.embedder = self._agree_on_embedder(embedder)
-        self._vectors: VectorStore | StorageError = self._try_vectors()
+        agreed = self._agree_on_embedder(embedder, reindexing)
+        self._folders = VectorFolders(self.path, self.config, self.graph)
+        self._folders.remove_leftovers()
+        self._serving = Serving(self._folders.open(agreed))
+        self._closing.append(self._serving.close)
         self.snapshots = Snapshots(self.graph)
         self.mirror = Mirror(
-            self.graph, lambda: self.vectors, self.embedder.embed_documents, self.snapshots.apply
+            self.graph,
+            lambda: self.vectors,
+            lambda texts: self.embedder.embed_documents(texts),
+            self.snapshots.apply,
         )
         last = self.graph.last_change_at()
         if last is not None:
             advance_past(last)
-        if not isinstance(self._vectors, StorageError):
+        if not isinstance(self.space.held, StorageError):
             self.mirror.drain()
 
     def _prepare_folder(self) -> None:
@@ -68,34 +77,20 @@ class OpenStore:
         lock.acquire()
         self._closing.append(lock.release)
 
-    def _agree_on_embedder(self, given: Embedder | None) -> Embedder:
-        stored = self.graph.meta().get(_EMBEDDER)
-        embedder = given or choose_embedder(self.config.embedding, stored=stored)
+    def _agree_on_embedder(self, given: Embedder | None, reindexing: bool) -> Embedder:
+        stored = self.graph.meta().get(EMBEDDER)
+        settings = self.config.embedding
+        if reindexing and stored is not None:
+            settings = replace(settings, provider="local", model="auto", dimension=0)
+        embedder = given or choose_embedder(settings, stored=stored)
         if stored is None:
-            self.graph.set_meta({_EMBEDDER: embedder.fingerprint, _DIMENSION: str(embedder.dimension)})
+            self.graph.set_meta({EMBEDDER: embedder.fingerprint, DIMENSION: str(embedder.dimension)})
         elif stored != embedder.fingerprint:
             raise EmbeddingMismatchError(
-                f"{self.path}: holds vectors of {stored}, but {embedder.fingerprint} was asked for; "
-                "open it with embedding.model: auto, or use a new folder"
+                f"{self.path}: holds vectors of {stored}, but {embedder.fingerprint} was asked for; open it "
+                "with embedding.model: auto, or change its vectors with `hydramem reindex --model NAME`"
             )
         return embedder
-
-    def _try_vectors(self) -> VectorStore | StorageError:
-        """Open the vectors; where they are damaged or gone, keep the error for whoever needs them."""
-        try:
-            vectors = _open_vectors(self.path, self.embedder.dimension, self.config)
-        except EmbeddingMismatchError:
-            raise
-        except StorageError as error:
-            log.warning("%s", error)
-            return error
-        self._closing.append(vectors.close)
-        if vectors.stats().chunks == 0 and self.graph.counts().chunks > 0 and not self.graph.outbox():
-            return StorageError(
-                f"{self.path / 'vectors'}: is empty although the graph holds chunks; "
-                "`hydramem doctor --fix` rebuilds it"
-            )
-        return vectors
 
     @property
     def in_memory(self) -> bool:
@@ -103,15 +98,40 @@ class OpenStore:
         return self.config.storage.graph == "memory"
 
     @property
+    def space(self) -> Space:
+        """The embedder and its vectors, as one value; hold it with `reading` to search in it."""
+        return self._serving.current
+
+    def reading(self) -> AbstractContextManager[Space]:
+        """Hold the embedder and its vectors for a read: they stay open and belong together."""
+        return self._serving.reading()
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder of the vectors that serve."""
+        return self.space.embedder
+
+    @property
     def vectors(self) -> VectorStore:
-        """The vector store.
+        """The vector store; the writer lock is held, or it is read through `reading`.
 
         Raises:
             StorageError: It is damaged or gone; the message says how to rebuild it.
         """
-        if isinstance(self._vectors, StorageError):
-            raise self._vectors
-        return self._vectors
+        return self.space.vectors
+
+    def committing(self, space: Space) -> Commit:
+        """Return the commit for vectors made in a space; they are made anew where another serves by then."""
+
+        def commit(write: Write, vectors: Mapping[str, Vector]) -> None:
+            with self.mirror.one_writer:
+                held = self.space
+                if held.embedder is not space.embedder:
+                    names = {row.id: row.name for row in write.entities if row.id in vectors}
+                    vectors = self.mirror.embed_by_id(names)
+                self.mirror.commit(write, vectors)
+
+        return commit
 
     def check_usable(self, *, closed: bool) -> None:
         """Raise StorageError where this handle cannot be used any more."""
@@ -122,11 +142,72 @@ class OpenStore:
 
     def diagnose(self, *, fix: bool, progress: Progress | None) -> Diagnosis:
         """Compare the stores; with `fix`, put a damaged vectors folder aside and rebuild it."""
-        if isinstance(self._vectors, StorageError):
-            if not fix:
-                return self._ill(self._vectors)
-            self._replace_vectors()
-        return diagnose(self.graph, self.vectors, self.mirror, fix=fix, progress=progress)
+        with self.mirror.one_writer:
+            held = self.space.held
+            if isinstance(held, StorageError):
+                if not fix:
+                    return self._ill(held)
+                self._serving.replace(self._folders.renew(self.space))
+            found = diagnose(self.graph, self.vectors, self.mirror, fix=fix, progress=progress)
+        return replace(found, unfinished_reindex=self._folders.target)
+
+    def reindex(self, embedder: Embedder, *, progress: Progress | None) -> Reindexed:
+        """Move the store to the vectors of another embedder; the old ones serve until the new are complete.
+
+        Raises:
+            ModelError: The embedder failed; the old vectors serve, and the next call goes on from there.
+            StorageError: A store failed, or the store's own embedder was named and its vectors are damaged.
+        """
+        embedder.embed_query("works")  # else it fails here, before anything is begun
+        with self._one_reindex:
+            before = self.space
+            if before.embedder.fingerprint != embedder.fingerprint:
+                return self._move(before, embedder, progress)
+            held = before.vectors.stats()
+            self._folders.aim_at("")
+            return Reindexed(
+                before=embedder.fingerprint,
+                after=embedder.fingerprint,
+                changed=False,
+                chunks=held.chunks,
+                entities=held.entities,
+            )
+
+    def _move(self, before: Space, embedder: Embedder, progress: Progress | None) -> Reindexed:
+        space = self._folders.prepare(embedder)
+        try:
+            moved = move(
+                self.graph,
+                space.vectors,
+                embedder.embed_documents,
+                mirror=self.mirror,
+                switch=lambda: self._switch(space),
+                progress=progress,
+            )
+        finally:
+            if self.space is not space:
+                space.close()
+        self._serving.retire(before)
+        self._folders.delete(before.folder)
+        return Reindexed(
+            before=before.embedder.fingerprint,
+            after=embedder.fingerprint,
+            changed=True,
+            chunks=moved.chunks,
+            entities=moved.entities,
+            made=moved.made,
+            resumed=moved.resumed,
+        )
+
+    def _switch(self, space: Space) -> None:
+        """Let a complete space serve; the writer lock is held."""
+        try:
+            self._folders.switch(space)
+        finally:
+            # A commit that failed may have happened; this process must not believe otherwise.
+            if self._folders.serving == space.folder:
+                self._serving.replace(space)
+        self.graph.clear_outbox([row.id for row in self.graph.outbox()])  # these vectors have it all
 
     def _ill(self, problem: StorageError) -> Diagnosis:
         counts = self.graph.counts()
@@ -138,18 +219,8 @@ class OpenStore:
             entities_in_vectors=0,
             missing=counts.chunks + counts.entities,
             problems=(str(problem),),
+            unfinished_reindex=self._folders.target,
         )
-
-    def _replace_vectors(self) -> None:
-        folder = self.path / "vectors"
-        try:
-            vectors = _open_vectors(self.path, self.embedder.dimension, self.config)
-        except StorageError:
-            # Damaged: kept beside the new one, because only a person can say that it is worth nothing.
-            folder.rename(folder.with_name(f"vectors.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S}"))
-            vectors = _open_vectors(self.path, self.embedder.dimension, self.config)
-        self._closing.append(vectors.close)
-        self._vectors = vectors
 
     def close(self) -> None:
         """Release everything in reverse order of opening; harmless when repeated."""
@@ -169,22 +240,14 @@ def _open_graph(path: Path, config: Config) -> GraphStore:
     return open_graph(path / "graph", config.storage)
 
 
-def _open_vectors(path: Path, dimension: int, config: Config) -> VectorStore:
-    if config.storage.graph == "memory":
-        from hydramem.storage.in_memory.vectors import InMemoryVectors
-
-        return InMemoryVectors(dimension)
-    from hydramem.storage.lance import open_vectors
-
-    return open_vectors(path / "vectors", dimension, config.storage)
-
-
 _open: dict[Path, OpenStore] = {}
 _registry = threading.Lock()
 
 
-def acquire(path: Path, config: Config, embedder: Embedder | None) -> OpenStore:
+def acquire(path: Path, config: Config, embedder: Embedder | None, *, reindexing: bool = False) -> OpenStore:
     """Open a folder, or join the handle that this process already has on the same real path.
+
+    `reindexing` opens a store with its own embedder whatever the configuration names.
 
     Raises:
         EmbeddingMismatchError: The open handle, or the store, has another embedder than the one given.
@@ -192,11 +255,11 @@ def acquire(path: Path, config: Config, embedder: Embedder | None) -> OpenStore:
         StorageError: The folder or a store in it cannot be opened.
     """
     if config.storage.graph == "memory":
-        return OpenStore(path, config, embedder)
+        return OpenStore(path, config, embedder, reindexing=reindexing)
     with _registry:
         store = _open.get(path)
         if store is None or store._pid != os.getpid():
-            store = _open[path] = OpenStore(path, config, embedder)
+            store = _open[path] = OpenStore(path, config, embedder, reindexing=reindexing)
             return store
         if embedder is not None and embedder.fingerprint != store.embedder.fingerprint:
             raise EmbeddingMismatchError(

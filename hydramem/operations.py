@@ -82,6 +82,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.path, "read", "agent", "read"),
     Operation(Memory.stats, "read", "all", "tend"),
     Operation(Memory.doctor, "write", "all", "tend"),
+    Operation(Memory.reindex, "write", "all", "tend"),
 )
 
 

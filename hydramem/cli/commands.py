@@ -13,6 +13,7 @@ from hydramem.cli.progress import reporting
 from hydramem.cli.show import show
 from hydramem.core import docstrings
 from hydramem.core.errors import InvalidInputError
+from hydramem.memory import Memory
 from hydramem.operations import OPERATIONS, Operation, call
 
 _TITLES = {"write": "Write", "read": "Read", "check": "Check", "tend": "Tend"}
@@ -72,7 +73,12 @@ def command(operation: Operation) -> Callable[..., None]:
 
 def _run(operation: Operation, arguments: Mapping[str, object], invocation: Invocation) -> None:
     brings_content = operation.group == "write" and operation.effect == "write"
-    with invocation.open(make=brings_content) as memory, reporting(operation) as report:
+    # The one command that must open a store whose vectors are not those that are configured.
+    reindexing = operation.method is Memory.reindex
+    with (
+        invocation.open(make=brings_content, reindexing=reindexing) as memory,
+        reporting(operation) as report,
+    ):
         supplied = {"progress": report} if operation.reports_progress else {}
         result = call(memory, operation, {**arguments, **supplied}, actor="cli")
     show(result, as_json=invocation.json)

@@ -40,12 +40,13 @@ class Invocation:
         """Return the settings that a store in this folder would be opened with."""
         return load_config(config_file(folder or self.folder, self.config))
 
-    def open(self, *, make: bool, folder: Path | None = None) -> Memory:
+    def open(self, *, make: bool, folder: Path | None = None, reindexing: bool = False) -> Memory:
         """Open the memory.
 
         Args:
             make: Whether a store that is not there is made; else a mistyped path would become one.
             folder: Where, instead of the usual place.
+            reindexing: As in `connect`.
 
         Raises:
             NotFoundError: There is no store, and none is not to be made.
@@ -55,7 +56,7 @@ class Invocation:
             raise NotFoundError(
                 f"{where}: no memory here yet; `hydramem ingest` or `hydramem remember` makes one"
             )
-        return connect(where, project=self.project, config=self.config)
+        return connect(where, project=self.project, config=self.config, reindexing=reindexing)
 
 
 def store_folder(given: Path | None, environment: Mapping[str, str]) -> Path:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from hydramem.core.config import EmbeddingConfig, LlmConfig, RoleConfig
 from hydramem.core.errors import ConfigError, EmbeddingMismatchError
@@ -48,6 +49,56 @@ def choose_embedder(
     if stored is not None and stored != wanted:
         raise EmbeddingMismatchError(_mismatch(wanted, stored))
     return _open(wanted, settings, models)
+
+
+def choose_next_embedder(
+    settings: EmbeddingConfig,
+    model: str | None,
+    *,
+    models: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Embedder:
+    """Return the embedder that a store shall move to; no model is loaded yet.
+
+    Args:
+        settings: The section `embedding` of the configuration.
+        model: As `embedding.model`, also with a dimension (`NAME/256`) or a provider (`ollama:NAME`,
+            `openai:NAME`); None for what `settings` name, where `auto` is the best on this machine.
+        models: Folder of fetched models; None for the usual one.
+        environment: Where the key that `api_key_env` names is looked up; None for the process's own.
+
+    Raises:
+        ModelUnavailableError: The model is not on this machine.
+        ConfigError: There is no such model, or it cannot give the dimension.
+    """
+    if model is not None:
+        settings = _named(settings, model)
+    return choose_embedder(settings, models=models, environment=environment)
+
+
+def _named(settings: EmbeddingConfig, model: str) -> EmbeddingConfig:
+    """Read a model's name with its provider and dimension, as a fingerprint spells them."""
+    stem, _, digits = model.rpartition("/")
+    name, dimension = (stem, int(digits)) if stem and digits.isdecimal() else (model, 0)
+    provider, _, rest = name.partition(":")
+    if rest and provider in ("ollama", "openai"):
+        base_url = settings.base_url if settings.provider == provider else ""
+        remote: Literal["ollama", "openai"] = "ollama" if provider == "ollama" else "openai"
+        return replace(settings, provider=remote, model=rest, dimension=dimension, base_url=base_url)
+    if settings.provider != "local" and (name in ("auto", _HASH) or find_model(name) is not None):
+        return replace(settings, provider="local", model=name, dimension=dimension, base_url="")
+    if name == settings.model:
+        return replace(settings, dimension=dimension or settings.dimension)
+    return replace(settings, model=name, dimension=dimension)
+
+
+def still_to_configure(settings: EmbeddingConfig, stored: str) -> tuple[str, ...]:
+    """Say what keeps a store of this fingerprint from being opened with these settings, if anything."""
+    try:
+        choose_embedder(settings, stored=stored)
+    except (EmbeddingMismatchError, ConfigError) as error:
+        return (f"before it is opened again: {error}",)
+    return ()
 
 
 def choose_generator(
@@ -148,5 +199,5 @@ def _remote(settings: EmbeddingConfig, stored: str | None, environment: Mapping[
 def _mismatch(wanted: str, stored: str) -> str:
     return (
         f"the store holds vectors of {stored}, and the configuration asks for {wanted}; set `embedding` "
-        "to the store's model, or change the store's vectors with `hydramem reindex`"
+        "to the store's model, or change the store's vectors with `hydramem reindex --model NAME`"
     )

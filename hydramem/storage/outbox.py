@@ -7,6 +7,7 @@ the store delivers it.
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 
 from hydramem.core.types import Chunk
@@ -23,12 +24,35 @@ from hydramem.storage.store import (
 Embed = Callable[[Sequence[str]], Vector]
 """Turns texts into an array of shape (texts, dimension)."""
 
-_BATCH = 256
+BATCH = 256
 
 
 def worth_a_vector(mention_count: int) -> bool:
     """Say whether an entity's name is embedded: one mentioned once is reached by its chunk's own vector."""
     return mention_count >= 2
+
+
+class Written:
+    """Ids of the rows written since the last look; the writer lock is held where it is filled or emptied."""
+
+    def __init__(self) -> None:
+        self._chunks: set[str] = set()
+        self._entities: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._chunks) + len(self._entities)
+
+    def add(self, write: Write) -> None:
+        """Note what a write is about to write."""
+        self._chunks.update(chunk.id for chunk in write.chunks)
+        self._entities.update(entity.id for entity in write.entities)
+
+    def take(self) -> tuple[list[str], list[str]]:
+        """Return the ids of chunks and entities, and forget them."""
+        taken = sorted(self._chunks), sorted(self._entities)
+        self._chunks.clear()
+        self._entities.clear()
+        return taken
 
 
 class Mirror:
@@ -53,11 +77,24 @@ class Mirror:
         self._embed = embed
         self._committed = committed
         self._one_writer = threading.RLock()
+        self._watching: list[Written] = []
 
     @property
     def one_writer(self) -> threading.RLock:
         """The writer lock; hold it where a write depends on what was just read."""
         return self._one_writer
+
+    @contextmanager
+    def watching(self) -> Iterator[Written]:
+        """Collect the ids of what is written while this lasts."""
+        written = Written()
+        with self._one_writer:
+            self._watching.append(written)
+        try:
+            yield written
+        finally:
+            with self._one_writer:
+                self._watching.remove(written)
 
     def commit(self, write: Write, vectors: Mapping[str, Vector] | None = None) -> None:
         """Commit a write and bring the vector store up to date with it.
@@ -73,6 +110,8 @@ class Mirror:
         """
         vectors = vectors or {}
         with self._one_writer:
+            for written in self._watching:
+                written.add(write)  # before it is tried: a write that fails may have happened
             row = self._graph.write(write)
             self._committed(write)
             if row is None:
@@ -106,7 +145,9 @@ class Mirror:
         """Make the vector store hold these chunks as the graph has them, or not at all where it has not."""
         chunks = self._graph.chunks(ids)
         store = self._vectors()
-        store.put(self._with_vectors(chunks, {}))
+        # Not the vector that is held: it may be of the text before the write that was not delivered.
+        made = self.embed_by_id({chunk.id: indexed_text(chunk) for chunk in chunks})
+        store.put([ChunkVector(chunk=chunk, vector=made[chunk.id]) for chunk in chunks])
         store.remove(chunks=sorted(set(ids) - {chunk.id for chunk in chunks}))
 
     def refresh_entities(self, ids: Sequence[str]) -> None:
@@ -134,7 +175,7 @@ class Mirror:
         return dict(zip(texts, self._embed(list(texts.values())), strict=True)) if texts else {}
 
 
-def batches(ids: Iterable[str], size: int = _BATCH) -> Iterator[list[str]]:
+def batches(ids: Iterable[str], size: int = BATCH) -> Iterator[list[str]]:
     """Cut ids into lists of at most `size`."""
     left = iter(ids)
     while batch := list(islice(left, size)):

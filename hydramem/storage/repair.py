@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from hydramem.core.types import Diagnosis
-from hydramem.storage.outbox import Mirror, batches
+from hydramem.core.types import Diagnosis, Entity
+from hydramem.storage.outbox import BATCH, Mirror, batches, worth_a_vector
 from hydramem.storage.store import GraphStore, VectorStore, chunk_mirror_hash, entity_mirror_hash
 
 Progress = Callable[[int, int], None]
@@ -12,7 +12,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Difference:
+class Difference:
     """Where a mirror differs from the truth, by row id."""
 
     missing: tuple[str, ...]
@@ -21,11 +21,12 @@ class _Difference:
 
     @property
     def ids(self) -> tuple[str, ...]:
+        """Every row that differs."""
         return (*self.missing, *self.stale, *self.orphaned)
 
 
-def _compare(truth: Mapping[str, str], mirror: Mapping[str, str]) -> _Difference:
-    return _Difference(
+def _compare(truth: Mapping[str, str], mirror: Mapping[str, str]) -> Difference:
+    return Difference(
         missing=tuple(sorted(truth.keys() - mirror.keys())),
         stale=tuple(sorted(id for id in truth.keys() & mirror.keys() if truth[id] != mirror[id])),
         orphaned=tuple(sorted(mirror.keys() - truth.keys())),
@@ -51,19 +52,23 @@ def diagnose(
     """
     with mirror.one_writer:
         if not fix:
-            return _compare_stores(graph, vectors)[0]
+            return compare_stores(graph, vectors)[0]
         mirror.drain()
-        _, chunks, entities = _compare_stores(graph, vectors)
-        repaired = _rebuild(mirror, chunks, entities, progress)
+        _, chunks, entities = compare_stores(graph, vectors)
+        repaired = rebuild(mirror, vectors, chunks, entities, progress)
         if repaired:
             vectors.maintain(force=True)
-        after, _, _ = _compare_stores(graph, vectors)
+        after, _, _ = compare_stores(graph, vectors)
     return replace(after, repaired=repaired)
 
 
-def _compare_stores(graph: GraphStore, vectors: VectorStore) -> tuple[Diagnosis, _Difference, _Difference]:
+def compare_stores(graph: GraphStore, vectors: VectorStore) -> tuple[Diagnosis, Difference, Difference]:
+    """Compare every row; return what there is to say, and where chunks and entities differ."""
+    bare = vectors.entities_without_vector()
     chunk_truth = {c.id: chunk_mirror_hash(c) for batch in graph.scan_chunks() for c in batch}
-    entity_truth = {e.id: entity_mirror_hash(e) for batch in graph.scan_entities() for e in batch}
+    entity_truth = {
+        e.id: _expected_hash(e, lacks_vector=e.id in bare) for batch in graph.scan_entities() for e in batch
+    }
     chunk_mirror, entity_mirror = vectors.chunk_hashes(), vectors.entity_hashes()
     chunks, entities = _compare(chunk_truth, chunk_mirror), _compare(entity_truth, entity_mirror)
     pending = sum(len(row.chunks) + len(row.entities) for row in graph.outbox())
@@ -83,18 +88,41 @@ def _compare_stores(graph: GraphStore, vectors: VectorStore) -> tuple[Diagnosis,
     return diagnosis, chunks, entities
 
 
-def _rebuild(mirror: Mirror, chunks: _Difference, entities: _Difference, progress: Progress | None) -> int:
+def _expected_hash(entity: Entity, *, lacks_vector: bool) -> str:
+    # No row has this hash: one that should have a vector and has none is out of date.
+    return "" if lacks_vector and worth_a_vector(entity.mention_count) else entity_mirror_hash(entity)
+
+
+def rebuild(
+    mirror: Mirror,
+    vectors: VectorStore,
+    chunks: Difference,
+    entities: Difference,
+    progress: Progress | None,
+    *,
+    size: int = BATCH,
+) -> int:
+    """Make rows that differ as the graph has them; return how many.
+
+    Args:
+        mirror: Rebuilds them.
+        vectors: Where to; kept in order on the way.
+        chunks, entities: Which rows differ.
+        progress: Told of rows rebuilt and rows to rebuild.
+        size: Rows rebuilt at once.
+    """
     total, done = len(chunks.ids) + len(entities.ids), 0
     for refresh, ids in ((mirror.refresh_chunks, chunks.ids), (mirror.refresh_entities, entities.ids)):
-        for batch in batches(ids):
+        for batch in batches(ids, size):
             refresh(batch)
+            vectors.maintain()
             done += len(batch)
             if progress is not None:
                 progress(done, total)
     return done
 
 
-def _say(chunks: _Difference, entities: _Difference, pending: int) -> tuple[str, ...]:
+def _say(chunks: Difference, entities: Difference, pending: int) -> tuple[str, ...]:
     counted = {
         "are missing from the vectors": (len(chunks.missing), len(entities.missing)),
         "are out of date in the vectors": (len(chunks.stale), len(entities.stale)),

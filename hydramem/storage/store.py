@@ -370,6 +370,9 @@ class VectorStore(Protocol):
     def entity_hashes(self) -> Mapping[str, str]:
         """Return the same for entities."""
 
+    def entities_without_vector(self) -> frozenset[str]:
+        """Return the ids of the entities that are held without a vector."""
+
     def maintain(self, *, force: bool = False) -> None:
         """Index, compact and drop old versions where the policy says it pays; `force` does it now."""
 

@@ -124,6 +124,11 @@ class InMemoryVectors:
         with self._lock:
             return {id: entity_mirror_hash(item.entity) for id, item in self._entities.items()}
 
+    def entities_without_vector(self) -> frozenset[str]:
+        """Return the ids of the entities that are held without a vector."""
+        with self._lock:
+            return frozenset(id for id, item in self._entities.items() if item.vector is None)
+
     def maintain(self, *, force: bool = False) -> None:
         """Do nothing: every search looks at every row."""
 

@@ -93,6 +93,12 @@ class Table:
         rows = self._table.search().select(["id", "mirror"]).to_arrow()
         return dict(zip(rows["id"].to_pylist(), rows["mirror"].to_pylist(), strict=True))
 
+    def without_vector(self) -> Sequence[str]:
+        """Return the ids of the rows that have no vector."""
+        rows = self._table.search().where("vector IS NULL").select(["id"]).to_arrow()
+        ids: list[str] = rows["id"].to_pylist()
+        return ids
+
     def search(self, query: Any, where: str | None, limit: int, column: str) -> "pa.Table":
         """Run a search among the rows that a filter admits; return `id` and the score's column."""
         search = self._table.search(query)
