@@ -17,6 +17,7 @@ from hydramem.ingest.chunk import split_turn
 from hydramem.ingest.compare import compare
 from hydramem.ingest.extract.found import Claim, Found, Name
 from hydramem.ingest.rows import Draft
+from hydramem.ingest.screen import strip_recalled
 from hydramem.ingest.storing import Storing, Work
 from hydramem.ingest.target import Target
 from hydramem.ingest.withdraw import document_chunks
@@ -194,10 +195,14 @@ def _draft(
 
 
 def _checked(chunk: ExtractedChunk, where: str) -> ExtractedChunk:
-    check_text(chunk.text, name=f"{where}.text", most=_MOST_CHARS)
-    check_choice(chunk.kind, get_args(ExtractedKind), name=f"{where}.kind")
+    text = check_text(chunk.text, name=f"{where}.text", most=_MOST_CHARS)
+    if check_choice(chunk.kind, get_args(ExtractedKind), name=f"{where}.kind") != "passage":
+        text = strip_recalled(text)  # passages are a document's own words
+    if not text:
+        raise InvalidInputError(f"{where}.text: is only what was recalled from this memory")
     return replace(
         chunk,
+        text=text,
         heading_path=tuple(check_name(each, name=f"{where}.heading_path") for each in chunk.heading_path),
         author=None if chunk.author is None else check_name(chunk.author, name=f"{where}.author"),
         happened_at=_when(chunk.happened_at, f"{where}.happened_at"),

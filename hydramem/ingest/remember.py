@@ -13,6 +13,7 @@ from hydramem.core.time import check_interval, now
 from hydramem.core.tokens import count_tokens
 from hydramem.core.types import Chunk, ChunkKind, Remembered, Session, Times
 from hydramem.ingest.extract.rules import Passage, extract
+from hydramem.ingest.screen import strip_recalled
 from hydramem.ingest.target import Target
 from hydramem.ingest.weave import Woven, relate, weave
 from hydramem.storage.changes import record
@@ -51,15 +52,17 @@ def remember(
 ) -> Remembered:
     """Store a memory; an equal current one is returned instead of stored twice.
 
+    Blocks of recalled memory in it are left out: memory does not feed on itself.
+
     Args:
         draft: What to remember.
         target: Where to store it.
         settings: What is accepted.
 
     Raises:
-        InvalidInputError: A field is wrong; nothing is written.
+        InvalidInputError: A field is wrong, or nothing but recalled memory; nothing is written.
     """
-    _check(draft, settings)
+    draft = _checked(draft, settings)
     found = extract([Passage(text=draft.text, author=draft.author)])[0]
     # The model works before the writer lock is taken: others write meanwhile.
     vector = target.embed([indexed_text(_chunk(draft, "", target.project, 0, now()))])[0]
@@ -80,8 +83,10 @@ def remember(
     )
 
 
-def _check(draft: Draft, settings: MemoryConfig) -> None:
-    check_text(draft.text, name="text", most=settings.max_chars)
+def _checked(draft: Draft, settings: MemoryConfig) -> Draft:
+    text = strip_recalled(check_text(draft.text, name="text", most=settings.max_chars))
+    if not text:
+        raise InvalidInputError("text: is only what was recalled from this memory")
     for name in ("source", "author", "session"):
         if value := getattr(draft, name):
             check_name(value, name=name)
@@ -92,6 +97,7 @@ def _check(draft: Draft, settings: MemoryConfig) -> None:
         raise InvalidInputError("session: a turn belongs to one; name it")
     if draft.kind == "event" and draft.happened_at is None:
         raise InvalidInputError("happened_at: an event has a time; give it, or remember a note")
+    return replace(draft, text=text)
 
 
 def _place(draft: Draft, project: str, graph: GraphStore) -> tuple[str, int]:

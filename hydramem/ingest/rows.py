@@ -11,6 +11,7 @@ from hydramem.core.types import Chunk, Document, Session, Times
 from hydramem.ingest.chunk import chunk, split_turn
 from hydramem.ingest.extract.rules import Passage
 from hydramem.ingest.read import SourceText, Transcript
+from hydramem.ingest.screen import strip_recalled
 from hydramem.ingest.transcript import Conversation
 
 Owner = Callable[[str], str | None]
@@ -125,6 +126,7 @@ def _session(conversation: Conversation, document: Document, owner: Owner, at: d
 def _turns(
     conversation: Conversation, session: Session, document: Document, settings: IngestConfig, at: datetime
 ) -> list[Chunk]:
+    # A turn that only repeats what was recalled leaves a gap: the places of the others are their ids.
     return [
         Chunk(
             id=turn_id(session.id, sequence, part),
@@ -143,5 +145,6 @@ def _turns(
             metadata=turn.metadata,
         )
         for sequence, turn in enumerate(conversation.turns)
-        for part, text in enumerate(split_turn(turn.text, settings.chunk_tokens))
+        if (said := strip_recalled(turn.text))
+        for part, text in enumerate(split_turn(said, settings.chunk_tokens))
     ]
