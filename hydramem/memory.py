@@ -16,18 +16,22 @@ from hydramem.core.check import (
     check_project,
     check_scope,
     check_share,
+    check_within,
 )
 from hydramem.core.config import Config, load_config
 from hydramem.core.errors import NotFoundError
 from hydramem.core.time import When, now, parse_when
 from hydramem.core.types import (
+    CentralEntity,
     Chunk,
     ChunkKind,
+    Community,
     Diagnosis,
     Document,
     DocumentView,
     Entity,
     Forgotten,
+    GraphView,
     Ingested,
     Layer,
     Neighbor,
@@ -40,6 +44,7 @@ from hydramem.core.types import (
     Session,
     State,
     Stats,
+    Surroundings,
     Traversal,
 )
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
@@ -49,11 +54,13 @@ from hydramem.ingest.target import Target
 from hydramem.ingest.withdraw import forget, revive
 from hydramem.llm.choose import choose_generator, choose_next_embedder, still_to_configure
 from hydramem.llm.model import Embedder, Generator
-from hydramem.search import explore, lists
+from hydramem.search import explore, lists, overview
 from hydramem.search.search import recall
+from hydramem.search.view import View, view
 from hydramem.storage.store import LIVE, ChunkFilter, Listing
 
 _MAX_PAGE = 1000
+_MAX_STARTS = 50
 
 
 def connect(
@@ -512,8 +519,49 @@ class Memory:
             snapshots=store.snapshots,
         )
 
+    def expand(
+        self,
+        starts: Sequence[str],
+        *,
+        depth: int = 2,
+        limit: int = 10,
+        max_tokens: int = 2000,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        project: str | None = None,
+    ) -> Surroundings:
+        """Return what lies around entities and chunks: the best of each, with the steps that lead there.
+
+        Args:
+            starts: Names or aliases of entities, and ids of chunks, such as those of hits.
+            depth: Most steps to go, over relations, mentions and links, 1 to 5.
+            limit: Most entities, and most chunks, to return.
+            max_tokens: Most tokens of the chunks' texts together.
+            as_of: What was true in the world at that time; now where not given.
+            known_at: What the store believed at that time; what it believes now where not given.
+            project: Namespace to read; the handle's own where not given.
+
+        Raises:
+            NotFoundError: A start is no entity and no chunk of the project.
+        """
+        return explore.expand(
+            _starts(starts),
+            depth=check_count(depth, name="depth", most=5),
+            limit=check_count(limit, name="limit", most=_MAX_PAGE),
+            max_tokens=check_count(max_tokens, name="max_tokens", most=10**6),
+            graph=self._use().graph,
+            seen=self._view(project, as_of, known_at),
+        )
+
     def neighbors(
-        self, entity: str, *, depth: int = 1, limit: int = 20, project: str | None = None
+        self,
+        entity: str,
+        *,
+        depth: int = 1,
+        limit: int = 20,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        project: str | None = None,
     ) -> tuple[Neighbor, ...]:
         """Return the entities around one, nearest first, with the steps that lead to each.
 
@@ -521,40 +569,143 @@ class Memory:
             entity: Name or alias of the entity to start from.
             depth: Most relations to cross, 1 to 5.
             limit: Most entities to return.
+            as_of: What was true in the world at that time; now where not given.
+            known_at: What the store believed at that time; what it believes now where not given.
             project: Namespace to read; the handle's own where not given.
 
         Raises:
             NotFoundError: No entity has that name.
         """
-        store = self._use()
         return explore.neighbors(
             entity,
             depth=check_count(depth, name="depth", most=5),
             limit=check_count(limit, name="limit", most=_MAX_PAGE),
-            snapshot=store.snapshots.of(self._name(project)),
-            at=now(),
+            seen=self._view(project, as_of, known_at),
         )
 
-    def path(self, start: str, end: str, *, max_steps: int = 6, project: str | None = None) -> Path:
+    def path(
+        self,
+        start: str,
+        end: str,
+        *,
+        max_steps: int = 6,
+        count: int = 1,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        project: str | None = None,
+    ) -> Path:
         """Return the shortest way between two entities, through relations and shared chunks.
 
         Args:
             start: Name or alias of the one.
             end: Name or alias of the other.
             max_steps: Longest way to look for, 1 to 12.
+            count: How many of the best ways to look for, 1 to 10; those after the first are in `others`.
+            as_of: What was true in the world at that time; now where not given.
+            known_at: What the store believed at that time; what it believes now where not given.
             project: Namespace to read; the handle's own where not given.
 
         Raises:
             NotFoundError: No entity has one of the names. That no way joins them is a value, not an error.
         """
-        store = self._use()
         return explore.path(
             start,
             end,
             max_steps=check_count(max_steps, name="max_steps", most=12),
-            graph=store.graph,
-            snapshot=store.snapshots.of(self._name(project)),
-            at=now(),
+            count=check_count(count, name="count", most=10),
+            graph=self._use().graph,
+            seen=self._view(project, as_of, known_at),
+        )
+
+    def central(
+        self,
+        *,
+        by: overview.Measure = "pagerank",
+        type: str | None = None,
+        limit: int = 20,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        project: str | None = None,
+    ) -> tuple[CentralEntity, ...]:
+        """Return the entities that the graph turns around, most central first.
+
+        Args:
+            by: What to order by: pagerank, relations (how many it has) or chunks (how many mention it).
+            type: Only entities of this type.
+            limit: Most entities to return.
+            as_of: What was true in the world at that time; now where not given.
+            known_at: What the store believed at that time; what it believes now where not given.
+            project: Namespace to read; the handle's own where not given.
+        """
+        return overview.central(
+            by=check_choice(by, get_args(overview.Measure), name="by"),
+            type=type,
+            limit=check_count(limit, name="limit", most=_MAX_PAGE),
+            seen=self._view(project, as_of, known_at),
+        )
+
+    def communities(
+        self,
+        *,
+        limit: int = 20,
+        members: int = 20,
+        resolution: float = 1.0,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        project: str | None = None,
+    ) -> tuple[Community, ...]:
+        """Return the groups that entities fall into by how they hang together, largest first.
+
+        The same graph gives the same groups, whenever and wherever it is asked.
+
+        Args:
+            limit: Most communities to return.
+            members: Most members of each to name.
+            resolution: Above 1 for more and smaller groups, below 1 for fewer and larger; 0.01 to 100.
+            as_of: What was true in the world at that time; now where not given.
+            known_at: What the store believed at that time; what it believes now where not given.
+            project: Namespace to read; the handle's own where not given.
+        """
+        return overview.communities(
+            limit=check_count(limit, name="limit", most=_MAX_PAGE),
+            members=check_count(members, name="members", most=_MAX_PAGE),
+            resolution=check_within(resolution, name="resolution", least=0.01, most=100),
+            seen=self._view(project, as_of, known_at),
+        )
+
+    def graph(
+        self,
+        center: str | None = None,
+        *,
+        depth: int = 2,
+        limit: int = 200,
+        chunks: bool = True,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        project: str | None = None,
+    ) -> GraphView:
+        """Return a part of the graph as nodes and edges to draw.
+
+        Args:
+            center: Name or alias of the entity it lies around; the best connected part of the project
+                where not given.
+            depth: Most steps from the centre, 1 to 5.
+            limit: Most nodes; the nearest and best connected stay.
+            chunks: Whether chunks are shown, or entities and their relations alone.
+            as_of: What was true in the world at that time; now where not given.
+            known_at: What the store believed at that time; what it believes now where not given.
+            project: Namespace to read; the handle's own where not given.
+
+        Raises:
+            NotFoundError: No entity has that name.
+        """
+        return overview.graph_view(
+            center,
+            depth=check_count(depth, name="depth", most=5),
+            limit=check_count(limit, name="limit", most=10_000),
+            chunks=chunks,
+            graph=self._use().graph,
+            seen=self._view(project, as_of, known_at),
         )
 
     # Tend ---------------------------------------------------------------------------------------
@@ -620,6 +771,14 @@ class Memory:
             known=lambda keys: store.snapshots.of(name).names.lookup(keys),
         )
 
+    def _view(self, project: str | None, as_of: When | None, known_at: When | None) -> View:
+        return view(
+            self._use().snapshots.of(self._name(project)),
+            states=_states(as_of, known_at),
+            at=_when(as_of, "as_of") or now(),
+            known_at=_when(known_at, "known_at"),
+        )
+
     def _generator(self, role: str) -> Generator | None:
         return self._given_generator or choose_generator(self._opened.config.llm, role)
 
@@ -640,6 +799,12 @@ def _page(limit: int, offset: int) -> Listing:
         limit=check_count(limit, name="limit", most=_MAX_PAGE),
         offset=check_count(offset, name="offset", least=0, most=2**53),
     )
+
+
+def _starts(starts: Sequence[str]) -> tuple[str, ...]:
+    named = _ids(starts)
+    check_count(len(named), name="number of starts", most=_MAX_STARTS)
+    return named
 
 
 def _ids(ids: Sequence[str]) -> tuple[str, ...]:

@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hydramem.core.types import Chunk, DocumentView, Entity, Explanation, Path, PathStep, Recall, RelationView
+from hydramem.core.types import (
+    Chunk,
+    DocumentView,
+    Entity,
+    Explanation,
+    Path,
+    PathStep,
+    ReachedChunk,
+    Recall,
+    RelationView,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +28,7 @@ _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(co
 _COLUMNS: Mapping[type[Any], tuple[str, ...]] = {
     Chunk: ("id", "kind", "layer", "source", "text"),
     Entity: ("name", "type", "mention_count", "aliases", "id"),
+    ReachedChunk: ("id", "kind", "score", "distance", "source", "text", "via"),
     RelationView: ("subject", "type", "object", "confidence", "quote"),
 }
 
@@ -122,8 +133,11 @@ class _Stage:
 def _way(path: Path, out: "Console") -> None:
     if not path.found:
         out.print(plain(f"no way from {path.start} to {path.end}"), markup=False)
-    for step in path.steps:
-        out.print(plain(step), markup=False)
+    for place, steps in enumerate((path.steps, *path.others)):
+        if place:
+            out.print()
+        for step in steps:
+            out.print(plain(step), markup=False)
 
 
 def _fields(row: Any, out: "Console") -> None:

@@ -68,6 +68,13 @@ def check_share(value: object, *, name: str) -> float:
     return float(value)
 
 
+def check_within(value: object, *, name: str, least: float, most: float) -> float:
+    """Return a number between two bounds, both included."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise InvalidInputError(f"{name}: expected a number from {least} to {most}, got {str(value)[:40]}")
+    return float(value)
+
+
 def check_choice(value: _T, choices: Collection[_T], *, name: str) -> _T:
     """Return a value that is one of a closed set."""
     if value not in choices:

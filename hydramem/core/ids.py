@@ -73,6 +73,11 @@ def link_id(project: str, source: str, type: str, target: str) -> str:
     return _address("l", project, source, type, target)
 
 
+def community_id(project: str, member: str) -> str:
+    """Address a community by the id of its most central member."""
+    return _address("g", project, member)
+
+
 def new_id(kind: str) -> str:
     """Return a fresh random id for things that are events: changes, outbox rows, jobs, requests."""
     return f"{kind}_{uuid.uuid4().hex}"

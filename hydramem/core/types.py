@@ -14,6 +14,7 @@ LinkType = Literal["supports", "contradicts", "extends", "supersedes", "relates_
 Decision = Literal["accepted", "rejected", "deferred"]
 Traversal = Literal["bfs", "ppr", "hybrid", "none"]
 Direction = Literal["out", "in", "both"]
+EdgeKind = Literal["relation", "mention", "link"]
 
 Metadata = Mapping[str, object]
 """Values that JSON can hold, by name."""
@@ -546,7 +547,7 @@ class GraphEdge:
 
     source: str
     target: str
-    kind: Literal["relation", "mention", "link"]
+    kind: EdgeKind
     type: str
     weight: float
     id: str = ""

@@ -1,88 +1,220 @@
-"""Looking around in the graph: what is next to an entity, and how two entities hang together."""
+"""Looking around in the graph: what is next to an entity, what lies around, how two things hang together."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hydramem.core.types import Neighbor, Path, PathStep
+from hydramem.core.types import Chunk, Neighbor, Path, PathStep, ReachedChunk, ReachedEntity, Surroundings
+from hydramem.graph.paths import best_paths
 from hydramem.graph.snapshot import RELATION, Snapshot
-from hydramem.graph.walks import bfs, shortest_path, trail
+from hydramem.graph.view import Nodes
+from hydramem.graph.walks import Reached, bfs, personalized_pagerank, trail
 from hydramem.search.lists import find_entity
+from hydramem.search.view import View, checked, find_start
 from hydramem.storage.store import GraphStore
 
 _SNIPPET = 80
+_REACHED = 5000
 
 
-def neighbors(
-    entity: str, *, depth: int, limit: int, snapshot: Snapshot, at: datetime
-) -> tuple[Neighbor, ...]:
+def neighbors(entity: str, *, depth: int, limit: int, seen: View) -> tuple[Neighbor, ...]:
     """Return the entities that relations join to one, nearest first, with the steps that lead to each.
 
     Raises:
         NotFoundError: No entity has that name.
     """
+    snapshot = seen.snapshot
     start = find_entity(snapshot, entity)
     reached = bfs(
         snapshot.adjacency,
         np.array([start], dtype=np.int32),
         depth=depth,
-        edges=snapshot.edge_mask(at=at, kinds=(RELATION,)),
+        edges=seen.edges & (snapshot.edges.kind == RELATION),
         limit=limit + 1,
     )
     return tuple(
         Neighbor(
             entity=snapshot.label(int(reached.nodes[place])),
-            type=snapshot.nodes.types[int(snapshot.nodes.type[reached.nodes[place]])],
+            type=_type(snapshot, reached.nodes[place]),
             distance=int(reached.distances[place]),
-            via=tuple(snapshot.step(half) for half in trail(reached, place)),
+            via=_via(snapshot, reached, place),
         )
         for place in range(1, len(reached.nodes))
     )
 
 
-def path(
-    start: str, end: str, *, max_steps: int, graph: GraphStore, snapshot: Snapshot, at: datetime
-) -> Path:
-    """Return a shortest way between two entities, over relations, mentions and links.
+def path(start: str, end: str, *, max_steps: int, count: int, graph: GraphStore, seen: View) -> Path:
+    """Return the shortest ways between two entities, over relations, mentions and links.
 
     A chunk on the way is shown by the beginning of its text.
 
     Raises:
         NotFoundError: No entity has one of the names.
     """
+    snapshot = seen.snapshot
     ends = find_entity(snapshot, start), find_entity(snapshot, end)
     names = snapshot.label(ends[0]), snapshot.label(ends[1])
-    halves = shortest_path(
-        snapshot.adjacency,
-        *ends,
-        depth=max_steps,
-        edges=snapshot.edge_mask(at=at),
-        nodes=snapshot.node_mask(),
-    )
-    if halves is None:
+
+    def look(seen: View) -> tuple[tuple[tuple[int, ...], ...], Nodes]:
+        ways = best_paths(
+            snapshot.adjacency, *ends, count=count, depth=max_steps, edges=seen.edges, nodes=seen.nodes
+        )
+        return ways, passed_by(snapshot, [half for way in ways for half in way])
+
+    ways, chunks = checked(seen, look, graph)
+    if not ways:
         return Path(start=names[0], end=names[1], found=False)
-    steps = tuple(snapshot.step(half) for half in halves)
-    return Path(start=names[0], end=names[1], found=True, steps=readable(steps, graph))
+    told = [tuple(snapshot.step(half) for half in way) for way in ways]
+    steps, *others = (readable(way, chunks) for way in told)
+    return Path(start=names[0], end=names[1], found=True, steps=steps, others=tuple(others))
 
 
-def readable(steps: tuple[PathStep, ...], graph: GraphStore) -> tuple[PathStep, ...]:
-    """Put the beginning of a chunk's text where a step names the chunk by its id."""
-    ends = {end for step in steps for end in (step.source, step.target) if end.startswith("c_")}
-    snippets = dict(_snippets(tuple(sorted(ends)), graph))
-    return tuple(_readable(step, snippets) for step in steps)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Around:
+    """What a walk found: places in `reached` of the best entities and chunks, and the score of each place."""
+
+    reached: Reached
+    scores: NDArray[np.float32]
+    entities: tuple[int, ...]
+    chunks: tuple[int, ...]
 
 
-def _snippets(ids: tuple[str, ...], graph: GraphStore) -> Iterator[tuple[str, str]]:
-    for chunk in graph.chunks(ids):
-        text = " ".join(chunk.text.split())
-        yield chunk.id, f"“{text[:_SNIPPET]}…”" if len(text) > _SNIPPET else f"“{text}”"
+def expand(
+    starts: Sequence[str], *, depth: int, limit: int, max_tokens: int, graph: GraphStore, seen: View
+) -> Surroundings:
+    """Return what lies around entities and chunks, best first, with the steps that lead there.
 
+    Searches outward to the depth, then ranks what it reached by Personalized PageRank from the starts:
+    what many ways lead to counts more than what merely is near.
 
-def _readable(step: PathStep, snippets: Mapping[str, str]) -> PathStep:
-    return replace(
-        step,
-        source=snippets.get(step.source, step.source),
-        target=snippets.get(step.target, step.target),
+    Args:
+        starts: Names of entities and ids of chunks.
+        depth: Most steps to go.
+        limit: Most entities, and most chunks, to return.
+        max_tokens: Most tokens of the chunks' texts; a chunk that does not fit any more is left out.
+        graph: Where chunks are read.
+        seen: What may be seen.
+
+    Raises:
+        NotFoundError: A start is not in the project.
+    """
+    snapshot = seen.snapshot
+    nodes = np.array([find_start(snapshot, start) for start in starts], dtype=np.int32)
+
+    def look(seen: View) -> tuple[_Around, Nodes]:
+        around = _around(seen, nodes, depth, limit)
+        ways = [trail(around.reached, place) for place in (*around.entities, *around.chunks)]
+        return around, passed_by(snapshot, [half for way in ways for half in way])
+
+    around, read = checked(seen, look, graph, starts=frozenset(nodes.tolist()))
+    reached = around.reached
+    shown = tuple(_within(around.chunks, reached, snapshot, read, max_tokens))
+    found = len(reached.nodes) - len(set(nodes.tolist()))
+    return Surroundings(
+        starts=tuple(dict.fromkeys(snapshot.label(node) for node in nodes.tolist())),
+        entities=tuple(_entity(snapshot, around, place, read) for place in around.entities),
+        chunks=tuple(_chunk(snapshot, around, place, read) for place in shown),
+        tokens=sum(read[snapshot.nodes.ids[reached.nodes[place]]].tokens for place in shown),
+        left_out=found - len(around.entities) - len(shown),
     )
+
+
+def _around(seen: View, starts: Nodes, depth: int, limit: int) -> _Around:
+    snapshot = seen.snapshot
+    graph = snapshot.adjacency
+    reached = bfs(graph, starts, depth=depth, edges=seen.edges, nodes=seen.nodes, limit=_REACHED)
+    inside = np.zeros(snapshot.size, dtype=np.bool_)
+    inside[reached.nodes] = True
+    ranked = personalized_pagerank(
+        graph,
+        starts,
+        np.ones(len(starts), dtype=np.float32),
+        weights=np.minimum(snapshot.edges.weight, 1.0),
+        edges=seen.edges,
+        nodes=inside,
+    )
+    by_node = np.zeros(snapshot.size, dtype=np.float32)
+    by_node[ranked.nodes] = ranked.probability
+    scores = by_node[reached.nodes]
+    places = np.flatnonzero(reached.distances > 0).tolist()
+    ids = [snapshot.nodes.ids[node] for node in reached.nodes.tolist()]
+    places.sort(key=lambda place: (-scores[place], reached.distances[place], ids[place]))
+    is_chunk = snapshot.nodes.is_chunk[reached.nodes]
+    return _Around(
+        reached=reached,
+        scores=scores / (scores[places].max(initial=0.0) or 1.0),
+        entities=tuple(place for place in places if not is_chunk[place])[:limit],
+        chunks=tuple(place for place in places if is_chunk[place])[:limit],
+    )
+
+
+def _within(
+    places: Sequence[int], reached: Reached, snapshot: Snapshot, read: Mapping[str, Chunk], most: int
+) -> Iterator[int]:
+    """Keep the chunks whose texts fit a budget of tokens; a long one does not keep a short one out."""
+    for place in places:
+        tokens = read[snapshot.nodes.ids[reached.nodes[place]]].tokens
+        if tokens <= most:
+            most -= tokens
+            yield place
+
+
+def _entity(snapshot: Snapshot, around: _Around, place: int, read: Mapping[str, Chunk]) -> ReachedEntity:
+    node = around.reached.nodes[place]
+    return ReachedEntity(
+        entity=snapshot.label(int(node)),
+        type=_type(snapshot, node),
+        distance=int(around.reached.distances[place]),
+        score=float(around.scores[place]),
+        via=readable(_via(snapshot, around.reached, place), read),
+    )
+
+
+def _chunk(snapshot: Snapshot, around: _Around, place: int, read: Mapping[str, Chunk]) -> ReachedChunk:
+    chunk = read[snapshot.nodes.ids[around.reached.nodes[place]]]
+    return ReachedChunk(
+        id=chunk.id,
+        text=chunk.text,
+        source=chunk.source,
+        kind=chunk.kind,
+        layer=chunk.layer,
+        author=chunk.author,
+        happened_at=chunk.happened_at,
+        distance=int(around.reached.distances[place]),
+        score=float(around.scores[place]),
+        via=readable(_via(snapshot, around.reached, place), read),
+    )
+
+
+def passed_by(snapshot: Snapshot, halves: Sequence[int]) -> Nodes:
+    """Return the nodes at both ends of half-edges."""
+    rows = np.unique(np.array(halves, dtype=np.int64) >> 1)
+    ends: Nodes = np.unique(np.concatenate([snapshot.edges.source[rows], snapshot.edges.target[rows]]))
+    return ends
+
+
+def _via(snapshot: Snapshot, reached: Reached, place: int) -> tuple[PathStep, ...]:
+    return tuple(snapshot.step(half) for half in trail(reached, place))
+
+
+def _type(snapshot: Snapshot, node: np.int32) -> str:
+    return snapshot.nodes.types[int(snapshot.nodes.type[node])]
+
+
+def readable(steps: tuple[PathStep, ...], chunks: Mapping[str, Chunk]) -> tuple[PathStep, ...]:
+    """Put the beginning of a chunk's text where a step names the chunk by its id."""
+    names = {
+        end: snippet(chunks[end]) for step in steps for end in (step.source, step.target) if end in chunks
+    }
+    return tuple(
+        replace(step, source=names.get(step.source, step.source), target=names.get(step.target, step.target))
+        for step in steps
+    )
+
+
+def snippet(chunk: Chunk) -> str:
+    """Return the beginning of a chunk's text, on one line and quoted."""
+    text = " ".join(chunk.text.split())
+    return f"“{text[:_SNIPPET]}…”" if len(text) > _SNIPPET else f"“{text}”"

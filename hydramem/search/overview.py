@@ -1,0 +1,193 @@
+"""Seeing a graph as a whole: its central entities, its communities, and a part of it to draw."""
+
+import heapq
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hydramem.core.ids import community_id
+from hydramem.core.types import CentralEntity, Chunk, Community, EdgeKind, GraphEdge, GraphNode, GraphView
+from hydramem.graph.central import Centrality, centrality
+from hydramem.graph.communities import communities as part
+from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.view import LINK, MENTION, RELATION, Nodes
+from hydramem.graph.walks import bfs
+from hydramem.search.explore import snippet
+from hydramem.search.lists import find_entity
+from hydramem.search.view import View, checked
+from hydramem.storage.store import GraphStore
+
+Measure = Literal["pagerank", "relations", "chunks"]
+
+_LEADERS = 3
+_KINDS: Mapping[int, EdgeKind] = {RELATION: "relation", MENTION: "mention", LINK: "link"}
+
+
+def central(*, by: Measure, type: str | None, limit: int, seen: View) -> tuple[CentralEntity, ...]:
+    """Return the entities that the graph turns around, most central first.
+
+    Args:
+        by: What to order by; PageRank settles ties, then the name.
+        type: Only entities of this type.
+        limit: Most to return.
+        seen: What may be seen.
+    """
+    snapshot = seen.snapshot
+    measured = centrality(snapshot, edges=seen.edges, nodes=seen.nodes)
+    rows = (_central(snapshot, measured, place) for place in range(len(measured.nodes)))
+    return tuple(
+        heapq.nsmallest(
+            limit,
+            (row for row in rows if type is None or row.type == type),
+            key=lambda row: (-float(getattr(row, by)), -row.pagerank, row.entity),
+        )
+    )
+
+
+def _central(snapshot: Snapshot, measured: Centrality, place: int) -> CentralEntity:
+    node = int(measured.nodes[place])
+    return CentralEntity(
+        entity=snapshot.label(node),
+        type=snapshot.nodes.types[int(snapshot.nodes.type[node])],
+        pagerank=float(measured.pagerank[place]),
+        relations=int(measured.relations[place]),
+        chunks=int(measured.chunks[place]),
+    )
+
+
+def communities(*, limit: int, members: int, resolution: float, seen: View) -> tuple[Community, ...]:
+    """Return the groups that entities and chunks fall into, most entities first.
+
+    A group with fewer than two entities is none.
+
+    Args:
+        limit: Most communities to return.
+        members: Most members to name in each.
+        resolution: Above 1 for more and smaller communities, below 1 for fewer and larger.
+        seen: What may be seen.
+    """
+    snapshot = seen.snapshot
+    measured = centrality(snapshot, edges=seen.edges, nodes=seen.nodes)
+    share = np.zeros(snapshot.size)
+    share[measured.nodes] = measured.pagerank
+    groups = part(snapshot, edges=seen.edges, nodes=seen.nodes, resolution=resolution)
+    found = [_community(snapshot, group, share, members) for group in groups]
+    found.sort(key=lambda one: (-one.entities, -one.chunks, one.id))
+    return tuple(one for one in found if one.entities > 1)[:limit]
+
+
+def _community(snapshot: Snapshot, group: Nodes, share: NDArray[np.float64], members: int) -> Community:
+    ids = snapshot.nodes.ids
+    entities = group[~snapshot.nodes.is_chunk[group]].tolist()
+    entities.sort(key=lambda node: (-share[node], ids[node]))
+    names = tuple(snapshot.label(node) for node in entities[: max(members, _LEADERS)])
+    # A link can join chunks that mention nothing: such a group is named after its first chunk.
+    leader = entities[0] if entities else int(group[0])
+    return Community(
+        id=community_id(snapshot.project, ids[leader]),
+        entities=len(entities),
+        chunks=len(group) - len(entities),
+        central=names[:_LEADERS],
+        members=names[:members],
+    )
+
+
+def graph_view(
+    center: str | None, *, depth: int, limit: int, chunks: bool, graph: GraphStore, seen: View
+) -> GraphView:
+    """Return a part of the graph to draw: around an entity, or the best connected part of the project.
+
+    Args:
+        center: Name or alias of the entity; None for the whole project.
+        depth: Most steps from the centre.
+        limit: Most nodes.
+        chunks: Whether chunks are shown, or entities and their relations alone.
+        graph: Where chunks are read.
+        seen: What may be seen.
+
+    Raises:
+        NotFoundError: No entity has that name.
+    """
+    snapshot = seen.snapshot
+    start = None if center is None else find_entity(snapshot, center)
+    if not chunks:
+        seen = seen.without(np.flatnonzero(snapshot.nodes.is_chunk).tolist())
+
+    def look(seen: View) -> tuple[tuple[Nodes, NDArray[np.int32] | None, int], Nodes]:
+        nodes, distances = _connected(seen) if start is None else _ball(seen, start, depth)
+        shown = None if distances is None else distances[:limit]
+        return (nodes[:limit], shown, max(len(nodes) - limit, 0)), nodes[:limit]
+
+    (nodes, distances, left_out), read = checked(seen, look, graph)
+    return GraphView(
+        center=None if start is None else snapshot.label(start),
+        nodes=tuple(
+            _node(snapshot, node, None if distances is None else int(distances[place]), read)
+            for place, node in enumerate(nodes.tolist())
+        ),
+        edges=_edges(seen, nodes),
+        left_out=left_out,
+    )
+
+
+def _ball(seen: View, start: int, depth: int) -> tuple[Nodes, NDArray[np.int32]]:
+    """Return what lies within a depth, nearest first, the best connected first at each distance."""
+    reached = bfs(
+        seen.snapshot.adjacency,
+        np.array([start], dtype=np.int32),
+        depth=depth,
+        edges=seen.edges,
+        nodes=seen.nodes,
+    )
+    order = np.lexsort((-_degrees(seen)[reached.nodes], reached.distances))
+    return reached.nodes[order], reached.distances[order]
+
+
+def _connected(seen: View) -> tuple[Nodes, None]:
+    """Return every node, the best connected first."""
+    nodes = np.flatnonzero(seen.nodes).astype(np.int32)
+    return nodes[np.argsort(-_degrees(seen)[nodes], kind="stable")], None
+
+
+def _degrees(seen: View) -> NDArray[np.int64]:
+    rows = np.flatnonzero(seen.edges)
+    columns = seen.snapshot.edges
+    ends = np.concatenate([columns.source[rows], columns.target[rows]])
+    degrees: NDArray[np.int64] = np.bincount(ends, minlength=seen.snapshot.size)
+    return degrees
+
+
+def _node(snapshot: Snapshot, node: int, distance: int | None, read: Mapping[str, Chunk]) -> GraphNode:
+    id = snapshot.nodes.ids[node]
+    is_chunk = bool(snapshot.nodes.is_chunk[node])
+    return GraphNode(
+        id=id,
+        name=snippet(read[id]) if is_chunk else snapshot.label(node),
+        kind="chunk" if is_chunk else "entity",
+        type=snapshot.nodes.types[int(snapshot.nodes.type[node])],
+        distance=distance,
+    )
+
+
+def _edges(seen: View, nodes: Nodes) -> tuple[GraphEdge, ...]:
+    snapshot = seen.snapshot
+    columns = snapshot.edges
+    inside = np.zeros(snapshot.size, dtype=np.bool_)
+    inside[nodes] = True
+    rows = np.flatnonzero(seen.edges & inside[columns.source] & inside[columns.target])
+    return tuple(_edge(snapshot, row) for row in rows.tolist())
+
+
+def _edge(snapshot: Snapshot, row: int) -> GraphEdge:
+    columns = snapshot.edges
+    code = int(columns.type[row])
+    return GraphEdge(
+        source=snapshot.nodes.ids[columns.source[row]],
+        target=snapshot.nodes.ids[columns.target[row]],
+        kind=_KINDS[int(columns.kind[row])],
+        type=columns.types[code] if code >= 0 else "mentions",
+        weight=float(columns.weight[row]),
+        id=columns.ids[row].decode(),
+    )

@@ -1,0 +1,105 @@
+"""What may be seen of a project's graph: its snapshot, the masks that a time sets, a last check of chunks."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+
+from hydramem.core.check import check_text
+from hydramem.core.errors import NotFoundError
+from hydramem.core.types import Chunk, State
+from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.view import Mask, Nodes
+from hydramem.search.lists import find_entity
+from hydramem.storage.store import ChunkFilter, GraphStore
+
+_T = TypeVar("_T")
+
+_LONGEST_NAME = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A project's graph as it was true and believed at some moments.
+
+    Attributes:
+        where: What a chunk must be, to be seen.
+        edges, nodes: What a walk may use.
+    """
+
+    snapshot: Snapshot
+    where: ChunkFilter
+    edges: Mask
+    nodes: Mask
+
+    def without(self, nodes: Collection[int]) -> "View":
+        """Return the view with some nodes out of reach."""
+        fewer = self.nodes.copy()
+        fewer[list(nodes)] = False
+        return replace(self, nodes=fewer)
+
+
+def view(snapshot: Snapshot, *, states: tuple[State, ...], at: datetime, known_at: datetime | None) -> View:
+    """Look at a snapshot as of a moment, and as it was believed at another."""
+    where = ChunkFilter(projects=(snapshot.project,), states=states, at=at, known_at=known_at)
+    return View(
+        snapshot=snapshot,
+        where=where,
+        edges=snapshot.edge_mask(at=at, known_at=known_at, states=states),
+        nodes=snapshot.node_mask(states=states),
+    )
+
+
+def checked(
+    seen: View,
+    look: Callable[[View], tuple[_T, Nodes]],
+    graph: GraphStore,
+    *,
+    starts: Collection[int] = (),
+) -> tuple[_T, Mapping[str, Chunk]]:
+    """Look, read the chunks that the find needs, and look again without those that may not be seen.
+
+    The snapshot knows no chunk's times or expiry: the graph store, which is the truth, has the last word.
+
+    Args:
+        seen: What to look at.
+        look: Finds something, and says which nodes it shows or passes.
+        graph: Where chunks are read.
+        starts: Nodes that were asked for by id or name, whatever they are.
+
+    Returns:
+        What was found, and every chunk that it shows or passes, by id.
+    """
+    snapshot = seen.snapshot
+    while True:
+        found, passed = look(seen)
+        ids = {snapshot.nodes.ids[node]: node for node in passed.tolist() if snapshot.nodes.is_chunk[node]}
+        chunks = {chunk.id: chunk for chunk in graph.chunks(tuple(ids))}
+        refused = [
+            node
+            for id, node in ids.items()
+            if node not in starts and not (id in chunks and seen.where.admits(chunks[id]))
+        ]
+        if not refused:
+            return found, chunks
+        seen = seen.without(refused)
+
+
+def find_start(snapshot: Snapshot, start: str) -> int:
+    """Return the node of a chunk id, or of an entity's name or alias.
+
+    Raises:
+        InvalidInputError: It is blank, too long or no text.
+        NotFoundError: There is none in this project.
+    """
+    name = check_text(start, name="starts", most=_LONGEST_NAME)
+    node = snapshot.node(name)
+    if node is not None and snapshot.nodes.is_chunk[node]:
+        return node
+    try:
+        return find_entity(snapshot, name)
+    except NotFoundError as error:
+        raise NotFoundError(
+            f"{name[:80]!r}: no entity of project {snapshot.project!r} has this name or alias, "
+            "and no chunk this id"
+        ) from error
