@@ -1,0 +1,177 @@
+"""Moving to new vectors: what is written meanwhile, what a stop leaves, what is not made twice."""
+
+import threading
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from hydramem.core.errors import ModelError, StorageError
+from hydramem.llm.hashing import HashEmbedder
+from hydramem.storage.in_memory.graph import InMemoryGraph
+from hydramem.storage.in_memory.vectors import InMemoryVectors
+from hydramem.storage.outbox import Mirror
+from hydramem.storage.reindex import Moved, move
+from hydramem.storage.repair import diagnose
+from hydramem.storage.store import Vector
+from tests.storage.rows import chunk, entity, write
+
+OLD, NEW = HashEmbedder(64), HashEmbedder(32)
+
+
+class Kit:
+    """A store with old vectors, new ones to be filled, and an embedder that does as it is told."""
+
+    def __init__(self) -> None:
+        self.graph, self.old, self.new = InMemoryGraph(), InMemoryVectors(64), InMemoryVectors(32)
+        self.serving = self.old
+        self.mirror = Mirror(
+            self.graph, lambda: self.serving, lambda texts: self._serving(texts), lambda write: None
+        )
+        self.texts: list[str] = []
+        self.before_batch: Callable[[int], None] = lambda batch: None
+        self.switches = 0
+
+    def _serving(self, texts: Sequence[str]) -> Vector:
+        return (OLD if self.serving is self.old else NEW).embed_documents(texts)
+
+    def _embed(self, texts: Sequence[str]) -> Vector:
+        self.before_batch(len(self.texts))
+        self.texts.extend(texts)
+        return NEW.embed_documents(texts)
+
+    def _switch(self) -> None:
+        self.switches += 1
+        self.serving = self.new
+
+    def move(self, report: Callable[[int, int], None] | None = None) -> Moved:
+        return move(
+            self.graph, self.new, self._embed, mirror=self.mirror, switch=self._switch, progress=report
+        )
+
+    def healthy(self) -> bool:
+        return diagnose(self.graph, self.serving, self.mirror).healthy
+
+    def fill(self, chunks: int) -> None:
+        rows = tuple(chunk(f"c{number:03}", f"Crate {number} rests.") for number in range(chunks))
+        entities = (entity("e1"), entity("e2", "Bo", mention_count=2))
+        self.mirror.commit(write(chunks=rows, entities=entities), {"e2": OLD.embed_query("Bo")})
+
+
+@pytest.fixture
+def kit() -> Kit:
+    return Kit()
+
+
+def test_every_row_is_in_the_new_vectors_in_the_new_space(kit: Kit) -> None:
+    kit.fill(100)
+    steps: list[tuple[int, int]] = []
+    moved = kit.move(lambda done, total: steps.append((done, total)))
+    assert (moved.chunks, moved.entities, moved.made, moved.resumed) == (100, 2, 102, 0)
+    assert (steps[0], steps[-1]) == ((0, 102), (102, 102))
+    assert kit.switches == 1
+    assert kit.healthy()
+    vector = kit.new.vectors(["c007"])["c007"]
+    np.testing.assert_array_equal(vector, NEW.embed_query("Crate 7 rests."))
+    assert kit.new.entities_without_vector() == {"e1"}
+
+
+def test_an_empty_store_moves(kit: Kit) -> None:
+    assert kit.move().made == 0
+    assert kit.switches == 1
+
+
+def test_what_a_failure_left_is_not_made_again(kit: Kit) -> None:
+    kit.fill(150)
+
+    def fail(made: int) -> None:
+        if made:
+            raise ModelError("out of memory")
+
+    kit.before_batch = fail
+    with pytest.raises(ModelError):
+        kit.move()
+    assert kit.switches == 0
+    assert kit.healthy()
+    first = list(kit.texts)
+    kit.texts.clear()
+    kit.before_batch = lambda batch: None
+    moved = kit.move()
+    assert 0 < moved.resumed == len(first)
+    assert set(first).isdisjoint(kit.texts)
+    assert len(first) + len(kit.texts) == 150 + 1
+    assert kit.healthy()
+
+
+def test_what_is_written_meanwhile_is_caught_up(kit: Kit) -> None:
+    kit.fill(100)
+
+    def meanwhile(made: int) -> None:
+        kit.before_batch = lambda batch: None
+        kit.mirror.commit(
+            write(
+                chunks=(chunk("c000", "Crate 0 rests.", state="archived"), chunk("new", "A crate arrived.")),
+                entities=(entity("e1", mention_count=2),),
+            ),
+            {"e1": OLD.embed_query("Ada")},
+        )
+
+    kit.before_batch = lambda made: meanwhile(made) if made else None
+    kit.move()
+    assert kit.healthy()
+    np.testing.assert_array_equal(kit.new.vectors(["new"])["new"], NEW.embed_query("A crate arrived."))
+    assert kit.new.entities_without_vector() == frozenset()
+
+
+def test_many_writers_lose_nothing(kit: Kit) -> None:
+    kit.fill(200)
+    stop = threading.Event()
+
+    def work(worker: int) -> None:
+        step = 0
+        while not stop.is_set():
+            step += 1
+            kit.mirror.commit(write(chunks=(chunk(f"w{worker}-{step}", f"Worker {worker} wrote {step}."),)))
+
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for worker in workers:
+        worker.start()
+    kit.move()
+    stop.set()
+    for worker in workers:
+        worker.join()
+    assert kit.healthy()
+    assert len(kit.new.chunk_hashes()) > 200
+
+
+def test_an_entity_that_gained_its_second_mention_between_two_runs_gets_a_vector(kit: Kit) -> None:
+    kit.fill(10)
+    follower = Mirror(kit.graph, lambda: kit.new, NEW.embed_documents, lambda write: None)
+    follower.refresh_entities(["e1", "e2"])
+    kit.mirror.commit(write(entities=(entity("e1", mention_count=2),)), {"e1": OLD.embed_query("Ada")})
+    kit.move()
+    assert kit.new.entities_without_vector() == frozenset()
+
+
+def test_a_text_that_changed_between_two_runs_is_embedded_as_it_is(kit: Kit) -> None:
+    kit.fill(10)
+    follower = Mirror(kit.graph, lambda: kit.new, NEW.embed_documents, lambda write: None)
+    follower.refresh_chunks(["c003"])
+    renamed = chunk("c003", "Crate 3 rests.", author="Ada")
+    kit.mirror.commit(write(chunks=(renamed,)), {"c003": OLD.embed_query("Ada: Crate 3 rests.")})
+    kit.move()
+    vector = kit.new.vectors(["c003"])["c003"]
+    np.testing.assert_array_equal(vector, NEW.embed_query("Ada: Crate 3 rests."))
+
+
+def test_a_switch_that_fails_leaves_the_old_serving_and_the_writers_free(kit: Kit) -> None:
+    kit.fill(10)
+
+    def fail() -> None:
+        raise StorageError("no space left on device")
+
+    with pytest.raises(StorageError, match="no space"):
+        move(kit.graph, kit.new, NEW.embed_documents, mirror=kit.mirror, switch=fail)
+    kit.mirror.commit(write(chunks=(chunk("after"),)))
+    assert kit.serving is kit.old
+    assert kit.healthy()
