@@ -161,7 +161,7 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(prefix="hydramem-machine-"))
-        self.settings = StorageConfig(graph=ENGINE, buffer_pool_mb=64, max_db_gb=4)  # type: ignore[arg-type]
+        self.settings = StorageConfig(graph=ENGINE, buffer_pool_mb=256, max_db_gb=4)  # type: ignore[arg-type]
         self.memory = InMemoryGraph()
         self.engine: GraphStore = open_graph(self.folder / "graph", self.settings)
 
@@ -332,7 +332,7 @@ filtered_chunks = st.tuples(
 
 
 def test_every_filter_admits_the_same(tmp_path: Path) -> None:
-    memory, engine = InMemoryGraph(), open_graph(tmp_path, StorageConfig(graph=ENGINE, buffer_pool_mb=64))  # type: ignore[arg-type]
+    memory, engine = InMemoryGraph(), open_graph(tmp_path, StorageConfig(graph=ENGINE, buffer_pool_mb=256))  # type: ignore[arg-type]
 
     @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
     @given(rows=filtered_chunks, data=st.data())

@@ -30,6 +30,11 @@ _ENGINES = ("ladybug", "kuzu")
 _open: "WeakValueDictionary[tuple[int, str], Engine]" = WeakValueDictionary()
 _open_lock = threading.Lock()
 
+_NO_ROOM = "buffer pool is full"
+# Values that were set stay in the buffer pool until a checkpoint; the engines checkpoint by the log's size
+# alone, and small changes fill the pool first (64 MiB after 2,800 single writes).
+_WRITES_PER_CHECKPOINT = 200
+
 
 class Engine:
     """An open graph database: a pool of connections for reads, one writer at a time."""
@@ -53,6 +58,8 @@ class Engine:
         self._writer = threading.Lock()
         self._idle: list[Any] = []
         self._busy = 0
+        self._folding = False
+        self._writes = 0
         self._state = threading.Condition()
         self._closed = False
         self._library = _load(settings.graph)
@@ -79,6 +86,18 @@ class Engine:
         finally:
             self._give(connection)
 
+    def transact(self, work: Callable[[Query], None]) -> None:
+        """Do some writing in one transaction; make room and try once more where memory ran out."""
+        try:
+            with self.writing() as query:
+                work(query)
+        except StorageError as error:
+            if _NO_ROOM not in str(error):
+                raise
+            self.checkpoint()
+            with self.writing() as query:
+                work(query)
+
     @contextmanager
     def writing(self) -> Iterator[Query]:
         """Hold the writer lock and one transaction: committed at the end, rolled back on any error."""
@@ -86,10 +105,29 @@ class Engine:
             try:
                 query("BEGIN TRANSACTION", {})
                 yield query
-                query("COMMIT", {})
+                self._commit(query)
             except BaseException:
                 self._roll_back(query)
                 raise
+            self._fold_at_times(query)
+
+    def _commit(self, query: Query) -> None:
+        try:
+            query("COMMIT", {})
+        except StorageError as error:
+            # What failed is folding the log into the file, which a later commit or opening tries again.
+            if "committed successfully" not in str(error):
+                raise
+            log.warning("%s", error)
+
+    def _fold_at_times(self, query: Query) -> None:
+        self._writes += 1
+        if self._writes % _WRITES_PER_CHECKPOINT == 0:
+            try:
+                self._fold(query)
+            except StorageError as error:
+                # The write itself is committed; the log keeps it until the next try.
+                log.warning("%s", error)
 
     def _roll_back(self, query: Query) -> None:
         try:
@@ -114,7 +152,19 @@ class Engine:
     def checkpoint(self) -> None:
         """Fold the write-ahead log into the main file."""
         with self._writer, self.reading() as query:
+            self._fold(query)
+
+    def _fold(self, query: Query) -> None:
+        """Checkpoint while nobody reads: Kuzu waits seconds for open reads, and then gives up."""
+        with self._state:
+            self._folding = True
+            self._state.wait_for(lambda: self._busy == 1)
+        try:
             query("CHECKPOINT", {})
+        finally:
+            with self._state:
+                self._folding = False
+                self._state.notify_all()
 
     def _run(self, connection: Any, statement: str, parameters: Parameters) -> list[list[Any]]:
         with self._mapped():
@@ -139,6 +189,7 @@ class Engine:
                 "close it before forking and connect again in the child"
             )
         with self._state:
+            self._state.wait_for(lambda: not self._folding)
             if self._closed:
                 raise StorageError(f"{self.file}: the store is closed; connect again")
             self._busy += 1

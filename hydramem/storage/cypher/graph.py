@@ -92,8 +92,8 @@ class CypherGraph:
         rows = encode_write(plan)
         if not any(rows.values()):
             return None
-        with self._engine.writing() as query:
-            Transaction(query, edges_singly=self.engine == "kuzu").write(plan, rows)
+        singly = self.engine == "kuzu"
+        self._engine.transact(lambda query: Transaction(query, edges_singly=singly).write(plan, rows))
         return plan.outbox.id if plan.outbox else None
 
     def documents(self, ids: Sequence[str]) -> tuple[Document, ...]:

@@ -28,9 +28,9 @@ def create_nodes(table: NodeTable) -> str:
     return f"UNWIND $rows AS r CREATE (:{table.name} {_properties(table.columns, 'r.')})"
 
 
-def set_nodes(table: NodeTable) -> str:
-    """Replace `$rows` by key."""
-    changed = _assignments("n", table.columns[1:], "r.")
+def set_nodes(table: NodeTable, columns: tuple[Column, ...]) -> str:
+    """Set some columns of `$rows` by key."""
+    changed = _assignments("n", columns, "r.")
     return f"UNWIND $rows AS r MATCH (n:{table.name} {{id: r.id}}) SET {changed}"
 
 

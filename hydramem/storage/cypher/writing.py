@@ -1,5 +1,6 @@
 """One write inside its transaction: references checked, rows created or replaced, edges kept in step."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from hydramem.storage.cypher.statements import (
     create_edges,
     create_nodes,
     edges_between,
+    node_values,
     set_edge,
     set_nodes,
 )
@@ -28,11 +30,14 @@ from hydramem.storage.schema import (
     RECALLED,
     RELATES,
     SESSION,
+    Column,
     EdgeTable,
     NodeTable,
 )
 
 Encoded = dict[str, list[Values]]
+
+_ROWS_COMPARED = 1000
 
 
 def encode_write(plan: PlannedWrite) -> Encoded:
@@ -103,8 +108,24 @@ class Transaction:
         old = [row for row in rows if row["id"] in known]
         if new:
             self._query(create_nodes(table), {"rows": new})
-        if old:
-            self._query(set_nodes(table), {"rows": old})
+        for start in range(0, len(old), _ROWS_COMPARED):
+            self._replace(table, old[start : start + _ROWS_COMPARED])
+
+    def _replace(self, table: NodeTable, rows: list[Values]) -> None:
+        """Set the columns that differ: an engine keeps every value that is set in memory until it commits."""
+        statement = f"UNWIND $ids AS i MATCH (n:{table.name} {{id: i}}) RETURN {node_values(table, 'n')}"
+        held = {values[0]: values for values in self._query(statement, {"ids": [row["id"] for row in rows]})}
+        by_columns: dict[tuple[Column, ...], list[Values]] = defaultdict(list)
+        for row in rows:
+            changed = tuple(
+                column
+                for column, value in zip(table.columns, held[row["id"]], strict=True)
+                if value != row[column.name]
+            )
+            by_columns[changed].append({"id": row["id"], **{each.name: row[each.name] for each in changed}})
+        for columns, differing in by_columns.items():
+            if columns:
+                self._query(set_nodes(table, columns), {"rows": differing})
 
     def _append(self, table: NodeTable, rows: list[Values]) -> None:
         if repeated := self._known.get(table.name):
