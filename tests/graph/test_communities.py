@@ -1,0 +1,54 @@
+import networkx as nx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hydramem.graph.communities import communities
+from hydramem.graph.growing import load
+from tests.graph.graphs import P, chunk, entity, relation, tables
+from tests.graph.test_central import as_networkx, rows, seen
+
+
+def clique(names: str) -> list[object]:
+    members = [entity(name) for name in names]
+    knows = [
+        relation(one, "knows", other) for place, one in enumerate(members) for other in members[place + 1 :]
+    ]
+    return [*members, *knows]
+
+
+def names(given_rows: list[object], **options: float) -> list[set[str]]:
+    snapshot = load(P, *tables(*given_rows))
+    return [
+        {snapshot.label(node) for node in group}
+        for group in communities(snapshot, **seen(snapshot), **options)
+    ]
+
+
+BRIDGED = [*clique("abcdef"), *clique("uvwxy"), relation(entity("a"), "calls", entity("u"))]
+
+
+def test_two_circles_of_friends_are_two_communities() -> None:
+    assert names(BRIDGED) == [set("abcdef"), set("uvwxy")]
+
+
+def test_resolution_makes_them_more_or_fewer() -> None:
+    assert names(BRIDGED, resolution=0.01) == [set("abcdefuvwxy")]
+    assert len(names(BRIDGED, resolution=20.0)) > 2
+
+
+def test_what_no_edge_joins_is_in_none() -> None:
+    alone = [entity("alone"), chunk("empty"), relation(entity("self"), "knows", entity("self"))]
+    assert names([entity("self"), *alone]) == []
+    assert names([*BRIDGED, *alone[:2]]) == names(BRIDGED)
+    assert names([]) == []
+
+
+@settings(deadline=None, max_examples=50)
+@given(rows(), st.randoms())
+def test_they_part_the_graph_are_connected_and_always_the_same(given_rows, random) -> None:
+    snapshot = load(P, *tables(*given_rows))
+    groups = communities(snapshot, **seen(snapshot))
+    known = as_networkx(snapshot)
+    assert sorted(node for group in groups for node in group.tolist()) == sorted(known)
+    assert all(nx.is_connected(known.subgraph(group.tolist())) for group in groups)
+    assert names(random.sample(given_rows, len(given_rows))) == names(given_rows)
