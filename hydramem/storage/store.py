@@ -154,6 +154,16 @@ class Listing:
     offset: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """Chunks of a session, or else of a document, from one position to another, both included."""
+
+    session: str | None = None
+    document: str | None = None
+    first: int
+    last: int
+
+
 class GraphStore(Protocol):
     """The truth: chunks, entities, relations, sessions, changes and jobs.
 
@@ -208,6 +218,9 @@ class GraphStore(Protocol):
 
     def list_chunks(self, where: ChunkFilter, page: Listing) -> tuple[Chunk, ...]:
         """Return a page of chunks: newest recorded first, within one document or session by position."""
+
+    def between(self, stretches: Sequence[Stretch]) -> tuple[Chunk, ...]:
+        """Return the chunks of stretches, of every state, each once: in order of stretch, position and id."""
 
     def list_entities(
         self, project: str, page: Listing, *, containing: str | None = None, type: str | None = None

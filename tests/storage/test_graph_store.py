@@ -20,7 +20,7 @@ from hydramem.storage.schema import (
     edge_columns,
     node_columns,
 )
-from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Write
+from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Stretch, Write
 from tests.storage.rows import T0, at, chunk, document, entity, job, link, mention, relation, session, write
 
 HOSTILE = (
@@ -316,6 +316,24 @@ def test_a_chunk_stays_in_step_with_its_document_and_session(graph: GraphStore) 
     graph.write(write(chunks=(chunk(document="d2"),)))
     assert graph.list_chunks(ChunkFilter(sessions=("s1",)), Listing()) == ()
     assert ids(graph.list_chunks(of_second, Listing())) == ["c1"]
+
+
+def test_stretches_are_read_together(graph: GraphStore) -> None:
+    passages = [chunk(f"p{n}", document="d1", position=n) for n in range(9)]
+    turns = [chunk(f"t{n}", document="d1", session="s1", kind="turn", position=n) for n in range(3)]
+    gone = chunk("p9", document="d1", position=9, state="archived")
+    graph.write(write(documents=(document(),), sessions=(session(),), chunks=(*passages, *turns, gone)))
+    found = graph.between(
+        [
+            Stretch(session="s1", first=1, last=9),
+            Stretch(document="d1", first=7, last=9),
+            Stretch(document="d1", first=-3, last=0),
+            Stretch(document="d1", first=8, last=8),
+            Stretch(document="nowhere", first=0, last=99),
+        ]
+    )
+    assert ids(found) == ["t1", "t2", "p7", "p8", "p9", "p0", "t0"]
+    assert graph.between([]) == ()
 
 
 def test_recalled_counts_on_the_chunk_without_audit_or_outbox(graph: GraphStore) -> None:

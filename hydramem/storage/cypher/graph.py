@@ -39,7 +39,7 @@ from hydramem.storage.schema import (
     RELATES,
     SESSION,
 )
-from hydramem.storage.store import LIVE, ChunkFilter, Listing, OutboxRow, Write
+from hydramem.storage.store import LIVE, ChunkFilter, Listing, OutboxRow, Stretch, Write
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -161,6 +161,10 @@ class CypherGraph:
             order = "c.position, c.id"
             pattern = _narrowed(where, conditions)
         return self._read.page(CHUNK, pattern, conditions, page, order=order)
+
+    def between(self, stretches: Sequence[Stretch]) -> tuple[Chunk, ...]:
+        """Return the chunks of stretches, of every state, in order of stretch, position and id."""
+        return self._read.between(CHUNK, stretches)
 
     def list_entities(
         self, project: str, page: Listing, *, containing: str | None = None, type: str | None = None

@@ -9,13 +9,17 @@ from hydramem.storage.cypher.statements import edge_values, node_values
 from hydramem.storage.planned import check_page
 from hydramem.storage.rows import decode
 from hydramem.storage.schema import EdgeTable, NodeTable
-from hydramem.storage.store import Listing
+from hydramem.storage.store import Listing, Stretch
 
 # Below, looking up ids one by one is faster than one statement for all (which scans the table).
 _NODES_SINGLY = {"ladybug": 0, "kuzu": 16}
 _EDGES_SINGLY = {"ladybug": 400, "kuzu": 20}
 
 _MOST_ROWS = 2**31
+
+_BETWEEN = "c.position >= $first AND c.position <= $last RETURN c.id ORDER BY c.position, c.id"
+_BETWEEN_IN_DOCUMENT = f"MATCH (d:Document {{id: $holder}})-[:HAS_CHUNK]->(c:Chunk) WHERE {_BETWEEN}"
+_BETWEEN_IN_SESSION = f"MATCH (c:Chunk)-[:IN_SESSION]->(s:Session {{id: $holder}}) WHERE {_BETWEEN}"
 
 
 class Reader:
@@ -82,6 +86,18 @@ class Reader:
         with self._engine.reading() as query:
             ids = [id for (id,) in query(statement, parameters)]
         return self.nodes(table, ids[page.offset :])
+
+    def between(self, table: NodeTable, stretches: Sequence[Stretch]) -> tuple[Any, ...]:
+        """Return the chunks of stretches, each once: in order of stretch, position and id."""
+        ids: list[str] = []
+        with self._engine.reading() as query:
+            # Singly: neither engine starts a join from a list of ids.
+            for one in stretches:
+                holder = one.document if one.session is None else one.session
+                bounds = {"holder": holder, "first": one.first, "last": one.last}
+                statement = _BETWEEN_IN_DOCUMENT if one.session is None else _BETWEEN_IN_SESSION
+                ids.extend(id for (id,) in query(statement, bounds))
+        return self.nodes(table, ids)
 
     def edge_page(self, table: EdgeTable, conditions: Conditions, page: Listing) -> tuple[Any, ...]:
         """Return a page of the edges `c` that meet conditions, newest recorded first."""

@@ -36,7 +36,7 @@ from hydramem.storage.planned import (
     relation_order,
 )
 from hydramem.storage.rows import normalise
-from hydramem.storage.store import LIVE, ChunkFilter, Listing, OutboxRow, Write, holds
+from hydramem.storage.store import LIVE, ChunkFilter, Listing, OutboxRow, Stretch, Write, holds
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -219,6 +219,13 @@ class InMemoryGraph:
             rows.sort(key=_recorded_at, reverse=True)
         return _page(rows, page)
 
+    def between(self, stretches: Sequence[Stretch]) -> tuple[Chunk, ...]:
+        """Return the chunks of stretches, of every state, in order of stretch, position and id."""
+        with self._open():
+            rows = sorted(self._chunks.values(), key=lambda row: (row.position, row.id))
+        found = [row for one in stretches for row in rows if _in_stretch(row, one)]
+        return tuple({row.id: row for row in found}.values())
+
     def list_entities(
         self, project: str, page: Listing, *, containing: str | None = None, type: str | None = None
     ) -> tuple[Entity, ...]:
@@ -357,6 +364,11 @@ class InMemoryGraph:
         """Refuse further use; harmless when repeated."""
         with self._lock:
             self._closed = True
+
+
+def _in_stretch(row: Chunk, stretch: Stretch) -> bool:
+    held = row.document if stretch.session is None else row.session
+    return held == (stretch.session or stretch.document) and stretch.first <= row.position <= stretch.last
 
 
 def _normalised(plan: PlannedWrite) -> PlannedWrite:

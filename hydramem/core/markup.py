@@ -1,0 +1,24 @@
+"""Escape untrusted text for the prompt blocks that hold it: it can neither end a block nor begin one."""
+
+import re
+
+from hydramem.core.tokens import well_formed
+
+# Full-width and small forms are brackets again to whoever normalises what they read (NFKC).
+_MARKS = {
+    ord(mark): f"&#{ord(mark)};" for mark in "\uff1c\uff1e\uff06\uff02\uff07\ufe64\ufe65\ufe60"
+} | str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_QUOTES = _MARKS | str.maketrans({'"': "&quot;", "'": "&#39;"})
+# What XML cannot hold, and what breaks a line where only some readers see it.
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
+
+
+def escape_text(text: str) -> str:
+    """Return a text as the content of an element: brackets and ampersands escaped, controls replaced."""
+    return _CONTROLS.sub("\ufffd", well_formed(text).replace("\r\n", "\n")).translate(_MARKS)
+
+
+def escape_attribute(text: str) -> str:
+    """Return a text as a quoted attribute on one line."""
+    sound = _CONTROLS.sub("\ufffd", well_formed(text))
+    return " ".join(sound.split()).translate(_QUOTES)
