@@ -1,12 +1,14 @@
-"""`python -m benchmarks retrieval --set NAME`: run a measurement and print it."""
+"""`python -m benchmarks retrieval --set NAME`, `... walks`: run a measurement and print it."""
 
 import argparse
 import json
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
+from benchmarks import walks
 from benchmarks.retrieval import EMBEDDERS, Report, measure, shown
 from hydramem.core.errors import HydraMemError
 
@@ -14,6 +16,17 @@ from hydramem.core.errors import HydraMemError
 def main(arguments: list[str] | None = None) -> int:
     """Run the measurement that the command line names; return the exit status."""
     given = _parser().parse_args(arguments)
+    run: Callable[[argparse.Namespace], int] = given.run
+    return run(given)
+
+
+def _walks(given: argparse.Namespace) -> int:
+    rows = walks.measure(repeats=given.repeats)
+    print(json.dumps([asdict(row) for row in rows], indent=2) if given.json else walks.shown(rows))
+    return 0
+
+
+def _retrieval(given: argparse.Namespace) -> int:
     data = given.data or os.environ.get("HYDRAMEM_BENCH_DATA")
     if not data:
         print("say where the sets are: --data DIR or HYDRAMEM_BENCH_DATA", file=sys.stderr)
@@ -47,6 +60,13 @@ def _parser() -> argparse.ArgumentParser:
     retrieval.add_argument("--engine", choices=("ladybug", "kuzu", "memory"), default="ladybug")
     retrieval.add_argument("--limit-queries", type=int, metavar="N", help="ask only the first N of each case")
     retrieval.add_argument("--json", action="store_true")
+    retrieval.set_defaults(run=_retrieval)
+    walked = commands.add_parser(
+        "walks", help="latency of walks over a made-up graph, and how exact they are"
+    )
+    walked.add_argument("--repeats", type=int, default=50, metavar="N", help="walks of each kind")
+    walked.add_argument("--json", action="store_true")
+    walked.set_defaults(run=_walks)
     return parser
 
 
