@@ -39,7 +39,7 @@ def fields(hint: object) -> set[str]:
 
 
 def test_the_skills_are_there():
-    assert {skill.parent.name for skill in SKILLS} >= {"hydramem-query", "hydramem-ingest"}
+    assert {skill.parent.name for skill in SKILLS} >= {"hydramem-query", "hydramem-ingest", "hydramem-reason"}
 
 
 @pytest.mark.parametrize("skill", SKILLS, ids=lambda skill: skill.parent.name)
