@@ -99,6 +99,7 @@ class RolesConfig:
         link: Links between memories.
         infer: Relations that sessions suggest.
         verify: Whether evidence supports a relation.
+        rerank: The order of what recall found, where `search.rerank` is llm.
     """
 
     __pydantic_config__ = _STRICT
@@ -109,6 +110,7 @@ class RolesConfig:
     link: RoleConfig = field(default_factory=RoleConfig)
     infer: RoleConfig = field(default_factory=RoleConfig)
     verify: RoleConfig = field(default_factory=RoleConfig)
+    rerank: RoleConfig = field(default_factory=RoleConfig)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,10 +181,16 @@ class SearchConfig:
         candidates: Candidates that the vector and text arms bring each.
         vector_weight, text_weight: Weights of the two arms against each other.
         graph_weight: Share of the graph arm in the score, where a query names rare entities.
-        neighbor_weight: Share of its neighbours' score that a turn gains.
+        neighbor_weight: Share of the score of the turn before it that a short turn gains; less from others.
+        speaker_weight: Share that a turn gains where the query names who said it.
+        asker_weight: Share that a turn gains where a query in the first person is its author's.
         damping: Probability that the walk goes on rather than restarts.
         max_query_chars: Longer queries are refused.
         max_limit: Largest number of hits that can be asked for.
+        rerank: none, llm (the generator of the role `rerank`), or a cross-encoder that fastembed lists and
+            `hydramem models get` has put on this machine.
+        rerank_candidates: Candidates that the reranker reads.
+        rerank_ms: Milliseconds after which recall goes on without the reranker, and says so.
     """
 
     __pydantic_config__ = _STRICT
@@ -192,10 +200,15 @@ class SearchConfig:
     vector_weight: float = 0.5
     text_weight: float = 0.5
     graph_weight: float = 0.9
-    neighbor_weight: float = 0.3
+    neighbor_weight: float = 0.4
+    speaker_weight: float = 0.15
+    asker_weight: float = 1.0
     damping: float = 0.7
     max_query_chars: int = 32_768
     max_limit: int = 1000
+    rerank: str = "none"
+    rerank_candidates: int = 20
+    rerank_ms: int = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

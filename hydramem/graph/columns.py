@@ -79,14 +79,14 @@ class Codes:
 
     def __init__(self, values: list[str]) -> None:
         self.values = values
-        self._codes = {value: code for code, value in enumerate(values)}
+        self.codes = {value: code for code, value in enumerate(values)}
 
     def of(self, value: str | None) -> int:
         """Return a string's code, giving it the next one where it is new."""
         if value is None:
             return -1
-        code = self._codes.get(value)
+        code = self.codes.get(value)
         if code is None:
-            code = self._codes[value] = len(self.values)
+            code = self.codes[value] = len(self.values)
             self.values.append(value)
         return code

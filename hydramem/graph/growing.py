@@ -222,7 +222,7 @@ class _Nodes:
             labels=self.labels,
             index=self.index,
             types=self._types.values,
-            authors=self._authors.values,
+            authors=self._authors.codes,
             **shown,
         )
 

@@ -35,7 +35,7 @@ class NodeColumns:
         index: Node by id; may hold later nodes too.
         type: Codes into `types`: the entity's type or the chunk's kind.
         layer, state: Places in `LAYERS` and `STATES`; -1 for an entity's.
-        author: Codes into `authors`; -1 where nobody is known to have said it.
+        author: Codes that `authors` gives; -1 where nobody is known to have said it.
         tokens: Length of a chunk; 0 for entities.
         asks: Whether a chunk's text ends as a question.
     """
@@ -44,7 +44,7 @@ class NodeColumns:
     labels: Sequence[str | None]
     index: Mapping[str, int]
     types: Sequence[str]
-    authors: Sequence[str]
+    authors: Mapping[str, int]
     is_chunk: Mask
     type: NDArray[np.int32]
     layer: NDArray[np.int8]
@@ -91,13 +91,24 @@ class Turns:
     keys: NDArray[np.int64]
     nodes: Nodes
 
-    def near(self, key: int, window: int) -> tuple[tuple[int, int], ...]:
-        """Return (distance, node) of the turns at most `window` positions away, the turn's own left out."""
-        session = (key >> 32) << 32
-        low = max(key - window, session)
-        begin, end = np.searchsorted(self.keys, [low, key + window + 1])
-        around = zip(self.keys[begin:end].tolist(), self.nodes[begin:end].tolist(), strict=True)
-        return tuple((abs(other - key), node) for other, node in around if other != key)
+    def around(
+        self, keys: NDArray[np.int64], window: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], Nodes]:
+        """Find the turns at most `window` positions from others of their session, but not those.
+
+        Returns:
+            For each turn found: the place in `keys` of its neighbour, how many positions after
+            that it is, and its node.
+        """
+        lows = np.maximum(keys - window, (keys >> 32) << 32)
+        begins = np.searchsorted(self.keys, lows)
+        ends = np.searchsorted(self.keys, np.minimum(keys + window, keys | 0xFFFF_FFFF), side="right")
+        counts = ends - begins
+        origins = np.repeat(np.arange(len(keys)), counts)
+        places = np.arange(len(origins)) + np.repeat(begins - (np.cumsum(counts) - counts), counts)
+        offsets = self.keys[places] - keys[origins]
+        other = offsets != 0
+        return origins[other], offsets[other], self.nodes[places[other]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.graph.adjacency import Adjacency, Expansion, Ints
+from hydramem.graph.adjacency import Adjacency, Expansion, Ints, Rows
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float32]
@@ -106,7 +106,7 @@ def _admitted(out: Expansion, edges: Mask | None, nodes: Mask | None) -> Expansi
         keep &= edges[out.halves >> 1]
     if nodes is not None:
         keep &= nodes[out.neighbors]
-    return Expansion(origins=out.origins[keep], neighbors=out.neighbors[keep], halves=out.halves[keep])
+    return _kept(out, keep)
 
 
 def trail(reached: Reached, place: int) -> tuple[int, ...]:
@@ -223,11 +223,10 @@ def personalized_pagerank(
     mass = np.asarray(mass, dtype=np.float64)
     if not mass.sum() > 0:
         return Ranked(nodes=np.zeros(0, dtype=np.int32), probability=np.zeros(0, dtype=np.float32))
-    inside = _ball(graph, seeds, edges, nodes, ball)
-    matrix, strength = _transitions(graph, inside, weights, edges)
-    place = np.full(graph.size, -1, dtype=np.int32)
-    place[inside] = np.arange(len(inside), dtype=np.int32)
-    restart = np.bincount(place[seeds], weights=mass / mass.sum(), minlength=len(inside)).astype(np.float32)
+    inside, matrix, strength = _ball(graph, seeds, weights, edges, nodes, ball)
+    restart = np.zeros(len(inside), dtype=np.float32)
+    # The ball begins with its seeds, each once, in the order they were given.
+    np.add.at(restart, _places(seeds), (mass / mass.sum()).astype(np.float32))
     # A node without edges gives its probability back to the seeds, so that none is lost.
     dangling = strength == 0
     scale = np.divide(damping, strength, out=np.zeros_like(strength), where=~dangling)
@@ -238,27 +237,61 @@ def personalized_pagerank(
     return Ranked(nodes=inside, probability=probability)
 
 
-def _ball(graph: Adjacency, seeds: Ints, edges: Mask | None, nodes: Mask | None, size: int) -> Ints:
-    if graph.size <= size:
-        everything = np.arange(graph.size, dtype=np.int32)
-        if nodes is None:
-            return everything
-        passable = nodes.copy()
-        passable[seeds] = True
-        return everything[passable]
-    return bfs(graph, seeds, depth=_BALL_HOPS, edges=edges, nodes=nodes, limit=size).nodes
+def _places(seeds: Ints) -> Ints:
+    """Return for each seed the place of its first occurrence among the distinct ones."""
+    places = {node: place for place, node in enumerate(dict.fromkeys(seeds.tolist()))}
+    return np.array([places[node] for node in seeds.tolist()], dtype=np.int32)
 
 
-def _transitions(graph: Adjacency, inside: Ints, weights: Floats, edges: Mask | None) -> tuple[Any, Floats]:
-    """Return the symmetric weight matrix of the ball, shape (inside, inside), and its row sums."""
+def _ball(
+    graph: Adjacency, seeds: Ints, weights: Floats, edges: Mask | None, nodes: Mask | None, size: int
+) -> tuple[Ints, Any, Floats]:
+    """Gather the nodes nearest to the seeds and the edges between them, each node expanded once.
+
+    Returns:
+        The nodes; their symmetric weight matrix, shape (nodes, nodes); its row sums.
+    """
     from scipy.sparse import csr_matrix
 
     place = np.full(graph.size, -1, dtype=np.int32)
-    place[inside] = np.arange(len(inside), dtype=np.int32)
-    out = graph.expand(inside)
-    ends = place[out.neighbors]
-    rows = out.halves >> 1
-    keep = ends >= 0 if edges is None else (ends >= 0) & edges[rows]
-    entries = (weights[rows[keep]].astype(np.float32), (out.origins[keep], ends[keep]))
-    matrix = csr_matrix(entries, shape=(len(inside), len(inside)))
-    return matrix, np.asarray(matrix.sum(axis=1)).ravel().astype(np.float32)
+    frontier, total = _distinct(seeds), 0
+    inside: list[Ints] = []
+    levels: list[tuple[Rows, Ints, Floats]] = []
+    # A graph that fits is walked whole.
+    hops = _BALL_HOPS if graph.size > size else graph.size
+    for hop in range(hops + 1):
+        place[frontier] = np.arange(total, total + len(frontier), dtype=np.int32)
+        inside.append(frontier)
+        total += len(frontier)
+        out = graph.expand(frontier)
+        rows = out.halves >> 1
+        if edges is not None:
+            keep = edges[rows]
+            out, rows = _kept(out, keep), rows[keep]
+        levels.append((out.origins + (total - len(frontier)), out.neighbors, weights[rows]))
+        if hop == hops or total >= size:
+            break
+        fresh = place[out.neighbors] < 0
+        if nodes is not None:
+            fresh &= nodes[out.neighbors]
+        frontier = _first_seen(out.neighbors[fresh], graph.size)[: size - total]
+        if not len(frontier):
+            break
+    origins, ends, values = (np.concatenate(column) for column in zip(*levels, strict=True))
+    columns = place[ends]
+    within = columns >= 0
+    matrix = csr_matrix((values[within], (origins[within], columns[within])), shape=(total, total))
+    return np.concatenate(inside), matrix, np.asarray(matrix.sum(axis=1)).ravel().astype(np.float32)
+
+
+def _kept(out: Expansion, keep: Mask) -> Expansion:
+    return Expansion(origins=out.origins[keep], neighbors=out.neighbors[keep], halves=out.halves[keep])
+
+
+def _first_seen(nodes: Ints, size: int) -> Ints:
+    """Return distinct nodes in the order of their first occurrence, without sorting."""
+    place = np.full(size, -1, dtype=np.int32)
+    # Written backwards, so that the first occurrence is what remains.
+    place[nodes[::-1]] = np.arange(len(nodes) - 1, -1, -1, dtype=np.int32)
+    first: Ints = nodes[place[nodes] == np.arange(len(nodes))]
+    return first

@@ -69,24 +69,6 @@ def ranked(parts: Mapping[str, Mapping[str, float]]) -> tuple[Fused, ...]:
     )
 
 
-def supported(
-    candidates: Sequence[Fused], near: Mapping[str, Sequence[tuple[int, str]]], *, weight: float
-) -> tuple[Fused, ...]:
-    """Let neighbouring turns support each other: an answer stands beside its question.
-
-    Args:
-        candidates: What the arms found.
-        near: For each candidate that is a turn, (distance, id) of the turns around it.
-        weight: Share of a score that goes to the turn next to it; half of that one further.
-    """
-    parts = {candidate.id: dict(candidate.parts) for candidate in candidates}
-    for candidate in candidates:
-        for distance, neighbor in near.get(candidate.id, ()):
-            gains = parts.setdefault(neighbor, {})
-            gains["neighbors"] = gains.get("neighbors", 0.0) + weight / distance * candidate.score
-    return ranked(parts)
-
-
 def blended(found: Sequence[Fused], arm: Arm) -> tuple[Fused, ...]:
     """Mix what was found with one more arm, whose weight is its share of the new score.
 

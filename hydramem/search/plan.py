@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,14 @@ import numpy as np
 from hydramem.core.check import check_count, check_text
 from hydramem.core.ids import entity_key
 from hydramem.graph.snapshot import MENTION, Snapshot
+
+# The names under which chat logs have the person who asks.
+_ASKERS = ("user", "User", "human", "Human", "me", "Me")
+_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself)\b", re.IGNORECASE)
+_NAME_WORD = re.compile(r"[^\W_]+(?:[-.'][^\W_]+)*")
+_POSSESSIVE = re.compile("['’]s\\b")
+_NAME_WORDS = 3
+_MOST_CHARACTERS = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +43,16 @@ class Plan:
     Attributes:
         entities: What the query names, in its order; those that no edge leads from left out.
         trust: Share of the graph's weight that the arm gets: how rare the rarest name is.
+        speakers: Codes of the authors that the query names.
+        askers: Codes of the authors who are its asker, where it is in the first person.
     """
 
     query: str
     snapshot: Snapshot
     entities: tuple[Named, ...]
     trust: float
+    speakers: tuple[int, ...] = ()
+    askers: tuple[int, ...] = ()
 
 
 def check_query(query: str, limit: int, *, max_chars: int, max_limit: int) -> None:
@@ -64,7 +76,31 @@ def plan(query: str, snapshot: Snapshot) -> Plan:
     )
     entities = _named(snapshot, nodes)
     trust = max((entity.rarity for entity in entities), default=0.0)
-    return Plan(query=query, snapshot=snapshot, entities=entities, trust=trust)
+    return Plan(
+        query=query,
+        snapshot=snapshot,
+        entities=entities,
+        trust=trust,
+        speakers=_speakers(query, snapshot.nodes.authors),
+        askers=_askers(query, snapshot.nodes.authors),
+    )
+
+
+def _speakers(query: str, authors: Mapping[str, int]) -> tuple[int, ...]:
+    """Find the authors whose name stands in a query; the work is in the query's length."""
+    words = _NAME_WORD.findall(_POSSESSIVE.sub("", query[:_MOST_CHARACTERS]))
+    spans = (
+        " ".join(words[start : start + count])
+        for count in range(1, _NAME_WORDS + 1)
+        for start in range(len(words) - count + 1)
+    )
+    return tuple(dict.fromkeys(authors[span] for span in spans if span in authors))
+
+
+def _askers(query: str, authors: Mapping[str, int]) -> tuple[int, ...]:
+    if _FIRST_PERSON.search(query[:_MOST_CHARACTERS]) is None:
+        return ()
+    return tuple(authors[name] for name in _ASKERS if name in authors)
 
 
 def _capitals(query: str) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """Recall: plan, gather, fuse, check, pack."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from time import perf_counter
 
@@ -9,15 +10,17 @@ from hydramem.core.types import Chunk, Recall, Traversal
 from hydramem.graph.snapshot import Snapshots
 from hydramem.llm.model import Embedder
 from hydramem.search.explain import explanation
-from hydramem.search.fuse import Arm, Fused, blended, fuse, supported
+from hydramem.search.fuse import Arm, Fused, blended, fuse
 from hydramem.search.lexical import text_arm
-from hydramem.search.pack import Candidate, distinct, pack
+from hydramem.search.pack import Candidate, distinct, pack, within
 from hydramem.search.plan import Plan, check_query, plan
+from hydramem.search.rerank import Reranker, reordered
+from hydramem.search.stitch import stitched
+from hydramem.search.turns import in_conversation, spoken_share
 from hydramem.search.vector import vector_arm
 from hydramem.search.walk import Walk, walk
 from hydramem.storage.store import ChunkFilter, GraphStore, VectorStore
 
-_WINDOW = 2
 _SPARE = 10
 
 
@@ -33,13 +36,16 @@ def recall(
     embedder: Embedder,
     settings: SearchConfig,
     explain: bool = False,
+    context: int = 0,
+    max_tokens: int | None = None,
+    reranker: Reranker | None = None,
 ) -> Recall:
     """Find the chunks that answer a query.
 
     Plan: find the entities that it names. Gather: by vector and by full text, inside the filter. Fuse:
     add the scores, let neighbouring turns support each other, walk the graph from the entities and the
     best chunks, mix that in. Check: drop what the graph store, which is the truth, does not hold or the
-    filter does not admit. Pack: hits with their scores and reasons.
+    filter does not admit. Rerank, where that is configured. Pack: hits with their scores and reasons.
 
     Args:
         query: What to look for, in words.
@@ -49,6 +55,9 @@ def recall(
         graph, vectors, snapshots, embedder: Where to look, and the model of the vectors.
         settings: Weights and bounds.
         explain: Whether to say how the hits came about.
+        context: How many chunks before and after a hit its passage takes in.
+        max_tokens: Most tokens of the hits' texts together; None does not count.
+        reranker: Puts the best candidates in order once more.
 
     Raises:
         InvalidInputError: The query is blank or too long, or the limit is out of its range.
@@ -57,25 +66,38 @@ def recall(
     clock = _Clock()
     with clock("plan"):
         plans = tuple(plan(query, snapshots.of(project)) for project in where.projects)
-    arms = _gather(query, where, limit, vectors, embedder, settings, clock)
+    arms = _gather(query, plans, where, limit, vectors, embedder, settings, clock)
     found = fuse(arms)
     with clock("neighbors"):
-        found = supported(found, _near(found, plans), weight=settings.neighbor_weight)
+        found = in_conversation(found, plans, settings)
     with clock("graph"):
         walks = _walks(plans, found, where, traversal, settings, limit)
-        graph_arm = _graph_arm(walks, settings.graph_weight)
+        graph_arm = _graph_arm(walks, settings.graph_weight * (1 - spoken_share(found, plans)))
         found = blended(found, graph_arm)
     with clock("check"):
-        winners, passed = _checked(found, where, limit, graph, walks)
+        read = limit if reranker is None else max(limit, settings.rerank_candidates)
+        winners, passed = _checked(found, where, read, graph, walks)
+    skipped: tuple[str, ...] = ()
+    if reranker is not None:
+        with clock("rerank"):
+            winners, skipped = reordered(query, winners, reranker, most=settings.rerank_candidates)
     with clock("pack"):
-        hits = pack(query, winners, passed=passed)
+        chosen = stitched(winners[:limit], reach=context, where=where, graph=graph)
+        hits = pack(query, within(chosen, max_tokens), passed=passed)
     names = tuple(entity.name for each in plans for entity in each.entities)
     told = (
         explanation(query, plans=plans, arms=(*arms, graph_arm), found=found, hits=hits, traversal=traversal)
         if explain
         else None
     )
-    return Recall(query=query, hits=hits, entities=names, milliseconds=clock.milliseconds, explanation=told)
+    return Recall(
+        query=query,
+        hits=hits,
+        entities=names,
+        milliseconds=clock.milliseconds,
+        explanation=told,
+        skipped=skipped,
+    )
 
 
 class _Clock:
@@ -93,6 +115,7 @@ class _Clock:
 
 def _gather(
     query: str,
+    plans: Sequence[Plan],
     where: ChunkFilter,
     limit: int,
     vectors: VectorStore,
@@ -100,30 +123,25 @@ def _gather(
     settings: SearchConfig,
     clock: _Clock,
 ) -> tuple[Arm, ...]:
+    """Look by words in a thread of its own: the stores and the model wait outside the interpreter."""
     count = max(settings.candidates, limit)
-    arms: list[Arm] = []
-    if settings.vector_weight > 0:
-        with clock("embed"):
-            vector = embedder.embed_query(query)
-        with clock("vector"):
-            arms.append(vector_arm(vector, where, vectors, limit=count, weight=settings.vector_weight))
-    if settings.text_weight > 0:
+
+    def by_words() -> Arm:
         with clock("text"):
-            arms.append(text_arm(query, where, vectors, limit=count, weight=settings.text_weight))
+            snapshots = [each.snapshot for each in plans]
+            return text_arm(query, where, vectors, snapshots, limit=count, weight=settings.text_weight)
+
+    arms: list[Arm] = []
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="hydramem-text") as beside:
+        text = beside.submit(by_words) if settings.text_weight > 0 else None
+        if settings.vector_weight > 0:
+            with clock("embed"):
+                vector = embedder.embed_query(query)
+            with clock("vector"):
+                arms.append(vector_arm(vector, where, vectors, limit=count, weight=settings.vector_weight))
+        if text is not None:
+            arms.append(text.result())
     return tuple(arms)
-
-
-def _near(found: Sequence[Fused], plans: Sequence[Plan]) -> dict[str, list[tuple[int, str]]]:
-    """Return, for each candidate that is a turn, the turns around it with their distance."""
-    near: dict[str, list[tuple[int, str]]] = {}
-    for snapshot in (each.snapshot for each in plans):
-        for id in (candidate.id for candidate in found):
-            node = snapshot.node(id)
-            key = -1 if node is None else int(snapshot.turn_keys[node])
-            if key >= 0:
-                around = snapshot.turns.near(key, _WINDOW)
-                near[id] = [(distance, snapshot.nodes.ids[other]) for distance, other in around]
-    return near
 
 
 def _walks(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hydramem.core.types import PathStep, Traversal
 from hydramem.graph.snapshot import Snapshot
-from hydramem.graph.walks import BALL_NODES, Reached, bfs, personalized_pagerank, trail
+from hydramem.graph.walks import Reached, bfs, personalized_pagerank, trail
 from hydramem.search.fuse import Fused, normalised
 from hydramem.search.plan import Plan
 from hydramem.storage.store import ChunkFilter
@@ -24,7 +24,9 @@ Mask = NDArray[np.bool_]
 _SEEDS = 100
 _SEED_MASS = 2.5
 _SEED_POWER = 8
+# How far, and over how many nodes, hits are told how the graph leads to them.
 _REACH = 4
+_WAYS = 4000
 _BFS_DECAY = 0.5
 
 
@@ -97,14 +99,14 @@ def walk(
     edges = snapshot.edge_mask(at=where.at, known_at=where.known_at, layers=where.layers, states=where.states)
     nodes = snapshot.node_mask(states=where.states)
     starts = np.array([entity.node for entity in plan.entities], dtype=np.int32)
-    reached = bfs(snapshot.adjacency, starts, depth=_REACH, edges=edges, nodes=nodes, limit=BALL_NODES)
+    reached = bfs(snapshot.adjacency, starts, depth=_REACH, edges=edges, nodes=nodes, limit=_WAYS)
     arms: list[dict[str, float]] = []
     if traversal != "bfs":
         arms.append(_pagerank(plan, found, edges, nodes, damping, limit))
     if traversal != "ppr":
         arms.append(_distances(snapshot, reached, limit))
     scores = {id: max(arm.get(id, 0.0) for arm in arms) for arm in arms for id in arm}
-    places = {int(node): place for place, node in enumerate(reached.nodes)}
+    places = {node: place for place, node in enumerate(reached.nodes.tolist())}
     return Walk(plan=plan, scores=scores, reached=reached, places=places)
 
 

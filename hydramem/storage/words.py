@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from hydramem.core.types import Chunk
 from hydramem.storage.store import indexed_text
@@ -56,6 +57,8 @@ def words(text: str) -> list[str]:
 
 
 def _folded(text: str) -> str:
+    if text.isascii():
+        return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     # Marks go only where they are accents of Latin, Greek or Cyrillic; in Thai or Hindi they are letters.
     bare = "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
@@ -63,6 +66,8 @@ def _folded(text: str) -> str:
 
 
 def _split(word: str) -> list[str]:
+    if word.isascii():
+        return [word]
     parts: list[str] = []
     end = 0
     for run in _UNSPACED.finditer(word):
@@ -75,6 +80,7 @@ def _split(word: str) -> list[str]:
     return [part for part in parts if part]
 
 
+@lru_cache(maxsize=20_000)
 def _stem(word: str) -> str:
     """Cut one English ending: enough that `services` finds `service` and `running` finds `runs`."""
     if not word.isascii():

@@ -7,7 +7,7 @@ import pyarrow as pa
 from hydramem.core.ids import entity_id, entity_key, link_id, relation_id, session_id
 from hydramem.core.types import Chunk, Entity, Link, Mention, Relation, Times
 from hydramem.storage.changes import record
-from hydramem.storage.schema import edge_columns, node_columns
+from hydramem.storage.schema import QUESTION_MARKS, edge_columns, node_columns
 from hydramem.storage.store import Write
 
 P = "default"
@@ -26,10 +26,9 @@ def chunk(id: str, text: str = "", **values: object) -> Chunk:
     return Chunk(id=id, text=text or id, **(plain | values))
 
 
-def turn(session: str, position: int, text: str = "") -> Chunk:
-    return chunk(
-        f"{session}-{position}", text, kind="turn", session=session_id(P, session), position=position
-    )
+def turn(session: str, position: int, text: str = "", **values: object) -> Chunk:
+    plain = {"kind": "turn", "session": session_id(P, session), "position": position, "tokens": 20}
+    return chunk(f"{session}-{position}", text, **(plain | values))
 
 
 def relation(subject: Entity, type: str, object: Entity, **values: object) -> Relation:
@@ -85,6 +84,7 @@ def _node(row: Chunk | Entity) -> dict[str, object]:
     return values | {
         "is_chunk": isinstance(row, Chunk),
         "type": row.kind if isinstance(row, Chunk) else row.type,
+        "asks": isinstance(row, Chunk) and row.text.endswith(QUESTION_MARKS),
     }
 
 

@@ -73,10 +73,10 @@ def test_reads_as_written() -> None:
     ]
     middle = snapshot.node("s-2")
     assert middle is not None
-    near = snapshot.turns.near(int(snapshot.turn_keys[middle]), 2)
-    assert [(distance, snapshot.nodes.ids[node]) for distance, node in near] == [
-        *((2, "s-0"), (1, "s-1"), (1, "s-3"), (2, "s-4")),
-    ]
+    origins, offsets, nodes = snapshot.turns.around(snapshot.turn_keys[[middle]], 2)
+    near = [(offset, snapshot.nodes.ids[node]) for offset, node in zip(offsets, nodes, strict=True)]
+    assert near == [(-2, "s-0"), (-1, "s-1"), (1, "s-3"), (2, "s-4")]
+    assert set(origins) == {0}
 
 
 @given(st.permutations(ROWS[:11]), st.permutations(ROWS[11:]), st.integers(0, 17), st.integers(1, 5))

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.search.fuse import Arm, Fused, blended, fuse, normalised, ranked, supported
+from hydramem.search.fuse import Arm, Fused, blended, fuse, normalised, ranked
 
 ids = st.sampled_from("abcdefgh")
 shares = st.dictionaries(ids, st.floats(0, 1))
@@ -64,15 +64,6 @@ def test_normalised_edges() -> None:
     assert normalised({}) == {}
     assert normalised({"a": 3.0}) == {"a": 1.0}
     assert normalised({"a": 4.0, "b": 1.0}, floor=0.0) == {"a": 1.0, "b": 0.25}
-
-
-def test_neighbors_support_each_other_and_bring_in_new_ones() -> None:
-    found = ranked({"question": {"text": 0.5}, "elsewhere": {"text": 0.6}, "answer": {"vector": 0.5}})
-    near = {"question": [(1, "answer"), (2, "after")], "answer": [(1, "question"), (1, "after")]}
-    helped = {one.id: one for one in supported(found, near, weight=0.3)}
-    assert order(supported(found, near, weight=0.3))[:2] == ["answer", "question"]
-    assert helped["after"].parts == pytest.approx({"neighbors": 0.5 * 0.15 + 0.5 * 0.3})
-    assert helped["elsewhere"].score == pytest.approx(0.6)
 
 
 def test_a_share_of_nothing_changes_nothing() -> None:
