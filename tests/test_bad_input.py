@@ -105,6 +105,7 @@ def test_a_text_over_the_limit_is_skipped(memory: hydramem.Memory, docs: Path) -
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(ENGINE == "kuzu", reason="Kuzu creates edges singly: the same path, in half an hour")
 @pytest.mark.timeout(1500)
 def test_a_text_of_fifty_megabytes_within_the_limit(tmp_path: Path, docs: Path) -> None:
     settings = load_config(environment={**ENVIRONMENT, "HYDRAMEM_INGEST_MAX_FILE_MB": "64"})

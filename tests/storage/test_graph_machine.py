@@ -376,4 +376,4 @@ def test_the_engine_does_as_the_store_in_memory() -> None:
 
 @pytest.mark.slow
 def test_the_engine_does_as_the_store_in_memory_for_long() -> None:
-    _run(examples=200, steps=40)
+    _run(examples=80, steps=40)
