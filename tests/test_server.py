@@ -106,8 +106,9 @@ def test_every_tool_answers(tools, tmp_path):
         "get": {"id": done["id"]},
         "document": {"source": "mail:1"},
         "relations": {"entity": "Grace Hopper"},
+        "expand": {"starts": ["Grace Hopper", done["id"]], "depth": 3},
         "neighbors": {"entity": "Grace Hopper"},
-        "path": {"start": "Grace Hopper", "end": "Flow Compiler"},
+        "path": {"start": "Grace Hopper", "end": "Flow Compiler", "count": 2},
         "forget": {"ids": [done["id"]]},
         "revive": {"ids": [done["id"]]},
     }
