@@ -38,6 +38,7 @@ from hydramem.core.types import (
     Path,
     ProjectView,
     Recall,
+    Prompt,
     Reindexed,
     RelationView,
     Remembered,
@@ -56,11 +57,15 @@ from hydramem.llm.choose import choose_generator, choose_next_embedder, still_to
 from hydramem.llm.model import Embedder, Generator
 from hydramem.search import explore, lists, overview
 from hydramem.search.search import recall
+from hydramem.search.prime import prime
+from hydramem.search.rerank import choose_reranker
 from hydramem.search.view import View, view
 from hydramem.storage.store import LIVE, ChunkFilter, Listing
 
 _MAX_PAGE = 1000
 _MAX_STARTS = 50
+_MAX_TOKENS = 1_000_000
+_MAX_CONTEXT = 20
 
 
 def connect(
@@ -115,6 +120,9 @@ class Memory:
         self._project = project
         self._given_generator = generator
         self._closed = False
+        self._reranker = choose_reranker(
+            store.config.search, store.config.embedding, lambda: self._generator("rerank")
+        )
 
     def __enter__(self) -> "Memory":
         return self
@@ -317,6 +325,8 @@ class Memory:
         explain: bool = False,
         project: str | None = None,
     ) -> Recall:
+        context: int = 0,
+        max_tokens: int | None = None,
         """Find what bears on a question: by meaning, by words, and by walking the graph from its entities.
 
         Args:
@@ -337,11 +347,14 @@ class Memory:
             explain: Whether to say how the hits came about: entities, arms, candidates.
             project: Namespace to read; the handle's own where not given.
 
+            context: Chunks before and after a hit that its `context` takes in, 0 to 20.
+            max_tokens: Most tokens of the hits together; what does not fit is left out, nothing is cut.
         Raises:
             InvalidInputError: The query is blank or too long, or a filter is wrong.
         """
         store = self._use()
         name = self._name(project)
+            ModelUnavailableError: `search.rerank` names a model that is not on this machine.
         where = ChunkFilter(
             projects=(name,),
             kinds=check_choices(kinds, get_args(ChunkKind), name="kinds"),
@@ -374,7 +387,46 @@ class Memory:
             )
 
     def get(self, id: str) -> Chunk:
+                context=check_count(context, name="context", least=0, most=_MAX_CONTEXT),
+                max_tokens=_tokens(max_tokens),
+                reranker=self._reranker,
         """Return one chunk or memory, whatever its state.
+
+    def prime(
+        self,
+        query: str,
+        *,
+        max_tokens: int = 1500,
+        limit: int = 10,
+        include_private: bool = True,
+        project: str | None = None,
+    ) -> Prompt:
+        """Return what bears on a question as one block for a prompt, escaped and within a token budget.
+
+        It holds what the handle's own project knows and, where the call names a project, what that one
+        knows, each snippet with its layer: agent- or project- and working, shared or verified. The same
+        memory found in two layers comes once, at the more trusted.
+
+        Args:
+            query: A question or words.
+            max_tokens: Most tokens of the block.
+            limit: Most snippets.
+            include_private: Whether private memories may be among them.
+            project: A namespace to read beside the handle's own.
+
+        Raises:
+            InvalidInputError: The project is blank or no text, or the query is blank or too long.
+        """
+        named = None if project is None else check_project(project)
+        return prime(
+            own=self._project,
+            named=named,
+            limit=check_count(limit, name="limit", most=self.config.search.max_limit),
+            max_tokens=check_count(max_tokens, name="max_tokens", most=_MAX_TOKENS),
+            find=lambda name: (
+                self.recall(query, limit=limit, include_private=include_private, project=name).hits
+            ),
+        )
 
         Args:
             id: Its id.
@@ -531,6 +583,7 @@ class Memory:
         project: str | None = None,
     ) -> Surroundings:
         """Return what lies around entities and chunks: the best of each, with the steps that lead there.
+        include_private: bool = True,
 
         Args:
             starts: Names or aliases of entities, and ids of chunks, such as those of hits.
@@ -542,6 +595,7 @@ class Memory:
             project: Namespace to read; the handle's own where not given.
 
         Raises:
+            include_private: Whether private memories may be shown or passed.
             NotFoundError: A start is no entity and no chunk of the project.
         """
         return explore.expand(
@@ -550,7 +604,7 @@ class Memory:
             limit=check_count(limit, name="limit", most=_MAX_PAGE),
             max_tokens=check_count(max_tokens, name="max_tokens", most=10**6),
             graph=self._use().graph,
-            seen=self._view(project, as_of, known_at),
+            seen=self._view(project, as_of, known_at, include_private=include_private),
         )
 
     def neighbors(
@@ -771,7 +825,14 @@ class Memory:
             known=lambda keys: store.snapshots.of(name).names.lookup(keys),
         )
 
-    def _view(self, project: str | None, as_of: When | None, known_at: When | None) -> View:
+    def _view(
+        self,
+        project: str | None,
+        as_of: When | None,
+        known_at: When | None,
+        *,
+        include_private: bool = True,
+    ) -> View:
         return view(
             self._use().snapshots.of(self._name(project)),
             states=_states(as_of, known_at),
@@ -780,6 +841,7 @@ class Memory:
         )
 
     def _generator(self, role: str) -> Generator | None:
+            include_private=include_private,
         return self._given_generator or choose_generator(self._opened.config.llm, role)
 
 
@@ -797,6 +859,10 @@ def _states(as_of: When | None, known_at: When | None) -> tuple[State, ...]:
 def _page(limit: int, offset: int) -> Listing:
     return Listing(
         limit=check_count(limit, name="limit", most=_MAX_PAGE),
+def _tokens(most: int | None) -> int | None:
+    return None if most is None else check_count(most, name="max_tokens", most=_MAX_TOKENS)
+
+
         offset=check_count(offset, name="offset", least=0, most=2**53),
     )
 

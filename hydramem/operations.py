@@ -70,6 +70,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.forget, "destroy", "agent", "write"),
     Operation(Memory.revive, "write", "all", "write"),
     Operation(Memory.recall, "read", "agent", "read"),
+    Operation(Memory.prime, "read", "agent", "read"),
     Operation(Memory.get, "read", "agent", "read"),
     Operation(Memory.memories, "read", "agent", "read"),
     Operation(Memory.documents, "read", "all", "read"),

@@ -248,6 +248,7 @@ class Hit:
     """One recalled chunk.
 
     Attributes:
+        context: The passage around the text, with it in its place, where that was asked for.
         score: Fused score, 1.0 for the best possible; ranks hits of one recall only.
         scores: The parts of it, by arm (`vector`, `text`, `graph`) and boost.
         why: One sentence: which arms found it and by which words or path.
@@ -270,6 +271,7 @@ class Hit:
     scores: Mapping[str, float] = field(default_factory=dict)
     path: tuple[PathStep, ...] = ()
     why: str = ""
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,6 +335,7 @@ class Recall:
         entities: Names of the entities that the query was understood to be about.
         milliseconds: Time by stage.
         explanation: How the hits came about, where that was asked for.
+        skipped: Stages that were asked for and did not run, each with its reason.
     """
 
     query: str
@@ -340,6 +343,34 @@ class Recall:
     entities: tuple[str, ...] = ()
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     explanation: Explanation | None = None
+    skipped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snippet:
+    """One memory in a prompt block.
+
+    Attributes:
+        layer: Whose and how trusted: `agent-` or `project-` and working, shared or verified.
+        text: What it says there, before escaping; cut where it was too long for the block.
+    """
+
+    id: str
+    project: str
+    layer: str
+    source: str
+    score: float
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A block for a prompt; its text is empty where nothing was found or nothing fits."""
+
+    text: str
+    tokens: int
+    snippets: tuple[Snippet, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

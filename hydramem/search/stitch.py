@@ -1,0 +1,94 @@
+"""Stitch the chunks around a winner into a passage that reads as its document or conversation does."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from hydramem.core.types import Chunk
+from hydramem.search.pack import Candidate
+from hydramem.storage.store import ChunkFilter, GraphStore, Stretch
+
+# Chunks of running text repeat the end of the one before them; shorter likenesses are chance.
+_SHORTEST_OVERLAP = 12
+_LONGEST_OVERLAP = 2000
+
+
+def stitched(
+    candidates: Sequence[Candidate], *, reach: int, where: ChunkFilter, graph: GraphStore
+) -> tuple[Candidate, ...]:
+    """Give candidates the passage around them, read in one call.
+
+    Args:
+        candidates: What was found, best first.
+        reach: How many positions before and after each are part of its passage; 0 reads nothing.
+        where: What the neighbours must pass, but for what chooses a hit: kind, label, day, confidence.
+        graph: Where they are read.
+    """
+    stretches = {one.chunk.id: _stretch(one.chunk, reach) for one in candidates if reach}
+    wanted = [stretch for stretch in stretches.values() if stretch is not None]
+    if not wanted:
+        return tuple(candidates)
+    seen = replace(where, kinds=(), categories=(), happened_from=None, happened_to=None, min_confidence=0.0)
+    held: dict[tuple[str | None, str | None], dict[str, Chunk]] = defaultdict(dict)
+    for chunk in graph.between(wanted):
+        if seen.admits(chunk):
+            held[_holder(chunk)][chunk.id] = chunk
+    return tuple(
+        replace(one, context=_passage(one.chunk, stretch, held[_holder(one.chunk)].values()))
+        if (stretch := stretches[one.chunk.id])
+        else one
+        for one in candidates
+    )
+
+
+def joined(chunks: Iterable[Chunk]) -> str:
+    """Join chunks in reading order; words that two share where they meet are written once."""
+    text = ""
+    before: Chunk | None = None
+    for chunk in chunks:
+        if before is None:
+            text = _said(chunk)
+        elif chunk.kind == "turn":
+            same_turn = before.position == chunk.position and before.author == chunk.author
+            text += f" {chunk.text}" if same_turn else f"\n{_said(chunk)}"
+        else:
+            overlap = _overlap(text, chunk.text)
+            text += chunk.text[overlap:] if overlap else f"\n{chunk.text}"
+        before = chunk
+    return text
+
+
+def _stretch(chunk: Chunk, reach: int) -> Stretch | None:
+    """Return where a chunk's neighbours are; None for a memory that stands alone."""
+    session, document = _holder(chunk)
+    if session is None and document is None:
+        return None
+    return Stretch(
+        session=session, document=document, first=chunk.position - reach, last=chunk.position + reach
+    )
+
+
+def _holder(chunk: Chunk) -> tuple[str | None, str | None]:
+    """Return the session of a turn, else the document: positions count within one of them."""
+    if chunk.kind == "turn":
+        return chunk.session, None
+    return None, chunk.document
+
+
+def _passage(chunk: Chunk, stretch: Stretch, held: Iterable[Chunk]) -> str:
+    near = {one.id: one for one in held if stretch.first <= one.position <= stretch.last}
+    near[chunk.id] = chunk
+    # A document's own chunks: what an agent noted beside a turn of the same place is not between them.
+    alike = (one for one in near.values() if (one.kind == "turn") == (chunk.kind == "turn"))
+    return joined(sorted(alike, key=lambda one: (one.position, one.id)))
+
+
+def _said(chunk: Chunk) -> str:
+    return f"{chunk.author}: {chunk.text}" if chunk.author else chunk.text
+
+
+def _overlap(text: str, following: str) -> int:
+    """Return how many characters of a chunk stand at the end of the text before it already."""
+    most = min(len(text), len(following), _LONGEST_OVERLAP)
+    lengths = range(most, _SHORTEST_OVERLAP - 1, -1)
+    return next((length for length in lengths if text.endswith(following[:length])), 0)
