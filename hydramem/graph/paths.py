@@ -18,11 +18,13 @@ class _Way:
     """A way, in the order of preference.
 
     Attributes:
+        crowd: Edges at the nodes it passes: of two equally long ways, that through rarer things says more.
         along: The nodes it passes, both ends included.
         bend: The place in `along` behind which it left the way that it was made from.
     """
 
     length: int
+    crowd: int
     along: tuple[int, ...]
     halves: tuple[int, ...]
     bend: int
@@ -39,6 +41,8 @@ def best_paths(
     nodes: Mask | None = None,
 ) -> tuple[tuple[int, ...], ...]:
     """Return the half-edges of the shortest ways in walking order, no two through the same nodes in a row.
+
+    Of equally long ways that were found, those through rarer nodes come first.
 
     Args:
         graph: Who is next to whom.
@@ -59,7 +63,7 @@ def best_paths(
             break
         best.append(min(waiting))
         waiting.remove(best[-1])
-    return tuple(way.halves for way in best)
+    return tuple(way.halves for way in sorted(best))
 
 
 class _Usable:
@@ -103,4 +107,5 @@ def _way(graph: Adjacency, start: int, halves: tuple[int, ...], bend: int) -> _W
     for half in halves:
         out = graph.expand(np.array([along[-1]]))
         along.append(int(out.neighbors[np.flatnonzero(out.halves == half)[0]]))
-    return _Way(length=len(halves), along=tuple(along), halves=halves, bend=bend)
+    crowd = int(graph.degrees(np.array(along[1:-1], dtype=np.int32)).sum())
+    return _Way(length=len(halves), crowd=crowd, along=tuple(along), halves=halves, bend=bend)

@@ -39,9 +39,22 @@ class View:
         return replace(self, nodes=fewer)
 
 
-def view(snapshot: Snapshot, *, states: tuple[State, ...], at: datetime, known_at: datetime | None) -> View:
+def view(
+    snapshot: Snapshot,
+    *,
+    states: tuple[State, ...],
+    at: datetime,
+    known_at: datetime | None,
+    include_private: bool = True,
+) -> View:
     """Look at a snapshot as of a moment, and as it was believed at another."""
-    where = ChunkFilter(projects=(snapshot.project,), states=states, at=at, known_at=known_at)
+    where = ChunkFilter(
+        projects=(snapshot.project,),
+        states=states,
+        at=at,
+        known_at=known_at,
+        include_private=include_private,
+    )
     return View(
         snapshot=snapshot,
         where=where,

@@ -43,3 +43,11 @@ def test_parallel_edges_are_one_way_and_nowhere_to_go_is_one_empty_way() -> None
     graph = adjacency.build(3, *ends)
     assert len(best_paths(graph, 0, 2, count=5, depth=5)) == 1
     assert best_paths(graph, 1, 1, count=5, depth=5) == ((),)
+
+
+def test_of_equally_long_ways_the_one_past_no_hub_comes_first() -> None:
+    # 0 to 3 through 1, which has many neighbours, or through 2, which has none but them.
+    sources = np.array([0, 1, 0, 2, *[1] * 9], dtype=np.int32)
+    targets = np.array([1, 3, 2, 3, *range(4, 13)], dtype=np.int32)
+    graph = adjacency.build(13, sources, targets)
+    assert best_paths(graph, 0, 3, count=2, depth=4) == ((4, 6), (0, 2))

@@ -226,6 +226,11 @@ def test_every_way_of_looking_works_on_a_store_and_keeps_to_its_project(memory) 
     assert memory.central()[0].entity == "billing"
     assert memory.graph(HOSTILE).nodes[0].name == HOSTILE
     assert sum(one.entities for one in memory.communities(resolution=0.1)) == len(memory.entities())
+    secret = memory.remember("Ada Lovelace whispers to Grace Hopper.", private=True)
+    assert secret.id in {one.id for one in memory.expand("Ada Lovelace").chunks}
+    around = memory.expand("Ada Lovelace", depth=3, include_private=False)
+    assert "whispers" not in repr(around)
+    assert memory.path("Ada Lovelace", "ada lovelace").steps == ()
     with pytest.raises(NotFoundError, match="other"):
         memory.expand([around.chunks[0].id], project="other")
 
