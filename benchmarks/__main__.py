@@ -1,4 +1,10 @@
-"""`python -m benchmarks retrieval --set NAME`, `... walks`: run a measurement and print it."""
+"""Measurements, one command each; the folder of the sets is --data or HYDRAMEM_BENCH_DATA.
+
+python -m benchmarks retrieval --set NAME [--ablate]   recall, latency and ingest rate on one set
+python -m benchmarks results --runs DIR [--ablate]     every set and embedder, written to docs/results.md
+python -m benchmarks scale                             latency by stage, memory, load time as a store grows
+python -m benchmarks walks                             walks over a large graph
+"""
 
 import argparse
 import json
@@ -8,7 +14,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import walks
+from benchmarks import scale, walks
+from benchmarks.results import SETS, collect, page
 from benchmarks.retrieval import EMBEDDERS, Report, measure, shown
 from hydramem.core.errors import HydraMemError
 
@@ -17,7 +24,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the measurement that the command line names; return the exit status."""
     given = _parser().parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = given.run
-    return run(given)
+    try:
+        return run(given)
+    except HydraMemError as error:
+        print(error, file=sys.stderr)
+        return 1
 
 
 def _walks(given: argparse.Namespace) -> int:
@@ -27,23 +38,56 @@ def _walks(given: argparse.Namespace) -> int:
 
 
 def _retrieval(given: argparse.Namespace) -> int:
+    folder = _folder(given, given.set)
+    if folder is None:
+        return 2
+    report = measure(
+        folder,
+        embedder=given.embedder,
+        engine=given.engine,
+        limit_queries=given.limit_queries,
+        ablate=given.ablate,
+    )
+    _show(report, as_json=given.json)
+    return 0
+
+
+def _results(given: argparse.Namespace) -> int:
+    folders = [_folder(given, name) for name in given.sets]
+    if None in folders or folders[0] is None:
+        return 2
+    runs = collect(
+        folders[0].parent,
+        Path(given.runs),
+        sets=given.sets,
+        embedders=given.embedders,
+        engine=given.engine,
+        ablate=given.ablate,
+    )
+    Path(given.out).write_text(page(runs), encoding="utf-8")
+    return 0
+
+
+def _scale(given: argparse.Namespace) -> int:
+    folder = _folder(given, given.set)
+    if folder is None:
+        return 2
+    for size in given.sizes:
+        measured = scale.measure(folder, size, embedder=given.embedder, queries=given.queries)
+        print(json.dumps(asdict(measured), indent=2) if given.json else scale.shown(measured), flush=True)
+    return 0
+
+
+def _folder(given: argparse.Namespace, name: str) -> Path | None:
     data = given.data or os.environ.get("HYDRAMEM_BENCH_DATA")
     if not data:
         print("say where the sets are: --data DIR or HYDRAMEM_BENCH_DATA", file=sys.stderr)
-        return 2
-    folder = Path(data) / given.set
+        return None
+    folder = Path(data) / name
     if not (folder / "docs.jsonl").is_file():
         print(f"{folder}: holds no docs.jsonl", file=sys.stderr)
-        return 2
-    try:
-        report = measure(
-            folder, embedder=given.embedder, engine=given.engine, limit_queries=given.limit_queries
-        )
-    except HydraMemError as error:
-        print(error, file=sys.stderr)
-        return 1
-    _show(report, as_json=given.json)
-    return 0
+        return None
+    return folder
 
 
 def _show(report: Report, *, as_json: bool) -> None:
@@ -51,7 +95,11 @@ def _show(report: Report, *, as_json: bool) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     commands = parser.add_subparsers(required=True)
     retrieval = commands.add_parser("retrieval", help="recall, latency and ingest rate on a set of questions")
     retrieval.add_argument("--set", required=True, help="name of the set's folder")
@@ -59,6 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     retrieval.add_argument("--embedder", choices=EMBEDDERS, default="auto")
     retrieval.add_argument("--engine", choices=("ladybug", "kuzu", "memory"), default="ladybug")
     retrieval.add_argument("--limit-queries", type=int, metavar="N", help="ask only the first N of each case")
+    retrieval.add_argument("--ablate", action="store_true", help="ask again without each part of the search")
     retrieval.add_argument("--json", action="store_true")
     retrieval.set_defaults(run=_retrieval)
     walked = commands.add_parser(
@@ -67,7 +116,30 @@ def _parser() -> argparse.ArgumentParser:
     walked.add_argument("--repeats", type=int, default=50, metavar="N", help="walks of each kind")
     walked.add_argument("--json", action="store_true")
     walked.set_defaults(run=_walks)
+    _add_results(commands.add_parser("results", help="run what is missing and write the results page"))
+    _add_scale(commands.add_parser("scale", help="latency by stage, memory and load time as a store grows"))
     return parser
+
+
+def _add_results(results: argparse.ArgumentParser) -> None:
+    results.add_argument("--runs", required=True, help="folder of finished runs, kept as JSON")
+    results.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
+    results.add_argument("--sets", nargs="+", default=SETS)
+    results.add_argument("--embedders", nargs="+", choices=EMBEDDERS, default=("bge-small", "minilm"))
+    results.add_argument("--engine", choices=("ladybug", "kuzu", "memory"), default="ladybug")
+    results.add_argument("--ablate", action="store_true", help="ask again without each part of the search")
+    results.add_argument("--out", default="docs/results.md")
+    results.set_defaults(run=_results)
+
+
+def _add_scale(scaled: argparse.ArgumentParser) -> None:
+    scaled.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
+    scaled.add_argument("--set", default="2wiki", help="set whose text fills the store")
+    scaled.add_argument("--sizes", nargs="+", type=int, default=(1_000, 10_000, 100_000), metavar="CHUNKS")
+    scaled.add_argument("--embedder", choices=EMBEDDERS, default="auto", help="of the queries")
+    scaled.add_argument("--queries", type=int, default=200, metavar="N")
+    scaled.add_argument("--json", action="store_true")
+    scaled.set_defaults(run=_scale)
 
 
 if __name__ == "__main__":

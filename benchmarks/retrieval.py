@@ -9,7 +9,7 @@ import resource
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal
@@ -17,9 +17,18 @@ from typing import Any, Literal
 import numpy as np
 
 import hydramem
-from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
+from hydramem.core.config import Config, EmbeddingConfig, SearchConfig, StorageConfig
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.model import Embedder
+
+ABLATIONS = {
+    "vector": SearchConfig(vector_weight=0.0),
+    "text": SearchConfig(text_weight=0.0),
+    "graph": SearchConfig(traversal="none"),
+    "neighbours": SearchConfig(neighbor_weight=0.0),
+    "speakers": SearchConfig(speaker_weight=0.0, asker_weight=0.0),
+}
+"""Parts of the search, and the configuration without each."""
 
 EMBEDDERS = ("auto", "bge-small", "minilm", "hash")
 DEPTHS = (1, 2, 5, 10)
@@ -34,7 +43,11 @@ Engine = Literal["ladybug", "kuzu", "memory"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a run measured: recall and MRR as shares, latency in milliseconds, rates in documents a second."""
+    """What a run measured: recall and MRR as shares, latency in milliseconds, rates in documents a second.
+
+    Attributes:
+        ablations: Recall with one part of the search left out, by what was.
+    """
 
     set: str
     embedder: str
@@ -51,6 +64,7 @@ class Report:
     embedder_rate: float
     ingest_ratio: float
     peak_rss_mb: float
+    ablations: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +77,9 @@ class Answered:
     seconds: float
 
 
-def measure(folder: Path, *, embedder: str, engine: Engine, limit_queries: int | None = None) -> Report:
+def measure(
+    folder: Path, *, embedder: str, engine: Engine, limit_queries: int | None = None, ablate: bool = False
+) -> Report:
     """Ingest a set and ask its questions.
 
     Args:
@@ -71,27 +87,51 @@ def measure(folder: Path, *, embedder: str, engine: Engine, limit_queries: int |
         embedder: A name of `EMBEDDERS`.
         engine: The graph engine.
         limit_queries: Ask only the first so many questions of each case.
+        ablate: Whether to ask again with each part of the search left out in turn.
     """
     docs, queries = _by_case(folder / "docs.jsonl"), _by_case(folder / "queries.jsonl")
     settings = EmbeddingConfig(model=embedder)
     model = choose_embedder(settings)
     bare = _embedder_seconds(model, [row["text"] for rows in docs.values() for row in rows], settings)
     config = Config(storage=StorageConfig(graph=engine), embedding=settings)
-    answered: list[Answered] = []
-    ingesting = 0.0
+    asked = {case: (rows, queries.get(case, [])[:limit_queries]) for case, rows in docs.items()}
+    without: dict[str, Mapping[str, float]] = {}
     with tempfile.TemporaryDirectory() as scratch, _connect(Path(scratch), config, model) as memory:
-        for number, (case, rows) in enumerate(docs.items()):
-            source = _written(Path(scratch) / "sources" / str(number), rows)
-            started = perf_counter()
-            memory.ingest([str(source)], project=case)
-            ingesting += perf_counter() - started
-            asked = queries.get(case, [])[:limit_queries]
-            answered.extend(_ask(memory, case, rows, asked))
-            _say(f"{case}: {len(rows)} documents, {len(asked)} questions")
+        ingesting = sum(
+            _ingest(memory, case, rows, Path(scratch) / "sources" / str(number))
+            for number, (case, rows) in enumerate(docs.items())
+        )
+        answered = _ask_all(memory, asked)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        for name in ABLATIONS if ablate else ():
+            memory.close()
+            memory = _connect(Path(scratch), replace(config, search=ABLATIONS[name]), model)
+            without[name] = _recalls([one for one in _ask_all(memory, asked) if one.gold])
+            _say(f"without {name}: {_line(without[name])}")
+        memory.close()
     total = sum(map(len, docs.values()))
-    return _report(
-        folder.name, model.fingerprint, engine, len(docs), total, answered, ingest=ingesting, bare=bare
+    report = _report(
+        *(folder.name, model.fingerprint, engine, len(docs), total, answered),
+        ingest=ingesting,
+        bare=bare,
+        peak=peak,
     )
+    return replace(report, ablations=without)
+
+
+def _ingest(memory: hydramem.Memory, case: str, rows: Sequence[Row], folder: Path) -> float:
+    source = _written(folder, rows)
+    started = perf_counter()
+    memory.ingest([str(source)], project=case)
+    seconds = perf_counter() - started
+    _say(f"{case}: {len(rows)} documents in {seconds:.0f} s")
+    return seconds
+
+
+def _ask_all(
+    memory: hydramem.Memory, asked: Mapping[str, tuple[Sequence[Row], Sequence[Row]]]
+) -> list[Answered]:
+    return [one for case, (rows, questions) in asked.items() for one in _ask(memory, case, rows, questions)]
 
 
 def _say(text: str) -> None:
@@ -210,6 +250,7 @@ def _report(
     *,
     ingest: float,
     bare: float,
+    peak: float,
 ) -> Report:
     # A question without documents to find cannot be scored.
     scored = [one for one in answered if one.gold]
@@ -232,7 +273,7 @@ def _report(
         ingest_rate=documents / ingest,
         embedder_rate=documents / bare,
         ingest_ratio=bare / ingest,
-        peak_rss_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        peak_rss_mb=peak,
     )
 
 
@@ -247,6 +288,7 @@ def shown(report: Report) -> str:
         f"ingest   {report.ingest_rate:.1f} documents/s, embedder alone {report.embedder_rate:.1f}, "
         f"ratio {report.ingest_ratio:.2f}",
         f"memory   {report.peak_rss_mb:.0f} MB at its peak",
+        *(f"  without {name:16} {_line(recalls)}" for name, recalls in report.ablations.items()),
     ]
     return "\n".join(lines)
 

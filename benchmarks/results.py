@@ -1,0 +1,120 @@
+"""The results page: what runs of `retrieval` measured, as Markdown.
+
+Each run is kept as a file of JSON, so that the page can be written again without measuring again.
+"""
+
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.retrieval import Engine, measure
+
+SETS = ("2wiki", "hotpot100", "locomo-turn", "locomo-session", "beam100k")
+
+Run = Mapping[str, Any]
+
+
+def collect(
+    data: Path, runs: Path, *, sets: Sequence[str], embedders: Sequence[str], engine: Engine, ablate: bool
+) -> list[Run]:
+    """Return the runs of these sets with these embedders, measuring those that the folder does not hold.
+
+    Args:
+        data: Folder of the sets.
+        runs: Folder of the runs, a file each.
+        sets: Names of sets.
+        embedders: Names of embedders.
+        engine: The graph engine.
+        ablate: Whether to measure with each part of the search left out in turn.
+    """
+    runs.mkdir(parents=True, exist_ok=True)
+    found = []
+    for name in sets:
+        for embedder in embedders:
+            file = runs / f"{name}.{embedder}.json"
+            if not file.is_file():
+                report = asdict(measure(data / name, embedder=embedder, engine=engine, ablate=ablate))
+                file.write_text(json.dumps(report | _where(), indent=2), encoding="utf-8")
+            found.append(json.loads(file.read_text(encoding="utf-8")))
+    return found
+
+
+def _where() -> Run:
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": f"{os.cpu_count()} {platform.machine()} cores, load {os.getloadavg()[0]:.1f} at the end",
+    }
+
+
+def page(runs: Sequence[Run]) -> str:
+    """Return the results page of some runs."""
+    return "\n".join(
+        [
+            "# Results",
+            "",
+            "Written by `python -m benchmarks results` from the runs named here; no figure is typed in. One",
+            "default configuration, no LLM. Recall is the mean share of a question's documents among the first",
+            "so many results, in percent. Latency is that of a whole `recall` of 40 hits, the embedding included.",
+            "",
+            "## Recall",
+            "",
+            *_table(
+                ("set", "embedder", "questions", "@1", "@2", "@5", "@10", "MRR"),
+                [
+                    (
+                        run["set"],
+                        run["embedder"],
+                        run["queries"],
+                        *_shares(run["recall"]),
+                        f"{run['mrr']:.3f}",
+                    )
+                    for run in runs
+                ],
+            ),
+            "",
+            "## Without a part of the search",
+            "",
+            *_table(("set", "embedder", "without", "@1", "@2", "@5", "@10"), _ablations(runs)),
+            "",
+            "## Speed and memory",
+            "",
+            *_table(
+                (
+                    *("set", "embedder", "recall p50 ms", "p95 ms", "ingest documents/s"),
+                    *("of the bare embedder's", "peak MB", "date", "machine"),
+                ),
+                [_speed(run) for run in runs],
+            ),
+            "",
+        ]
+    )
+
+
+def _shares(recall: Mapping[str, float]) -> tuple[str, ...]:
+    return tuple(f"{share * 100:.1f}" for share in recall.values())
+
+
+def _ablations(runs: Sequence[Run]) -> list[tuple[object, ...]]:
+    return [
+        (run["set"], run["embedder"], name, *_shares(recall))
+        for run in runs
+        for name, recall in run["ablations"].items()
+    ]
+
+
+def _speed(run: Run) -> tuple[object, ...]:
+    return (
+        *(run["set"], run["embedder"], f"{run['latency_p50_ms']:.1f}", f"{run['latency_p95_ms']:.1f}"),
+        *(f"{run['ingest_rate']:.1f}", f"{run['ingest_ratio']:.2f}", f"{run['peak_rss_mb']:.0f}"),
+        *(run["date"], run["machine"]),
+    )
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    lines = [head, ["---"] * len(head), *rows]
+    return [f"| {' | '.join(map(str, line))} |" for line in lines]
