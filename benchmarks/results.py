@@ -44,7 +44,7 @@ def collect(
     return found
 
 
-def _where() -> Run:
+def _where() -> dict[str, Any]:
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{os.cpu_count()} {platform.machine()} cores, load {os.getloadavg()[0]:.1f} at the end",
@@ -57,9 +57,10 @@ def page(runs: Sequence[Run]) -> str:
         [
             "# Results",
             "",
-            "Written by `python -m benchmarks results` from the runs named here; no figure is typed in. One",
-            "default configuration, no LLM. Recall is the mean share of a question's documents among the first",
-            "so many results, in percent. Latency is that of a whole `recall` of 40 hits, the embedding included.",
+            "Written by `python -m benchmarks results` from the runs named here; no figure is typed in.",
+            "One default configuration, no LLM. Recall is the mean share of a question's documents among",
+            "the first so many results, in percent. Latency is that of a whole `recall` of 40 hits, the",
+            "embedding included, on a machine with the load stated.",
             "",
             "## Recall",
             "",
