@@ -1,5 +1,6 @@
 """Memory: one handle on an opened folder, one short method an operation; it composes the layers."""
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -37,8 +38,8 @@ from hydramem.core.types import (
     Neighbor,
     Path,
     ProjectView,
-    Recall,
     Prompt,
+    Recall,
     Reindexed,
     RelationView,
     Remembered,
@@ -56,16 +57,16 @@ from hydramem.ingest.withdraw import forget, revive
 from hydramem.llm.choose import choose_generator, choose_next_embedder, still_to_configure
 from hydramem.llm.model import Embedder, Generator
 from hydramem.search import explore, lists, overview
-from hydramem.search.search import recall
 from hydramem.search.prime import prime
 from hydramem.search.rerank import choose_reranker
+from hydramem.search.search import recall
 from hydramem.search.view import View, view
 from hydramem.storage.store import LIVE, ChunkFilter, Listing
 
 _MAX_PAGE = 1000
-_MAX_STARTS = 50
 _MAX_TOKENS = 1_000_000
 _MAX_CONTEXT = 20
+_MAX_STARTS = 50
 
 
 def connect(
@@ -119,10 +120,11 @@ class Memory:
         self._opened = store
         self._project = project
         self._given_generator = generator
-        self._closed = False
         self._reranker = choose_reranker(
             store.config.search, store.config.embedding, lambda: self._generator("rerank")
         )
+        self._closed = False
+        self._close_once = threading.Lock()
 
     def __enter__(self) -> "Memory":
         return self
@@ -134,8 +136,9 @@ class Memory:
 
     def close(self) -> None:
         """Give the handle back; the last one of the process closes the stores. Harmless when repeated."""
-        if not self._closed:
-            self._closed = True
+        with self._close_once:
+            closed, self._closed = self._closed, True
+        if not closed:
             opened.release(self._opened)
 
     @property
@@ -322,11 +325,11 @@ class Memory:
         min_confidence: float = 0.0,
         include_private: bool = True,
         traversal: Traversal | None = None,
+        context: int = 0,
+        max_tokens: int | None = None,
         explain: bool = False,
         project: str | None = None,
     ) -> Recall:
-        context: int = 0,
-        max_tokens: int | None = None,
         """Find what bears on a question: by meaning, by words, and by walking the graph from its entities.
 
         Args:
@@ -344,17 +347,17 @@ class Memory:
             min_confidence: Only chunks of at least this confidence, 0 to 1.
             include_private: Whether private memories may be among the hits.
             traversal: Graph arm: ppr, bfs, hybrid or none; as configured where not given.
+            context: Chunks before and after a hit that its `context` takes in, 0 to 20.
+            max_tokens: Most tokens of the hits together; what does not fit is left out, nothing is cut.
             explain: Whether to say how the hits came about: entities, arms, candidates.
             project: Namespace to read; the handle's own where not given.
 
-            context: Chunks before and after a hit that its `context` takes in, 0 to 20.
-            max_tokens: Most tokens of the hits together; what does not fit is left out, nothing is cut.
         Raises:
             InvalidInputError: The query is blank or too long, or a filter is wrong.
+            ModelUnavailableError: `search.rerank` names a model that is not on this machine.
         """
         store = self._use()
         name = self._name(project)
-            ModelUnavailableError: `search.rerank` names a model that is not on this machine.
         where = ChunkFilter(
             projects=(name,),
             kinds=check_choices(kinds, get_args(ChunkKind), name="kinds"),
@@ -384,13 +387,10 @@ class Memory:
                 embedder=space.embedder,
                 settings=store.config.search,
                 explain=explain,
-            )
-
-    def get(self, id: str) -> Chunk:
                 context=check_count(context, name="context", least=0, most=_MAX_CONTEXT),
                 max_tokens=_tokens(max_tokens),
                 reranker=self._reranker,
-        """Return one chunk or memory, whatever its state.
+            )
 
     def prime(
         self,
@@ -427,6 +427,9 @@ class Memory:
                 self.recall(query, limit=limit, include_private=include_private, project=name).hits
             ),
         )
+
+    def get(self, id: str) -> Chunk:
+        """Return one chunk or memory, whatever its state.
 
         Args:
             id: Its id.
@@ -580,10 +583,10 @@ class Memory:
         max_tokens: int = 2000,
         as_of: When | None = None,
         known_at: When | None = None,
+        include_private: bool = True,
         project: str | None = None,
     ) -> Surroundings:
         """Return what lies around entities and chunks: the best of each, with the steps that lead there.
-        include_private: bool = True,
 
         Args:
             starts: Names or aliases of entities, and ids of chunks, such as those of hits.
@@ -592,10 +595,10 @@ class Memory:
             max_tokens: Most tokens of the chunks' texts together.
             as_of: What was true in the world at that time; now where not given.
             known_at: What the store believed at that time; what it believes now where not given.
+            include_private: Whether private memories may be shown or passed.
             project: Namespace to read; the handle's own where not given.
 
         Raises:
-            include_private: Whether private memories may be shown or passed.
             NotFoundError: A start is no entity and no chunk of the project.
         """
         return explore.expand(
@@ -838,10 +841,10 @@ class Memory:
             states=_states(as_of, known_at),
             at=_when(as_of, "as_of") or now(),
             known_at=_when(known_at, "known_at"),
+            include_private=include_private,
         )
 
     def _generator(self, role: str) -> Generator | None:
-            include_private=include_private,
         return self._given_generator or choose_generator(self._opened.config.llm, role)
 
 
@@ -856,13 +859,13 @@ def _states(as_of: When | None, known_at: When | None) -> tuple[State, ...]:
     return LIVE if as_of is None else ("active", "superseded")
 
 
-def _page(limit: int, offset: int) -> Listing:
-    return Listing(
-        limit=check_count(limit, name="limit", most=_MAX_PAGE),
 def _tokens(most: int | None) -> int | None:
     return None if most is None else check_count(most, name="max_tokens", most=_MAX_TOKENS)
 
 
+def _page(limit: int, offset: int) -> Listing:
+    return Listing(
+        limit=check_count(limit, name="limit", most=_MAX_PAGE),
         offset=check_count(offset, name="offset", least=0, most=2**53),
     )
 
