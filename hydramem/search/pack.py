@@ -74,7 +74,10 @@ def within(candidates: Sequence[Candidate], max_tokens: int | None) -> tuple[Can
     """
     if max_tokens is None:
         return tuple(candidates)
-    once = list({statement(one.chunk): one for one in reversed(candidates)}.values())[::-1]
+    first: dict[tuple[object, ...], Candidate] = {}
+    for candidate in candidates:
+        first.setdefault(statement(candidate.chunk), candidate)
+    once = tuple(first.values())
     chosen: dict[str, Candidate] = {}
     spent = Counter[str]()
     for patient in (True, False):
