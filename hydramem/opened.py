@@ -2,8 +2,8 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,7 +37,8 @@ class OpenStore:
         self.one_ingest = threading.Lock()
         self._one_reindex = threading.Lock()
         self._pid = os.getpid()
-        self._closing: list[Callable[[], None]] = []
+        # Runs every part to its end, also where one fails: a lock that stays would shut everybody out.
+        self._closing = ExitStack()
         try:
             self._open(embedder, reindexing)
         except BaseException:
@@ -47,24 +48,25 @@ class OpenStore:
     def _open(self, embedder: Embedder | None, reindexing: bool) -> None:
         self._prepare_folder()
         self.graph: GraphStore = _open_graph(self.path, self.config)
-        self._closing.append(self.graph.close)
+        self._closing.callback(self.graph.close)
         agreed = self._agree_on_embedder(embedder, reindexing)
         self._folders = VectorFolders(self.path, self.config, self.graph)
         self._folders.remove_leftovers()
         self._serving = Serving(self._folders.open(agreed))
-        self._closing.append(self._serving.close)
+        self._closing.callback(self._serving.close)
         self.snapshots = Snapshots(self.graph)
         self.mirror = Mirror(
             self.graph,
             lambda: self.vectors,
             lambda texts: self.embedder.embed_documents(texts),
             self.snapshots.apply,
+            self._doubt,
         )
         last = self.graph.last_change_at()
         if last is not None:
             advance_past(last)
         if not isinstance(self.space.held, StorageError):
-            self.mirror.drain()
+            self.mirror.catch_up()
 
     def _prepare_folder(self) -> None:
         if self.in_memory:
@@ -75,7 +77,7 @@ class OpenStore:
             raise StorageError(f"{self.path}: cannot be made: {error.strerror}") from error
         lock = FolderLock(self.path)
         lock.acquire()
-        self._closing.append(lock.release)
+        self._closing.callback(lock.release)
 
     def _agree_on_embedder(self, given: Embedder | None, reindexing: bool) -> Embedder:
         stored = self.graph.meta().get(EMBEDDER)
@@ -136,7 +138,9 @@ class OpenStore:
     def check_usable(self, *, closed: bool) -> None:
         """Raise StorageError where this handle cannot be used any more."""
         if os.getpid() != self._pid:
-            raise StorageError(f"{self.path}: was opened before a fork; connect again in the child process")
+            raise StorageError(
+                f"{self.path}: was opened before a fork; connect again in the child, best one that was spawned"
+            )
         if closed:
             raise StorageError(f"{self.path}: this handle is closed; connect again")
 
@@ -209,6 +213,12 @@ class OpenStore:
                 self._serving.replace(space)
         self.graph.clear_outbox([row.id for row in self.graph.outbox()])  # these vectors have it all
 
+    def _doubt(self, write: Write) -> None:
+        """Have the snapshots of a write's projects loaded again: it may or may not be in the graph."""
+        rows = (write.changes, write.chunks, write.entities, write.relations)
+        for project in {row.project for part in rows for row in part}:
+            self.snapshots.forget(project)
+
     def _ill(self, problem: StorageError) -> Diagnosis:
         counts = self.graph.counts()
         return Diagnosis(
@@ -226,8 +236,7 @@ class OpenStore:
         """Release everything in reverse order of opening; harmless when repeated."""
         if os.getpid() != self._pid:
             return  # the parent's stores are the parent's to close
-        while self._closing:
-            self._closing.pop()()
+        self._closing.close()
 
 
 def _open_graph(path: Path, config: Config) -> GraphStore:
@@ -274,5 +283,17 @@ def release(store: OpenStore) -> None:
     with _registry:
         store.handles -= 1
         if store.handles == 0:
-            _open.pop(store.path, None)
+            # A store in memory, or of the parent process, may have the path of one that is open here.
+            if _open.get(store.path) is store:
+                del _open[store.path]
             store.close()
+
+
+def _renew_registry() -> None:
+    """Give a forked child a lock of its own: another thread of the parent may hold the one it inherits."""
+    global _registry
+    _registry = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_registry)

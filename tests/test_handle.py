@@ -5,19 +5,24 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import hydramem
+from hydramem import opened
 from hydramem.core.config import Config, load_config
 from hydramem.core.errors import (
     EmbeddingMismatchError,
     InvalidInputError,
+    ModelError,
     StorageError,
 )
 from hydramem.llm.hashing import HashEmbedder
+from hydramem.storage.store import Vector, Write
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
@@ -69,6 +74,57 @@ def test_another_embedder_is_refused_whether_open_or_not(tmp_path: Path, setting
     hydramem.connect(tmp_path, config=settings).close()
 
 
+def test_a_store_in_memory_never_takes_the_place_of_one_on_disk(tmp_path: Path, settings: Config) -> None:
+    in_memory = load_config(environment={**ENVIRONMENT, "HYDRAMEM_STORAGE_GRAPH": "memory"})
+    with hydramem.connect(tmp_path, config=settings) as first:
+        hydramem.connect(tmp_path, config=in_memory).close()
+        id = first.remember("Ada leads billing.")
+        with hydramem.connect(tmp_path, config=settings) as second:
+            assert second.get(id.id).text == "Ada leads billing."
+
+
+def test_a_handle_closed_by_many_threads_at_once_is_given_back_once(tmp_path: Path, settings: Config) -> None:
+    with hydramem.connect(tmp_path, config=settings) as kept:
+        for _ in range(20):
+            handle = hydramem.connect(tmp_path, config=settings)
+            with ThreadPoolExecutor(8) as pool:
+                list(pool.map(lambda handle: handle.close(), [handle] * 8))
+        assert kept.projects() == ()
+
+
+def test_closing_goes_on_where_a_part_fails(tmp_path: Path, settings: Config) -> None:
+    def fail() -> None:
+        raise StorageError("no space left on device")
+
+    memory = hydramem.connect(tmp_path, config=settings)
+    memory._opened._closing.callback(fail)
+    with pytest.raises(StorageError, match="no space"):
+        memory.close()
+    hydramem.connect(tmp_path, config=settings).close()
+
+
+class Failing(HashEmbedder):
+    """A model that is down."""
+
+    def embed_documents(self, texts: Sequence[str]) -> Vector:
+        """Fail."""
+        raise ModelError("the model is down")
+
+
+def test_a_store_opens_while_its_model_is_down_and_delivers_later(tmp_path: Path, settings: Config) -> None:
+    with hydramem.connect(tmp_path, config=settings) as memory:
+        note = memory.get(memory.remember("Ada leads billing.").id)
+        changes = memory._opened.graph.changes(target=note.id)
+        again = replace(changes[0], id="x_again")
+        memory._opened.graph.write(Write(changes=(again,), chunks=(replace(note, author="Bo"),)))
+    with hydramem.connect(tmp_path, config=settings, embedder=Failing()) as memory:
+        assert memory.get(note.id).author == "Bo"
+        assert memory.stats().pending == 1
+    with hydramem.connect(tmp_path, config=settings) as memory:
+        assert memory.stats().pending == 0
+        assert memory.doctor().problems == ()
+
+
 def _use_in_child(memory: hydramem.Memory, answers: "multiprocessing.Queue[str]") -> None:
     try:
         memory.projects()
@@ -76,6 +132,21 @@ def _use_in_child(memory: hydramem.Memory, answers: "multiprocessing.Queue[str]"
         answers.put(str(error))
     else:
         answers.put("worked")
+
+
+def _look_at_the_registry(answers: "multiprocessing.Queue[bool]") -> None:
+    answers.put(opened._registry.acquire(timeout=5))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_can_connect_though_the_parent_was_connecting_when_it_was_forked() -> None:
+    context = multiprocessing.get_context("fork")
+    answers: multiprocessing.Queue[bool] = context.Queue()
+    child = context.Process(target=_look_at_the_registry, args=(answers,))
+    with opened._registry:
+        child.start()
+    assert answers.get(timeout=30)
+    child.join(30)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

@@ -5,11 +5,13 @@ the row goes when the vector store has it. A process that dies in between leaves
 the store delivers it.
 """
 
+import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 
+from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.types import Chunk
 from hydramem.storage.store import (
     ChunkVector,
@@ -20,6 +22,8 @@ from hydramem.storage.store import (
     Write,
     indexed_text,
 )
+
+log = logging.getLogger(__name__)
 
 Embed = Callable[[Sequence[str]], Vector]
 """Turns texts into an array of shape (texts, dimension)."""
@@ -63,6 +67,7 @@ class Mirror:
         vectors: What follows it; a callable, because a store can be open while its vectors are damaged.
         embed: Makes the vectors that a caller did not supply.
         committed: Called after each commit, in their order, for what else derives from the graph.
+        doubted: Called instead where nobody can say whether it was committed: what derives looks again.
     """
 
     def __init__(
@@ -71,13 +76,17 @@ class Mirror:
         vectors: Callable[[], VectorStore],
         embed: Embed,
         committed: Callable[[Write], None],
+        doubted: Callable[[Write], None] = lambda write: None,
     ) -> None:
         self._graph = graph
         self._vectors = vectors
         self._embed = embed
         self._committed = committed
+        self._doubted = doubted
         self._one_writer = threading.RLock()
         self._watching: list[Written] = []
+        # Whether the outbox may hold more than the row of the write at hand.
+        self._behind = False
 
     @property
     def one_writer(self) -> threading.RLock:
@@ -106,16 +115,31 @@ class Mirror:
 
         Raises:
             StorageError: The graph store refused (nothing is written), or the vector store did (the graph
-                has the write, and the vector store will get it when the store is opened again).
+                has the write, and the vector store will get it with the next write or opening).
         """
-        vectors = vectors or {}
         with self._one_writer:
-            for written in self._watching:
-                written.add(write)  # before it is tried: a write that fails may have happened
+            row = self._write(write)
+            if row is not None:
+                self._deliver(row, write, vectors or {})
+
+    def _write(self, write: Write) -> str | None:
+        for written in self._watching:
+            written.add(write)  # before it is tried: a write that fails may have happened
+        try:
             row = self._graph.write(write)
             self._committed(write)
-            if row is None:
-                return
+        except InvalidInputError:
+            raise  # refused before anything was written
+        except BaseException:
+            self._behind = True
+            self._doubted(write)
+            raise
+        return row
+
+    def _deliver(self, row: str, write: Write, vectors: Mapping[str, Vector]) -> None:
+        if self._behind:
+            self.catch_up()
+        try:
             store = self._vectors()
             store.put(
                 self._with_vectors(write.chunks, vectors),
@@ -126,7 +150,22 @@ class Mirror:
                 ],
             )
             self._graph.clear_outbox([row])
+        except BaseException:
+            self._behind = True
+            raise
+        try:
             store.maintain()
+        except StorageError as error:
+            # What was asked for is done; the next upkeep tries again.
+            log.warning("%s", error)
+
+    def catch_up(self) -> None:
+        """Deliver what earlier writes left; where that fails it stays in the outbox, and the log says so."""
+        try:
+            self.drain()
+        except HydraMemError as error:
+            self._behind = True
+            log.warning("the vectors are behind until a later write or opening: %s", error)
 
     def drain(self) -> int:
         """Deliver what the outbox still holds; return how many rows of the vector store that concerned."""
@@ -139,6 +178,7 @@ class Mirror:
             for batch in batches(entities):
                 self.refresh_entities(batch)
             self._graph.clear_outbox([row.id for row in rows])
+            self._behind = False
             return len(chunks) + len(entities)
 
     def refresh_chunks(self, ids: Sequence[str]) -> None:

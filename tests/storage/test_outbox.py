@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hydramem.core.errors import StorageError
+from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
@@ -126,3 +126,91 @@ def test_the_doctor_finds_and_repairs_every_kind_of_difference(
     assert (fixed.healthy, fixed.repaired, fixed.problems) == (True, 4, ())
     assert steps[-1] == (4, 4)
     assert diagnose(graph, vectors, mirror, fix=True).repaired == 0
+
+
+class StoppedGraph(InMemoryGraph):
+    """A graph store that is interrupted once, before or after it has committed."""
+
+    stop: str | None = None
+
+    def write(self, write: Write) -> str | None:
+        """Commit, unless stopped before."""
+        stop, self.stop = self.stop, None
+        if stop == "before":
+            raise KeyboardInterrupt
+        row = super().write(write)
+        if stop == "after":
+            raise KeyboardInterrupt
+        return row
+
+
+@pytest.mark.parametrize("stop", ["before", "after"])
+def test_a_write_that_was_interrupted_is_doubted_and_caught_up_by_the_next(
+    stop: str, vectors: FailingVectors, embed: Counting, heard: list[Write]
+) -> None:
+    graph, doubted = StoppedGraph(), list[Write]()
+    mirror = Mirror(graph, lambda: vectors, embed, heard.append, doubted.append)
+    graph.stop = stop
+    first = write(chunks=(chunk("c1"),))
+    with pytest.raises(KeyboardInterrupt):
+        mirror.commit(first)
+    assert (doubted, heard) == ([first], [])
+    mirror.commit(write(chunks=(chunk("c2"),)))
+    assert diagnose(graph, vectors, mirror).problems == ()
+    assert vectors.chunk_hashes().keys() == ({"c1", "c2"} if stop == "after" else {"c2"})
+
+
+def test_what_the_vectors_refused_goes_with_the_next_write(
+    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
+) -> None:
+    mirror.commit(write(chunks=(chunk("c1"),)))
+    vectors.full = True
+    changed = chunk("c1", author="Ada")
+    with pytest.raises(StorageError, match="no space"):
+        mirror.commit(write(chunks=(changed,)), {"c1": EMBEDDER.embed_query("Ada: Ada leads billing.")})
+    vectors.full = False
+    mirror.commit(write(chunks=(replace(changed, state="archived"),)))
+    assert diagnose(graph, vectors, mirror).problems == ()
+    np.testing.assert_array_equal(
+        vectors.vectors(["c1"])["c1"], EMBEDDER.embed_query("Ada: Ada leads billing.")
+    )
+
+
+def test_a_row_that_cannot_be_delivered_does_not_stop_the_others(
+    graph: InMemoryGraph, vectors: FailingVectors, heard: list[Write], caplog: pytest.LogCaptureFixture
+) -> None:
+    def embed(texts: Sequence[str]) -> Vector:
+        rows = EMBEDDER.embed_documents(texts)
+        return np.where([["bad" in text] for text in texts], 0.0, rows).astype(np.float32)
+
+    mirror = Mirror(graph, lambda: vectors, embed, heard.append)
+    with pytest.raises(InvalidInputError):
+        mirror.commit(write(chunks=(chunk("c1", "bad"),)))
+    mirror.commit(write(chunks=(chunk("c2"),)))
+    assert vectors.chunk_hashes().keys() == {"c2"}
+    assert "behind" in caplog.text
+    assert diagnose(graph, vectors, mirror).pending == 1
+
+
+def test_upkeep_that_fails_is_no_failure_of_the_write(
+    graph: InMemoryGraph, embed: Counting, heard: list[Write], caplog: pytest.LogCaptureFixture
+) -> None:
+    class Untidy(InMemoryVectors):
+        def maintain(self, *, force: bool = False) -> None:
+            raise StorageError("compaction: no space left on device")
+
+    vectors = Untidy(64)
+    mirror = Mirror(graph, lambda: vectors, embed, heard.append)
+    mirror.commit(write(chunks=(chunk("c1"),)))
+    assert graph.outbox() == ()
+    assert "compaction" in caplog.text
+
+
+def test_the_doctor_finds_an_entity_that_should_have_a_vector(
+    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
+) -> None:
+    mirror.commit(write(entities=(entity("e1"),)))
+    mirror.commit(write(entities=(entity("e1", mention_count=2),)))
+    assert diagnose(graph, vectors, mirror).stale == 1
+    assert diagnose(graph, vectors, mirror, fix=True).healthy
+    assert vectors.entities_without_vector() == frozenset()
