@@ -103,6 +103,7 @@ def test_every_tool_answers(tools, tmp_path):
         "ingest_extracted": {"source": "mail:1", "chunks": [chunk], "relations": [relation]},
         "remember": {"text": "Ada Lovelace likes tea."},
         "recall": {"query": "who leads billing?"},
+        "prime": {"query": "who leads billing?", "project": "other"},
         "get": {"id": done["id"]},
         "document": {"source": "mail:1"},
         "relations": {"entity": "Grace Hopper"},

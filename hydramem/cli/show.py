@@ -13,6 +13,7 @@ from hydramem.core.types import (
     Explanation,
     Path,
     PathStep,
+    Prompt,
     ReachedChunk,
     Recall,
     RelationView,
@@ -81,6 +82,8 @@ def write(result: object, out: "Console") -> None:
             _hits(result, out)
         case Path():
             _way(result, out)
+        case Prompt():
+            out.print(plain(result.text), markup=False)
         case DocumentView():
             _fields(result.document, out)
             for chunk in result.chunks:
@@ -103,9 +106,11 @@ def _hits(found: Recall, out: "Console") -> None:
         when = "" if hit.happened_at is None else f"{hit.happened_at:%Y-%m-%d %H:%M}"
         said = ", ".join(filter(None, (hit.author, when)))
         place = f"{place} ({said})" if said else place
-        out.print(f"[bold green]{hit.score:.2f}[/] {escape(plain(hit.text))}")
+        out.print(f"[bold green]{hit.score:.2f}[/] {escape(plain(hit.context or hit.text))}")
         out.print(f"     [cyan]{escape(plain(place))}[/]  [dim]{hit.kind} {hit.id}[/]")
         out.print(f"     [dim]{escape(plain(hit.why))}[/]")
+    for reason in found.skipped:
+        out.print(f"skipped {escape(plain(reason))}", style="yellow")
     if found.explanation is not None:
         _explained(found, found.explanation, out)
 

@@ -348,25 +348,25 @@ class Recall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snippet:
-    """One memory in a prompt block.
+    """Which memory a snippet of a prompt block is; what it says stands in the block alone, escaped.
 
     Attributes:
         layer: Whose and how trusted: `agent-` or `project-` and working, shared or verified.
-        text: What it says there, before escaping; cut where it was too long for the block.
     """
 
     id: str
     project: str
     layer: str
-    source: str
     score: float
-    path: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A block for a prompt; its text is empty where nothing was found or nothing fits."""
+    """A block for a prompt; its text is empty where nothing was found or nothing fits.
+
+    Attributes:
+        snippets: The memories in it, in their order there.
+    """
 
     text: str
     tokens: int

@@ -5,7 +5,7 @@ verified. Memory is data that others wrote: the block says so, and every snippet
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, get_args
 
@@ -87,13 +87,12 @@ def _block(found: Sequence[_Found], max_tokens: int) -> Prompt:
     snippets: list[Snippet] = []
     room = max_tokens - count_tokens(_OPEN) - count_tokens(_CLOSE)
     for one in found:
-        snippet = _snippet(one)
-        frame = count_tokens(_line(snippet, len(lines) + 1, "")) + 1
-        text = _cut(snippet.text, min(room - frame, max_tokens // _SHARE))
+        frame = count_tokens(_line(one, len(lines) + 1, "")) + 1
+        text = _cut(_said(one.hit), min(room - frame, max_tokens // _SHARE))
         if text:
-            line = _line(snippet, len(lines) + 1, text)
+            line = _line(one, len(lines) + 1, text)
             lines.append(line)
-            snippets.append(replace(snippet, text=text))
+            snippets.append(_snippet(one))
             room -= count_tokens(line) + 1
     # Tokens of the parts nearly add up to those of the whole; the whole is what must fit.
     while lines and count_tokens(_framed(lines)) > max_tokens:
@@ -109,15 +108,11 @@ def _framed(lines: Sequence[str]) -> str:
 
 def _snippet(found: _Found) -> Snippet:
     hit = found.hit
-    return Snippet(
-        id=hit.id,
-        project=hit.project,
-        layer=f"{found.whose}-{hit.layer}",
-        source=hit.source,
-        score=hit.score,
-        path=told(hit.path) if hit.path else "",
-        text=_said(hit),
-    )
+    return Snippet(id=hit.id, project=hit.project, layer=_layer(found), score=hit.score)
+
+
+def _layer(found: _Found) -> str:
+    return f"{found.whose}-{found.hit.layer}"
 
 
 def _said(hit: Hit) -> str:
@@ -128,14 +123,15 @@ def _said(hit: Hit) -> str:
     return f"{' > '.join(hit.heading_path)}\n{text}" if hit.heading_path else text
 
 
-def _line(snippet: Snippet, index: int, text: str) -> str:
+def _line(found: _Found, index: int, text: str) -> str:
+    hit = found.hit
     attributes = {
         "index": str(index),
-        "project": snippet.project,
-        "layer": snippet.layer,
-        "source": snippet.source,
-        "score": f"{snippet.score:.2f}",
-        "path": snippet.path,
+        "project": hit.project,
+        "layer": _layer(found),
+        "source": hit.source,
+        "score": f"{hit.score:.2f}",
+        "path": told(hit.path) if hit.path else "",
     }
     written = " ".join(
         f'{name}="{escape_attribute(value[:_MOST_ATTRIBUTE])}"' for name, value in attributes.items()

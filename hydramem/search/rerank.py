@@ -56,7 +56,7 @@ class Reranker:
 
     def __init__(self, load: Callable[[], Judge | None], *, milliseconds: float) -> None:
         self._load = load
-        self._seconds = milliseconds / 1000
+        self._seconds = max(0.0, milliseconds) / 1000
         self._loading = threading.Lock()
         self._working = threading.Lock()
         self._judge: Judge | None = None
