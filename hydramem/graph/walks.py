@@ -19,7 +19,7 @@ from hydramem.graph.adjacency import Adjacency, Expansion, Ints, Rows
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float32]
 
-BALL_NODES = 20_000
+BALL_NODES = 10_000
 _BALL_HOPS = 3
 
 
@@ -223,10 +223,12 @@ def personalized_pagerank(
     mass = np.asarray(mass, dtype=np.float64)
     if not mass.sum() > 0:
         return Ranked(nodes=np.zeros(0, dtype=np.int32), probability=np.zeros(0, dtype=np.float32))
-    inside, matrix, strength = _ball(graph, seeds, weights, edges, nodes, ball)
+    starts, which = np.unique(seeds, return_inverse=True)
+    shares = np.bincount(which, weights=mass / mass.sum()).astype(np.float32)
+    inside, matrix, strength = _ball(graph, starts, shares, weights, edges, nodes, ball)
+    # The ball begins with its seeds.
     restart = np.zeros(len(inside), dtype=np.float32)
-    # The ball begins with its seeds, each once, in the order they were given.
-    np.add.at(restart, _places(seeds), (mass / mass.sum()).astype(np.float32))
+    restart[: len(starts)] = shares
     # A node without edges gives its probability back to the seeds, so that none is lost.
     dangling = strength == 0
     scale = np.divide(damping, strength, out=np.zeros_like(strength), where=~dangling)
@@ -237,16 +239,18 @@ def personalized_pagerank(
     return Ranked(nodes=inside, probability=probability)
 
 
-def _places(seeds: Ints) -> Ints:
-    """Return for each seed the place of its first occurrence among the distinct ones."""
-    places = {node: place for place, node in enumerate(dict.fromkeys(seeds.tolist()))}
-    return np.array([places[node] for node in seeds.tolist()], dtype=np.int32)
-
-
 def _ball(
-    graph: Adjacency, seeds: Ints, weights: Floats, edges: Mask | None, nodes: Mask | None, size: int
+    graph: Adjacency,
+    frontier: Ints,
+    flow: Floats,
+    weights: Floats,
+    edges: Mask | None,
+    nodes: Mask | None,
+    size: int,
 ) -> tuple[Ints, Any, Floats]:
-    """Gather the nodes nearest to the seeds and the edges between them, each node expanded once.
+    """Gather the nodes that most of the seeds' probability reaches, and the edges between them.
+
+    Each node is expanded once; where a level does not fit, what gets most of the flow goes first.
 
     Returns:
         The nodes; their symmetric weight matrix, shape (nodes, nodes); its row sums.
@@ -254,7 +258,7 @@ def _ball(
     from scipy.sparse import csr_matrix
 
     place = np.full(graph.size, -1, dtype=np.int32)
-    frontier, total = _distinct(seeds), 0
+    total = 0
     inside: list[Ints] = []
     levels: list[tuple[Rows, Ints, Floats]] = []
     # A graph that fits is walked whole.
@@ -268,30 +272,41 @@ def _ball(
         if edges is not None:
             keep = edges[rows]
             out, rows = _kept(out, keep), rows[keep]
-        levels.append((out.origins + (total - len(frontier)), out.neighbors, weights[rows]))
+        values = weights[rows]
+        levels.append((out.origins + (total - len(frontier)), out.neighbors, values))
         if hop == hops or total >= size:
             break
         fresh = place[out.neighbors] < 0
         if nodes is not None:
             fresh &= nodes[out.neighbors]
-        frontier = _first_seen(out.neighbors[fresh], graph.size)[: size - total]
+        leaving = np.bincount(out.origins, weights=values, minlength=len(frontier))
+        spread = flow / np.where(leaving > 0, leaving, 1)
+        flowing = (spread[out.origins] * values)[fresh]
+        frontier, flow = _most_reached(out.neighbors[fresh], flowing, graph.size, size - total)
         if not len(frontier):
             break
     origins, ends, values = (np.concatenate(column) for column in zip(*levels, strict=True))
     columns = place[ends]
-    within = columns >= 0
-    matrix = csr_matrix((values[within], (origins[within], columns[within])), shape=(total, total))
-    return np.concatenate(inside), matrix, np.asarray(matrix.sum(axis=1)).ravel().astype(np.float32)
+    within = np.flatnonzero(columns >= 0)
+    if len(graph.extra_nodes):
+        # Later edges stand behind the base's; rows want theirs together.
+        within = within[np.argsort(origins[within], kind="stable")]
+    origins, columns, values = origins[within], columns[within], values[within]
+    ends_of_rows = np.zeros(total + 1, dtype=np.int32)
+    np.cumsum(np.bincount(origins, minlength=total), out=ends_of_rows[1:])
+    matrix = csr_matrix((values, columns, ends_of_rows), shape=(total, total))
+    strength = np.bincount(origins, weights=values, minlength=total).astype(np.float32)
+    return np.concatenate(inside), matrix, strength
 
 
 def _kept(out: Expansion, keep: Mask) -> Expansion:
     return Expansion(origins=out.origins[keep], neighbors=out.neighbors[keep], halves=out.halves[keep])
 
 
-def _first_seen(nodes: Ints, size: int) -> Ints:
-    """Return distinct nodes in the order of their first occurrence, without sorting."""
-    place = np.full(size, -1, dtype=np.int32)
-    # Written backwards, so that the first occurrence is what remains.
-    place[nodes[::-1]] = np.arange(len(nodes) - 1, -1, -1, dtype=np.int32)
-    first: Ints = nodes[place[nodes] == np.arange(len(nodes))]
-    return first
+def _most_reached(nodes: Ints, flow: Floats, size: int, room: int) -> tuple[Ints, Floats]:
+    """Return distinct nodes with what flows into each; where there is no room for all, the most of it."""
+    into = np.bincount(nodes, weights=flow, minlength=size)
+    found = np.flatnonzero(into)
+    if len(found) > room:
+        found = found[np.argpartition(-into[found], room - 1)[:room]] if room > 0 else found[:0]
+    return found.astype(np.int32), into[found].astype(np.float32)
