@@ -139,7 +139,7 @@ class OpenStore:
         """Raise StorageError where this handle cannot be used any more."""
         if os.getpid() != self._pid:
             raise StorageError(
-                f"{self.path}: was opened before a fork; connect again in the child, best one that was spawned"
+                f"{self.path}: was opened before a fork; connect again in the child, or spawn it"
             )
         if closed:
             raise StorageError(f"{self.path}: this handle is closed; connect again")

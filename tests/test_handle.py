@@ -103,6 +103,21 @@ def test_closing_goes_on_where_a_part_fails(tmp_path: Path, settings: Config) ->
     hydramem.connect(tmp_path, config=settings).close()
 
 
+def test_stats_count_a_folder_in_which_files_come_and_go(tmp_path: Path, settings: Config) -> None:
+    end = time.monotonic() + 1.0
+
+    def stir() -> None:
+        while time.monotonic() < end:
+            (tmp_path / "vectors" / "passing").write_bytes(b"x")
+            (tmp_path / "vectors" / "passing").unlink()
+
+    with hydramem.connect(tmp_path, config=settings) as memory, ThreadPoolExecutor(1) as pool:
+        stirring = pool.submit(stir)
+        while not stirring.done():
+            assert memory.stats().disk_bytes["vectors"] > 0
+        stirring.result()
+
+
 class Failing(HashEmbedder):
     """A model that is down."""
 

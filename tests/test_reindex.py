@@ -38,7 +38,8 @@ def fill(memory: hydramem.Memory, rows: int = ROWS) -> None:
 
 
 def finds(memory: hydramem.Memory, number: int) -> bool:
-    return f"zeta{number} " in memory.recall(f"where does crate zeta{number} rest?", limit=3).hits[0].text
+    found = memory.recall(f"where does crate zeta{number} rest?", limit=5).hits
+    return any(f"zeta{number} " in hit.text for hit in found)
 
 
 def folders(store: Path) -> list[str]:
@@ -125,7 +126,6 @@ def test_readers_and_writers_go_on_and_nothing_is_lost(memory: hydramem.Memory) 
             step += 1
             text = f"Meanwhile note{step} was written about Gadget{step % 5}."
             written[memory.remember(text).id] = text
-            memory.forget(["d_missing"]) if step < 0 else None
 
     with ThreadPoolExecutor(3) as pool:
         reads, writes = [pool.submit(read) for _ in range(2)], pool.submit(write)
@@ -202,8 +202,8 @@ def test_a_recall_ends_in_the_space_in_which_it_began(
         assert len(folders(tmp_path)) == 2
         assert finds(memory, 5)
         embedder.go_on.set()
-        assert "zeta3 " in slow.result(30).hits[0].text
-        assert slow.result().hits[0].scores["vector"] > 0
+        (hit,) = [hit for hit in slow.result(30).hits if "zeta3 " in hit.text]
+        assert hit.scores["vector"] > 0
         assert moving.result(30).changed
     assert len(folders(tmp_path)) == 1
 

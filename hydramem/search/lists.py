@@ -1,6 +1,8 @@
 """Lists and counts: what a store holds, as a person asks for it."""
 
+import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -135,5 +137,10 @@ def stats(path: Path, graph: GraphStore, embedder: Embedder, *, generator: str |
 
 
 def _size(path: Path) -> int:
-    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
-    return sum(file.stat().st_size for file in files)
+    """Sum the bytes of a file or folder; what goes while the store works on it counts for nothing."""
+    files = [path] if path.is_file() else [Path(at, name) for at, _, names in os.walk(path) for name in names]
+    total = 0
+    for file in files:
+        with suppress(FileNotFoundError):
+            total += file.stat().st_size
+    return total
