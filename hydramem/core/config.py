@@ -184,6 +184,9 @@ class SearchConfig:
         neighbor_weight: Share of the score of the turn before it that a short turn gains; less from others.
         speaker_weight: Share that a turn gains where the query names who said it.
         asker_weight: Share that a turn gains where a query in the first person is its author's.
+        layer_weight: How far trust counts: 1 favours shared chunks by 15 %, verified ones by 30 %.
+        recency_weight: Share that a chunk gains where it is new; half of it every thirty days.
+        importance_weight: Share that a chunk gains or loses by its importance.
         damping: Probability that the walk goes on rather than restarts.
         max_query_chars: Longer queries are refused.
         max_limit: Largest number of hits that can be asked for.
@@ -203,6 +206,9 @@ class SearchConfig:
     neighbor_weight: float = 0.4
     speaker_weight: float = 0.15
     asker_weight: float = 1.0
+    layer_weight: float = 1.0
+    recency_weight: float = 0.0
+    importance_weight: float = 0.0
     damping: float = 0.7
     max_query_chars: int = 32_768
     max_limit: int = 1000

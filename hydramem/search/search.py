@@ -16,6 +16,7 @@ from hydramem.search.pack import Candidate, distinct, pack, within
 from hydramem.search.plan import Plan, check_query, plan
 from hydramem.search.rerank import Reranker, reordered
 from hydramem.search.stitch import stitched
+from hydramem.search.trust import trusted
 from hydramem.search.turns import in_conversation, spoken_share
 from hydramem.search.vector import vector_arm
 from hydramem.search.walk import Walk, walk
@@ -76,7 +77,7 @@ def recall(
         found = blended(found, graph_arm)
     with clock("check"):
         read = limit if reranker is None else max(limit, settings.rerank_candidates)
-        winners, passed = _checked(found, where, read, graph, walks)
+        winners, passed = _checked(found, where, read, graph, walks, settings)
     skipped: tuple[str, ...] = ()
     if reranker is not None:
         with clock("rerank"):
@@ -169,7 +170,12 @@ def _graph_arm(walks: Sequence[Walk], weight: float) -> Arm:
 
 
 def _checked(
-    found: Sequence[Fused], where: ChunkFilter, limit: int, graph: GraphStore, walks: Sequence[Walk]
+    found: Sequence[Fused],
+    where: ChunkFilter,
+    limit: int,
+    graph: GraphStore,
+    walks: Sequence[Walk],
+    settings: SearchConfig,
 ) -> tuple[tuple[Candidate, ...], Mapping[str, Chunk]]:
     """Load candidates, best first, until enough pass; a few spare ones make a second read rare."""
     admitted: list[Candidate] = []
@@ -189,4 +195,4 @@ def _checked(
         winners = tuple(distinct(admitted))
         if len(winners) >= limit:
             break
-    return tuple(distinct(admitted))[:limit], passed
+    return tuple(distinct(trusted(admitted, where.at, settings)))[:limit], passed

@@ -1,0 +1,49 @@
+"""What counts besides the match: the trust in a chunk, how new it is, and how much it matters."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from hydramem.core.config import SearchConfig
+from hydramem.core.types import Chunk
+from hydramem.search.fuse import ranked
+from hydramem.search.pack import Candidate
+
+_LAYERS = {"working": 0.0, "shared": 0.15, "verified": 0.3}
+_HALF_LIFE_DAYS = 30.0
+_DAY = 86_400.0
+
+
+def trusted(
+    candidates: Sequence[Candidate], at: datetime | None, settings: SearchConfig
+) -> tuple[Candidate, ...]:
+    """Weigh candidates by layer, age and importance, as configured, best first.
+
+    Args:
+        candidates: What was found, checked against the graph store.
+        at: The moment that age is counted from; None leaves age out.
+        settings: What counts, and how much.
+    """
+    parts = {
+        one.chunk.id: {**one.fused.parts, **_gains(one.chunk, one.fused.score, at, settings)}
+        for one in candidates
+    }
+    by_id = {one.chunk.id: one for one in candidates}
+    return tuple(replace(by_id[fused.id], fused=fused) for fused in ranked(parts))
+
+
+def _gains(chunk: Chunk, score: float, at: datetime | None, settings: SearchConfig) -> dict[str, float]:
+    gains = {
+        "layer": settings.layer_weight * _LAYERS[chunk.layer],
+        "importance": settings.importance_weight * (chunk.importance - 0.5),
+        "recency": settings.recency_weight * _freshness(chunk, at),
+    }
+    return {name: gain * score for name, gain in gains.items() if gain}
+
+
+def _freshness(chunk: Chunk, at: datetime | None) -> float:
+    """Return 1 for what is new, half of it every thirty days; a passage is as old as its reading."""
+    if at is None:
+        return 0.0
+    age = (at - (chunk.happened_at or chunk.times.recorded_at)).total_seconds() / _DAY
+    return float(0.5 ** (max(age, 0.0) / _HALF_LIFE_DAYS))
