@@ -83,7 +83,8 @@ def write(result: object, out: "Console") -> None:
         case Path():
             _way(result, out)
         case Prompt():
-            out.print(plain(result.text), markup=False)
+            if result.text:  # it goes into a prompt: nothing found adds nothing
+                out.print(plain(result.text), markup=False)
         case DocumentView():
             _fields(result.document, out)
             for chunk in result.chunks:

@@ -77,25 +77,43 @@ def within(candidates: Sequence[Candidate], max_tokens: int | None) -> tuple[Can
     first: dict[tuple[object, ...], Candidate] = {}
     for candidate in candidates:
         first.setdefault(statement(candidate.chunk), candidate)
-    once = tuple(first.values())
+    sized = [_Sized.of(one) for one in first.values()]
     chosen: dict[str, Candidate] = {}
     spent = Counter[str]()
     for patient in (True, False):
-        for candidate in (one for one in once if one.chunk.id not in chosen):
-            source = candidate.chunk.document or candidate.chunk.session or candidate.chunk.id
+        for one in (one for one in sized if one.candidate.chunk.id not in chosen):
             room = max_tokens - spent.total()
-            if patient and spent[source]:
-                room = min(room, max_tokens // 2 - spent[source])
-            if (fitting := _fitting(candidate, room)) is not None:
-                chosen[candidate.chunk.id] = fitting
-                spent[source] += count_tokens(fitting.context or fitting.chunk.text)
-    return tuple(chosen[one.chunk.id] for one in once if one.chunk.id in chosen)
+            if patient and spent[one.source]:
+                room = min(room, max_tokens // 2 - spent[one.source])
+            if (fitting := one.fitting(room)) is not None:
+                chosen[fitting[0].chunk.id], tokens = fitting
+                spent[one.source] += tokens
+    return tuple(chosen[id] for one in sized if (id := one.candidate.chunk.id) in chosen)
 
 
-def _fitting(candidate: Candidate, room: int) -> Candidate | None:
-    if candidate.context and count_tokens(candidate.context) <= room:
-        return candidate
-    return replace(candidate, context="") if count_tokens(candidate.chunk.text) <= room else None
+@dataclass(frozen=True, slots=True)
+class _Sized:
+    """A candidate with the tokens of its passage and of its text, counted once."""
+
+    candidate: Candidate
+    passage: int
+    text: int
+
+    @classmethod
+    def of(cls, candidate: Candidate) -> "_Sized":
+        chunk = candidate.chunk
+        return cls(candidate, count_tokens(candidate.context), count_tokens(chunk.text))
+
+    @property
+    def source(self) -> str:
+        chunk = self.candidate.chunk
+        return chunk.document or chunk.session or chunk.id
+
+    def fitting(self, room: int) -> tuple[Candidate, int] | None:
+        """Return what of it has room, and how much that takes."""
+        if self.candidate.context and self.passage <= room:
+            return self.candidate, self.passage
+        return (replace(self.candidate, context=""), self.text) if self.text <= room else None
 
 
 def pack(query: str, candidates: Sequence[Candidate], *, passed: Mapping[str, Chunk]) -> tuple[Hit, ...]:

@@ -88,18 +88,18 @@ def _block(found: Sequence[_Found], max_tokens: int) -> Prompt:
     room = max_tokens - count_tokens(_OPEN) - count_tokens(_CLOSE)
     for one in found:
         frame = count_tokens(_line(one, len(lines) + 1, "")) + 1
-        text = _cut(_said(one.hit), min(room - frame, max_tokens // _SHARE))
+        text, tokens = _cut(_said(one.hit), min(room - frame, max_tokens // _SHARE))
         if text:
-            line = _line(one, len(lines) + 1, text)
-            lines.append(line)
+            lines.append(_line(one, len(lines) + 1, text))
             snippets.append(_snippet(one))
-            room -= count_tokens(line) + 1
+            room -= frame + tokens
     # Tokens of the parts nearly add up to those of the whole; the whole is what must fit.
-    while lines and count_tokens(_framed(lines)) > max_tokens:
+    while lines and (tokens := count_tokens(_framed(lines))) > max_tokens:
         lines.pop()
         snippets.pop()
-    text = _framed(lines) if lines else ""
-    return Prompt(text=text, tokens=count_tokens(text), snippets=tuple(snippets))
+    if not lines:
+        return Prompt(text="", tokens=0)
+    return Prompt(text=_framed(lines), tokens=tokens, snippets=tuple(snippets))
 
 
 def _framed(lines: Sequence[str]) -> str:
@@ -139,17 +139,17 @@ def _line(found: _Found, index: int, text: str) -> str:
     return f"<snippet {written}>{escape_text(text)}</snippet>"
 
 
-def _cut(text: str, most: int) -> str:
-    """Return the longest beginning of a text that, escaped, has at most so many tokens; or nothing."""
+def _cut(text: str, most: int) -> tuple[str, int]:
+    """Return a long beginning of a text with at most so many tokens when escaped, and how many it has."""
     if most < 1:
-        return ""
-    if len(text) <= _CHARS_A_TOKEN * most and count_tokens(escape_text(text)) <= most:
-        return text
+        return "", 0
+    if len(text) <= _CHARS_A_TOKEN * most and (held := count_tokens(escape_text(text))) <= most:
+        return text, held
     start = text[: _CHARS_A_TOKEN * most]
     tokens = most - 1
     while tokens >= _LEAST_TOKENS:
         cut = start[: split_at(start, tokens)[0]].rstrip() + "…"
-        if count_tokens(escape_text(cut)) <= most:
-            return cut
+        if (held := count_tokens(escape_text(cut))) <= most:
+            return cut, held
         tokens = tokens * 3 // 4
-    return ""
+    return "", 0

@@ -42,7 +42,10 @@ def stitched(
 
 
 def joined(chunks: Iterable[Chunk]) -> str:
-    """Join chunks in reading order; words that two share where they meet are written once."""
+    """Join chunks in reading order; words that two share where they meet are written once.
+
+    Where a part under another heading begins, the heading stands above it.
+    """
     text = ""
     before: Chunk | None = None
     for chunk in chunks:
@@ -51,6 +54,8 @@ def joined(chunks: Iterable[Chunk]) -> str:
         elif chunk.kind == "turn":
             same_turn = before.position == chunk.position and before.author == chunk.author
             text += f" {chunk.text}" if same_turn else f"\n{_said(chunk)}"
+        elif chunk.heading_path and chunk.heading_path != before.heading_path:
+            text += f"\n\n{chunk.heading_path[-1]}\n{chunk.text}"
         else:
             overlap = _overlap(text, chunk.text)
             text += chunk.text[overlap:] if overlap else f"\n{chunk.text}"

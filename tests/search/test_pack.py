@@ -159,6 +159,11 @@ def test_speakers_are_named_and_parts_of_a_turn_joined() -> None:
     assert joined([*parts, reply]) == "Ada: One. Two.\nBo: Three."
 
 
+def test_another_heading_stands_above_its_part() -> None:
+    first, second = (chunk(id, f"{id}.", document="d", heading_path=("Top", id)) for id in ("One", "Two"))
+    assert joined([first, replace(first, text="More."), second]) == "One.\nMore.\n\nTwo\nTwo."
+
+
 @given(st.text(min_size=12, max_size=40), st.text(max_size=20), st.text(max_size=20))
 def test_shared_words_are_written_once(shared: str, before: str, after: str) -> None:
     first, second = chunk("a", before + shared, document="d"), chunk("b", shared + after, document="d")
