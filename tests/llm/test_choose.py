@@ -10,7 +10,7 @@ from hydramem.core.errors import (
     ModelReplyError,
     ModelUnavailableError,
 )
-from hydramem.llm.choose import choose_embedder
+from hydramem.llm.choose import choose_embedder, choose_next_embedder, still_to_configure
 from hydramem.llm.hashing import HashEmbedder
 from tests.llm.conftest import Answer, FakeServer
 
@@ -49,6 +49,46 @@ def test_a_named_model_must_be_here(tmp_path: Path):
         choose_embedder(EmbeddingConfig(model="nomic-ai/nomic-embed-text-v1.5"), models=tmp_path)
     with pytest.raises(ConfigError, match="no model is called"):
         choose_embedder(EmbeddingConfig(model="no-such-model"))
+
+
+@pytest.mark.parametrize(
+    ("model", "fingerprint"),
+    [
+        (None, MINILM),
+        ("auto", MINILM),
+        ("minilm", MINILM),
+        (MINILM, MINILM),
+        ("hash", "hash/384"),
+        ("hash/64", "hash/64"),
+        ("ollama:nomic-embed-text/768", "ollama:nomic-embed-text/768"),
+        ("openai:text-embedding-3-small/256", "openai:text-embedding-3-small/256"),
+    ],
+)
+def test_the_next_model_is_named_as_in_the_configuration_or_by_its_fingerprint(
+    tmp_path: Path, model: str | None, fingerprint: str
+):
+    environment = {"OPENAI_API_KEY": "k"}
+    chosen = choose_next_embedder(EmbeddingConfig(), model, models=tmp_path, environment=environment)
+    assert chosen.fingerprint == fingerprint
+
+
+def test_a_store_can_leave_its_provider(tmp_path: Path):
+    settings = EmbeddingConfig(provider="ollama", model="nomic-embed-text", dimension=768)
+    assert choose_next_embedder(settings, "minilm").fingerprint == MINILM
+    assert choose_next_embedder(settings, "other/512").fingerprint == "ollama:other/512"
+    assert choose_next_embedder(settings, None).fingerprint == "ollama:nomic-embed-text/768"
+    with pytest.raises(ModelUnavailableError, match="models get bge-small"):
+        choose_next_embedder(settings, "bge-small", models=tmp_path)
+    with pytest.raises(ConfigError):
+        choose_next_embedder(EmbeddingConfig(), "")
+
+
+def test_what_is_still_to_be_configured_is_said():
+    assert still_to_configure(EmbeddingConfig(), "hash/64") == ()
+    assert still_to_configure(EmbeddingConfig(model="minilm"), MINILM) == ()
+    (said,) = still_to_configure(EmbeddingConfig(model="minilm"), "hash/64")
+    assert "hash/64" in said and MINILM in said
+    assert still_to_configure(EmbeddingConfig(), "ollama:nomic-embed-text/768") != ()
 
 
 # Remote embedders --------------------------------------------------------------------------------
