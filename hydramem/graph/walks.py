@@ -4,8 +4,8 @@ Pure functions. A mask of edges says what a walk may use, a mask of nodes what i
 everything through.
 
 Personalized PageRank: Jeh and Widom, "Scaling Personalized Web Search" (2003); seeded by a question's
-entities over a graph of entities and passages: Gutierrez et al., "HippoRAG" (2024). On a large graph it
-runs on the ball around its seeds: what lies beyond gets next to none of the probability.
+entities over a graph of entities and passages: Gutierrez et al., "HippoRAG" (2024). A large graph is
+not walked whole: there probability is pushed outward as far as it matters (`graph.push`).
 """
 
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.graph.adjacency import Adjacency, Expansion, Ints, Rows
+from hydramem.graph.push import push
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float32]
 
-BALL_NODES = 10_000
-_BALL_HOPS = 3
+WALKED_WHOLE = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +203,7 @@ def personalized_pagerank(
     iterations: int = 15,
     edges: Mask | None = None,
     nodes: Mask | None = None,
-    ball: int = BALL_NODES,
+    whole: int = WALKED_WHOLE,
 ) -> Ranked:
     """Spread probability from seeds along edges, going back to the seeds with probability 1 - damping.
 
@@ -215,7 +215,7 @@ def personalized_pagerank(
         damping: Probability that the walk goes on rather than restarts.
         iterations: Steps of power iteration.
         edges, nodes: What may be walked.
-        ball: Most nodes to work on, the nearest to the seeds.
+        whole: Largest graph, in nodes, to be walked whole; on a larger one the result is close.
 
     Returns:
         Probability of each node reached; it sums to one, and is empty where there is no mass.
@@ -223,12 +223,22 @@ def personalized_pagerank(
     mass = np.asarray(mass, dtype=np.float64)
     if not mass.sum() > 0:
         return Ranked(nodes=np.zeros(0, dtype=np.int32), probability=np.zeros(0, dtype=np.float32))
+    if graph.size > whole:
+        found, share = push(
+            graph,
+            np.bincount(seeds, weights=mass / mass.sum(), minlength=graph.size).astype(np.float64),
+            weights=weights,
+            damping=damping,
+            rounds=iterations,
+            edges=edges,
+            nodes=nodes,
+        )
+        return Ranked(nodes=found, probability=share)
     starts, which = np.unique(seeds, return_inverse=True)
-    shares = np.bincount(which, weights=mass / mass.sum()).astype(np.float32)
-    inside, matrix, strength = _ball(graph, starts, shares, weights, edges, nodes, ball)
-    # The ball begins with its seeds.
+    inside, matrix, strength = _reachable(graph, starts, weights, edges, nodes)
+    # What is reachable begins with the seeds.
     restart = np.zeros(len(inside), dtype=np.float32)
-    restart[: len(starts)] = shares
+    restart[: len(starts)] = np.bincount(which, weights=mass / mass.sum())
     # A node without edges gives its probability back to the seeds, so that none is lost.
     dangling = strength == 0
     scale = np.divide(damping, strength, out=np.zeros_like(strength), where=~dangling)
@@ -239,18 +249,10 @@ def personalized_pagerank(
     return Ranked(nodes=inside, probability=probability)
 
 
-def _ball(
-    graph: Adjacency,
-    frontier: Ints,
-    flow: Floats,
-    weights: Floats,
-    edges: Mask | None,
-    nodes: Mask | None,
-    size: int,
+def _reachable(
+    graph: Adjacency, frontier: Ints, weights: Floats, edges: Mask | None, nodes: Mask | None
 ) -> tuple[Ints, Any, Floats]:
-    """Gather the nodes that most of the seeds' probability reaches, and the edges between them.
-
-    Each node is expanded once; where a level does not fit, what gets most of the flow goes first.
+    """Gather the nodes that some nodes lead to, and the edges between them, each node expanded once.
 
     Returns:
         The nodes; their symmetric weight matrix, shape (nodes, nodes); its row sums.
@@ -261,30 +263,22 @@ def _ball(
     total = 0
     inside: list[Ints] = []
     levels: list[tuple[Rows, Ints, Floats]] = []
-    # A graph that fits is walked whole.
-    hops = _BALL_HOPS if graph.size > size else graph.size
-    for hop in range(hops + 1):
+    while len(frontier):
         place[frontier] = np.arange(total, total + len(frontier), dtype=np.int32)
         inside.append(frontier)
-        total += len(frontier)
         out = graph.expand(frontier)
         rows = out.halves >> 1
         if edges is not None:
             keep = edges[rows]
             out, rows = _kept(out, keep), rows[keep]
-        values = weights[rows]
-        levels.append((out.origins + (total - len(frontier)), out.neighbors, values))
-        if hop == hops or total >= size:
-            break
-        fresh = place[out.neighbors] < 0
+        levels.append((out.origins + total, out.neighbors, weights[rows]))
+        total += len(frontier)
+        fresh = np.zeros(graph.size, dtype=np.bool_)
+        fresh[out.neighbors] = True
+        fresh &= place < 0
         if nodes is not None:
-            fresh &= nodes[out.neighbors]
-        leaving = np.bincount(out.origins, weights=values, minlength=len(frontier))
-        spread = flow / np.where(leaving > 0, leaving, 1)
-        flowing = (spread[out.origins] * values)[fresh]
-        frontier, flow = _most_reached(out.neighbors[fresh], flowing, graph.size, size - total)
-        if not len(frontier):
-            break
+            fresh &= nodes
+        frontier = np.flatnonzero(fresh).astype(np.int32)
     origins, ends, values = (np.concatenate(column) for column in zip(*levels, strict=True))
     columns = place[ends]
     within = np.flatnonzero(columns >= 0)
@@ -301,12 +295,3 @@ def _ball(
 
 def _kept(out: Expansion, keep: Mask) -> Expansion:
     return Expansion(origins=out.origins[keep], neighbors=out.neighbors[keep], halves=out.halves[keep])
-
-
-def _most_reached(nodes: Ints, flow: Floats, size: int, room: int) -> tuple[Ints, Floats]:
-    """Return distinct nodes with what flows into each; where there is no room for all, the most of it."""
-    into = np.bincount(nodes, weights=flow, minlength=size)
-    found = np.flatnonzero(into)
-    if len(found) > room:
-        found = found[np.argpartition(-into[found], room - 1)[:room]] if room > 0 else found[:0]
-    return found.astype(np.int32), into[found].astype(np.float32)

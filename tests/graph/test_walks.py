@@ -95,20 +95,22 @@ def test_pagerank_is_networkx_s(graph, seed: int) -> None:
         assert probability == pytest.approx(known[node], abs=1e-4)
 
 
-def test_pagerank_stays_in_its_ball_and_skips_masked_nodes() -> None:
+@pytest.mark.parametrize("whole", [1000, 10], ids=["whole", "pushed"])
+def test_pagerank_skips_masked_nodes_but_starts_at_any(whole: int) -> None:
     chain = np.arange(99, dtype=np.int32)
     graph = adjacency.build(100, chain, chain + 1)
     passable = np.ones(100, dtype=bool)
-    passable[51] = False
+    passable[[47, 50, 51]] = False
     ranked = walks.personalized_pagerank(
         graph,
-        np.array([50], dtype=np.int32),
-        np.ones(1, dtype=np.float32),
+        np.array([50, 50], dtype=np.int32),
+        np.ones(2, dtype=np.float32),
         weights=np.ones(99, dtype=np.float32),
         nodes=passable,
-        ball=20,
+        whole=whole,
     )
-    assert sorted(ranked.nodes.tolist()) == [47, 48, 49, 50]
+    assert sorted(ranked.nodes.tolist()) == [48, 49, 50]
+    assert ranked.probability.sum() == pytest.approx(1, abs=1e-4)
 
 
 def test_pagerank_without_mass_is_empty() -> None:
