@@ -22,6 +22,11 @@ def test_a_small_graph_is_ranked_exactly() -> None:
     assert "breadth-first, depth 3" in walks.shown(tuple(rows.values()))
 
 
+def test_a_large_graph_is_ranked_nearly_as_exactly() -> None:
+    ranked = [row for row in walks.measure(repeats=10, sizes=((30_000, 150_000),)) if row.overlap is not None]
+    assert all(row.overlap >= 0.95 for row in ranked)
+
+
 def test_three_steps_on_ten_thousand_nodes_take_milliseconds() -> None:
     row = next(row for row in walks.measure(repeats=5, sizes=(walks.SMALL,)) if "depth 3" in row.walk)
     assert row.nodes == 10_000
