@@ -2,13 +2,11 @@
 
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
 from hydramem.core.config import EmbeddingConfig, SearchConfig
 from hydramem.core.errors import ConfigError, ModelUnavailableError
-from hydramem.llm.cross_encoder import open_cross_encoder
 from hydramem.llm.scripted import ScriptedGenerator
 from hydramem.search.rerank import Order, Reranker, by_generator, by_score, choose_reranker
 from tests.graph.graphs import chunk
@@ -104,16 +102,11 @@ def test_the_configuration_chooses() -> None:
     assert without.order("key?", TEXTS).skipped == "rerank: no generator is configured; set llm.provider"
 
 
-def test_a_cross_encoder_is_never_fetched(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"search.rerank: no cross-encoder is called 'nothing'"):
-        open_cross_encoder("nothing", models=tmp_path)
-    advice = "hydramem models get Xenova/ms-marco-MiniLM-L-6-v2"
-    with pytest.raises(ModelUnavailableError, match=advice):
-        open_cross_encoder("xenova/ms-marco-minilm-l-6-v2", models=tmp_path)
-    (tmp_path / "rerankers").mkdir()
-    with pytest.raises(ModelUnavailableError, match=advice):
-        open_cross_encoder("xenova/ms-marco-minilm-l-6-v2", models=tmp_path)
-    assert list((tmp_path / "rerankers").iterdir()) == []
+def test_a_cross_encoder_that_does_not_exist_is_an_error() -> None:
+    settings = SearchConfig(rerank="nothing of this name")
+    memory = Memory(*(chunk(f"c{n}", f"crane {n}") for n in range(3)))
+    with pytest.raises(ConfigError, match=r"search.rerank: no cross-encoder is called"):
+        memory.recall("crane", reranker=choose_reranker(settings, EmbeddingConfig(), lambda: None))
 
 
 def test_recall_uses_it_and_says_where_it_did_not() -> None:
