@@ -83,3 +83,28 @@ def test_metrics_by_hand() -> None:
     assert recall_at(1, all_of) == pytest.approx((0.5 + 0 + 0) / 3)
     assert recall_at(3, all_of) == pytest.approx((1 + 0 + 1) / 3)
     assert mean_reciprocal_rank(all_of) == pytest.approx((1 + 0 + 0.5) / 3)
+
+
+def test_a_page_is_written_from_kept_runs(tmp_path: Path) -> None:
+    passages(tmp_path / "tiny")
+    arguments = ["results", "--data", str(tmp_path), "--runs", str(tmp_path / "runs"), "--sets", "tiny"]
+    arguments += ["--embedders", "hash", "--engine", "memory", "--ablate", "--out", str(tmp_path / "page.md")]
+    assert main(arguments) == 0
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "| tiny | hash | 2 | 100.0 |" in page.replace("hash/384", "hash")
+    assert page.count("| graph |") == 1
+    kept = next((tmp_path / "runs").iterdir())
+    kept.write_text(
+        kept.read_text(encoding="utf-8").replace('"queries": 2', '"queries": 77'), encoding="utf-8"
+    )
+    assert main(arguments) == 0
+    assert "| 77 |" in (tmp_path / "page.md").read_text(encoding="utf-8")
+
+
+def test_a_store_of_a_size_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    passages(tmp_path / "tiny")
+    arguments = ["scale", "--data", str(tmp_path), "--set", "tiny", "--embedder", "hash", "--json"]
+    assert main([*arguments, "--sizes", "30", "--queries", "2"]) == 0
+    measured = json.loads(capsys.readouterr().out)
+    assert measured["chunks"] == 30 and measured["edges"] > 30
+    assert measured["recall"][0] > 0 and {"vector", "text", "graph"} <= measured["stages"].keys()
