@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from hydramem.core.config import Config
-from hydramem.core.errors import EmbeddingMismatchError, StorageError
+from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelUnavailableError, StorageError
 from hydramem.core.time import advance_past
 from hydramem.core.types import Diagnosis, Reindexed
 from hydramem.folders import VectorFolders
 from hydramem.graph.snapshot import Snapshots
 from hydramem.ingest.target import Commit
+from hydramem.llm.absent import AbsentEmbedder
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.model import Embedder
 from hydramem.serving import Serving, Space
@@ -81,10 +82,9 @@ class OpenStore:
 
     def _agree_on_embedder(self, given: Embedder | None, reindexing: bool) -> Embedder:
         stored = self.graph.meta().get(EMBEDDER)
-        settings = self.config.embedding
-        if reindexing and stored is not None:
-            settings = replace(settings, provider="local", model="auto", dimension=0)
-        embedder = given or choose_embedder(settings, stored=stored)
+        if reindexing and given is None and stored is not None:
+            return self._stored_embedder(stored)
+        embedder = given or choose_embedder(self.config.embedding, stored=stored)
         if stored is None:
             self.graph.set_meta({EMBEDDER: embedder.fingerprint, DIMENSION: str(embedder.dimension)})
         elif stored != embedder.fingerprint:
@@ -93,6 +93,16 @@ class OpenStore:
                 "with embedding.model: auto, or change its vectors with `hydramem reindex --model NAME`"
             )
         return embedder
+
+    def _stored_embedder(self, stored: str) -> Embedder:
+        """Return the store's own embedder, or what stands for it where it cannot be had here."""
+        configured = self.config.embedding
+        for settings in (configured, replace(configured, provider="local", model="auto", dimension=0)):
+            try:
+                return choose_embedder(settings, stored=stored)
+            except (EmbeddingMismatchError, ConfigError, ModelUnavailableError) as error:
+                reason = error
+        return AbsentEmbedder(stored, int(self.graph.meta()[DIMENSION]), reason)
 
     @property
     def in_memory(self) -> bool:

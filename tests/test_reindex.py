@@ -16,7 +16,7 @@ import pytest
 import hydramem
 from hydramem.cli.main import run
 from hydramem.core.config import Config, load_config
-from hydramem.core.errors import EmbeddingMismatchError, ModelError, StorageError
+from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelError, StorageError
 from hydramem.ingest.extracted import ExtractedChunk
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.storage.store import Vector
@@ -87,6 +87,18 @@ def test_what_is_configured_is_where_a_reindex_without_a_name_goes(tmp_path: Pat
     with hydramem.connect(tmp_path, config=settings("minilm"), reindexing=True) as memory:
         assert memory.reindex().after == "all-MiniLM-L6-v2-int8/384"
     hydramem.connect(tmp_path, config=settings("minilm")).close()
+
+
+def test_a_store_whose_embedder_cannot_be_had_here_can_leave_it(tmp_path: Path) -> None:
+    with hydramem.connect(tmp_path, config=settings(), embedder=Other()) as memory:
+        fill(memory, 5)
+    with pytest.raises(ConfigError, match="other"):
+        hydramem.connect(tmp_path, config=settings())
+    with hydramem.connect(tmp_path, config=settings(), reindexing=True) as memory:
+        with pytest.raises(ModelError, match="other"):
+            memory.recall("where does crate zeta3 rest?")
+        assert memory.reindex("hash/64").changed
+        assert finds(memory, 3)
 
 
 def test_a_store_in_memory_moves_too() -> None:
