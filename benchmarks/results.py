@@ -86,7 +86,7 @@ def page(runs: Sequence[Run]) -> str:
             "",
             *_table(
                 (
-                    *("set", "embedder", "recall p50 ms", "p95 ms", "ingest documents/s"),
+                    *("set", "embedder", "recall p50 ms", "p95 ms", "ingest chunks/s"),
                     *("of the bare embedder's", "peak MB", "date", "machine"),
                 ),
                 [_speed(run) for run in runs],
