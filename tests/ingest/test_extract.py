@@ -163,3 +163,10 @@ def test_equal_texts_are_asked_about_once() -> None:
     both = {"c_1": found(TEXT), "c_2": found(TEXT)}
     texts = dict.fromkeys(both, TEXT)
     assert all(each.claims for each in enrich(both, texts, generator=generator, batch=1).values())
+
+
+def test_values_in_code_are_no_things() -> None:
+    assert names('The default of `page_size` is `256`, and `""` turns `paging` off.') == {
+        "page_size",
+        "paging",
+    }

@@ -266,7 +266,8 @@ def _inside(text: str, offset: int, inner: str, spans: list[Span]) -> None:
 
 def _ticked(text: str, match: re.Match[str], spans: list[Span]) -> None:
     name = match.group("ticked").strip()
-    if name and len(name.split()) <= 3:
+    # `""` and `256` are values, not things.
+    if any(map(str.isalpha, name)) and len(name.split()) <= 3:
         spans.append(Span(match.start(), match.end(), name, "code"))
 
 
