@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hydramem.core.config import Config
     from hydramem.core.errors import HydraMemError
-    from hydramem.core.types import Chunk, Entity, Hit, Ingested, Recall, Remembered
+    from hydramem.core.results import Hit, Ingested, Recall, Remembered
+    from hydramem.core.types import Chunk, Entity
     from hydramem.memory import Memory, connect
 
 __version__ = "0.1.0"
@@ -36,6 +37,8 @@ _HOMES = {
     "Memory": "hydramem.memory",
     "Config": "hydramem.core.config",
     "HydraMemError": "hydramem.core.errors",
+    "Chunk": "hydramem.core.types",
+    "Entity": "hydramem.core.types",
 }
 
 
@@ -43,6 +46,6 @@ def __getattr__(name: str) -> object:
     """Import a public name when it is first used, so that `import hydramem` costs next to nothing."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(_HOMES.get(name, "hydramem.core.types")), name)
+    value: object = getattr(import_module(_HOMES.get(name, "hydramem.core.results")), name)
     globals()[name] = value
     return value

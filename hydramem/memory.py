@@ -21,20 +21,14 @@ from hydramem.core.check import (
 )
 from hydramem.core.config import Config, load_config
 from hydramem.core.errors import NotFoundError
-from hydramem.core.time import When, now, parse_when
-from hydramem.core.types import (
+from hydramem.core.results import (
     CentralEntity,
-    Chunk,
-    ChunkKind,
     Community,
     Diagnosis,
-    Document,
     DocumentView,
-    Entity,
     Forgotten,
     GraphView,
     Ingested,
-    Layer,
     Neighbor,
     Path,
     ProjectView,
@@ -43,12 +37,11 @@ from hydramem.core.types import (
     Reindexed,
     RelationView,
     Remembered,
-    Session,
-    State,
     Stats,
     Surroundings,
-    Traversal,
 )
+from hydramem.core.time import When, now, parse_when
+from hydramem.core.types import Chunk, ChunkKind, Document, Entity, Layer, Session, State, Traversal
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
 from hydramem.ingest.ingest import Progress, ingest
 from hydramem.ingest.remember import Draft, remember
@@ -176,13 +169,15 @@ class Memory:
         store = self._use()
         target = self._target(project)
         with store.one_ingest:
-            return ingest(
+            done = ingest(
                 [sources] if isinstance(sources, str | FilePath) else sources,
                 target=target,
                 settings=store.config.ingest,
                 generator=self._generator("extract"),
                 progress=progress,
             )
+            store.mirror.settle()
+        return done
 
     def ingest_extracted(
         self,

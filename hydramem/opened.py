@@ -9,8 +9,8 @@ from pathlib import Path
 
 from hydramem.core.config import Config
 from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelUnavailableError, StorageError
+from hydramem.core.results import Diagnosis, Reindexed
 from hydramem.core.time import advance_past
-from hydramem.core.types import Diagnosis, Reindexed
 from hydramem.folders import VectorFolders
 from hydramem.graph.snapshot import Snapshots
 from hydramem.ingest.target import Commit

@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hydramem.core.types import (
-    Chunk,
+from hydramem.core.results import (
     DocumentView,
-    Entity,
     Explanation,
     Path,
     PathStep,
@@ -18,6 +16,7 @@ from hydramem.core.types import (
     Recall,
     RelationView,
 )
+from hydramem.core.types import Chunk, Entity
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,9 +10,10 @@ from hydramem.core.check import check_choice, check_name, check_share, check_tex
 from hydramem.core.config import IngestConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash, document_id, entity_key, passage_id
+from hydramem.core.results import Ingested
 from hydramem.core.time import When, check_interval, now, parse_when
 from hydramem.core.tokens import count_tokens
-from hydramem.core.types import Chunk, Document, Ingested, Metadata, Times
+from hydramem.core.types import Chunk, Document, Metadata, Times
 from hydramem.ingest.chunk import split_turn
 from hydramem.ingest.compare import compare
 from hydramem.ingest.extract.found import Claim, Found, Name

@@ -9,9 +9,10 @@ from hydramem.core.check import check_name, check_text
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import memory_id, session_id, turn_id
+from hydramem.core.results import Remembered
 from hydramem.core.time import check_interval, now
 from hydramem.core.tokens import count_tokens
-from hydramem.core.types import Chunk, ChunkKind, Remembered, Session, Times
+from hydramem.core.types import Chunk, ChunkKind, Session, Times
 from hydramem.ingest.extract.rules import Passage, extract
 from hydramem.ingest.screen import strip_recalled
 from hydramem.ingest.target import Target

@@ -11,8 +11,9 @@ from datetime import datetime
 from typing import TypeVar
 
 from hydramem.core.errors import NotFoundError
+from hydramem.core.results import Forgotten
 from hydramem.core.time import now
-from hydramem.core.types import Change, Chunk, Document, Entity, Forgotten, Relation, State
+from hydramem.core.types import Change, Chunk, Document, Entity, Relation, State
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import Mirror, worth_a_vector
 from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Write

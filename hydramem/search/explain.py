@@ -3,14 +3,8 @@
 from collections.abc import Collection, Sequence
 
 from hydramem.core.ids import entity_key
-from hydramem.core.types import (
-    ExplainedArm,
-    ExplainedCandidate,
-    ExplainedEntity,
-    Explanation,
-    Hit,
-    Traversal,
-)
+from hydramem.core.results import ExplainedArm, ExplainedCandidate, ExplainedEntity, Explanation, Hit
+from hydramem.core.types import Traversal
 from hydramem.search.fuse import Arm, Fused
 from hydramem.search.plan import Named, Plan
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from hydramem.core.errors import NotFoundError
 from hydramem.core.ids import document_id, entity_key, session_id
-from hydramem.core.types import DocumentView, Relation, RelationView, State, Stats
+from hydramem.core.results import DocumentView, RelationView, Stats
+from hydramem.core.types import Relation, State
 from hydramem.graph.snapshot import Snapshot, Snapshots
 from hydramem.llm.model import Embedder
 from hydramem.storage.schema import SCHEMA_VERSION

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from hydramem.core.results import Hit, PathStep
 from hydramem.core.tokens import count_tokens
-from hydramem.core.types import Chunk, Hit, PathStep
+from hydramem.core.types import Chunk
 from hydramem.search.fuse import Fused
 from hydramem.search.lexical import shared_words
 from hydramem.search.walk import Way

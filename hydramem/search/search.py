@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from time import perf_counter
 
 from hydramem.core.config import SearchConfig
-from hydramem.core.types import Chunk, Recall, Traversal
+from hydramem.core.results import Recall
+from hydramem.core.types import Chunk, Traversal
 from hydramem.graph.snapshot import Snapshots
 from hydramem.llm.model import Embedder
 from hydramem.search.explain import explanation

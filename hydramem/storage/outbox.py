@@ -153,8 +153,16 @@ class Mirror:
         except BaseException:
             self._behind = True
             raise
+        self._maintain()
+
+    def settle(self) -> None:
+        """Have the vector store ready for searches after a bulk of writes."""
+        with self._one_writer:
+            self._maintain(after_bulk=True)
+
+    def _maintain(self, *, after_bulk: bool = False) -> None:
         try:
-            store.maintain()
+            self._vectors().maintain(after_bulk=after_bulk)
         except StorageError as error:
             # What was asked for is done; the next upkeep tries again.
             log.warning("%s", error)

@@ -13,18 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.ids import content_hash
+from hydramem.core.results import Counts, ProjectView
 from hydramem.core.types import (
     Change,
     Chunk,
     ChunkKind,
-    Counts,
     Document,
     Entity,
     Job,
     Layer,
     Link,
     Mention,
-    ProjectView,
     Recalled,
     Relation,
     Session,
@@ -386,8 +385,13 @@ class VectorStore(Protocol):
     def entities_without_vector(self) -> frozenset[str]:
         """Return the ids of the entities that are held without a vector."""
 
-    def maintain(self, *, force: bool = False) -> None:
-        """Index, compact and drop old versions where the policy says it pays; `force` does it now."""
+    def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
+        """Index, compact and drop old versions where the policy says it pays.
+
+        Args:
+            after_bulk: Many rows were written in pieces, and searches come next: it pays sooner.
+            force: Do all of it now.
+        """
 
     def stats(self) -> VectorStats:
         """Return row counts and what upkeep looks at."""

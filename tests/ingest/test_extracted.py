@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.types import Ingested
+from hydramem.core.results import Ingested
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
 from tests.ingest.conftest import Kit
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError
+from hydramem.core.results import Hit, PathStep, Prompt
 from hydramem.core.tokens import count_tokens
-from hydramem.core.types import Hit, PathStep, Prompt
 from hydramem.ingest.screen import strip_recalled
 from hydramem.search.prime import prime
 from tests.storage.conftest import ENGINE

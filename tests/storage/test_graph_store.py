@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from hydramem.core.errors import InvalidInputError, StorageError
-from hydramem.core.types import Chunk, Counts, Document, ProjectView, Recalled, Times
+from hydramem.core.results import Counts, ProjectView
+from hydramem.core.types import Chunk, Document, Recalled, Times
 from hydramem.storage.changes import record
 from hydramem.storage.rows import normalise
 from hydramem.storage.schema import (

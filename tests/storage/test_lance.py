@@ -322,6 +322,20 @@ def test_the_gate_lets_one_in_alone_only_when_the_last_reader_has_left() -> None
     assert steps == ["read", "alone", "read again"]
 
 
+def test_upkeep_comes_sooner_after_a_bulk_of_writes(folder: Path) -> None:
+    store = opened(folder)
+    for first in range(0, 300, 60):
+        fill(store, clustered(60), first=first)
+        store.maintain()
+    assert store.stats().unindexed == 300
+    store.maintain(after_bulk=True)
+    assert store.stats().unindexed == 0
+    fill(store, clustered(1), first=300)
+    store.maintain(after_bulk=True)
+    assert store.stats().unindexed == 1
+    store.close()
+
+
 def test_upkeep_with_nothing_due_costs_nothing(folder: Path) -> None:
     store = opened(folder)
     fill(store, clustered(500))

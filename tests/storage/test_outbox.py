@@ -196,7 +196,7 @@ def test_upkeep_that_fails_is_no_failure_of_the_write(
     graph: InMemoryGraph, embed: Counting, heard: list[Write], caplog: pytest.LogCaptureFixture
 ) -> None:
     class Untidy(InMemoryVectors):
-        def maintain(self, *, force: bool = False) -> None:
+        def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
             raise StorageError("compaction: no space left on device")
 
     vectors = Untidy(64)

@@ -8,19 +8,8 @@ from typing import TYPE_CHECKING, Any
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
 from hydramem.core.ids import entity_key
-from hydramem.core.types import (
-    Change,
-    Chunk,
-    Counts,
-    Document,
-    Entity,
-    Link,
-    Mention,
-    ProjectView,
-    Relation,
-    Session,
-    State,
-)
+from hydramem.core.results import Counts, ProjectView
+from hydramem.core.types import Change, Chunk, Document, Entity, Link, Mention, Relation, Session, State
 from hydramem.storage.cypher import arrow, census
 from hydramem.storage.cypher.engine import Engine
 from hydramem.storage.cypher.filters import Conditions, chunk_conditions

@@ -129,7 +129,7 @@ class InMemoryVectors:
         with self._lock:
             return frozenset(id for id, item in self._entities.items() if item.vector is None)
 
-    def maintain(self, *, force: bool = False) -> None:
+    def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
         """Do nothing: every search looks at every row."""
 
     def stats(self) -> VectorStats:

@@ -173,16 +173,18 @@ class LanceVectors:
         with self._read():
             return frozenset(self._entities.without_vector())
 
-    def maintain(self, *, force: bool = False) -> None:
+    def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
         """Compact, index and drop old versions where the policy says it pays; cheap where it does not.
 
-        The vector index is built in a thread of its own, as it may take a minute; with `force` it is
-        built before this returns.
+        After a bulk of writes it pays sooner. The vector index is built in a thread of its own, as it may
+        take a minute; with `force` it is built before this returns.
         """
         if force:
             self._await_builder()
         with self._write():
-            due = [table for table in (self._chunks, self._entities) if force or table.due()]
+            due = [
+                table for table in (self._chunks, self._entities) if force or table.due(after_bulk=after_bulk)
+            ]
             compacted = [table for table in due if table.compact()]
         with self._read():
             wanting = [table for table in compacted if table.wants_index()]

@@ -26,6 +26,8 @@ _IDS_PER_FILTER = 1000
 # takes about two seconds, and the rows that wait add about as many milliseconds to a search as at 6,000.
 _ROWS_PER_UNINDEXED = 32
 _ROWS_PER_FRAGMENT = 800
+# A bulk of at least this share of the table took far longer to embed than its upkeep takes.
+_ROWS_PER_BULK = 100
 # Versions kept at most, whatever their age, in units of `compact_fragments`.
 _VERSIONS_PER_FRAGMENT = 4
 # Parts that a vector index may fall into (one more at each upkeep) before it is built anew.
@@ -124,9 +126,11 @@ class Table:
             indexed=self._table.index_stats(VECTOR_INDEX) is not None,
         )
 
-    def due(self) -> bool:
-        """Say whether compaction pays."""
+    def due(self, *, after_bulk: bool = False) -> bool:
+        """Say whether compaction pays: after a bulk of writes sooner, because searches follow, not writes."""
         fragments, unindexed = self._settings.compact_fragments, self._settings.compact_unindexed
+        if after_bulk:
+            return self._unindexed >= max(unindexed // 2, self.rows() // _ROWS_PER_BULK)
         if self._fragments < fragments and self._unindexed < unindexed:
             return False
         rows = self.rows()

@@ -1,0 +1,473 @@
+"""What operations return: frozen values, the same on every surface."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from hydramem.core.types import Chunk, ChunkKind, Document, EdgeKind, Layer, Origin, State, Traversal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathStep:
+    """One edge of a walk, as a person reads it: `Ada -[leads]-> billing`."""
+
+    source: str
+    label: str
+    target: str
+    forward: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.source} {f'-[{self.label}]->' if self.forward else f'<-[{self.label}]-'} {self.target}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One recalled chunk.
+
+    Attributes:
+        context: The passage around the text, with it in its place, where that was asked for.
+        score: Fused score, 1.0 for the best possible; ranks hits of one recall only.
+        scores: The parts of it, by arm (`vector`, `text`, `graph`) and boost.
+        why: One sentence: which arms found it and by which words or path.
+        path: The walk from the query's entities to this chunk, where the graph led here.
+    """
+
+    id: str
+    text: str
+    score: float
+    source: str
+    kind: ChunkKind
+    project: str
+    layer: Layer
+    document: str | None = None
+    session: str | None = None
+    position: int = 0
+    heading_path: tuple[str, ...] = ()
+    author: str | None = None
+    happened_at: datetime | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    path: tuple[PathStep, ...] = ()
+    why: str = ""
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedEntity:
+    """An entity that a query was understood to be about.
+
+    Attributes:
+        found_by: What of it the query holds: its name, or an alias.
+        chunks: Chunks that mention it.
+        rarity: 0 where every chunk mentions it, 1 where only one does.
+    """
+
+    entity: str
+    found_by: Literal["name", "alias"]
+    chunks: int
+    rarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedArm:
+    """One way of looking: how much it counted, the candidates it brought, and how many became hits."""
+
+    arm: str
+    weight: float
+    candidates: int
+    hits: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedCandidate:
+    """A chunk that was considered, with the parts of its score; `rank` is its place among the hits."""
+
+    rank: int | None
+    id: str
+    score: float
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """How the hits of a recall came about.
+
+    Attributes:
+        traversal: How the graph arm walked.
+        fused: How many candidates the arms brought together.
+        candidates: The best of them, best first.
+    """
+
+    traversal: Traversal
+    entities: tuple[ExplainedEntity, ...] = ()
+    arms: tuple[ExplainedArm, ...] = ()
+    fused: int = 0
+    candidates: tuple[ExplainedCandidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """What a recall found.
+
+    Attributes:
+        entities: Names of the entities that the query was understood to be about.
+        milliseconds: Time by stage.
+        explanation: How the hits came about, where that was asked for.
+        skipped: Stages that were asked for and did not run, each with its reason.
+    """
+
+    query: str
+    hits: tuple[Hit, ...]
+    entities: tuple[str, ...] = ()
+    milliseconds: Mapping[str, float] = field(default_factory=dict)
+    explanation: Explanation | None = None
+    skipped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snippet:
+    """Which memory a snippet of a prompt block is; what it says stands in the block alone, escaped.
+
+    Attributes:
+        layer: Whose and how trusted: `agent-` or `project-` and working, shared or verified.
+    """
+
+    id: str
+    project: str
+    layer: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A block for a prompt; its text is empty where nothing was found or nothing fits.
+
+    Attributes:
+        snippets: The memories in it, in their order there.
+    """
+
+    text: str
+    tokens: int
+    snippets: tuple[Snippet, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedSource:
+    """A source that could not be ingested, and why."""
+
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """What an ingest did; counts are of this call."""
+
+    documents: int = 0
+    unchanged: int = 0
+    chunks: int = 0
+    retired_chunks: int = 0
+    entities: int = 0
+    relations: int = 0
+    skipped: tuple[SkippedSource, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What remember did.
+
+    Attributes:
+        id: The memory's id; of the existing one where an equal memory was current.
+        created: False where an equal current memory was returned.
+        steps: The encoding steps that ran.
+    """
+
+    id: str
+    created: bool
+    entities: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentView:
+    """A document with its chunks in order."""
+
+    document: Document
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What forget archived, or revive brought back."""
+
+    chunks: tuple[str, ...]
+    relations: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationView:
+    """A relation with its ends named."""
+
+    id: str
+    subject: str
+    type: str
+    object: str
+    confidence: float
+    origin: Origin
+    layer: Layer
+    state: State
+    quote: str | None = None
+    evidence: tuple[str, ...] = ()
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    recorded_at: datetime
+    retired_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbor:
+    """An entity next to another: the relations that join them, or the chunks that mention both."""
+
+    entity: str
+    type: str
+    distance: int
+    via: tuple[PathStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Path:
+    """The shortest way between two entities; no steps and `found` false where there is none.
+
+    Attributes:
+        others: The next best ways, shortest first, where more than one was asked for.
+    """
+
+    start: str
+    end: str
+    found: bool
+    steps: tuple[PathStep, ...] = ()
+    others: tuple[tuple[PathStep, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachedEntity:
+    """An entity that lies around where a walk started.
+
+    Attributes:
+        score: How much leads there, 1 for the most; ranks one walk's finds only.
+        via: The steps of a shortest way from a start.
+    """
+
+    entity: str
+    type: str
+    distance: int
+    score: float
+    via: tuple[PathStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachedChunk:
+    """A chunk that lies around where a walk started; `score` and `via` as of an entity."""
+
+    id: str
+    text: str
+    source: str
+    kind: ChunkKind
+    layer: Layer
+    author: str | None = None
+    happened_at: datetime | None = None
+    distance: int
+    score: float
+    via: tuple[PathStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What lies around some entities and chunks, best first.
+
+    Attributes:
+        starts: Names of the entities and ids of the chunks that the walk started from.
+        tokens: Tokens of the chunks' texts.
+        left_out: How many entities and chunks were reached but are not shown.
+    """
+
+    starts: tuple[str, ...]
+    entities: tuple[ReachedEntity, ...] = ()
+    chunks: tuple[ReachedChunk, ...] = ()
+    tokens: int = 0
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CentralEntity:
+    """How central an entity is.
+
+    Attributes:
+        pagerank: Share of a random walk's time among the project's entities.
+        relations, chunks: Relations at it, and chunks that mention it.
+    """
+
+    entity: str
+    type: str
+    pagerank: float
+    relations: int
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Community:
+    """Entities that hang together more than chance would have it.
+
+    Attributes:
+        id: Made from the most central member, so that it lasts while that one leads.
+        entities, chunks: How many of each belong to it.
+        central: Names of the most central members.
+        members: Names of members, most central first, as many as were asked for.
+    """
+
+    id: str
+    entities: int
+    chunks: int
+    central: tuple[str, ...]
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphNode:
+    """A node of a drawn graph.
+
+    Attributes:
+        name: The entity's name, or the beginning of the chunk's text.
+        type: The entity's type, or the chunk's kind.
+        distance: Steps from the centre; None where there is none.
+    """
+
+    id: str
+    name: str
+    kind: Literal["entity", "chunk"]
+    type: str
+    distance: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphEdge:
+    """An edge of a drawn graph, by the ids of its ends; `id` is empty for mentions."""
+
+    source: str
+    target: str
+    kind: EdgeKind
+    type: str
+    weight: float
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphView:
+    """A part of the graph as node-link data, which drawing libraries and NetworkX read.
+
+    Attributes:
+        center: The entity that it lies around; None for the best connected part of the project.
+        left_out: How many more nodes the whole project has, or lie within the depth.
+    """
+
+    center: str | None
+    nodes: tuple[GraphNode, ...] = ()
+    edges: tuple[GraphEdge, ...] = ()
+    left_out: int = 0
+    directed: bool = True
+    multigraph: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectView:
+    """A project and what it holds."""
+
+    name: str
+    documents: int
+    chunks: int
+    memories: int
+    entities: int
+    relations: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Rows by table, within a project or in all."""
+
+    documents: int = 0
+    chunks: int = 0
+    memories: int = 0
+    entities: int = 0
+    relations: int = 0
+    mentions: int = 0
+    links: int = 0
+    sessions: int = 0
+    changes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """What the store holds and where."""
+
+    path: str
+    engine: str
+    schema_version: int
+    embedder: str
+    dimension: int
+    generator: str | None
+    counts: Counts
+    projects: tuple[ProjectView, ...]
+    pending: int
+    disk_bytes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """Whether the two stores agree.
+
+    Attributes:
+        missing: Rows that the vectors lack.
+        stale: Rows that the vectors hold in another version.
+        orphaned: Rows that only the vectors hold.
+        pending: Outbox rows still to be delivered.
+        repaired: Rows rebuilt by this call.
+        problems: One sentence each; empty where all is well.
+        unfinished_reindex: Fingerprint that an interrupted reindex moves to; the old vectors serve meanwhile.
+    """
+
+    healthy: bool
+    chunks_in_graph: int
+    chunks_in_vectors: int
+    entities_in_graph: int
+    entities_in_vectors: int
+    missing: int = 0
+    stale: int = 0
+    orphaned: int = 0
+    pending: int = 0
+    repaired: int = 0
+    problems: tuple[str, ...] = ()
+    unfinished_reindex: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reindexed:
+    """What a reindex did.
+
+    Attributes:
+        before, after: Fingerprints of the embedder before and after.
+        changed: False where the store had that embedder already, and nothing was done.
+        chunks, entities: Rows that the vectors hold.
+        made: Rows made by this call.
+        resumed: Rows that an interrupted call had made.
+        notes: What is left to do, one sentence each.
+    """
+
+    before: str
+    after: str
+    changed: bool
+    chunks: int
+    entities: int
+    made: int = 0
+    resumed: int = 0
+    notes: tuple[str, ...] = ()
