@@ -32,8 +32,11 @@ BATCH = 256
 
 
 def worth_a_vector(mention_count: int) -> bool:
-    """Say whether an entity's name is embedded: one mentioned once is reached by its chunk's own vector."""
-    return mention_count >= 2
+    """Say whether an entity's name is embedded; one that a chunk or two mention is reached by their vectors.
+
+    Names mentioned twice are as many as all that are mentioned more often: embedding them took 7 % of ingest.
+    """
+    return mention_count >= 3
 
 
 class Written:

@@ -99,7 +99,7 @@ def test_what_the_vectors_refused_is_delivered_later(
 ) -> None:
     vectors.full = True
     with pytest.raises(StorageError, match="no space"):
-        mirror.commit(write(chunks=(chunk("c1"),), entities=(entity("e1", mention_count=2),)))
+        mirror.commit(write(chunks=(chunk("c1"),), entities=(entity("e1", mention_count=3),)))
     assert [row.id for row in graph.chunks(["c1"])] == ["c1"]
     assert diagnose(graph, vectors, mirror).pending == 2
     vectors.full = False
@@ -210,7 +210,7 @@ def test_the_doctor_finds_an_entity_that_should_have_a_vector(
     mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
 ) -> None:
     mirror.commit(write(entities=(entity("e1"),)))
-    mirror.commit(write(entities=(entity("e1", mention_count=2),)))
+    mirror.commit(write(entities=(entity("e1", mention_count=3),)))
     assert diagnose(graph, vectors, mirror).stale == 1
     assert diagnose(graph, vectors, mirror, fix=True).healthy
     assert vectors.entities_without_vector() == frozenset()

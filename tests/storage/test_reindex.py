@@ -54,7 +54,7 @@ class Kit:
 
     def fill(self, chunks: int) -> None:
         rows = tuple(chunk(f"c{number:03}", f"Crate {number} rests.") for number in range(chunks))
-        entities = (entity("e1"), entity("e2", "Bo", mention_count=2))
+        entities = (entity("e1"), entity("e2", "Bo", mention_count=3))
         self.mirror.commit(write(chunks=rows, entities=entities), {"e2": OLD.embed_query("Bo")})
 
 
@@ -111,7 +111,7 @@ def test_what_is_written_meanwhile_is_caught_up(kit: Kit) -> None:
         kit.mirror.commit(
             write(
                 chunks=(chunk("c000", "Crate 0 rests.", state="archived"), chunk("new", "A crate arrived.")),
-                entities=(entity("e1", mention_count=2),),
+                entities=(entity("e1", mention_count=3),),
             ),
             {"e1": OLD.embed_query("Ada")},
         )
@@ -148,7 +148,7 @@ def test_an_entity_that_gained_its_second_mention_between_two_runs_gets_a_vector
     kit.fill(10)
     follower = Mirror(kit.graph, lambda: kit.new, NEW.embed_documents, lambda write: None)
     follower.refresh_entities(["e1", "e2"])
-    kit.mirror.commit(write(entities=(entity("e1", mention_count=2),)), {"e1": OLD.embed_query("Ada")})
+    kit.mirror.commit(write(entities=(entity("e1", mention_count=3),)), {"e1": OLD.embed_query("Ada")})
     kit.move()
     assert kit.new.entities_without_vector() == frozenset()
 
