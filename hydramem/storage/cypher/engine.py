@@ -4,9 +4,11 @@ import ctypes
 import importlib
 import logging
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,10 +32,12 @@ _ENGINES = ("ladybug", "kuzu")
 _open: "WeakValueDictionary[tuple[int, str], Engine]" = WeakValueDictionary()
 _open_lock = threading.Lock()
 
+_TORN_LOG = "WAL file is corrupted"
 _NO_ROOM = "buffer pool is full"
 # Values that were set stay in the buffer pool until a checkpoint; the engines checkpoint by the log's size
 # alone, and small changes fill the pool first (64 MiB after 2,800 single writes).
 _WRITES_PER_CHECKPOINT = 200
+_BYTES_PER_COLUMN_SET = 32 << 10
 
 
 class Engine:
@@ -60,6 +64,8 @@ class Engine:
         self._busy = 0
         self._folding = False
         self._writes = 0
+        self._columns_set = 0
+        self._room = (settings.buffer_pool_mb << 20) // 8
         self._state = threading.Condition()
         self._closed = False
         self._library = _load(settings.graph)
@@ -75,6 +81,22 @@ class Engine:
         try:
             return self._library.Database(self.file, **limits)
         except _BACKEND_ERRORS as error:
+            if _TORN_LOG not in str(error):
+                raise _opening_error(self.file, error) from error
+            return self._open_torn(limits)
+
+    def _open_torn(self, limits: dict[str, int]) -> Any:
+        """Open a file whose log ends in a record that a dying process left half written.
+
+        What was committed stands before it. The log is kept aside, in case it was damaged otherwise.
+        """
+        wal = self.file.with_name(self.file.name + ".wal")
+        aside = wal.with_name(f"{wal.name}.torn-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
+        try:
+            shutil.copy2(wal, aside)
+            log.warning("%s: ends in a half-written record, which is left out; kept as %s", wal, aside.name)
+            return self._library.Database(self.file, **limits, throw_on_wal_replay_failure=False)
+        except (*_BACKEND_ERRORS, OSError) as error:
             raise _opening_error(self.file, error) from error
 
     @contextmanager
@@ -86,17 +108,23 @@ class Engine:
         finally:
             self._give(connection)
 
-    def transact(self, work: Callable[[Query], None]) -> None:
-        """Do some writing in one transaction; make room and try once more where memory ran out."""
+    def transact(self, work: Callable[[Query], int]) -> None:
+        """Do some writing in one transaction; checkpoint where the columns that were set fill the pool.
+
+        Args:
+            work: Does it, and returns how many times it set a column; done again where memory ran out.
+        """
         try:
             with self.writing() as query:
-                work(query)
+                self._columns_set += work(query)
         except StorageError as error:
             if _NO_ROOM not in str(error):
                 raise
             self.checkpoint()
             with self.writing() as query:
-                work(query)
+                self._columns_set += work(query)
+        if self._columns_set * _BYTES_PER_COLUMN_SET > self._room:
+            self.checkpoint()
 
     @contextmanager
     def writing(self) -> Iterator[Query]:
@@ -161,6 +189,7 @@ class Engine:
             self._state.wait_for(lambda: self._busy == 1)
         try:
             query("CHECKPOINT", {})
+            self._columns_set = 0
         finally:
             with self._state:
                 self._folding = False

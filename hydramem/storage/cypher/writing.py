@@ -71,9 +71,10 @@ class Transaction:
         self._query = query
         self._edges_singly = edges_singly
         self._known: dict[str, set[str]] = {}
+        self._columns_set = 0
 
-    def write(self, plan: PlannedWrite, rows: Encoded) -> None:
-        """Write everything of a plan.
+    def write(self, plan: PlannedWrite, rows: Encoded) -> int:
+        """Write everything of a plan; return how many times a column was set.
 
         Raises:
             InvalidInputError: A row is referred to that is not there, or a change is there already.
@@ -89,6 +90,7 @@ class Transaction:
         for edges in (MENTIONS, RELATES, LINKS):
             self._put_edges(edges, rows[edges.name])
         self._recall(rows[RECALLED.name])
+        return self._columns_set
 
     def _look_up(self, plan: PlannedWrite, rows: Encoded) -> None:
         for table in (DOCUMENT, SESSION, ENTITY, CHUNK, JOB, CHANGE):
@@ -125,6 +127,7 @@ class Transaction:
             by_columns[changed].append({"id": row["id"], **{each.name: row[each.name] for each in changed}})
         for columns, differing in by_columns.items():
             if columns:
+                self._columns_set += len(columns)
                 self._query(set_nodes(table, columns), {"rows": differing})
 
     def _append(self, table: NodeTable, rows: list[Values]) -> None:
