@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from hydramem.storage.cypher import open_graph
 from hydramem.storage.cypher.engine import Engine
 from hydramem.storage.cypher.tables import graph_file, prepare_schema, stored_version
 from hydramem.storage.store import ChunkFilter, Listing
+from tests.storage.conftest import ENGINE
 from tests.storage.rows import chunk, entity, write
 
 ROOT = Path(__file__).parents[2]
@@ -266,3 +268,18 @@ def _python(script: str) -> str:
     run = subprocess.run(_command(script), capture_output=True, text=True, cwd=ROOT, timeout=60)
     assert run.returncode == 0, run.stderr
     return run.stdout
+
+
+@pytest.mark.skipif(ENGINE == "kuzu", reason="Kuzu leaves a torn end of its log out by itself")
+def test_a_log_torn_by_a_kill_is_left_out_and_kept_aside(tmp_path: Path, settings: StorageConfig) -> None:
+    store = open_graph(tmp_path / "live", settings)
+    for number in range(20):
+        store.write(write(chunks=(chunk(f"c{number}"),)))
+    shutil.copytree(tmp_path / "live", tmp_path / "killed")
+    store.close()
+    log = tmp_path / "killed" / "ladybug.db.wal"
+    log.write_bytes(log.read_bytes()[:-7])
+    again = open_graph(tmp_path / "killed", settings)
+    assert len(again.chunks([f"c{number}" for number in range(20)])) == 19
+    again.close()
+    assert list((tmp_path / "killed").glob("*.torn-*"))

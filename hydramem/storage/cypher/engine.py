@@ -32,7 +32,7 @@ _ENGINES = ("ladybug", "kuzu")
 _open: "WeakValueDictionary[tuple[int, str], Engine]" = WeakValueDictionary()
 _open_lock = threading.Lock()
 
-_TORN_LOG = "WAL file is corrupted"
+_TORN_LOG = ("WAL file is corrupted", ".db.wal with size")
 _NO_ROOM = "buffer pool is full"
 # Values that were set stay in the buffer pool until a checkpoint; the engines checkpoint by the log's size
 # alone, and small changes fill the pool first (64 MiB after 2,800 single writes).
@@ -81,7 +81,7 @@ class Engine:
         try:
             return self._library.Database(self.file, **limits)
         except _BACKEND_ERRORS as error:
-            if _TORN_LOG not in str(error):
+            if not any(sign in str(error) for sign in _TORN_LOG):
                 raise _opening_error(self.file, error) from error
             return self._open_torn(limits)
 
