@@ -15,7 +15,8 @@ from tests.ingest.conftest import Kit
 def page(kit: Kit, tmp_path: Path) -> Document:
     path = tmp_path / "page.md"
     path.write_text(
-        "# Team\n\n## One\n\nAda leads Kestrel.\n\n## Two\n\nKestrel uses MySQL.\n\n## Three\n\nKestrel runs.\n"
+        "# Team\n\n## One\n\nAda leads Kestrel.\n\n## Two\n\nKestrel uses MySQL.\n\n"
+        "## Three\n\nKestrel runs.\n"
     )
     kit.ingest(path)
     return kit.graph.list_documents("notes", Listing())[0]
