@@ -218,6 +218,29 @@ class SearchConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VerificationConfig:
+    """When a relation is believed.
+
+    Attributes:
+        accept_at: Probability from which a relation is accepted without a model.
+        reject_below: Probability under which it is rejected; in between a model reads the evidence.
+        vog_max_candidates: Relations that a model reads in one run; further ones wait for the next.
+        vog_sample_share: Share of relations outside that band that it reads too, so that thresholds can
+            be learned.
+        functional: Relation types with one object at a time, such as `capital_of`; types that the store's
+            own relations show to be so are added to them.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    accept_at: float = 0.7
+    reject_below: float = 0.3
+    vog_max_candidates: int = 30
+    vog_sample_share: float = 0.05
+    functional: tuple[str, ...] = ("born_in", "died_in", "capital_of", "located_in", "works_for", "led_by")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServerConfig:
     """How the MCP server is reached and what it may read.
 
@@ -253,6 +276,7 @@ class Config:
     ingest: IngestConfig = field(default_factory=IngestConfig)
     memory: MemoryConfig = field(default_factory=MemoryConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
+    verification: VerificationConfig = field(default_factory=VerificationConfig)
     server: ServerConfig = field(default_factory=ServerConfig)
 
 

@@ -12,6 +12,7 @@ Origin = Literal["extracted", "asserted", "inferred"]
 VectorState = Literal["pending", "ready"]
 LinkType = Literal["supports", "contradicts", "extends", "supersedes", "relates_to"]
 Decision = Literal["accepted", "rejected", "deferred"]
+Stage = Literal["srmkg", "vog", "person"]
 Traversal = Literal["bfs", "ppr", "hybrid", "none"]
 Direction = Literal["out", "in", "both"]
 EdgeKind = Literal["relation", "mention", "link"]
@@ -118,8 +119,13 @@ class Relation:
 
     Attributes:
         subject, object: Entity ids.
+        confidence: As told by who stated it, 0 to 1.
         evidence: Ids of the chunks that state it.
         quote: The words that state it.
+        verdict: What the last verification decided; None where there was none.
+        probability: That it is true, by the verifier; a deferred relation is walked at confidence times this.
+        verifier: Who decided and with what: `srmkg:<weights>`, `vog:<model>`, `person:<actor>`.
+        verified_at: When.
         scores: Parts of the verifier's score by name.
     """
 
@@ -134,11 +140,58 @@ class Relation:
     evidence: tuple[str, ...] = ()
     quote: str | None = None
     verdict: Decision | None = None
+    probability: float | None = None
+    verifier: str | None = None
+    verified_at: datetime | None = None
     scores: Mapping[str, float] = field(default_factory=dict)
     layer: Layer = "working"
     state: State = "active"
     times: Times
     metadata: Metadata = field(default_factory=dict)
+
+    @property
+    def weight(self) -> float:
+        """How much a walk along it counts: what is not decided yet counts as far as it is probable."""
+        undecided = self.verdict == "deferred" and self.probability is not None
+        return self.confidence * (self.probability or 0.0) if undecided else self.confidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A relation that asks to be believed, with what there is to judge it by.
+
+    Attributes:
+        subject, object: Its ends.
+        passages: The chunks that it rests on, stored already or about to be.
+    """
+
+    relation: Relation
+    subject: Entity
+    object: Entity
+    passages: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What verification decided on a relation, and why.
+
+    Attributes:
+        score: Probability that it is true.
+        stage: Which stage decided: topology and text (`srmkg`), a model that read the evidence (`vog`),
+            or a person.
+        verifier: As in `Relation`.
+        scores: Parts of the score by name.
+        quote: The words of the evidence that support it; None where no stage found any.
+        explanation: One sentence for a person.
+    """
+
+    decision: Decision
+    score: float
+    stage: Stage
+    verifier: str
+    scores: Mapping[str, float] = field(default_factory=dict)
+    quote: str | None = None
+    explanation: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +246,7 @@ class Change:
     Attributes:
         target: Id of the row that changed.
         before, after: The row as JSON text; None where it did not exist or no longer does.
+        reason: Why, in words, where who changed it said so.
         run: Groups the changes of one run of a long operation.
         request: Id by which a retried write happens once.
     """
@@ -205,6 +259,7 @@ class Change:
     before: str | None
     after: str | None
     at: datetime
+    reason: str | None = None
     run: str | None = None
     request: str | None = None
 

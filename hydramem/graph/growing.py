@@ -73,7 +73,7 @@ class Growing:
                 RELATION,
                 relation.subject,
                 relation.object,
-                weight=relation.confidence,
+                weight=relation.weight,
                 id=relation.id,
                 type=relation.type,
                 bidirectional=relation.bidirectional,

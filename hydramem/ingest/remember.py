@@ -151,12 +151,19 @@ def _chunk(draft: Draft, id: str, project: str, position: int, at: datetime) -> 
 
 
 def _write(draft: Draft, chunk: Chunk, woven: Woven, target: Target) -> Write:
-    relations, refused = relate(woven.stated, target=target, before=woven.before, at=woven.at)
+    relations, refused = relate(
+        woven.stated,
+        target=target,
+        before=woven.before,
+        at=woven.at,
+        chunks={chunk.id: chunk},
+        entities=woven.entities,
+    )
     project = target.project
     return Write(
         changes=(
             record("remember", project=project, target=chunk.id, after=chunk),
-            *(record("remember", project=project, target=row.id, before=row) for row in refused),
+            *(record("remember", project=project, target=row.id, after=row) for row in refused),
         ),
         sessions=_sessions(draft, project, woven.at, target.graph),
         chunks=(chunk,),

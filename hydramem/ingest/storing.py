@@ -140,7 +140,14 @@ class Storing:
         at: datetime,
     ) -> None:
         """Commit works as wholes: documents, active chunks, relations and what is retired."""
-        relations, refused = relate(stated, target=self.target, before=woven.before, at=at)
+        relations, refused = relate(
+            stated,
+            target=self.target,
+            before=woven.before,
+            at=at,
+            chunks={row.id: row for work in works for row in work.draft.chunks},
+            entities=entities,
+        )
         retired = [row.id for work in works for row in work.difference.retire]
         stated_again = {relation.id for relation in relations}
         lost = [

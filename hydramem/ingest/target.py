@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from hydramem.core.types import Decision, Relation
+from hydramem.core.types import Candidate, Verdict
 from hydramem.storage.outbox import Embed
 from hydramem.storage.store import GraphStore, Vector, Write
 
@@ -12,13 +12,8 @@ Commit = Callable[[Write, Mapping[str, Vector]], None]
 """Commits a write, with the vectors of its new rows by id."""
 Known = Callable[[Sequence[str]], Mapping[str, str]]
 """Maps keys of names, aliases included, to ids of entities that the project has."""
-Accept = Callable[[Relation], Decision]
-"""Decides whether a new relation is stored."""
-
-
-def accept_all(relation: Relation) -> Decision:
-    """Let every relation in; nothing is called verified by that."""
-    return "accepted"
+Accept = Callable[[Sequence[Candidate]], Sequence[Verdict]]
+"""Judges new relations, and stored ones that gained evidence; one verdict each, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +24,7 @@ class Target:
         graph: The graph store, read only; writes go through `commit`.
         one_writer: The writer lock, held where a write depends on what was just read.
         embed: Turns texts into an array of shape (texts, dimension).
+        accept: Judges relations; None stores them unjudged.
     """
 
     project: str
@@ -37,7 +33,7 @@ class Target:
     one_writer: AbstractContextManager[object]
     embed: Embed
     known: Known
-    accept: Accept = accept_all
+    accept: Accept | None = None
 
     def embed_by_id(self, texts: Mapping[str, str]) -> dict[str, Vector]:
         """Embed texts by the id of their row."""

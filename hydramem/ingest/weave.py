@@ -1,15 +1,15 @@
 """Names and claims of chunks as rows of the graph, merged with those stored."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hydramem.core.ids import relation_id
-from hydramem.core.types import Entity, Mention, Origin, Relation, Times
+from hydramem.core.types import Candidate, Chunk, Entity, Mention, Origin, Relation, Times, Verdict
 from hydramem.ingest.extract.found import Found, Name
 from hydramem.ingest.resolve import merge, resolve
-from hydramem.ingest.target import Target, accept_all
+from hydramem.ingest.target import Target
 from hydramem.storage.store import GraphStore
 
 _MOST_EVIDENCE = 64
@@ -124,6 +124,8 @@ def relate(
     target: Target,
     before: dict[str, int],
     at: datetime,
+    chunks: Mapping[str, Chunk],
+    entities: Sequence[Entity],
     origin: Origin = "extracted",
 ) -> tuple[list[Relation], list[Relation]]:
     """Turn statements into relations, those stored already gaining evidence.
@@ -133,6 +135,8 @@ def relate(
         target: Where they go, and who decides on each new one.
         before: Mention counts of the entities that were stored before; a relation of others is new.
         at: The time of the write.
+        chunks: The chunks of the write, by id.
+        entities: The entities of the write.
         origin: Who says so: extraction, or an agent.
 
     Returns:
@@ -142,20 +146,51 @@ def relate(
     for each in stated:
         grouped[each.id].append(each)
     stored = _stored(grouped.values(), target.graph, before)
-    kept, refused = [], []
-    for id, group in grouped.items():
-        old = stored.get(id)
-        if old is not None:
-            kept.append(_gained(old, group))
-            continue
-        relation = _new(group, project=target.project, at=at, origin=origin)
-        decision = target.accept(relation)
-        if decision == "rejected":
-            refused.append(relation)
-        else:
-            verdict = None if target.accept is accept_all else decision
-            kept.append(replace(relation, verdict=verdict))
-    return kept, refused
+    known = [_gained(old, grouped[id]) for id, old in stored.items() if id in grouped]
+    fresh = [
+        _new(group, project=target.project, at=at, origin=origin)
+        for id, group in grouped.items()
+        if id not in stored
+    ]
+    if target.accept is None or not fresh:
+        return [*known, *fresh], []
+    verdicts = target.accept(_candidates(fresh, target.graph, chunks, entities))
+    judged = [decided(relation, verdict, at) for relation, verdict in zip(fresh, verdicts, strict=True)]
+    kept = [relation for relation in judged if relation.verdict != "rejected"]
+    return [*known, *kept], [relation for relation in judged if relation.verdict == "rejected"]
+
+
+def decided(relation: Relation, verdict: Verdict, at: datetime) -> Relation:
+    """Return a relation with what verification decided on it."""
+    return replace(
+        relation,
+        verdict=verdict.decision,
+        probability=verdict.score,
+        verifier=verdict.verifier,
+        verified_at=at,
+        scores=verdict.scores,
+        quote=verdict.quote or relation.quote,
+    )
+
+
+def _candidates(
+    relations: Sequence[Relation],
+    graph: GraphStore,
+    chunks: Mapping[str, Chunk],
+    entities: Sequence[Entity],
+) -> list[Candidate]:
+    ends = {row.id: row for row in entities}
+    missing = {end for relation in relations for end in (relation.subject, relation.object)} - ends.keys()
+    ends |= {row.id: row for row in graph.entities(sorted(missing))}
+    return [
+        Candidate(
+            relation=relation,
+            subject=ends[relation.subject],
+            object=ends[relation.object],
+            passages=tuple(chunks[id] for id in relation.evidence if id in chunks),
+        )
+        for relation in relations
+    ]
 
 
 def _stored(

@@ -33,6 +33,7 @@ def record(
     target: str,
     before: object | None = None,
     after: object | None = None,
+    reason: str | None = None,
     run: str | None = None,
 ) -> Change:
     """Build the Change of one write.
@@ -43,6 +44,7 @@ def record(
         target: Id of the row that changes.
         before: The row as it was (a row dataclass, or plain JSON); None where it did not exist.
         after: The row as it becomes; None where it is gone.
+        reason: Why, in the words of who asked for it.
         run: Id that groups the changes of one long operation.
     """
     return Change(
@@ -54,6 +56,7 @@ def record(
         before=_as_json(before),
         after=_as_json(after),
         at=now(),
+        reason=reason,
         run=run,
         request=_request.get(),
     )

@@ -65,7 +65,9 @@ def _encode_time(value: datetime | None) -> datetime | None:
     return value.astimezone(UTC).replace(tzinfo=None)
 
 
-def _encode_number(value: float) -> float:
+def _encode_number(value: float | None) -> float | None:
+    if value is None:
+        return None
     if not math.isfinite(value):
         raise ValueError(f"{value} is not a finite number")
     return float(value)

@@ -108,7 +108,7 @@ SESSION = NodeTable(
 CHANGE = NodeTable(
     name="Change",
     row=Change,
-    columns=_columns(text="id project actor operation target before after run request", time="at"),
+    columns=_columns(text="id project actor operation target before after reason run request", time="at"),
 )
 JOB = NodeTable(
     name="Job",
@@ -137,11 +137,11 @@ RELATES = EdgeTable(
     target="Entity",
     ends=("subject", "object"),
     columns=_columns(
-        text="id project type origin quote verdict layer state",
+        text="id project type origin quote verdict verifier layer state",
         texts="evidence",
-        number="confidence",
+        number="confidence probability",
         flag="bidirectional",
-        time=_TIMES,
+        time=f"verified_at {_TIMES}",
         json="scores metadata",
     ),
 )
@@ -201,8 +201,8 @@ def edge_columns() -> "pa.Schema":
     """Return the columns of a project's edges: relations, mentions and links, of every state.
 
     `kind` is `relation`, `mention` or `link`; a mention goes from chunk to entity. `weight` is the
-    relation's confidence, the mention's count or the link's weight. Mentions have no id, layer, state
-    or times.
+    relation's confidence (times its probability where the verdict is `deferred`), the mention's count or
+    the link's weight. Mentions have no id, layer, state or times.
     """
     import pyarrow as pa
 

@@ -13,7 +13,7 @@ from hydramem.core.results import Ingested
 from hydramem.core.types import Chunk, Relation
 from hydramem.graph.snapshot import Snapshots
 from hydramem.ingest.ingest import ingest
-from hydramem.ingest.target import Accept, Target, accept_all
+from hydramem.ingest.target import Accept, Target
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.llm.model import Generator
 from hydramem.storage.in_memory.graph import InMemoryGraph
@@ -60,7 +60,11 @@ class Kit:
         return dict(self.snapshots.of(PROJECT).names.lookup(keys))
 
     def ingest(
-        self, *sources: Path, accept: Accept = accept_all, generator: Generator | None = None, **settings: int
+        self,
+        *sources: Path,
+        accept: Accept | None = None,
+        generator: Generator | None = None,
+        **settings: int,
     ) -> Ingested:
         return ingest(
             sources,
@@ -69,7 +73,7 @@ class Kit:
             generator=generator,
         )
 
-    def target(self, accept: Accept = accept_all) -> Target:
+    def target(self, accept: Accept | None = None) -> Target:
         """Return where to write, as an opened store does."""
         return Target(
             project=PROJECT,

@@ -1,11 +1,12 @@
 """The flow over whole stores: what is stored, what a second run changes, what a death leaves."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from hydramem.core.types import Relation
+from hydramem.core.types import Candidate, Verdict
 from hydramem.ingest.ingest import Progress, ingest
 from hydramem.ingest.withdraw import forget
 from tests.ingest.conftest import KilledError, Kit
@@ -168,8 +169,11 @@ def test_what_a_person_forgot_stays_forgotten_when_its_document_is_edited(kit: K
 
 
 def test_refused_relations_are_not_stored_and_are_on_record(kit: Kit, guide: Path) -> None:
-    def no_work(relation: Relation) -> str:
-        return "rejected" if relation.type == "works_for" else "deferred"
+    def no_work(candidates: Sequence[Candidate]) -> list[Verdict]:
+        for candidate in candidates:
+            assert candidate.subject.name in candidate.passages[0].text
+        decisions = ["rejected" if each.relation.type == "works_for" else "deferred" for each in candidates]
+        return [Verdict(decision=each, score=0.5, stage="srmkg", verifier="test") for each in decisions]
 
     kit.ingest(guide, accept=no_work)
     assert {row.type for row in kit.relations()} == {"depends_on", "owned_by", "leads"}

@@ -24,9 +24,15 @@ _TIMES = (
 )
 _ENDS = "WHERE a.project = $project AND b.project = $project RETURN a.id AS source, b.id AS target"
 
+# As `Relation.weight` has it.
+_WEIGHT = (
+    "CASE WHEN x.verdict = 'deferred' AND x.probability IS NOT NULL "
+    "THEN x.confidence * x.probability ELSE x.confidence END"
+)
+
 _EDGES = (
     f"MATCH (a:Entity)-[x:RELATES]->(b:Entity) {_ENDS}, 'relation' AS kind, x.id AS id, x.type AS type, "
-    f"x.confidence AS weight, x.bidirectional AS bidirectional, x.layer AS layer, x.state AS state, {_TIMES}",
+    f"{_WEIGHT} AS weight, x.bidirectional AS bidirectional, x.layer AS layer, x.state AS state, {_TIMES}",
     f"MATCH (a:Chunk)-[x:MENTIONS]->(b:Entity) {_ENDS}, 'mention' AS kind, x.`count` AS weight",
     f"MATCH (a:Chunk)-[x:LINKS]->(b:Chunk) {_ENDS}, 'link' AS kind, x.id AS id, x.type AS type, "
     f"x.weight AS weight, x.state AS state, {_TIMES}",

@@ -62,7 +62,7 @@ def _edge(row: Edge) -> dict[str, Any]:
         case Link():
             ends = {"source": row.source, "target": row.target, "kind": "link", "weight": row.weight}
         case Relation():
-            ends = {"source": row.subject, "target": row.object, "kind": "relation", "weight": row.confidence}
+            ends = {"source": row.subject, "target": row.object, "kind": "relation", "weight": row.weight}
             ends |= {"bidirectional": row.bidirectional, "layer": row.layer}
     return {**ends, "id": row.id, "type": row.type, "state": row.state, **_times(row)}
 
