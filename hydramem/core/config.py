@@ -25,7 +25,8 @@ class StorageConfig:
         graph: Graph engine: ladybug, kuzu, or memory (nothing is kept; for tests and trials).
         buffer_pool_mb: Memory that the graph engine may use for pages, in MiB.
         max_db_gb: Address space reserved for the graph file, in GiB; a power of two.
-        index_rows: Rows from which a vector index pays; below, search is exact.
+        index_rows: Rows up to which vectors are searched in memory, exactly (1.6 kB a row at 384
+            dimensions); above, by an index on disk.
         compact_fragments: Vector-store fragments from which it is compacted.
         compact_unindexed: Rows outside the full-text index from which it is brought up to date.
         keep_versions_minutes: Age at which old versions of the vector store are dropped.
@@ -36,7 +37,7 @@ class StorageConfig:
     graph: Literal["ladybug", "kuzu", "memory"] = "ladybug"
     buffer_pool_mb: int = 512
     max_db_gb: int = 16
-    index_rows: int = 20_000
+    index_rows: int = 200_000
     compact_fragments: int = 64
     compact_unindexed: int = 512
     keep_versions_minutes: int = 10
@@ -82,7 +83,7 @@ class RoleConfig:
 
     __pydantic_config__ = _STRICT
 
-    provider: Literal["", "none", "auto", "ollama", "openai"] = ""
+    provider: Literal["", "none", "auto", "ollama", "openai", "anthropic"] = ""
     model: str = ""
     base_url: str = ""
     api_key_env: str = ""
@@ -118,10 +119,12 @@ class LlmConfig:
     """The optional generator. Nothing leaves the machine unless a provider is named here.
 
     Attributes:
-        provider: none, ollama, openai (any compatible endpoint), or auto (a local Ollama if it answers).
+        provider: none, ollama, openai (any compatible endpoint), anthropic, or auto (a local Ollama if it
+            answers).
         model: Model name at the provider; empty takes the first that it lists.
         base_url: Endpoint; empty takes the provider's usual one.
-        api_key_env: Name of the environment variable that holds the key.
+        api_key_env: Name of the environment variable that holds the key; empty takes the provider's usual
+            one, OPENAI_API_KEY or ANTHROPIC_API_KEY.
         timeout_seconds: Time for one answer.
         retries: Further tries after a failure, with back-off.
         roles: Overrides by role; an empty key inherits the one above.
@@ -129,10 +132,10 @@ class LlmConfig:
 
     __pydantic_config__ = _STRICT
 
-    provider: Literal["none", "auto", "ollama", "openai"] = "none"
+    provider: Literal["none", "auto", "ollama", "openai", "anthropic"] = "none"
     model: str = ""
     base_url: str = ""
-    api_key_env: str = "OPENAI_API_KEY"
+    api_key_env: str = ""
     timeout_seconds: float = 60.0
     retries: int = 2
     roles: RolesConfig = field(default_factory=RolesConfig)

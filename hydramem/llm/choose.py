@@ -15,6 +15,7 @@ from hydramem.llm.model import Embedder, Generator
 
 _HASH = "hash"
 _HASH_DIMENSION = 384
+_WITH_KEY = ("openai", "anthropic")
 
 
 def choose_embedder(
@@ -122,6 +123,10 @@ def choose_generator(
         from hydramem.llm.openai import OpenAIGenerator
 
         return OpenAIGenerator(merged, environment=os.environ if environment is None else environment)
+    if merged.provider == "anthropic":
+        from hydramem.llm.anthropic import AnthropicGenerator
+
+        return AnthropicGenerator(merged, environment=os.environ if environment is None else environment)
     from hydramem.llm.ollama import OllamaGenerator, ollama_answers
 
     if merged.provider == "auto" and not ollama_answers(merged.base_url):
@@ -140,13 +145,14 @@ def _for_role(settings: LlmConfig, role: str) -> LlmConfig:
             base_url=override.base_url or settings.base_url,
             api_key_env=override.api_key_env or settings.api_key_env,
         )
-    # Another provider's model and address mean nothing here.
+    # Another provider's model and address mean nothing here, and its key is not for others to see.
+    inherited = "" if settings.provider in _WITH_KEY else settings.api_key_env
     return replace(
         settings,
         provider=override.provider,
         model=override.model,
         base_url=override.base_url,
-        api_key_env=override.api_key_env or settings.api_key_env,
+        api_key_env=override.api_key_env or inherited,
     )
 
 

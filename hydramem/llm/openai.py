@@ -1,21 +1,21 @@
 """Any OpenAI-compatible endpoint, local or remote: answers held to a JSON schema, and vectors."""
 
-import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from hydramem.core.config import EmbeddingConfig, LlmConfig
-from hydramem.core.errors import ModelError, ModelReplyError, ModelUnavailableError
+from hydramem.core.errors import ModelReplyError, ModelUnavailableError
 from hydramem.core.tokens import well_formed
-from hydramem.llm.calls import TransientError, call, read_reply, schema_of
+from hydramem.llm.calls import call, read_reply, schema_of
+from hydramem.llm.endpoint import QUOTED, Endpoint, key_for
 from hydramem.llm.model import Reply, Usage
 from hydramem.llm.remote import REMOTE_SECONDS, RemoteEmbedder
 
 T = TypeVar("T")
 
 OPENAI_URL = "https://api.openai.com/v1"
-_QUOTED = 300
+OPENAI_KEY_ENV = "OPENAI_API_KEY"
 
 
 # What is read of the wire format; servers add to it freely.
@@ -70,7 +70,7 @@ class OpenAIGenerator:
     """Answers through `/chat/completions` with a strict JSON schema; see `Generator`."""
 
     def __init__(self, settings: LlmConfig, *, environment: Mapping[str, str]) -> None:
-        self._endpoint = _Endpoint(
+        self._endpoint = _endpoint(
             settings.base_url, settings.api_key_env, environment, seconds=settings.timeout_seconds
         )
         self._settings = settings
@@ -106,7 +106,7 @@ class OpenAIGenerator:
             raise ModelReplyError(f"{self.name}: the reply has no choice in it")
         choice = completion.choices[0]
         if choice.message.refusal:
-            raise ModelReplyError(f"{self.name}: refused: {choice.message.refusal[:_QUOTED]!r}")
+            raise ModelReplyError(f"{self.name}: refused: {choice.message.refusal[:QUOTED]!r}")
         if choice.finish_reason == "length":
             raise ModelReplyError(f"{self.name}: the reply was cut off at the model's limit")
         return choice.message.content or ""
@@ -125,7 +125,7 @@ class OpenAIEmbedder(RemoteEmbedder):
         self, settings: EmbeddingConfig, *, environment: Mapping[str, str], known_dimension: int = 0
     ) -> None:
         super().__init__(settings, known_dimension=known_dimension)
-        self._endpoint = _Endpoint(
+        self._endpoint = _endpoint(
             settings.base_url, settings.api_key_env, environment, seconds=REMOTE_SECONDS
         )
 
@@ -138,69 +138,18 @@ class OpenAIEmbedder(RemoteEmbedder):
         return [item.embedding for item in sorted(reply.data, key=lambda item: item.index)]
 
 
-class _Endpoint:
-    """One server and the key for it. The key goes into a header and nowhere else."""
-
-    def __init__(
-        self, base_url: str, key_env: str, environment: Mapping[str, str], *, seconds: float
-    ) -> None:
-        import httpx
-
-        self.url = (base_url or OPENAI_URL).rstrip("/")
-        self._key_env = key_env
-        self._key = environment.get(key_env, "").strip()
-        if not base_url and not self._key:
-            raise ModelUnavailableError(f"{self.url} needs a key: set the environment variable {key_env}")
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        self._client = httpx.Client(timeout=seconds, headers=headers)
-        weakref.finalize(self, self._client.close)
-
-    def send(self, method: str, path: str, shape: type[T], body: Mapping[str, Any] | None = None) -> T:
-        """Send one request and read its reply.
-
-        Raises:
-            TransientError: A failure that may pass.
-            ModelError: Any other.
-        """
-        import httpx
-
-        try:
-            answer = self._client.request(method, f"{self.url}/{path}", json=body)
-        except httpx.TimeoutException as error:
-            raise ModelUnavailableError(f"{self.url}: no answer in time") from error
-        except httpx.TransportError as error:
-            raise TransientError(f"{self.url} is not reachable ({type(error).__name__})") from error
-        except httpx.InvalidURL as error:
-            raise ModelError(f"base_url {self.url!r} is not an address: {error}") from error
-        if answer.status_code >= 300:
-            raise self._problem(answer.status_code, answer.text, answer.headers.get("retry-after", ""))
-        return self._read(answer.content, shape)
-
-    def _read(self, content: bytes, shape: type[T]) -> T:
-        from pydantic import TypeAdapter, ValidationError
-
-        try:
-            return TypeAdapter(shape).validate_json(content)
-        except ValidationError as error:
-            start = self._quote(content.decode("utf-8", "replace"))
-            raise ModelReplyError(f"{self.url}: not an answer of such a server; it begins {start}") from error
-
-    def _problem(self, status: int, text: str, retry_after: str) -> ModelError:
-        said = f"{self.url} answers {status}: {self._quote(text)}"
-        if status in (408, 429) or status >= 500:
-            return TransientError(said, wait=float(retry_after) if retry_after.isdecimal() else None)
-        if status in (401, 403):
-            return ModelUnavailableError(f"{self.url} refuses the key in {self._key_env} ({status})")
-        if "response_format" in text or "json_schema" in text:
-            return ModelError(
-                f"{self.url} refuses structured output (response_format json_schema), which is needed here; "
-                f"use another model or server. It answers {status}: {self._quote(text)}"
-            )
-        return ModelUnavailableError(said) if status == 404 else ModelError(said)
-
-    def _quote(self, text: str) -> str:
-        """Quote the start of what a server said; some repeat the key that they were given."""
-        return repr(text.replace(self._key, "***")[:_QUOTED] if self._key else text[:_QUOTED])
+def _endpoint(base_url: str, key_env: str, environment: Mapping[str, str], *, seconds: float) -> Endpoint:
+    url, key_env = (base_url or OPENAI_URL).rstrip("/"), key_env or OPENAI_KEY_ENV
+    key = key_for(url, key_env, environment, needed=not base_url)
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return Endpoint(
+        url,
+        key=key,
+        key_env=key_env,
+        headers=headers,
+        seconds=seconds,
+        structured=("response_format json_schema", "response_format", "json_schema"),
+    )
 
 
 def _question(model: str, prompt: str, shape: type[Any], system: str) -> dict[str, Any]:

@@ -35,6 +35,17 @@ def wire(provider: str, content: str) -> dict:
             "prompt_eval_count": 11,
             "eval_count": 7,
         }
+    if provider == "anthropic":
+        try:
+            block = {"type": "tool_use", "id": "t1", "name": "answer", "input": json.loads(content)}
+        except ValueError:
+            block = {"type": "text", "text": content}
+        return {
+            "type": "message",
+            "content": [block],
+            "stop_reason": "tool_use",
+            "usage": {"input_tokens": 11, "output_tokens": 7, "service_tier": "ignored"},
+        }
     return {
         "choices": [{"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
@@ -42,7 +53,7 @@ def wire(provider: str, content: str) -> dict:
     }
 
 
-@pytest.fixture(params=["ollama", "openai"])
+@pytest.fixture(params=["ollama", "openai", "anthropic"])
 def provider(request: pytest.FixtureRequest) -> str:
     return request.param
 
@@ -62,8 +73,13 @@ def test_a_reply_becomes_a_value_with_its_cost(provider: str, server: FakeServer
     assert reply.value == Judgement(verdict="GROUNDED", quotes=("Ada leads billing",))
     assert reply.usage == Usage(calls=1, prompt_tokens=11, reply_tokens=7)
     sent = server.asked[0].body
-    assert [message["role"] for message in sent["messages"]] == ["system", "user"]
-    schema = sent["format"] if provider == "ollama" else sent["response_format"]["json_schema"]["schema"]
+    roles = ["user"] if provider == "anthropic" else ["system", "user"]
+    assert [message["role"] for message in sent["messages"]] == roles
+    schema = {
+        "ollama": lambda: sent["format"],
+        "openai": lambda: sent["response_format"]["json_schema"]["schema"],
+        "anthropic": lambda: sent["tools"][0]["input_schema"],
+    }[provider]()
     assert schema["required"] == ["verdict", "quotes"]
     assert schema["additionalProperties"] is False
 
@@ -161,14 +177,17 @@ def test_a_cut_or_refused_reply_is_a_reply_error(server: FakeServer):
             generator("openai", server).generate("q", Judgement)
 
 
-def test_the_key_is_sent_and_never_said(server: FakeServer, caplog: pytest.LogCaptureFixture):
+@pytest.mark.parametrize(("provider", "header"), [("openai", "Authorization"), ("anthropic", "x-api-key")])
+def test_the_key_is_sent_and_never_said(
+    provider: str, header: str, server: FakeServer, caplog: pytest.LogCaptureFixture
+):
     caplog.set_level("DEBUG", logger="hydramem")
     for status in (400, 401, 429, 500):
         server.script = [Answer({"error": f"bad key {KEY}"}, status=status, headers={"retry-after": "0"})]
         with pytest.raises(ModelError) as caught:
-            generator("openai", server).generate("q", Judgement)
+            generator(provider, server).generate("q", Judgement)
         assert KEY not in str(caught.value)
-    assert server.asked[0].headers["Authorization"] == f"Bearer {KEY}"
+    assert server.asked[0].headers[header].endswith(KEY)
     assert KEY not in caplog.text
 
 
@@ -201,3 +220,48 @@ def test_auto_takes_an_ollama_that_answers_and_has_a_model(server: FakeServer):
     assert generator("auto", server) is None
     server.script = [Answer({"models": [{"model": "first"}]}, delay=1.5)]
     assert generator("auto", server) is None
+
+
+def test_anthropic_forces_its_one_tool_and_sends_its_own_headers(server: FakeServer):
+    server.script = [Answer(wire("anthropic", GOOD))]
+    generator("anthropic", server).generate("Is it so?", Judgement, system="Judge.")
+    asked = server.asked[0]
+    assert asked.path == "/messages"
+    assert (asked.headers["x-api-key"], asked.headers["anthropic-version"]) == (KEY, "2023-06-01")
+    assert asked.body["system"] == "Judge."
+    assert asked.body["tool_choice"]["name"] == asked.body["tools"][0]["name"]
+    assert asked.body["max_tokens"] > 1000
+
+
+def test_anthropic_replies_that_are_cut_refused_or_no_answer_are_reply_errors(server: FakeServer):
+    good = wire("anthropic", GOOD)
+    twice = {**good, "content": good["content"] * 2}
+    other = {**good, "content": [{**good["content"][0], "name": "delete_everything"}]}
+    for body, said in (
+        ({**good, "stop_reason": "max_tokens"}, "cut off"),
+        ({**good, "stop_reason": "refusal"}, "refused"),
+        ({**good, "content": []}, "not one answer"),
+        (twice, "not one answer"),
+        (other, "not one answer"),
+    ):
+        server.script = [Answer(body)]
+        with pytest.raises(ModelReplyError, match=said):
+            generator("anthropic", server).generate("q", Judgement)
+
+
+def test_a_model_that_refuses_a_temperature_is_asked_without_and_stays_so(server: FakeServer):
+    refusal = {"error": {"type": "invalid_request_error", "message": "temperature: not supported here"}}
+    server.script = [Answer(refusal, status=400), Answer(wire("anthropic", GOOD))]
+    chosen = generator("anthropic", server)
+    assert chosen.generate("q", Judgement).value == chosen.generate("q", Judgement).value
+    assert ["temperature" in asked.body for asked in server.asked] == [True, False, False]
+
+
+def test_each_provider_has_its_own_key_and_none_sees_anothers(server: FakeServer):
+    with pytest.raises(ModelUnavailableError, match="ANTHROPIC_API_KEY"):
+        choose_generator(LlmConfig(provider="anthropic"), "verify", environment={"OPENAI_API_KEY": KEY})
+    roles = RolesConfig(verify=RoleConfig(provider="anthropic", base_url=server.url, model="m"))
+    mixed = LlmConfig(provider="openai", api_key_env="LLM_KEY", roles=roles)
+    server.script = [Answer(wire("anthropic", GOOD))]
+    choose_generator(mixed, "verify", environment=ENVIRONMENT).generate("q", Judgement)
+    assert KEY not in str(server.asked[0].headers)
