@@ -156,7 +156,11 @@ class Storing:
             if relation.id not in stated_again
         ]
         write = Write(
-            changes=tuple(_change(work, relations, lost, refused) for work in works),
+            changes=(
+                *(_change(work, relations, lost, refused) for work in works),
+                # They live nowhere else: what was refused, by whom and by which scores.
+                *(record("ingest", project=row.project, target=row.id, after=row) for row in refused),
+            ),
             documents=tuple(_document(work, at) for work in works),
             sessions=tuple(session for work in works for session in work.draft.sessions),
             chunks=tuple(row for work in works for row in _chunks(work)),

@@ -206,9 +206,22 @@ class GraphStore(Protocol):
         """Return every link, of any state, that has one of these chunks at either end."""
 
     def changes(
-        self, *, target: str | None = None, run: str | None = None, request: str | None = None
+        self,
+        *,
+        target: str | None = None,
+        run: str | None = None,
+        request: str | None = None,
+        project: str | None = None,
+        kind: str | None = None,
     ) -> tuple[Change, ...]:
-        """Return changes, oldest first, by what they changed, by run or by request; all must match."""
+        """Return changes, oldest first; all that is given must match.
+
+        Args:
+            target: Id of what they changed.
+            run, request: What they belong to.
+            project: Namespace that they were made in.
+            kind: Letter that the id of what they changed begins with, such as `r` for relations.
+        """
 
     def list_documents(
         self, project: str, page: Listing, *, states: Sequence[State] = LIVE

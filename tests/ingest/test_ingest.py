@@ -178,7 +178,10 @@ def test_refused_relations_are_not_stored_and_are_on_record(kit: Kit, guide: Pat
     kit.ingest(guide, accept=no_work)
     assert {row.type for row in kit.relations()} == {"depends_on", "owned_by", "leads"}
     assert {row.verdict for row in kit.relations()} == {"deferred"}
-    assert json.loads(kit.writes[0].changes[0].after)["relations_refused"]
+    first, *others = kit.graph.changes()
+    (refused,) = json.loads(first.after)["relations_refused"]
+    (row,) = [json.loads(change.after) for change in others if change.target == refused]
+    assert (row["verdict"], row["type"], row["verifier"]) == ("rejected", "works_for", "test")
 
 
 def test_nothing_is_called_verified_where_nothing_verified(kit: Kit, guide: Path) -> None:

@@ -304,6 +304,16 @@ def test_changes_are_found_by_what_they_changed_run_and_request(graph: GraphStor
     assert graph.last_change_at() == third.at
 
 
+def test_changes_are_found_by_project_and_by_the_kind_of_what_they_changed(graph: GraphStore) -> None:
+    first = record("verify", project="p", target="r_1")
+    other = record("verify", project="q", target="r_1")
+    memory = record("remember", project="p", target="c_1")
+    graph.write(Write(changes=(first, other, memory)))
+    assert graph.changes(project="p", kind="r") == (first,)
+    assert graph.changes(kind="r") == (first, other)
+    assert graph.changes(project="nobody") == ()
+
+
 def test_a_chunk_stays_in_step_with_its_document_and_session(graph: GraphStore) -> None:
     graph.write(
         write(documents=(document(), document("d2")), sessions=(session(),), chunks=(chunk(document="d1"),))

@@ -124,13 +124,22 @@ class CypherGraph:
         return tuple(newest_first(rows, moment=lambda row: row.times.recorded_at, id=link_order))
 
     def changes(
-        self, *, target: str | None = None, run: str | None = None, request: str | None = None
+        self,
+        *,
+        target: str | None = None,
+        run: str | None = None,
+        request: str | None = None,
+        project: str | None = None,
+        kind: str | None = None,
     ) -> tuple[Change, ...]:
         """Return changes, oldest first; all that is given must match."""
         conditions = Conditions()
-        for column, value in (("target", target), ("run", run), ("request", request)):
+        equal = {"target": target, "run": run, "request": request, "project": project}
+        for column, value in equal.items():
             if value is not None:
                 conditions.add(f"c.`{column}` = ${column}", **{column: value})
+        if kind is not None:
+            conditions.add("c.target STARTS WITH $kind", kind=f"{kind}_")
         return self._read.select(CHANGE, "(c:Change)", conditions, order="c.at, c.id")
 
     def list_documents(

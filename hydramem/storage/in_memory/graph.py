@@ -184,7 +184,13 @@ class InMemoryGraph:
         return tuple(newest_first(rows, moment=_recorded_at, id=link_order))
 
     def changes(
-        self, *, target: str | None = None, run: str | None = None, request: str | None = None
+        self,
+        *,
+        target: str | None = None,
+        run: str | None = None,
+        request: str | None = None,
+        project: str | None = None,
+        kind: str | None = None,
     ) -> tuple[Change, ...]:
         """Return changes, oldest first; all that is given must match."""
         with self._open():
@@ -194,6 +200,8 @@ class InMemoryGraph:
                 if (target is None or row.target == target)
                 and (run is None or row.run == run)
                 and (request is None or row.request == request)
+                and (project is None or row.project == project)
+                and (kind is None or row.target.startswith(f"{kind}_"))
             ]
         return tuple(sorted(rows, key=lambda row: (row.at, row.id)))
 
