@@ -393,6 +393,8 @@ class Memory:
         *,
         max_tokens: int = 1500,
         limit: int = 10,
+        as_of: When | None = None,
+        known_at: When | None = None,
         include_private: bool = True,
         project: str | None = None,
     ) -> Prompt:
@@ -406,6 +408,8 @@ class Memory:
             query: A question or words.
             max_tokens: Most tokens of the block.
             limit: Most snippets.
+            as_of: What was true in the world at that time; now where not given.
+            known_at: What the store believed at that time; what it believes now where not given.
             include_private: Whether private memories may be among them.
             project: A namespace to read beside the handle's own.
 
@@ -419,7 +423,14 @@ class Memory:
             limit=check_count(limit, name="limit", most=self.config.search.max_limit),
             max_tokens=check_count(max_tokens, name="max_tokens", most=_MAX_TOKENS),
             find=lambda name: (
-                self.recall(query, limit=limit, include_private=include_private, project=name).hits
+                self.recall(
+                    query,
+                    limit=limit,
+                    as_of=as_of,
+                    known_at=known_at,
+                    include_private=include_private,
+                    project=name,
+                ).hits
             ),
         )
 
@@ -441,20 +452,25 @@ class Memory:
         self,
         *,
         kinds: Sequence[ChunkKind] = ("note", "fact", "event", "turn"),
-        states: Sequence[State] = LIVE,
+        states: Sequence[State] = (),
         scope: str | None = None,
         session: str | None = None,
+        as_of: When | None = None,
+        known_at: When | None = None,
         limit: int = 50,
         offset: int = 0,
         project: str | None = None,
     ) -> tuple[Chunk, ...]:
-        """List memories, newest first.
+        """List memories, newest first: what is true and believed now, or was at another time.
 
         Args:
             kinds: Kinds to list.
-            states: States to list: active, superseded, archived, quarantined.
+            states: List those of these states, whenever they hold: active, superseded, archived,
+                quarantined. Where not given: active ones, and those that `as_of` and `known_at` ask for.
             scope: Only those at or under this path.
             session: Only those of this conversation.
+            as_of: Those true in the world at that time; now where not given.
+            known_at: Those the store believed at that time; what it believes now where not given.
             limit: Most rows to return.
             offset: Rows to pass over.
             project: Namespace to read; the handle's own where not given.
@@ -463,9 +479,11 @@ class Memory:
         where = ChunkFilter(
             projects=(name,),
             kinds=check_choices(kinds, get_args(ChunkKind), name="kinds"),
-            states=check_choices(states, get_args(State), name="states"),
+            states=check_choices(states, get_args(State), name="states") or _states(as_of, known_at),
             scope=None if scope is None else check_scope(scope),
             sessions=() if session is None else (lists.session_key(name, session),),
+            at=_when(as_of, "as_of") or (None if states else now()),
+            known_at=_when(known_at, "known_at"),
         )
         return self._use().graph.list_chunks(where, _page(limit, offset))
 

@@ -5,7 +5,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from hydramem.core.types import Chunk, ChunkKind, Document, EdgeKind, Layer, Origin, State, Traversal
+from hydramem.core.types import (
+    Chunk,
+    ChunkKind,
+    Decision,
+    Document,
+    EdgeKind,
+    Layer,
+    Origin,
+    State,
+    Traversal,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +217,12 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationView:
-    """A relation with its ends named."""
+    """A relation with its ends named.
+
+    Attributes:
+        verdict: What verification decided, with `probability`, `verifier` and `verified_at`; None where
+            nobody looked yet.
+    """
 
     id: str
     subject: str
@@ -219,6 +234,10 @@ class RelationView:
     state: State
     quote: str | None = None
     evidence: tuple[str, ...] = ()
+    verdict: Decision | None = None
+    probability: float | None = None
+    verifier: str | None = None
+    verified_at: datetime | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     recorded_at: datetime

@@ -1,12 +1,15 @@
 """UTC times: the clock, parsing of what callers give, and stamps that never run backwards."""
 
+import re
 import threading
 from datetime import UTC, date, datetime, timedelta
 
 from hydramem.core.errors import InvalidInputError
 
 When = datetime | str
-"""A moment as callers give it: an aware datetime or ISO 8601 text (a bare date is its start in UTC)."""
+"""A moment as callers give it: an aware datetime or ISO 8601 text (a date or month is its start in UTC)."""
+
+_YEAR_OR_MONTH = re.compile(r"\d{4}(-\d{2})?")
 
 _last = datetime.min.replace(tzinfo=UTC)
 _lock = threading.Lock()
@@ -34,7 +37,8 @@ def parse_when(value: When, *, name: str) -> datetime:
     """Turn what a caller gave into an aware UTC time.
 
     Args:
-        value: An aware datetime, or ISO 8601 text; a bare date means the start of that day in UTC.
+        value: An aware datetime, or ISO 8601 text; a bare date, a month such as 2024-05 or a year means
+            its start in UTC.
         name: The argument's name, for the error message.
 
     Raises:
@@ -53,6 +57,8 @@ def parse_when(value: When, *, name: str) -> datetime:
 
 def _parse_text(value: str, name: str) -> datetime:
     text = value.strip()
+    if _YEAR_OR_MONTH.fullmatch(text):
+        text += "-01" * (2 if len(text) == len("2024") else 1)
     try:
         if len(text) == len("2024-05-01"):
             return datetime.combine(date.fromisoformat(text), datetime.min.time(), tzinfo=UTC)

@@ -13,6 +13,8 @@ from hydramem.core.time import advance_past, check_interval, now, parse_when
     ("given_", "expected"),
     [
         ("2024-05-01", datetime(2024, 5, 1, tzinfo=UTC)),
+        ("2024-05", datetime(2024, 5, 1, tzinfo=UTC)),
+        ("2024", datetime(2024, 1, 1, tzinfo=UTC)),
         (" 2024-05-01 ", datetime(2024, 5, 1, tzinfo=UTC)),
         ("2024-05-01T10:00+02:00", datetime(2024, 5, 1, 8, tzinfo=UTC)),
         ("2024-05-01T10:00Z", datetime(2024, 5, 1, 10, tzinfo=UTC)),
@@ -34,6 +36,9 @@ def test_moments_become_utc(given_, expected):
         "",
         "yesterday",
         "2024-13-01",
+        "2024-13",
+        "0000",
+        "٢٠٢٤-13",
         "2024-05-01T10:00",
         datetime(2024, 5, 1),
         "0001-01-01T00:00+14:00",
