@@ -159,7 +159,8 @@ class Memory:
         be read is skipped and reported.
 
         Args:
-            sources: Files and folders: Markdown, text, HTML, source code, chat transcripts in JSON or JSONL.
+            sources: Files and folders: Markdown, text, HTML, source code, chat transcripts in JSON or JSONL,
+                and as text with lines such as `Ada: ...`.
             project: Namespace to write to; the handle's own where not given.
             progress: Called as work is done.
 

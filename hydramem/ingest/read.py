@@ -14,6 +14,7 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash
 from hydramem.core.results import SkippedSource
 from hydramem.ingest.decode import clean, decode, is_binary
+from hydramem.ingest.dialogue import parse_dialogue
 from hydramem.ingest.structure import leading_title, plain_heading
 from hydramem.ingest.transcript import Conversation, parse_transcript
 
@@ -186,12 +187,7 @@ def parse(raw: Raw) -> SourceText | Transcript:
     if suffix in TRANSCRIPT:
         conversations = parse_transcript(text, lines=suffix != ".json", name=clean(raw.path.stem))
         if conversations:
-            return Transcript(
-                source=raw.source,
-                title=clean(raw.path.name),
-                content_hash=raw.content_hash,
-                conversations=conversations,
-            )
+            return _transcript(raw, conversations)
     if suffix in HTML or (
         suffix == "" and text[:200].lstrip().lower().startswith(("<!doctype html", "<html"))
     ):
@@ -200,8 +196,20 @@ def parse(raw: Raw) -> SourceText | Transcript:
         return _markdown(raw, text)
     if suffix in CODE or text.startswith("#!"):
         return _plain(raw, text, source_type="code", kind="code", title=clean(raw.path.name))
+    conversations = parse_dialogue(text, name=clean(raw.path.stem))
+    if conversations:
+        return _transcript(raw, conversations)
     title, _ = leading_title(text)
     return _plain(raw, text, source_type="text", kind="text", title=title or "")
+
+
+def _transcript(raw: Raw, conversations: tuple[Conversation, ...]) -> Transcript:
+    return Transcript(
+        source=raw.source,
+        title=clean(raw.path.name),
+        content_hash=raw.content_hash,
+        conversations=conversations,
+    )
 
 
 def _plain(raw: Raw, text: str, *, source_type: str, kind: str, title: str) -> SourceText:
