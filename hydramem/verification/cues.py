@@ -1,0 +1,161 @@
+"""The words by which a sentence states a relation, from the words of its type."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+_WORDS = re.compile(r"[^\W\d_]+")
+_PARTS = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_]+")
+_SMALL_LIST = "a an the of by in on at to for from with is was are were be been has have had as and or"
+_SMALL = frozenset(_SMALL_LIST.split())
+
+# A row: words of types; words of sentences that state them; what kind of thing the object is, where one
+# row of types always takes the same kind. A copula is written as `=`.
+_ROWS: tuple[tuple[str, str, str], ...] = (
+    ("birth born birthplace birthday", "born birth native née b", ""),
+    ("death died dead", "died death dead killed assassinated murdered executed d †", ""),
+    ("burial buried", "buried burial interred entombed cemetery grave", "name"),
+    ("director directed directs", "directed director directs directing film helmed", "name"),
+    (
+        "writer author written wrote writes screenwriter",
+        "written wrote writer author authored scripted novel book",
+        "",
+    ),
+    ("composer composed music", "composed composer music score scored soundtrack songs", "name"),
+    (
+        "performer performed singer artist",
+        "performed performer song single album sung singer recorded by rapper",
+        "name",
+    ),
+    ("producer produced", "produced producer producing", "name"),
+    ("publisher published", "published publisher released publication", ""),
+    (
+        "publication released release premiere",
+        "released release published premiered publication debuted = film",
+        "",
+    ),
+    (
+        "inception founded founder established foundation formed",
+        "founded founder established formed inception created",
+        "",
+    ),
+    ("editor edited", "edited editor editing", "name"),
+    (
+        "created creator designed developer developed invented",
+        "created designed developed invented built",
+        "name",
+    ),
+    (
+        "spouse wife husband married partner",
+        "wife husband spouse married marriage marry wed widow widower consort queen",
+        "name",
+    ),
+    ("father", "son daughter father child born eldest youngest", "name"),
+    ("mother", "son daughter mother child born by", "name"),
+    ("parent child_of", "son daughter child father mother parents born", "name"),
+    ("child children son daughter", "son daughter child children father mother sons daughters", "name"),
+    ("sibling brother sister", "brother sister sibling siblings twin half-brother brothers sisters", "name"),
+    ("citizenship nationality", "=", "place"),
+    ("country nation state", "= in of", "place"),
+    ("origin", "= film song", "place"),
+    (
+        "located location headquarters situated",
+        "located situated headquartered based lies lying in at",
+        "place",
+    ),
+    ("capital", "capital", "place"),
+    ("residence lives live reside resides", "lives lived living resides resided residence home", "place"),
+    ("moved", "moved relocated emigrated migrated", ""),
+    (
+        "educated education school university studied alumni",
+        "educated studied graduated attended student alumnus university college school",
+        "name",
+    ),
+    (
+        "employer employed works work worked employee",
+        "works worked working employed professor joined employee taught staff",
+        "name",
+    ),
+    ("award won received prize awarded", "won received awarded award prize recipient winner", "name"),
+    ("cause", "died death killed caused cause due of from", ""),
+    ("occupation profession job", "= worked career", ""),
+    ("member belongs joined", "member members joined belongs belonged joining", "name"),
+    ("plays played team player", "plays played playing signed joined club team", "name"),
+    (
+        "leads led leader head manager runs manages",
+        "leads led head headed leader manager manages runs run president",
+        "",
+    ),
+    ("owner owned owns acquired subsidiary", "owned owns owner acquired subsidiary belongs bought", "name"),
+    ("depends depend requires", "depends relies requires depend rely needs", ""),
+    ("uses use used", "uses use used using", ""),
+    ("replaced replaces replace", "replaced replaces replacing superseded", ""),
+    ("named", "named called eponym", ""),
+    ("features starring cast stars actor", "starring stars starred featuring features cast", "name"),
+    ("detention imprisoned prison", "imprisoned detained prison jailed held jail", "place"),
+    ("likes loves prefers", "likes loves enjoys prefers like love enjoy prefer", ""),
+    ("dislikes hates", "dislikes hates dislike hate", ""),
+    ("language", "language speaks spoke", ""),
+    ("part", "part within belongs", ""),
+    ("type instance kind", "=", ""),
+)
+_DATED_LIST = "date time year day month when inception on birthday"
+_DATED = frozenset(_DATED_LIST.split())
+_PLACED_LIST = "place country city location town state nation located lives"
+_PLACED = frozenset(_PLACED_LIST.split())
+_IN = frozenset(["in", "at"])
+_LIFE = frozenset(["born", "died", "buried"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """How a type reads in a sentence.
+
+    Attributes:
+        cues: Stems of words that state it; a copula is `=`.
+        object: What its object is: a `date`, a `place`, another `name`, or unknown (empty).
+        group: Rows of the table that its words stand in.
+    """
+
+    cues: frozenset[str]
+    object: str
+    group: frozenset[int]
+
+
+def stem(word: str) -> str:
+    """Return a word without its ending, roughly: directed, directs and directing are one, as is director."""
+    word = word.casefold()
+    for ending in ("ings", "ing", "ions", "ion", "ers", "ors", "er", "or", "ed", "es", "e", "s", "ly"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
+    return word
+
+
+@lru_cache(maxsize=4096)
+def wording(type: str) -> Wording:
+    """Return how a type of relation reads in a sentence: its own words, and others that state the same."""
+    words = [word.casefold() for word in _PARTS.split(type[:200]) if word]
+    group = frozenset(index for word in words for index in _ROW_OF.get(word, ()))
+    # "date of birth" is about birth: what only says the kind of the object is no cue where another word is.
+    telling = [word for word in words if word not in _SMALL]
+    cues = {stem(cue) for index in group for cue in _CUES[index]}
+    cues |= {stem(word) for word in telling if word not in _DATED | _PLACED or len(telling) == 1}
+    return Wording(cues=frozenset(cues), object=_object(words, group), group=group)
+
+
+def _object(words: list[str], group: frozenset[int]) -> str:
+    if _DATED & set(words):
+        return "date"
+    if _PLACED & set(words) or (_IN & set(words) and _LIFE & set(words)):
+        return "place"
+    kinds = {_ROWS[index][2] for index in group}
+    return next(iter(kinds)) if len(kinds) == 1 else ""
+
+
+_CUES = tuple(tuple(cues.split()) for _, cues, _ in _ROWS)
+_ROW_OF: dict[str, tuple[int, ...]] = {}
+for _index, (_types, _, _) in enumerate(_ROWS):
+    for _word in _types.split():
+        _ROW_OF[_word] = (*_ROW_OF.get(_word, ()), _index)
+ALL_CUES = frozenset(stem(cue) for cues in _CUES for cue in cues) - {stem(word) for word in _SMALL | {"="}}
+"""Words that state some relation: the one next to an object may state another than was claimed."""

@@ -1,0 +1,147 @@
+"""The first stage of verification: a claim judged by the graph around it and the passages it rests on.
+
+Features go into a logistic model whose weights are learned (`weights.py`). What is not there to be looked
+at (an empty graph, a claim without passages, no embeddings) counts for nothing, neither way.
+"""
+
+from collections.abc import Sequence
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hydramem.core.types import Candidate, Decision, Verdict
+from hydramem.graph.view import Snapshot
+from hydramem.verification import features as around
+from hydramem.verification import text
+from hydramem.verification.facts import Claims, facts_of
+from hydramem.verification.paths import Rules, learn
+from hydramem.verification.weights import Weights
+
+_OTHER = ("named", "evidence", "embedding", "similarity")
+NAMES: tuple[str, ...] = (*around.NAMES, *_OTHER, *text.NAMES)
+"""The features, in the order of the columns."""
+
+_UNNAMED_LIST = (
+    "related_to relates_to related associated_with associated is has links_to linked_to mentions see"
+)
+_UNNAMED = frozenset(_UNNAMED_LIST.split())
+_rules: "WeakKeyDictionary[Snapshot, Rules]" = WeakKeyDictionary()
+
+
+def features(
+    candidates: Sequence[Candidate], snapshot: Snapshot, *, similarity: NDArray[np.floating] | None = None
+) -> NDArray[np.float32]:
+    """Return what there is to judge each candidate by.
+
+    Args:
+        candidates: Relations, their ends and passages.
+        snapshot: The graph around them; may hold them already.
+        similarity: Cosine of the claim as a sentence and its best passage, shape (candidates,); not a
+            number where unknown.
+
+    Returns:
+        Shape (candidates, `NAMES`).
+    """
+    claims = located(candidates, snapshot)
+    facts = facts_of(snapshot)
+    if snapshot not in _rules:
+        _rules[snapshot] = learn(facts)
+    cosine = (
+        np.full(len(candidates), np.nan) if similarity is None else np.asarray(similarity, dtype=np.float64)
+    )
+    known = np.isfinite(cosine)
+    other = np.stack(
+        [
+            np.array([_is_named(candidate.relation.type) for candidate in candidates], dtype=np.float64),
+            np.log1p([max(len(documents(candidate)) - 1, 0) for candidate in candidates]),
+            known,
+            np.where(known, cosine, 0.0),
+        ],
+        axis=1,
+    )
+    return np.hstack(
+        [around.topology(facts, _rules[snapshot], claims), other, text.text_features(candidates)]
+    ).astype(np.float32)
+
+
+def located(candidates: Sequence[Candidate], snapshot: Snapshot) -> Claims:
+    """Return candidates as nodes and codes of a snapshot."""
+    codes = {type: code for code, type in enumerate(snapshot.edges.types)}
+
+    def nodes(ids: list[str]) -> NDArray[np.int64]:
+        found = (snapshot.node(id) for id in ids)
+        return np.array([-1 if node is None else node for node in found], dtype=np.int64)
+
+    subject = nodes([candidate.subject.id for candidate in candidates])
+    object = nodes([candidate.object.id for candidate in candidates])
+    kind = np.append(snapshot.nodes.type[: snapshot.size].astype(np.int64), -1)
+    return Claims(
+        subject=subject,
+        type=np.array([codes.get(candidate.relation.type, -1) for candidate in candidates], dtype=np.int64),
+        object=object,
+        subject_kind=kind[subject],
+        object_kind=kind[object],
+    )
+
+
+def documents(candidate: Candidate) -> frozenset[str]:
+    """Return the distinct sources among a candidate's passages."""
+    return frozenset(chunk.document or chunk.session or chunk.id for chunk in candidate.passages)
+
+
+def _is_named(type: str) -> bool:
+    return type.casefold().replace(" ", "_").replace("-", "_") not in _UNNAMED
+
+
+def probabilities(features: NDArray[np.floating], weights: Weights) -> NDArray[np.float64]:
+    """Return how probable each candidate is, from its features; shape (candidates,)."""
+    odds = features.astype(np.float64) @ weights.for_names(NAMES) + weights.intercept
+    return np.asarray(1 / (1 + np.exp(-np.clip(odds, -30, 30))))
+
+
+def judge(
+    candidates: Sequence[Candidate],
+    snapshot: Snapshot,
+    *,
+    weights: Weights,
+    accept_at: float,
+    reject_below: float,
+    similarity: NDArray[np.floating] | None = None,
+) -> tuple[Verdict, ...]:
+    """Accept, reject or defer each candidate.
+
+    Args:
+        candidates: Relations, their ends and passages.
+        snapshot: The graph around them.
+        weights: The logistic model.
+        accept_at: Probability from which a candidate is accepted.
+        reject_below: Probability under which it is rejected.
+        similarity: As in `features`.
+    """
+    if not candidates:
+        return ()
+    found = features(candidates, snapshot, similarity=similarity)
+    scores = probabilities(found, weights)
+    parts = found * weights.for_names(NAMES)
+    return tuple(
+        Verdict(
+            decision=_decision(float(score), accept_at, reject_below),
+            score=round(float(score), 4),
+            stage="srmkg",
+            verifier=f"srmkg:{weights.version}",
+            scores={name: round(float(value), 4) for name, value in zip(NAMES, row, strict=True) if value},
+            explanation=_explanation(float(score), row, part),
+        )
+        for score, row, part in zip(scores, found, parts, strict=True)
+    )
+
+
+def _decision(score: float, accept_at: float, reject_below: float) -> Decision:
+    if score >= accept_at:
+        return "accepted"
+    return "rejected" if score < reject_below else "deferred"
+
+
+def _explanation(score: float, row: NDArray[np.float32], part: NDArray[np.float64]) -> str:
+    return f"Probability {score:.2f}"
