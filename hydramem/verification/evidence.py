@@ -1,0 +1,124 @@
+"""What is read of a claim's evidence: passages cut to a bounded text, and quotes found in them."""
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from hydramem.core.ids import entity_key
+from hydramem.core.types import Candidate, Chunk, Entity
+from hydramem.graph.names import COMMON_WORDS
+from hydramem.storage.store import indexed_text
+
+_PASSAGES = 3
+_PASSAGE_CHARS = 3000
+_QUOTE_CHARS = 1500
+# Scripts before this one set words apart, so that a quote of part of a word is none.
+_FIRST_UNSPACED = "\u0e00"
+# Evidence that speaks to its reader is no evidence: whoever wrote it wants a verdict, not to be read.
+_ADDRESSED = re.compile(
+    r"\bGROUNDED\b"
+    r"|\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instructions?|rules|prompts?)\b"
+    r"|\b(?:answer|reply|respond|output)\b.{0,20}\b(?:grounded|verdict)\b"
+    r"|\byou are (?:now )?(?:a|an|the) (?:\w+ )?(?:assistant|judge|verifier|language model)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A claim with what a model is shown of its evidence.
+
+    Attributes:
+        texts: The passages, cut where they are long.
+        whole: Whether that is all of the evidence.
+    """
+
+    candidate: Candidate
+    chunks: tuple[str, ...]
+    texts: tuple[str, ...]
+    whole: bool
+
+
+def show(candidate: Candidate) -> Shown:
+    """Choose what of a claim's evidence is read: the passages that name most of it, long ones cut."""
+    named = [_terms(candidate.subject), _terms(candidate.object)]
+
+    def promise(chunk: Chunk) -> tuple[bool, int]:
+        text = entity_key(indexed_text(chunk))
+        quote = candidate.relation.quote
+        return (bool(quote) and find_quote(quote or "", (chunk.text,)) is not None, _named_in(text, named))
+
+    chosen = sorted(candidate.passages, key=promise, reverse=True)[:_PASSAGES]
+    texts = tuple(_excerpt(indexed_text(chunk), named) for chunk in chosen)
+    whole = len(chosen) == len(candidate.passages) and all(
+        len(text) == len(indexed_text(chunk)) for text, chunk in zip(texts, chosen, strict=True)
+    )
+    return Shown(candidate=candidate, chunks=tuple(chunk.id for chunk in chosen), texts=texts, whole=whole)
+
+
+def find_quote(quote: str, texts: Iterable[str]) -> str | None:
+    """Find a quote in texts, and return the words as the text has them; None where none has them.
+
+    White space counts alike, and so does case: models tidy the first letter of what they copy, and what is
+    kept is the text's own spelling. Parts of words do not count: "agrees" is no quote of "disagrees".
+    """
+    for spelling in dict.fromkeys((quote, html.unescape(quote))):
+        words = spelling.strip().strip('"“”').split()
+        if not words or len(spelling) > _QUOTE_CHARS:
+            continue
+        whole = r"\s+".join(map(re.escape, words))
+        before = r"(?<!\w)" if _needs_edge(words[0][0]) else ""
+        after = r"(?!\w)" if _needs_edge(words[-1][-1]) else ""
+        pattern = re.compile(before + whole + after, re.IGNORECASE)
+        for text in texts:
+            if found := pattern.search(text):
+                return found.group()
+    return None
+
+
+def _needs_edge(character: str) -> bool:
+    return character < _FIRST_UNSPACED and _WORD.match(character) is not None
+
+
+def speaks_of(quote: str, candidate: Candidate) -> bool:
+    """Say whether words name an end of a claim, and say something besides."""
+    rest = entity_key(quote)
+    named = False
+    for term in sorted(_terms(candidate.subject) | _terms(candidate.object), key=len, reverse=True):
+        named |= term in rest
+        rest = rest.replace(term, " ")
+    return named and _WORD.search(rest) is not None
+
+
+def _excerpt(text: str, named: Sequence[frozenset[str]]) -> str:
+    """Cut a long text down to where it first names an end."""
+    if len(text) <= _PASSAGE_CHARS:
+        return text
+    lower = text.lower()
+    places = [lower.find(term) for terms in named for term in terms]
+    first = min((place for place in places if place >= 0), default=0)
+    start = max(0, min(first - _PASSAGE_CHARS // 4, len(text) - _PASSAGE_CHARS))
+    return text[start : start + _PASSAGE_CHARS]
+
+
+def addressed(shown: Shown) -> bool:
+    """Say whether evidence speaks to who reads it, rather than of the claim."""
+    return any(_ADDRESSED.search(text) for text in shown.texts)
+
+
+def names(entity: Entity) -> frozenset[str]:
+    """Return the keys of an entity's name and aliases."""
+    return frozenset(entity_key(name) for name in (entity.name, *entity.aliases))
+
+
+def _terms(entity: Entity) -> frozenset[str]:
+    """Return what names an entity in a sentence: its names, and the telling words of them."""
+    known = names(entity)
+    words = {word for name in known for word in _WORD.findall(name) if len(word) > 2}
+    return known | (words - COMMON_WORDS)
+
+
+def _named_in(text: str, named: Sequence[frozenset[str]]) -> int:
+    return sum(any(term in text for term in terms) for terms in named)
