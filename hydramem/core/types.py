@@ -183,6 +183,7 @@ class Verdict:
         scores: Parts of the score by name.
         quote: The words of the evidence that support it; None where no stage found any.
         explanation: One sentence for a person.
+        layer: Where the relation belongs with this verdict; None leaves it where it is.
     """
 
     decision: Decision
@@ -192,6 +193,7 @@ class Verdict:
     scores: Mapping[str, float] = field(default_factory=dict)
     quote: str | None = None
     explanation: str = ""
+    layer: Layer | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

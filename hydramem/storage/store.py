@@ -18,6 +18,7 @@ from hydramem.core.types import (
     Change,
     Chunk,
     ChunkKind,
+    Decision,
     Document,
     Entity,
     Job,
@@ -246,10 +247,14 @@ class GraphStore(Protocol):
         *,
         type: str | None = None,
         states: Sequence[State] = LIVE,
+        verdicts: Sequence[Decision] = (),
         at: datetime | None = None,
         known_at: datetime | None = None,
     ) -> tuple[Relation, ...]:
-        """Return a page of a project's relations; `at` and `known_at` as in `ChunkFilter`."""
+        """Return a page of a project's relations; `at` and `known_at` as in `ChunkFilter`.
+
+        Where verdicts are given, those that were verified longest ago come first: the list is a queue.
+        """
 
     def last_position(self, session: str) -> int:
         """Return the highest position of a session's chunks; -1 where it has none."""

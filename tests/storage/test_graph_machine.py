@@ -261,6 +261,7 @@ class Machine(RuleBasedStateMachine):
         self.both(lambda store: store.list_entities(project, page, containing=text))
         self.both(lambda store: store.list_entities(project, page, type=text))
         self.both(lambda store: store.list_relations(project, page, type=text, states=states))
+        self.both(lambda store: store.list_relations(project, page, verdicts=("deferred",)))
         self.both(lambda store: store.list_sessions(project, page))
 
     @rule(ids=st.lists(some((*CHUNKS, *ENTITIES, *SESSIONS, *DOCUMENTS)) | any_texts, max_size=4))

@@ -8,7 +8,7 @@ import pytest
 
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.results import Counts, ProjectView
-from hydramem.core.types import Chunk, Document, Recalled, Times
+from hydramem.core.types import Chunk, Decision, Document, Recalled, Times
 from hydramem.storage.changes import record
 from hydramem.storage.rows import normalise
 from hydramem.storage.schema import (
@@ -509,6 +509,35 @@ def test_lists_look_at_type_state_and_project(graph: GraphStore) -> None:
     assert ids(graph.list_relations("p", Listing(), type="a")) == ["r_e1_a_e2"]
     assert ids(graph.list_relations("p", Listing(), states=("superseded",))) == ["r_e1_b_e2"]
     assert len(graph.list_relations("p", Listing(), states=())) == 2
+
+
+FIRST = Listing()
+
+
+def test_relations_with_a_verdict_come_longest_verified_first(graph: GraphStore) -> None:
+    deferred = {"verdict": "deferred", "probability": 0.5, "verifier": "srmkg:1"}
+    graph.write(
+        write(
+            entities=(entity("e1"), entity("e2")),
+            relations=(
+                relation("e1", "a", "e2", **deferred, verified_at=at(5)),
+                relation("e1", "b", "e2", **deferred, verified_at=at(2)),
+                relation("e1", "c", "e2", **deferred, times=Times(recorded_at=at(3))),
+                relation("e1", "d", "e2", **deferred, verified_at=at(1), state="archived"),
+                relation("e1", "e", "e2", verdict="accepted", verified_at=at(4)),
+                relation("e1", "f", "e2"),
+            ),
+        )
+    )
+
+    def types(*verdicts: Decision, page: Listing = FIRST) -> str:
+        return "".join(row.type for row in graph.list_relations("p", page, verdicts=verdicts))
+
+    assert types("deferred") == "bca"
+    assert types("deferred", page=Listing(limit=1, offset=1)) == "c"
+    assert types("deferred", "accepted") == "bcea"
+    assert types("rejected") == ""
+    assert len(types()) == 5
 
 
 # Counts, scans, the snapshot's tables, facts ------------------------------------------------------

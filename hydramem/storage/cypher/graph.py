@@ -9,7 +9,18 @@ from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
 from hydramem.core.ids import entity_key
 from hydramem.core.results import Counts, ProjectView
-from hydramem.core.types import Change, Chunk, Document, Entity, Link, Mention, Relation, Session, State
+from hydramem.core.types import (
+    Change,
+    Chunk,
+    Decision,
+    Document,
+    Entity,
+    Link,
+    Mention,
+    Relation,
+    Session,
+    State,
+)
 from hydramem.storage.cypher import arrow, census
 from hydramem.storage.cypher.engine import Engine
 from hydramem.storage.cypher.filters import Conditions, chunk_conditions
@@ -184,19 +195,22 @@ class CypherGraph:
         *,
         type: str | None = None,
         states: Sequence[State] = LIVE,
+        verdicts: Sequence[Decision] = (),
         at: datetime | None = None,
         known_at: datetime | None = None,
     ) -> tuple[Relation, ...]:
-        """Return a page of a project's relations, newest recorded first."""
+        """Return a page of a project's relations, newest recorded first; with verdicts, longest verified."""
         check_page(page)
         conditions = Conditions()
         conditions.add("c.project = $project", project=project)
         if type is not None:
             conditions.add("c.type = $type", type=type)
         conditions.one_of("state", states)
+        conditions.one_of("verdict", verdicts)
         conditions.valid(at)
         conditions.known(known_at)
-        return self._read.edge_page(RELATES, conditions, page)
+        order = "coalesce(c.verified_at, c.recorded_at)" if verdicts else "c.recorded_at DESC"
+        return self._read.edge_page(RELATES, conditions, page, order=order)
 
     def last_position(self, session: str) -> int:
         """Return the highest position of a session's chunks; -1 where it has none."""

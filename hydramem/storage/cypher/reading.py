@@ -99,15 +99,17 @@ class Reader:
                 ids.extend(id for (id,) in query(statement, bounds))
         return self.nodes(table, ids)
 
-    def edge_page(self, table: EdgeTable, conditions: Conditions, page: Listing) -> tuple[Any, ...]:
-        """Return a page of the edges `c` that meet conditions, newest recorded first."""
+    def edge_page(
+        self, table: EdgeTable, conditions: Conditions, page: Listing, *, order: str
+    ) -> tuple[Any, ...]:
+        """Return a page of the edges `c` that meet conditions; ties by id."""
         check_page(page)
         if page.limit == 0:
             return ()
         values = edge_values(table).replace("x.", "c.")
         statement = (
             f"MATCH (a:{table.source})-[c:{table.name}]->(b:{table.target}){conditions.where} "
-            f"RETURN {values} ORDER BY c.recorded_at DESC, c.id, a.id, b.id LIMIT $most"
+            f"RETURN {values} ORDER BY {order}, c.id, a.id, b.id LIMIT $most"
         )
         parameters = {**conditions.parameters, "most": min(page.offset + page.limit, _MOST_ROWS)}
         with self._engine.reading() as query:

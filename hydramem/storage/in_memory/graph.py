@@ -13,6 +13,7 @@ from hydramem.core.results import Counts, ProjectView
 from hydramem.core.types import (
     Change,
     Chunk,
+    Decision,
     Document,
     Entity,
     Job,
@@ -253,10 +254,11 @@ class InMemoryGraph:
         *,
         type: str | None = None,
         states: Sequence[State] = LIVE,
+        verdicts: Sequence[Decision] = (),
         at: datetime | None = None,
         known_at: datetime | None = None,
     ) -> tuple[Relation, ...]:
-        """Return a page of a project's relations, newest recorded first."""
+        """Return a page of a project's relations, newest recorded first; with verdicts, longest verified."""
         with self._open():
             rows = [
                 row
@@ -264,8 +266,11 @@ class InMemoryGraph:
                 if row.project == project
                 and (type is None or row.type == type)
                 and (not states or row.state in states)
+                and (not verdicts or row.verdict in verdicts)
                 and holds(row.times, at, known_at)
             ]
+        if verdicts:
+            return _page(sorted(rows, key=lambda row: (_verified_at(row), relation_order(row))), page)
         return _page(newest_first(rows, moment=_recorded_at, id=relation_order), page)
 
     def last_position(self, session: str) -> int:
@@ -424,6 +429,10 @@ def _batches(
 def _recorded_at(row: Any) -> datetime:
     moment: datetime = row.times.recorded_at
     return moment
+
+
+def _verified_at(row: Relation) -> datetime:
+    return row.verified_at or row.times.recorded_at
 
 
 def _id(row: Any) -> str:
