@@ -67,6 +67,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.ingest, "write", "agent", "write"),
     Operation(Memory.ingest_extracted, "write", "agent", "write"),
     Operation(Memory.remember, "write", "agent", "write"),
+    Operation(Memory.relate, "write", "agent", "write"),
+    Operation(Memory.unrelate, "destroy", "agent", "write"),
     Operation(Memory.forget, "destroy", "agent", "write"),
     Operation(Memory.revive, "write", "all", "write"),
     Operation(Memory.recall, "read", "agent", "read"),

@@ -68,6 +68,11 @@ def relation_id(project: str, subject: str, type: str, object: str, valid_from: 
     return _address("r", project, subject, type, object, valid_from.isoformat() if valid_from else "")
 
 
+def version_id(relation: str, recorded_at: datetime) -> str:
+    """Address a relation as it was believed from a time on, before it was changed."""
+    return _address("r", "version", relation, recorded_at.isoformat())
+
+
 def link_id(project: str, source: str, type: str, target: str) -> str:
     """Address a link between two chunks."""
     return _address("l", project, source, type, target)

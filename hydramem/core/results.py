@@ -191,12 +191,18 @@ class Remembered:
         id: The memory's id; of the existing one where an equal memory was current.
         created: False where an equal current memory was returned.
         steps: The encoding steps that ran.
+        state: `quarantined` where it gives orders or hides something: kept and listed, not recalled.
+        reasons: Why it is held back, and which kinds of secrets it holds.
+        masked: How many secrets were masked.
     """
 
     id: str
     created: bool
     entities: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
+    state: State = "active"
+    reasons: tuple[str, ...] = ()
+    masked: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,6 +248,29 @@ class RelationView:
     valid_to: datetime | None = None
     recorded_at: datetime
     retired_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """What relate did.
+
+    Attributes:
+        relation: The relation as it is now; as it was stated where it was rejected.
+        created: False where an equal one was there, which may have gained evidence.
+        stored: False where verification rejected it: only the history keeps it.
+        explanation: What verification said of it in this call; empty where it was not asked.
+        superseded: Relations that ended because of it.
+        conflicts: Relations that contradict it and stay, since nothing says which of them holds.
+        notes: Why, for each of both in their order.
+    """
+
+    relation: RelationView
+    created: bool
+    stored: bool = True
+    explanation: str = ""
+    superseded: tuple[RelationView, ...] = ()
+    conflicts: tuple[RelationView, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -489,4 +518,62 @@ class Reindexed:
     entities: int
     made: int = 0
     resumed: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationMeasure:
+    """How weights of verification do on labels that they were not fitted to.
+
+    Each label counts for as many relations as it stands for.
+
+    Attributes:
+        weights: Which: `shipped` with the package, or `fitted` to the project's labels.
+        auc: Area under the ROC curve: how well probabilities order true before false, 0.5 for chance.
+        brier: Mean squared error of the probabilities; lower is better.
+        accept_at: Probability from which relations are accepted; None where none is.
+        false_accept: Share of false ones among the accepted; None where none is accepted.
+        accepted: Share of relations that are accepted without a model.
+        decided: Share that is accepted or rejected without a model (coverage).
+    """
+
+    weights: str
+    auc: float
+    brier: float
+    accept_at: float | None
+    false_accept: float | None
+    accepted: float
+    decided: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibrated:
+    """What calibrate did.
+
+    Attributes:
+        applied: Whether other weights or another threshold serve from now on.
+        explanation: What was done or why nothing was, in a sentence or two.
+        weights: Version of the weights that serve now.
+        accept_at: Threshold that serves now; None where nothing is accepted without a model.
+        reject_below: Threshold that serves now.
+        people, models: Labels by who gave them.
+        true, false: Labels by what they say.
+        imported: Reviews that this call stored.
+        exported: Relations that this call wrote for review.
+        measures: The weights before and after, on labels that they were not fitted to.
+        notes: What else is to know, one sentence each.
+    """
+
+    applied: bool
+    explanation: str
+    weights: str
+    accept_at: float | None
+    reject_below: float
+    people: int = 0
+    models: int = 0
+    true: int = 0
+    false: int = 0
+    imported: int = 0
+    exported: int = 0
+    measures: tuple[CalibrationMeasure, ...] = ()
     notes: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from hydramem.core.ids import relation_id
 from hydramem.core.types import Candidate, Chunk, Entity, Mention, Origin, Relation, Times, Verdict
 from hydramem.ingest.extract.found import Found, Name
 from hydramem.ingest.resolve import merge, resolve
+from hydramem.ingest.supersede import may_return, returned, withdrawn
 from hydramem.ingest.target import Target
 from hydramem.storage.store import GraphStore
 
@@ -52,6 +53,22 @@ class Woven:
             for row in self.entities
             if enough(row.mention_count) and not enough(self.before.get(row.id, 0))
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A relation that was rejected, with its verdict, and why in words."""
+
+    relation: Relation
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """Relations to store, and those that were refused and live on in the history alone."""
+
+    kept: tuple[Relation, ...] = ()
+    refused: tuple[Refused, ...] = ()
 
 
 def weave(
@@ -127,12 +144,15 @@ def relate(
     chunks: Mapping[str, Chunk],
     entities: Sequence[Entity],
     origin: Origin = "extracted",
-) -> tuple[list[Relation], list[Relation]]:
+) -> Related:
     """Turn statements into relations, those stored already gaining evidence.
+
+    New ones are judged, and those that gained evidence are judged again, unless a person or a model that
+    read it has decided.
 
     Args:
         stated: What chunks state.
-        target: Where they go, and who decides on each new one.
+        target: Where they go, and who decides.
         before: Mention counts of the entities that were stored before; a relation of others is new.
         at: The time of the write.
         chunks: The chunks of the write, by id.
@@ -140,28 +160,51 @@ def relate(
         origin: Who says so: extraction, or an agent.
 
     Returns:
-        Relations to store, and relations refused.
+        What to store, and what was refused.
     """
     grouped: dict[str, list[Stated]] = defaultdict(list)
     for each in stated:
         grouped[each.id].append(each)
     stored = _stored(grouped.values(), target.graph, before)
-    known = [_gained(old, grouped[id]) for id, old in stored.items() if id in grouped]
+    known = {id: _gained(old, grouped[id]) for id, old in stored.items() if id in grouped}
     fresh = [
         _new(group, project=target.project, at=at, origin=origin)
         for id, group in grouped.items()
         if id not in stored
     ]
-    if target.accept is None or not fresh:
-        return [*known, *fresh], []
-    verdicts = target.accept(_candidates(fresh, target.graph, chunks, entities))
-    judged = [decided(relation, verdict, at) for relation, verdict in zip(fresh, verdicts, strict=True)]
-    kept = [relation for relation in judged if relation.verdict != "rejected"]
-    return [*known, *kept], [relation for relation in judged if relation.verdict == "rejected"]
+    if target.accept is None:
+        return Related(kept=(*known.values(), *fresh))
+    gained = [row for id, row in known.items() if row.evidence != stored[id].evidence and not is_given(row)]
+    asked = [*fresh, *gained]
+    verdicts = target.accept(candidates_of(asked, target.graph, chunks=chunks, entities=entities))
+    refused: list[Refused] = []
+    kept = dict(known)
+    for old, verdict in zip(asked, verdicts, strict=True):
+        row = decided(old, verdict, at)
+        if row.verdict != "rejected":
+            kept[row.id] = returned(row) if old.verdict == "rejected" else row
+        elif old.id in known:
+            kept[row.id] = withdrawn(row, at) if old.state == "active" else row
+        else:
+            refused.append(Refused(relation=row, reason=verdict.explanation))
+    return Related(kept=tuple(kept.values()), refused=tuple(refused))
+
+
+def is_given(relation: Relation) -> bool:
+    """Say whether a person, or a model that read the evidence, has decided on a relation."""
+    return (relation.verifier or "").startswith(("person:", "vog:"))
 
 
 def decided(relation: Relation, verdict: Verdict, at: datetime) -> Relation:
-    """Return a relation with what verification decided on it."""
+    """Return a relation with what verification decided on it.
+
+    What a person decided only a person changes, and what a model that read the evidence decided only one
+    of both: then the relation is returned as it is.
+    """
+    if is_given(relation) and verdict.stage == "srmkg":
+        return relation
+    if verdict.stage != "person" and (relation.verifier or "").startswith("person:"):
+        return relation
     return replace(
         relation,
         verdict=verdict.decision,
@@ -170,15 +213,28 @@ def decided(relation: Relation, verdict: Verdict, at: datetime) -> Relation:
         verified_at=at,
         scores=verdict.scores,
         quote=verdict.quote or relation.quote,
+        layer=verdict.layer or relation.layer,
     )
 
 
-def _candidates(
+def candidates_of(
     relations: Sequence[Relation],
     graph: GraphStore,
-    chunks: Mapping[str, Chunk],
-    entities: Sequence[Entity],
+    *,
+    chunks: Mapping[str, Chunk] | None = None,
+    entities: Sequence[Entity] = (),
 ) -> list[Candidate]:
+    """Return relations with their ends and with those chunks of their evidence that are active.
+
+    Args:
+        relations: Stored, or about to be.
+        graph: Where the rest is read.
+        chunks: Chunks of the write at hand, by id.
+        entities: Entities of the write at hand.
+    """
+    chunks = dict(chunks or {})
+    wanted = {id for relation in relations for id in relation.evidence} - chunks.keys()
+    chunks |= {row.id: row for row in graph.chunks(sorted(wanted)) if row.state == "active"}
     ends = {row.id: row for row in entities}
     missing = {end for relation in relations for end in (relation.subject, relation.object)} - ends.keys()
     ends |= {row.id: row for row in graph.entities(sorted(missing))}
@@ -207,14 +263,13 @@ def _stored(
 def _gained(old: Relation, group: Sequence[Stated]) -> Relation:
     """Return a stored relation with more evidence; what only lost its support is believed again."""
     evidence = dict.fromkeys((*old.evidence, *(each.chunk for each in group)))
-    revived = old.state == "archived" and old.origin == "extracted"
+    if may_return(old) and old.origin == "extracted":
+        old = returned(old)
     return replace(
         old,
         evidence=tuple(evidence)[-_MOST_EVIDENCE:],
         confidence=max(old.confidence, *(each.confidence for each in group)),
         quote=old.quote or group[0].quote,
-        state="active" if revived else old.state,
-        times=replace(old.times, retired_at=None) if revived else old.times,
     )
 
 

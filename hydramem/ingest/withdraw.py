@@ -4,6 +4,7 @@ A relation is believed while at least one of its evidence chunks is active. Its 
 cut, so that what brings a chunk back can bring back what rested on it.
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from hydramem.core.errors import NotFoundError
 from hydramem.core.results import Forgotten
 from hydramem.core.time import now
 from hydramem.core.types import Change, Chunk, Document, Entity, Relation, State
+from hydramem.ingest.supersede import is_version, may_return, returned
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import Mirror, worth_a_vector
 from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Write
@@ -34,19 +36,21 @@ def forget(ids: Sequence[str], *, graph: GraphStore, mirror: Mirror) -> Forgotte
 def revive(ids: Sequence[str], *, graph: GraphStore, mirror: Mirror) -> Forgotten:
     """Bring archived chunks and documents back, and the archived relations that they support.
 
+    A relation comes back by its own id too: one that was taken out on purpose, only so.
+
     Raises:
-        NotFoundError: An id is neither a chunk's nor a document's; nothing is written.
+        NotFoundError: An id is no chunk's, document's or withdrawn relation's; nothing is written.
     """
     return _move("revive", "archived", "active", ids, graph, mirror)
 
 
 def unsupported(retired: Sequence[str], graph: GraphStore) -> tuple[Relation, ...]:
-    """Return the active relations whose evidence would all be inactive once these chunks are retired."""
+    """Return the relations whose evidence would all be inactive once these chunks are retired."""
     gone = set(retired)
     resting = [
         relation
         for relation in _relations_on(retired, graph)
-        if relation.state == "active" and gone.intersection(relation.evidence)
+        if relation.state in ("active", "superseded") and gone.intersection(relation.evidence)
     ]
     others = sorted({chunk for relation in resting for chunk in relation.evidence} - gone)
     active = {chunk.id for chunk in graph.chunks(others) if chunk.state == "active"}
@@ -58,7 +62,7 @@ def _supported(revived: Sequence[str], graph: GraphStore) -> tuple[Relation, ...
     return tuple(
         relation
         for relation in _relations_on(revived, graph)
-        if relation.state == "archived" and back.intersection(relation.evidence)
+        if may_return(relation) and back.intersection(relation.evidence)
     )
 
 
@@ -73,6 +77,10 @@ def moved_relation(relation: Relation, state: State, at: datetime | None) -> Rel
     return replace(relation, state=state, times=replace(relation.times, retired_at=at))
 
 
+def _moved_relation(relation: Relation, at: datetime | None) -> Relation:
+    return returned(relation) if at is None else moved_relation(relation, "archived", at)
+
+
 def moved_chunk(chunk: Chunk, state: State, at: datetime | None) -> Chunk:
     """Return a chunk in another state, retired at a time or no longer retired."""
     return replace(chunk, state=state, times=replace(chunk.times, retired_at=at))
@@ -82,29 +90,49 @@ def _move(
     operation: str, before: State, after: State, ids: Sequence[str], graph: GraphStore, mirror: Mirror
 ) -> Forgotten:
     with mirror.one_writer:
-        chunks, documents = _find(ids, graph)
+        named = _relations(ids, graph) if after == "active" else ()
+        taken = {relation.id for relation in named}
+        chunks, documents = _find([id for id in ids if id not in taken], graph)
         moving = tuple(chunk for chunk in chunks if chunk.state == before)
         owners = tuple(document for document in documents if document.state == before)
         touched = [chunk.id for chunk in moving]
-        relations = unsupported(touched, graph) if after == "archived" else _supported(touched, graph)
+        if after == "archived":
+            relations = unsupported(touched, graph)
+        else:
+            back = tuple(row for row in named if row.state == "archived")
+            relations = (*back, *(row for row in _supported(touched, graph) if row.id not in taken))
         at = now() if after == "archived" else None
         entities = _recounted(touched, 1 if after == "active" else -1, graph)
         write = Write(
             changes=(
                 *_changes(operation, owners, lambda row: _moved_document(row, after, at)),
                 *_changes(operation, moving, lambda row: moved_chunk(row, after, at)),
-                *_changes(operation, relations, lambda row: moved_relation(row, after, at)),
+                *_changes(operation, relations, lambda row: _moved_relation(row, at)),
             ),
             documents=tuple(_moved_document(row, after, at) for row in owners),
             chunks=tuple(moved_chunk(row, after, at) for row in moving),
             entities=entities,
-            relations=tuple(moved_relation(row, after, at) for row in relations),
+            relations=tuple(_moved_relation(row, at) for row in relations),
         )
         if write.changes:
             # Names that become worth a vector again have lost theirs; the others keep what they have.
             worth = {row.id: row.name for row in entities if worth_a_vector(row.mention_count)}
             mirror.commit(write, mirror.embed_by_id(worth) if after == "active" else None)
     return Forgotten(chunks=tuple(touched), relations=len(relations))
+
+
+def _relations(ids: Sequence[str], graph: GraphStore) -> tuple[Relation, ...]:
+    found = (find_changed_relation(id, graph) for id in dict.fromkeys(ids) if id.startswith("r_"))
+    return tuple(row for row in found if row is not None and not is_version(row))
+
+
+def find_changed_relation(id: str, graph: GraphStore) -> Relation | None:
+    """Return a relation by its id alone, where a Change of its own tells its ends; None where none does."""
+    for change in reversed(graph.changes(target=id)):
+        row = json.loads(change.after or change.before or "{}")
+        if subject := row.get("subject"):
+            return next((one for one in graph.relations([subject]) if one.id == id), None)
+    return None
 
 
 def _find(ids: Sequence[str], graph: GraphStore) -> tuple[tuple[Chunk, ...], tuple[Document, ...]]:

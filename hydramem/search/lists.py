@@ -9,9 +9,10 @@ from pathlib import Path
 
 from hydramem.core.errors import NotFoundError
 from hydramem.core.ids import document_id, entity_key, session_id
-from hydramem.core.results import DocumentView, RelationView, Stats
-from hydramem.core.types import Relation, State
+from hydramem.core.results import DocumentView, Related, RelationView, Stats
+from hydramem.core.types import Entity, Relation, State
 from hydramem.graph.snapshot import Snapshot, Snapshots
+from hydramem.ingest.relate import Asserted
 from hydramem.llm.model import Embedder
 from hydramem.storage.schema import SCHEMA_VERSION
 from hydramem.storage.store import LIVE, ChunkFilter, GraphStore, Listing, holds
@@ -95,11 +96,28 @@ def relations(
     return named(rows, graph)
 
 
-def named(rows: Sequence[Relation], graph: GraphStore) -> tuple[RelationView, ...]:
-    """Return relations with their ends named, in the same order."""
-    ends = sorted({end for row in rows for end in (row.subject, row.object)})
-    names = {entity.id: entity.name for entity in graph.entities(ends)}
+def named(
+    rows: Sequence[Relation], graph: GraphStore, *, known: Sequence[Entity] = ()
+) -> tuple[RelationView, ...]:
+    """Return relations with their ends named, in the same order; `known` entities are not looked up."""
+    names = {entity.id: entity.name for entity in known}
+    ends = {end for row in rows for end in (row.subject, row.object)} - names.keys()
+    names |= {entity.id: entity.name for entity in graph.entities(sorted(ends))}
     return tuple(_view(row, names) for row in rows)
+
+
+def related(done: Asserted, graph: GraphStore) -> Related:
+    """Return what relating did, with every end named."""
+    (relation,) = named([done.relation], graph, known=done.ends)
+    return Related(
+        relation=relation,
+        created=done.created,
+        stored=done.kept,
+        explanation="" if done.verdict is None else done.verdict.explanation,
+        superseded=named(done.superseded, graph, known=done.ends),
+        conflicts=named(done.clashing, graph, known=done.ends),
+        notes=done.notes,
+    )
 
 
 def _view(row: Relation, names: Mapping[str, str]) -> RelationView:

@@ -1,0 +1,226 @@
+"""Relate: what a person or an agent asserts of two entities, judged, dated and kept.
+
+A new relation is judged before the writer lock is taken, since a model may read its evidence; what the
+judgement rested on is looked at again under the lock. What it does to the relations that are there is
+decided by `supersede` alone.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from hydramem.core.ids import relation_id
+from hydramem.core.time import check_interval, now
+from hydramem.core.types import Candidate, Change, Entity, Relation, Verdict
+from hydramem.ingest.statement import Draft, Statement, checked, draft
+from hydramem.ingest.supersede import Outcome, closed, fact_of, newest_said, revised, supersede
+from hydramem.ingest.target import Target
+from hydramem.ingest.weave import decided
+from hydramem.storage.changes import record
+from hydramem.storage.outbox import worth_a_vector
+from hydramem.storage.store import GraphStore, Write
+
+# Verdicts of these are not asked for again because a chunk more says the same.
+_LASTING = ("vog:", "person:")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Functional:
+    """Which relation types have one object at a time.
+
+    Attributes:
+        types: Those that are said to: a new relation of one ends the one before.
+        seems: Says of another type whether what is stored suggests it: those clash, and none is ended.
+    """
+
+    types: Collection[str] = ()
+    seems: Callable[[str], bool] = lambda type: False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asserted:
+    """What relating did.
+
+    Attributes:
+        relation: As it is now; as it was stated where it was rejected.
+        ends: Subject and object.
+        created: Whether it is new.
+        kept: False where verification rejected it.
+        verdict: What verification said in this call; None where it was not asked.
+        superseded: Relations that ended because of it, as they are now.
+        clashing: Relations that contradict it and stay.
+        notes: A sentence for each of both, in their order.
+    """
+
+    relation: Relation
+    ends: tuple[Entity, Entity]
+    created: bool
+    kept: bool = True
+    verdict: Verdict | None = None
+    superseded: tuple[Relation, ...] = ()
+    clashing: tuple[Relation, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def relate(statement: Statement, *, target: Target, functional: Functional) -> Asserted:
+    """Store a relation that is asserted; an equal current one is returned, and may gain evidence.
+
+    One that had ended and is stated again without a time begins anew, now. One that was taken out comes
+    back. Of a functional type, the relation before it ends where this one begins later, else both stay
+    and the clash is told.
+
+    Args:
+        statement: What is asserted.
+        target: Where to store it, and what judges it.
+        functional: Types that have one object at a time.
+
+    Raises:
+        InvalidInputError: A field is wrong; nothing is written.
+        NotFoundError: A chunk of the evidence is not in the project; nothing is written.
+    """
+    statement, began = checked(statement), now()
+    judged: tuple[Relation, Verdict] | None = None
+    while True:
+        with target.one_writer:
+            drafted = draft(statement, target, began)
+            if judged is not None and _same_claim(judged[0], drafted.relation):
+                return _store(statement, drafted, judged[1], target, functional)
+            if target.accept is None or not _to_judge(drafted):
+                return _store(statement, drafted, None, target, functional)
+        subject, object = drafted.ends
+        asked = Candidate(
+            relation=drafted.relation, subject=subject, object=object, passages=drafted.passages
+        )
+        (verdict,) = target.accept([asked])
+        judged = drafted.relation, verdict
+
+
+def _same_claim(one: Relation, other: Relation) -> bool:
+    return (one.id, one.evidence, one.quote) == (other.id, other.evidence, other.quote)
+
+
+def _to_judge(drafted: Draft) -> bool:
+    """Say whether there is no verdict on this: it is new, is back, or has more evidence than before."""
+    old, new = drafted.stored, drafted.relation
+    if old is None:
+        return True
+    lasting = old.verifier is not None and old.verifier.startswith(_LASTING)
+    return not lasting and (old.evidence, old.state) != (new.evidence, new.state)
+
+
+def _store(
+    statement: Statement, drafted: Draft, verdict: Verdict | None, target: Target, functional: Functional
+) -> Asserted:
+    at = now()
+    relation = drafted.relation
+    if drafted.stored is None:
+        relation = replace(relation, times=replace(relation.times, recorded_at=at))
+    if verdict is not None:
+        relation = decided(relation, verdict, at)
+    if verdict is not None and verdict.decision == "rejected":
+        refused = _change(relation, None, verdict.explanation)
+        target.commit(Write(changes=(refused,)), {})
+        return Asserted(relation=relation, ends=drafted.ends, created=False, kept=False, verdict=verdict)
+    relation, versions = _dated(relation, drafted.stored, statement, at)
+    rivals = {row.id: row for row in drafted.others if row.id != relation.id and row.state == "active"}
+    outcome = _outcome(relation, drafted.stored, tuple(rivals.values()), target.graph, functional)
+    if outcome.closings:
+        relation = _begun(relation, outcome.closings[0].until)
+    ended = {
+        each.id: closed(rivals[each.id], until=each.until, at=at, by=relation.id) for each in outcome.closings
+    }
+    changes = _changes(statement, drafted, relation, rivals, {id: row for id, (row, _) in ended.items()})
+    if changes:
+        rows = (relation, *versions, *(row for pair in ended.values() for row in pair))
+        write = Write(changes=changes, entities=drafted.ends, mentions=drafted.mentions, relations=rows)
+        crossing = [row for row in drafted.ends if _crosses(row, drafted.before.get(row.id))]
+        target.commit(write, target.embed_by_id({row.id: row.name for row in crossing}))
+    return Asserted(
+        relation=relation,
+        ends=drafted.ends,
+        created=drafted.stored is None,
+        verdict=verdict,
+        superseded=tuple(current for current, _ in ended.values()),
+        clashing=tuple(rivals[each.id] for each in outcome.clashes),
+        notes=outcome.notes,
+    )
+
+
+def _dated(
+    relation: Relation, stored: Relation | None, statement: Statement, at: datetime
+) -> tuple[Relation, tuple[Relation, ...]]:
+    """Give a stored relation the end that a statement names, and keep the version believed until now."""
+    if stored is None or statement.valid_to is None or statement.valid_to == relation.times.valid_to:
+        return relation, ()
+    check_interval(relation.times.valid_from, statement.valid_to, name="valid_from, valid_to")
+    changed, _ = revised(relation, valid_to=statement.valid_to, at=at)
+    believed = stored.state != "archived"
+    return changed, (revised(stored, valid_to=None, at=at)[1],) if believed else ()
+
+
+def _begun(relation: Relation, moment: datetime) -> Relation:
+    """Let a relation that ends others begin where they end: before that they were true, and it was not."""
+    if relation.times.valid_from is not None:
+        return relation
+    id = relation_id(relation.project, relation.subject, relation.type, relation.object, moment)
+    return replace(relation, id=id, times=replace(relation.times, valid_from=moment))
+
+
+def _outcome(
+    relation: Relation,
+    stored: Relation | None,
+    rivals: Sequence[Relation],
+    graph: GraphStore,
+    functional: Functional,
+) -> Outcome:
+    if not rivals:
+        return Outcome()
+    # A stored one without a beginning cannot be given one: it is part of what it is.
+    movable = stored is None or relation.times.valid_from is not None
+    may_close = movable and relation.type in functional.types
+    evidence = sorted({id for row in (relation, *rivals) for id in row.evidence})
+    said = {chunk.id: chunk.happened_at or chunk.times.recorded_at for chunk in graph.chunks(evidence)}
+    new, *others = (
+        fact_of(
+            row,
+            subject=relation.subject,
+            said_at=newest_said(row, [said[id] for id in row.evidence if id in said]),
+        )
+        for row in (relation, *rivals)
+    )
+    outcome = supersede(new, others, may_close=may_close)
+    known = relation.type in functional.types or (bool(outcome.clashes) and functional.seems(relation.type))
+    return outcome if known else Outcome()
+
+
+def _crosses(entity: Entity, before: Entity | None) -> bool:
+    had = before is not None and worth_a_vector(before.mention_count)
+    return worth_a_vector(entity.mention_count) and not had
+
+
+def _changes(
+    statement: Statement,
+    drafted: Draft,
+    relation: Relation,
+    rivals: Mapping[str, Relation],
+    ended: Mapping[str, Relation],
+) -> tuple[Change, ...]:
+    """Record the new entities, the relation, and what it ended; nothing where nothing changes."""
+    told = f": {statement.reason}" if statement.reason else ""
+    changes = [
+        record("relate", project=row.project, target=row.id, after=row)
+        for row in drafted.ends
+        if row.id not in drafted.before
+    ]
+    if relation != drafted.stored:
+        changes.append(_change(relation, drafted.stored, statement.reason))
+    changes.extend(
+        _change(row, rivals[id], f"superseded by {relation.id}{told}") for id, row in ended.items()
+    )
+    return tuple(changes)
+
+
+def _change(relation: Relation, before: Relation | None, reason: str | None) -> Change:
+    return record(
+        "relate", project=relation.project, target=relation.id, before=before, after=relation, reason=reason
+    )

@@ -1,0 +1,115 @@
+"""Relate: what verification says of an assertion, and what it then does to others."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from hydramem.core.config import MemoryConfig
+from hydramem.core.types import Candidate, Decision, Verdict
+from hydramem.ingest.relate import Asserted, Functional, relate
+from hydramem.ingest.remember import Draft, remember
+from hydramem.ingest.statement import Statement
+from hydramem.storage.store import Listing
+from tests.ingest.conftest import PROJECT, Kit
+
+FUNCTIONAL = Functional(types=("works_for",))
+
+
+class Judge:
+    """Gives one decision, and keeps what it was asked."""
+
+    def __init__(self, decision: Decision) -> None:
+        self.decision = decision
+        self.asked: list[Candidate] = []
+
+    def __call__(self, candidates: Sequence[Candidate]) -> list[Verdict]:
+        self.asked.extend(candidates)
+        verdict = Verdict(
+            decision=self.decision, score=0.5, stage="srmkg", verifier="srmkg:test", explanation="Because."
+        )
+        return [verdict for _ in candidates]
+
+
+def state(
+    kit: Kit,
+    object: str,
+    judge: Judge | None = None,
+    *,
+    functional: Functional = FUNCTIONAL,
+    **values: object,
+) -> Asserted:
+    said = Statement(subject="Ada", type="works_for", object=object, **values)
+    return relate(said, target=kit.target(judge), functional=functional)
+
+
+def test_what_is_deferred_is_stored_and_ends_nothing(kit: Kit) -> None:
+    state(kit, "Acme")
+    done = state(kit, "Beta", Judge("deferred"))
+    assert (done.relation.verdict, done.relation.layer) == ("deferred", "working")
+    assert [row.object for row in done.clashing] == [row.object for row in kit.relations()[1:]]
+    assert done.superseded == ()
+    assert {row.state for row in kit.relations()} == {"active"}
+
+
+def test_what_is_rejected_is_kept_in_the_history_alone(kit: Kit) -> None:
+    done = state(kit, "Acme", Judge("rejected"), reason="hearsay")
+    assert not done.kept
+    assert kit.graph.list_entities(PROJECT, Listing()) == ()
+    assert kit.relations() == []
+    (change,) = kit.graph.changes(target=done.relation.id)
+    assert (change.before, change.reason) == (None, "Because.")
+    assert '"verdict": "rejected"' in str(change.after)
+
+
+def test_a_stored_relation_is_judged_again_only_for_more_evidence(kit: Kit) -> None:
+    draft = Draft(text="She went to Acme.", kind="note")
+    chunk = remember(draft, target=kit.target(), settings=MemoryConfig()).id
+    judge = Judge("accepted")
+    state(kit, "Acme", judge)
+    state(kit, "Acme", judge)
+    assert len(judge.asked) == 1
+    done = state(kit, "Acme", judge, evidence=(chunk,))
+    assert [row.id for row in judge.asked[1].passages] == [chunk]
+    assert (done.created, done.relation.verdict, done.relation.evidence) == (False, "accepted", (chunk,))
+    names = {row.name: row.mention_count for row in kit.graph.list_entities(PROJECT, Listing())}
+    assert (names["Ada"], names["Acme"]) == (1, 1)
+
+
+def test_a_name_that_an_evidence_makes_common_gets_a_vector(kit: Kit) -> None:
+    notes = [f"Note {number} says so." for number in range(3)]
+    chunks = tuple(
+        remember(Draft(text=text, kind="note"), target=kit.target(), settings=MemoryConfig()).id
+        for text in notes
+    )
+    state(kit, "Acme", evidence=chunks)
+    query = kit.embedder.embed_query("Acme")
+    assert kit.vectors.nearest_entities(query, (PROJECT,), 1)[0].score > 0.99
+
+
+@pytest.mark.parametrize("seems", [True, False])
+def test_a_type_that_only_seems_functional_clashes_and_ends_nothing(kit: Kit, seems: bool) -> None:
+    functional = Functional(seems=lambda type: seems)
+    state(kit, "Acme", functional=functional)
+    done = state(kit, "Beta", functional=functional)
+    assert (len(done.clashing), len(done.superseded)) == (int(seems), 0)
+
+
+def test_an_older_statement_does_not_end_a_newer_one(kit: Kit) -> None:
+    state(kit, "Beta", valid_from=datetime(2022, 1, 1, tzinfo=UTC))
+    done = state(kit, "Acme", valid_from=datetime(2019, 1, 1, tzinfo=UTC))
+    assert (len(done.clashing), len(done.superseded)) == (1, 0)
+    ended = state(
+        kit,
+        "Acme",
+        valid_from=datetime(2019, 1, 1, tzinfo=UTC),
+        valid_to=datetime(2022, 1, 1, tzinfo=UTC),
+    )
+    assert (ended.clashing, ended.created) == ((), False)
+
+
+def test_both_directions_of_a_mutual_relation_are_one(kit: Kit) -> None:
+    first = state(kit, "Acme", bidirectional=True)
+    turned = Statement(subject="Acme", type="works_for", object="Ada", bidirectional=True)
+    again = relate(turned, target=kit.target(), functional=FUNCTIONAL)
+    assert (again.created, again.relation) == (False, first.relation)
