@@ -80,8 +80,8 @@ def test_every_argument_is_explained_and_optional_ones_are_named(operation):
     assert set(explained) == set(parameters) - {"self"}
     for name, parameter in operation.signature.parameters.items():
         if parameter.kind is not parameter.KEYWORD_ONLY:
-            subject = 3 if "object" in parameters else 2  # a relation's is what it says of two things
-            assert list(operation.signature.parameters).index(name) < subject, "keyword-only after the subject"
+            most = 3 if "object" in parameters else 2  # a relation's subject is all that it says
+            assert list(operation.signature.parameters).index(name) < most, "keyword-only after the subject"
 
 
 def test_the_two_lines_of_the_readme_are_the_ones_that_are_run():

@@ -15,13 +15,10 @@ from hydramem.core.types import Candidate, Change, Entity, Relation, Verdict
 from hydramem.ingest.statement import Draft, Statement, checked, draft
 from hydramem.ingest.supersede import Outcome, closed, fact_of, newest_said, revised, supersede
 from hydramem.ingest.target import Target
-from hydramem.ingest.weave import decided
+from hydramem.ingest.weave import decided, is_given
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import worth_a_vector
 from hydramem.storage.store import GraphStore, Write
-
-# Verdicts of these are not asked for again because a chunk more says the same.
-_LASTING = ("vog:", "person:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +101,7 @@ def _to_judge(drafted: Draft) -> bool:
     old, new = drafted.stored, drafted.relation
     if old is None:
         return True
-    lasting = old.verifier is not None and old.verifier.startswith(_LASTING)
-    return not lasting and (old.evidence, old.state) != (new.evidence, new.state)
+    return not is_given(old) and (old.evidence, old.state) != (new.evidence, new.state)
 
 
 def _store(
