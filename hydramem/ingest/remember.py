@@ -80,7 +80,7 @@ def remember(
         id=id,
         created=True,
         entities=tuple(entity.name for entity in woven.entities),
-        steps=("screen", "extract", "embed", "store"),
+        steps=("screen", "extract", "embed", *(("verify",) if target.accept else ()), "store"),
     )
 
 
@@ -151,7 +151,7 @@ def _chunk(draft: Draft, id: str, project: str, position: int, at: datetime) -> 
 
 
 def _write(draft: Draft, chunk: Chunk, woven: Woven, target: Target) -> Write:
-    relations, refused = relate(
+    related = relate(
         woven.stated,
         target=target,
         before=woven.before,
@@ -163,13 +163,13 @@ def _write(draft: Draft, chunk: Chunk, woven: Woven, target: Target) -> Write:
     return Write(
         changes=(
             record("remember", project=project, target=chunk.id, after=chunk),
-            *(record("remember", project=project, target=row.id, after=row) for row in refused),
+            *(each.change("remember") for each in related.refused),
         ),
         sessions=_sessions(draft, project, woven.at, target.graph),
         chunks=(chunk,),
         entities=woven.entities,
         mentions=woven.mentions,
-        relations=tuple(relations),
+        relations=related.kept,
     )
 
 

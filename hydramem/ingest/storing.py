@@ -11,7 +11,7 @@ from hydramem.ingest.compare import Difference, unfinished
 from hydramem.ingest.extract.found import Found
 from hydramem.ingest.rows import Draft
 from hydramem.ingest.target import Target
-from hydramem.ingest.weave import Stated, Woven, relate, weave
+from hydramem.ingest.weave import Related, Stated, Woven, relate, weave
 from hydramem.ingest.withdraw import document_chunks, moved_relation, unsupported
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import worth_a_vector
@@ -140,7 +140,7 @@ class Storing:
         at: datetime,
     ) -> None:
         """Commit works as wholes: documents, active chunks, relations and what is retired."""
-        relations, refused = relate(
+        related = relate(
             stated,
             target=self.target,
             before=woven.before,
@@ -149,6 +149,7 @@ class Storing:
             entities=entities,
         )
         retired = [row.id for work in works for row in work.difference.retire]
+        relations = related.kept
         stated_again = {relation.id for relation in relations}
         lost = [
             moved_relation(relation, "archived", at)
@@ -157,9 +158,8 @@ class Storing:
         ]
         write = Write(
             changes=(
-                *(_change(work, relations, lost, refused) for work in works),
-                # They live nowhere else: what was refused, by whom and by which scores.
-                *(record("ingest", project=row.project, target=row.id, after=row) for row in refused),
+                *(_change(work, related, lost) for work in works),
+                *(each.change("ingest") for each in related.refused),
             ),
             documents=tuple(_document(work, at) for work in works),
             sessions=tuple(session for work in works for session in work.draft.sessions),
@@ -252,9 +252,7 @@ def _document(work: Work, at: datetime) -> Document:
     return replace(document, times=replace(work.document.times, retired_at=None))
 
 
-def _change(
-    work: Work, relations: Sequence[Relation], lost: Sequence[Relation], refused: Sequence[Relation]
-) -> Change:
+def _change(work: Work, related: Related, lost: Sequence[Relation]) -> Change:
     """Summarise what one document's storing did, by the ids of its rows."""
     document, difference = work.draft.document, work.difference
     own = {row.id for row in (*difference.write, *difference.retire)}
@@ -270,7 +268,9 @@ def _change(
         "content_hash": document.content_hash,
         "source": document.source,
         "chunks": [row.id for row in difference.write],
-        "relations": [row.id for row in relations if not own.isdisjoint(row.evidence)],
-        "relations_refused": [row.id for row in refused if not own.isdisjoint(row.evidence)],
+        "relations": [row.id for row in related.kept if not own.isdisjoint(row.evidence)],
+        "relations_refused": [
+            each.relation.id for each in related.refused if not own.isdisjoint(each.relation.evidence)
+        ],
     }
     return record("ingest", project=document.project, target=document.id, before=before, after=after)

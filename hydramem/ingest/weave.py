@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hydramem.core.ids import relation_id
-from hydramem.core.types import Candidate, Chunk, Entity, Mention, Origin, Relation, Times, Verdict
+from hydramem.core.types import Candidate, Change, Chunk, Entity, Mention, Origin, Relation, Times, Verdict
 from hydramem.ingest.extract.found import Found, Name
 from hydramem.ingest.resolve import merge, resolve
 from hydramem.ingest.supersede import may_return, returned, withdrawn
 from hydramem.ingest.target import Target
+from hydramem.storage.changes import record
 from hydramem.storage.store import GraphStore
 
 _MOST_EVIDENCE = 64
@@ -57,15 +58,24 @@ class Woven:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """A relation that was rejected, with its verdict, and why in words."""
+    """A relation that was rejected, and why in words; `before` is its stored row, where it had one."""
 
     relation: Relation
     reason: str
+    before: Relation | None = None
+
+    def change(self, operation: str) -> Change:
+        """Return the record of it: where it was not stored before, it lives nowhere else."""
+        row = self.relation
+        why = self.reason or None
+        return record(
+            operation, project=row.project, target=row.id, before=self.before, after=row, reason=why
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Related:
-    """Relations to store, and those that were refused and live on in the history alone."""
+    """Relations to store, and those that were refused: new ones live on in the history alone."""
 
     kept: tuple[Relation, ...] = ()
     refused: tuple[Refused, ...] = ()
@@ -184,7 +194,8 @@ def relate(
         if row.verdict != "rejected":
             kept[row.id] = returned(row) if old.verdict == "rejected" else row
         elif old.id in known:
-            kept[row.id] = withdrawn(row, at) if old.state == "active" else row
+            kept[row.id] = row = withdrawn(row, at) if old.state == "active" else row
+            refused.append(Refused(relation=row, reason=verdict.explanation, before=stored[row.id]))
         else:
             refused.append(Refused(relation=row, reason=verdict.explanation))
     return Related(kept=tuple(kept.values()), refused=tuple(refused))
