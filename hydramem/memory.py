@@ -28,6 +28,7 @@ from hydramem.core.results import (
     DocumentView,
     Forgotten,
     GraphView,
+    History,
     Ingested,
     Neighbor,
     Path,
@@ -49,17 +50,21 @@ from hydramem.ingest.ingest import Progress, ingest
 from hydramem.ingest.relate import Functional, relate
 from hydramem.ingest.remember import Draft, remember
 from hydramem.ingest.statement import Statement
-from hydramem.ingest.target import Target
+from hydramem.ingest.target import Accept, Target
 from hydramem.ingest.unrelate import Withdrawal, unrelate
 from hydramem.ingest.withdraw import forget, revive
 from hydramem.llm.choose import choose_generator, choose_next_embedder, still_to_configure
 from hydramem.llm.model import Embedder, Generator
 from hydramem.search import explore, lists, overview
+from hydramem.search.history import history
 from hydramem.search.prime import prime
 from hydramem.search.rerank import choose_reranker
 from hydramem.search.search import recall
 from hydramem.search.view import View, view
 from hydramem.storage.store import LIVE, ChunkFilter, Listing
+from hydramem.verification.accepting import Accepting
+from hydramem.verification.verify import Judge
+from hydramem.verification.weights import DEFAULT
 
 _MAX_PAGE = 1000
 _MAX_TOKENS = 1_000_000
@@ -173,7 +178,8 @@ class Memory:
             InvalidInputError: A source does not exist; nothing is written.
         """
         store = self._use()
-        target = self._target(project)
+        accepting = Accepting(self._judge(project))
+        target = self._target(project, accepting)
         with store.one_ingest:
             done = ingest(
                 [sources] if isinstance(sources, str | FilePath) else sources,
@@ -183,7 +189,8 @@ class Memory:
                 progress=progress,
             )
             store.mirror.settle()
-        return done
+        decisions = accepting.afterwards("ingest", graph=store.graph, mirror=store.mirror)
+        return replace(done, verification=decisions)
 
     def ingest_extracted(
         self,
@@ -209,9 +216,10 @@ class Memory:
             InvalidInputError: A field is wrong; nothing is written.
         """
         store = self._use()
-        target = self._target(project)
+        accepting = Accepting(self._judge(project))
+        target = self._target(project, accepting)
         with store.one_ingest:
-            return ingest_extracted(
+            done = ingest_extracted(
                 source,
                 chunks,
                 entities=entities,
@@ -219,7 +227,10 @@ class Memory:
                 title=title,
                 target=target,
                 settings=store.config.ingest,
+                screening=store.config.memory,
             )
+        decisions = accepting.afterwards("ingest_extracted", graph=store.graph, mirror=store.mirror)
+        return replace(done, verification=decisions)
 
     def remember(
         self,
@@ -241,6 +252,9 @@ class Memory:
         project: str | None = None,
     ) -> Remembered:
         """Store one memory; an equal current one is returned instead of stored twice.
+
+        A text that gives orders to the model that reads it, or hides something, is quarantined: kept and
+        listed, not recalled until a person revives it.
 
         Args:
             text: What to remember.
@@ -279,7 +293,10 @@ class Memory:
             expires_at=_when(expires_at, "expires_at"),
             private=private,
         )
-        return remember(draft, target=self._target(project), settings=store.config.memory)
+        accepting = Accepting(self._judge(project))
+        done = remember(draft, target=self._target(project, accepting), settings=store.config.memory)
+        accepting.afterwards("remember", graph=store.graph, mirror=store.mirror)
+        return done
 
     def relate(
         self,
@@ -403,7 +420,8 @@ class Memory:
     def revive(self, ids: Sequence[str]) -> Forgotten:
         """Bring back what was forgotten, with the relations that it supports, or what was unrelated.
 
-        It undoes the forgetting: reads of what was known answer as if it had not happened.
+        It undoes the forgetting: reads of what was known answer as if it had not happened. A quarantined
+        memory is recalled from then on: read it first.
 
         Args:
             ids: Ids of chunks, documents or relations.
@@ -700,6 +718,19 @@ class Memory:
             snapshots=store.snapshots,
         )
 
+    def history(self, id: str, *, project: str | None = None) -> History:
+        """Return the life of one thing, oldest first: what changed, when, by whom and why.
+
+        Args:
+            id: Id of a memory, chunk, document, entity or relation.
+            project: Namespace in which a relation is looked for first; the handle's own where not given.
+
+        Raises:
+            NotFoundError: Nothing has that id, and nothing had.
+        """
+        store, name = self._use(), self._name(project)
+        return history(id, graph=store.graph, snapshot=lambda: store.snapshots.of(name))
+
     def expand(
         self,
         starts: Sequence[str],
@@ -942,7 +973,17 @@ class Memory:
     def _name(self, project: str | None) -> str:
         return self._project if project is None else check_project(project)
 
-    def _target(self, project: str | None) -> Target:
+    def _judge(self, project: str | None) -> Judge:
+        store, name = self._use(), self._name(project)
+        return Judge(
+            snapshot=lambda: store.snapshots.of(name),
+            generator=lambda: self._generator("verify"),
+            weights=DEFAULT,
+            settings=store.config.verification,
+            replies=store.replies,
+        )
+
+    def _target(self, project: str | None, accept: Accept | None = None) -> Target:
         store, name = self._use(), self._name(project)
         space = store.space
         return Target(
@@ -952,6 +993,7 @@ class Memory:
             one_writer=store.mirror.one_writer,
             embed=space.embedder.embed_documents,
             known=lambda keys: store.snapshots.of(name).names.lookup(keys),
+            accept=accept or (lambda candidates: self._judge(project)(candidates).verdicts),
         )
 
     def _view(

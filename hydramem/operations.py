@@ -81,6 +81,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.sessions, "read", "all", "read"),
     Operation(Memory.entities, "read", "agent", "read"),
     Operation(Memory.relations, "read", "agent", "read"),
+    Operation(Memory.history, "read", "agent", "read"),
     Operation(Memory.expand, "read", "agent", "read"),
     Operation(Memory.neighbors, "read", "agent", "read"),
     Operation(Memory.path, "read", "agent", "read"),

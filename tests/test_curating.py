@@ -203,3 +203,49 @@ def test_memories_of_another_time(memory: hydramem.Memory) -> None:
     assert [row.id for row in memory.memories(states=["archived"])] == [new.id]
     assert "was rented" in memory.prime("who rented the mill?", as_of="2020").text
     assert "was rented" not in memory.prime("who rented the mill?").text
+
+
+def test_the_history_of_a_relation_that_was_asserted(memory: hydramem.Memory) -> None:
+    first = memory.relate("Ada", "works_for", "Acme", reason="her card")
+    memory.relate("Ada", "works_for", "Beta", reason="she told us")
+    told = memory.history(first.relation.id)
+    assert (told.kind, told.text) == ("relation", "Ada -[works_for]-> Acme")
+    born, ended = told.entries
+    assert (born.created, born.operation, born.actor, born.reason) == (True, "relate", "python", "her card")
+    assert "superseded by" in str(ended.reason)
+    assert "she told us" in str(ended.reason)
+    changed = {one.field: (one.before, one.after) for one in ended.fields}
+    assert changed["state"] == ("active", "superseded")
+    assert changed["valid_to"][0] is None
+    then = first.relation.recorded_at
+    (version,) = memory.relations("Ada", known_at=then)
+    assert memory.history(version.id) == told
+
+
+def test_the_history_of_what_an_ingest_brought(memory: hydramem.Memory, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("Ada Lovelace leads Billing.\n")
+    memory.ingest([str(page)])
+    (relation,) = memory.relations("Ada Lovelace", type="leads")
+    (chunk,) = memory.document(str(page)).chunks
+    for id in (chunk.id, relation.id, next(row.id for row in memory.entities() if row.name == "Billing")):
+        (born,) = memory.history(id).entries
+        assert (born.created, born.operation, born.actor) == (True, "ingest", "python")
+        assert born.through == chunk.document
+    page.write_text("Grace Hopper leads Billing.\n")
+    memory.ingest([str(page)])
+    gone = memory.history(chunk.id).entries[-1]
+    assert [(one.field, one.after) for one in gone.fields] == [("state", "superseded")]
+    went = memory.history(relation.id).entries[-1]
+    assert [(one.field, one.after) for one in went.fields] == [("state", "archived")]
+    assert [entry.operation for entry in memory.history(str(chunk.document)).entries] == ["ingest"] * 2
+
+
+def test_the_history_of_a_memory_and_of_nothing(memory: hydramem.Memory) -> None:
+    kept = memory.remember("Ada Lovelace leads Billing.")
+    memory.forget([kept.id])
+    memory.revive([kept.id])
+    assert [entry.operation for entry in memory.history(kept.id).entries] == ["remember", "forget", "revive"]
+    for id in ("c_nowhere", "r_nowhere", "", "\ud800", "r_'; DROP"):
+        with pytest.raises(NotFoundError):
+            memory.history(id)

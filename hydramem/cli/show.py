@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from hydramem.core.results import (
     DocumentView,
     Explanation,
+    FieldChange,
+    HistoryEntry,
     Path,
     PathStep,
     Prompt,
@@ -29,7 +31,18 @@ _COLUMNS: Mapping[type[Any], tuple[str, ...]] = {
     Chunk: ("id", "kind", "layer", "source", "text"),
     Entity: ("name", "type", "mention_count", "aliases", "id"),
     ReachedChunk: ("id", "kind", "score", "distance", "source", "text", "via"),
-    RelationView: ("subject", "type", "object", "confidence", "quote"),
+    HistoryEntry: ("at", "actor", "operation", "reason", "fields", "through"),
+    RelationView: (
+        "subject",
+        "type",
+        "object",
+        "confidence",
+        "verdict",
+        "valid_from",
+        "valid_to",
+        "quote",
+        "id",
+    ),
 }
 
 
@@ -65,6 +78,8 @@ def plain(value: object) -> str:
             text = ", ".join(f"{key}={plain(item)}" for key, item in value.items())
         case PathStep():
             text = str(value)
+        case FieldChange():
+            text = f"{value.field}: {plain(value.before) or '-'} -> {plain(value.after) or '-'}"
         case _ if dataclasses.is_dataclass(value):
             text = ", ".join(
                 f"{item.name}={plain(getattr(value, item.name))}" for item in dataclasses.fields(value)

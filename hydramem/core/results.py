@@ -162,6 +162,21 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Decisions:
+    """How the relations of a write stand.
+
+    Attributes:
+        deferred: How many are stored and wait for a decision; they count as far as they are probable.
+        rejected: How many were rejected; new ones are in the history alone.
+        notes: Why some wait, each reason once.
+    """
+
+    deferred: int = 0
+    rejected: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedSource:
     """A source that could not be ingested, and why."""
 
@@ -171,7 +186,11 @@ class SkippedSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
-    """What an ingest did; counts are of this call."""
+    """What an ingest did; counts are of this call.
+
+    Attributes:
+        quarantined: Chunks that are kept and listed, but not recalled: they give orders or hide something.
+    """
 
     documents: int = 0
     unchanged: int = 0
@@ -179,8 +198,10 @@ class Ingested:
     retired_chunks: int = 0
     entities: int = 0
     relations: int = 0
+    quarantined: int = 0
     skipped: tuple[SkippedSource, ...] = ()
     seconds: float = 0.0
+    verification: Decisions = field(default_factory=Decisions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,6 +292,53 @@ class Related:
     superseded: tuple[RelationView, ...] = ()
     conflicts: tuple[RelationView, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldChange:
+    """What a change did to one field, as text; None where there was, or is, nothing."""
+
+    field: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryEntry:
+    """One change of a thing.
+
+    Attributes:
+        actor: Who made it; empty where nothing tells.
+        operation: What made it.
+        reason: Why, where somebody said so.
+        created: Whether the thing came to be by it.
+        run: The run of a long operation that it belongs to.
+        through: Id of the document or memory that it came with, where it was not changed by itself.
+    """
+
+    at: datetime
+    actor: str
+    operation: str
+    reason: str | None = None
+    created: bool = False
+    fields: tuple[FieldChange, ...] = ()
+    run: str | None = None
+    through: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """The life of one thing, oldest first.
+
+    Attributes:
+        kind: What it is: relation, entity, document, or the kind of a chunk.
+        text: What it says, or its name.
+    """
+
+    id: str
+    kind: str
+    text: str
+    entries: tuple[HistoryEntry, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,211 @@
+"""The life of one thing: every change of it, oldest first, with who made it and why.
+
+A memory, an asserted relation and whatever is forgotten or changed later has a Change of its own. What an
+ingest stored has none: its document's Change names it, and tells when it came and when it went.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from hydramem.core.errors import NotFoundError
+from hydramem.core.results import FieldChange, History, HistoryEntry
+from hydramem.core.types import Change, Chunk, Document, Entity, Relation
+from hydramem.graph.snapshot import Snapshot
+from hydramem.ingest.supersede import VERSION_OF, is_version
+from hydramem.ingest.withdraw import find_changed_relation
+from hydramem.search.lists import named
+from hydramem.storage.store import GraphStore
+
+_MOST_SOURCES = 8
+_MOST_MENTIONS = 1000
+_LISTED = 3
+_LONGEST = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Subject:
+    """What a history is of.
+
+    Attributes:
+        sources: Ids of the documents and memories whose Changes may tell of it.
+        born: When it was first recorded, as far as its own row knows.
+    """
+
+    id: str
+    kind: str
+    text: str
+    sources: tuple[str, ...] = ()
+    born: datetime | None = None
+
+
+def history(id: str, *, graph: GraphStore, snapshot: Callable[[], Snapshot]) -> History:
+    """Return every change of a chunk, document, entity or relation, oldest first.
+
+    Args:
+        id: Its id.
+        graph: Where rows and changes are.
+        snapshot: The project's graph, in which a relation is looked for by its id alone.
+
+    Raises:
+        NotFoundError: Nothing has, or had, that id.
+    """
+    subject = _find(id, graph, snapshot)
+    own = graph.changes(target=subject.id if subject else id)
+    if subject is None:
+        if not own:
+            raise NotFoundError(f"{id[:80]!r}: nothing has this id, and nothing had")
+        subject = _Subject(id=id, kind=_KINDS.get(id[:1], "row"), text="")
+    entries = [_entry(change) for change in own]
+    for source in subject.sources[:_MOST_SOURCES]:
+        entries.extend(_told_by(graph.changes(target=source), subject.id))
+    if subject.born is not None and not any(entry.created for entry in entries):
+        entries.append(_born(subject, graph))
+    entries.sort(key=lambda entry: entry.at)
+    return History(id=subject.id, kind=subject.kind, text=subject.text, entries=tuple(entries))
+
+
+_KINDS: Mapping[str, str] = {"c": "chunk", "d": "document", "e": "entity", "r": "relation", "s": "session"}
+
+
+def _find(id: str, graph: GraphStore, snapshot: Callable[[], Snapshot]) -> _Subject | None:
+    rows = (*graph.chunks([id]), *graph.documents([id]), *graph.entities([id]))
+    match next(iter(rows), None) or _relation(id, graph, snapshot):
+        case Chunk() as chunk:
+            sources = () if chunk.document is None else (chunk.document,)
+            born = chunk.times.recorded_at
+            return _Subject(id=id, kind=chunk.kind, text=chunk.text, sources=sources, born=born)
+        case Document() as document:
+            return _Subject(id=id, kind="document", text=document.source)
+        case Entity() as entity:
+            first = _first_mention(id, graph)
+            return _Subject(id=id, kind="entity", text=entity.name, sources=first, born=entity.first_seen)
+        case Relation() as relation:
+            return _of_relation(relation, graph)
+    return None
+
+
+def _relation(id: str, graph: GraphStore, snapshot: Callable[[], Snapshot]) -> Relation | None:
+    """Look a relation up by its id alone: in the project's arrays, else by what a Change says of its ends."""
+    if not id.startswith("r_"):
+        return None
+    shown = snapshot()
+    rows = (shown.edges.ids == id.encode("utf-8", "surrogatepass")).nonzero()[0]
+    if len(rows):
+        end = shown.nodes.ids[int(shown.edges.source[rows[0]])]
+        found = next((row for row in graph.relations([end]) if row.id == id), None)
+    else:
+        found = find_changed_relation(id, graph)
+    if found is not None and is_version(found):  # what was believed before: its history is the one's of now
+        return _relation(str(found.metadata[VERSION_OF]), graph, snapshot)
+    return found
+
+
+def _first_mention(entity: str, graph: GraphStore) -> tuple[str, ...]:
+    """Return the document or memory that named an entity first."""
+    chunks = graph.chunks([mention.chunk for mention in graph.mentioned([entity])[:_MOST_MENTIONS]])
+    first = min(chunks, key=lambda chunk: chunk.times.recorded_at, default=None)
+    return () if first is None else (first.document or first.id,)
+
+
+def _of_relation(relation: Relation, graph: GraphStore) -> _Subject:
+    (view,) = named([relation], graph)
+    chunks = graph.chunks(relation.evidence)
+    return _Subject(
+        id=relation.id,
+        kind="relation",
+        text=f"{view.subject} -[{view.type}]-> {view.object}",
+        sources=tuple(dict.fromkeys(chunk.document or chunk.id for chunk in chunks)),
+        born=relation.times.recorded_at,
+    )
+
+
+def _entry(change: Change) -> HistoryEntry:
+    before, after = _row(change.before), _row(change.after)
+    return HistoryEntry(
+        at=change.at,
+        actor=change.actor,
+        operation=change.operation,
+        reason=change.reason,
+        created=change.before is None,
+        fields=tuple(_differences(before, after)),
+        run=change.run,
+    )
+
+
+def _row(text: str | None) -> dict[str, object]:
+    row: dict[str, object] = json.loads(text) if text else {}
+    times = row.pop("times", None)
+    return row | times if isinstance(times, dict) else row
+
+
+def _differences(before: Mapping[str, object], after: Mapping[str, object]) -> Iterator[FieldChange]:
+    for name in dict.fromkeys((*before, *after)):
+        old, new = _plain(before.get(name)), _plain(after.get(name))
+        if old != new:
+            yield FieldChange(field=name, before=old, after=new)
+
+
+def _plain(value: object) -> str | None:
+    """Write a value for a person; what is empty is as if it were not there."""
+    match value:
+        case None | "" | [] | {}:
+            return None
+        case list() if len(value) > _LISTED:
+            return f"{len(value)} items"
+        case str():
+            return value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…"
+        case _:
+            return json.dumps(value, ensure_ascii=False)
+
+
+_TOLD: Sequence[tuple[str, str, bool, FieldChange]] = (
+    ("after", "chunks", True, FieldChange(field="state", before=None, after="active")),
+    ("after", "relations", True, FieldChange(field="state", before=None, after="active")),
+    ("after", "relations_refused", False, FieldChange(field="verdict", before=None, after="rejected")),
+    ("before", "chunks_retired", False, FieldChange(field="state", before="active", after="superseded")),
+    ("before", "relations_retired", False, FieldChange(field="state", before="active", after="archived")),
+)
+
+
+def _told_by(changes: Sequence[Change], id: str) -> Iterator[HistoryEntry]:
+    """Yield what the changes of a document tell of one of its rows."""
+    met = False
+    for change in changes:
+        sides = {"before": _row(change.before), "after": _row(change.after)}
+        for side, key, comes, field in _TOLD:
+            listed = sides[side].get(key)
+            if isinstance(listed, list) and id in listed:
+                yield HistoryEntry(
+                    at=change.at,
+                    actor=change.actor,
+                    operation=change.operation,
+                    reason=change.reason,
+                    created=comes and not met,
+                    fields=() if comes and met else (field,),
+                    through=change.target,
+                )
+                met = met or comes
+
+
+def _born(subject: _Subject, graph: GraphStore) -> HistoryEntry:
+    """Return the first entry of what no Change names: with the memory that it came from, or by itself."""
+    changes = [
+        change for source in subject.sources[:_MOST_SOURCES] for change in graph.changes(target=source)
+    ]
+    since = [change for change in changes if subject.born is not None and change.at >= subject.born]
+    first = min(since, key=lambda change: change.at, default=None)
+    state = (FieldChange(field="state", before=None, after="active"),)
+    at = subject.born or datetime.min
+    if first is None:
+        return HistoryEntry(at=at, actor="", operation="", created=True, fields=state)
+    return HistoryEntry(
+        at=at,
+        actor=first.actor,
+        operation=first.operation,
+        reason=first.reason,
+        created=True,
+        fields=state,
+        through=first.target,
+    )
