@@ -1,0 +1,302 @@
+"""Calibrate: a project's own weights and thresholds, from labels that verification did not give itself.
+
+Read the reviews, gather the labels, fit, measure on labels held out, choose the threshold, keep.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from hydramem.core.config import VerificationConfig
+from hydramem.core.ids import content_hash
+from hydramem.core.results import Calibrated, CalibrationMeasure
+from hydramem.core.time import now
+from hydramem.core.types import Relation
+from hydramem.graph.snapshot import Snapshot
+from hydramem.ingest.target import Target
+from hydramem.verification import fit, reviews, srmkg
+from hydramem.verification.calibrations import SHIPPED, Calibration, Calibrations
+from hydramem.verification.facts import Floats
+from hydramem.verification.fit import Examples
+from hydramem.verification.labels import (
+    PERSON,
+    Known,
+    candidates,
+    examples,
+    features,
+    is_scored,
+    known,
+    truth,
+)
+from hydramem.verification.risk import NEVER, accept_threshold
+from hydramem.verification.weights import DEFAULT
+
+LEAST_LABELS, LEAST_OF_EACH = 40, 10
+MOST_EXPORTED = 200
+# One exported relation in so many is drawn from all of them: thresholds are not learned from doubts alone.
+_ONE_IN = 5
+_MOST_UNSCORED = 2000
+# An area smaller by less is the same area.
+_SAME_AUC = 0.005
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a project's relations, and its calibrations, are.
+
+    Attributes:
+        target: The project, and how to write to it.
+        snapshot: Its graph.
+        calibrations: What was calibrated before.
+        settings: Thresholds as configured.
+    """
+
+    target: Target
+    snapshot: Snapshot
+    calibrations: Calibrations
+    settings: VerificationConfig
+
+    @property
+    def project(self) -> str:
+        """The project's name."""
+        return self.target.project
+
+    @property
+    def serving(self) -> Calibration:
+        """What serves now."""
+        return self.calibrations.of(self.project)
+
+
+def calibrate(
+    place: Place, *, labels: Path | None, max_false_accept: float | None, dry_run: bool
+) -> Calibrated:
+    """Store a file's reviews, and fit the first stage to all labels of a project.
+
+    Args:
+        place: The project.
+        labels: A file of reviews.
+        max_false_accept: Largest share of false relations among those accepted without a model; where None,
+            what was asked for last, else the configured threshold stays.
+        dry_run: Say what would be done, and write nothing.
+
+    Raises:
+        InvalidInputError: A line of the file is wrong; nothing is written.
+        StorageError: The calibration cannot be written; what served before serves.
+    """
+    everything = known(place.target.graph, place.snapshot)
+    taken: tuple[Relation, ...] = ()
+    if labels is not None:
+        found = reviews.matched(reviews.read(labels), everything, place.snapshot, path=labels)
+        taken = reviews.take(found, _scores(found, place), place.target, dry_run=dry_run)
+    given, rows = examples(
+        everything.having(taken),
+        weights=place.serving.weights,
+        settings=place.serving.applied_to(place.settings),
+        graph=place.target.graph,
+        snapshot=place.snapshot,
+    )
+    people = sum((row.verifier or "").startswith(PERSON) for row in rows)
+    told = _told(place, place.serving)
+    told = replace(
+        told,
+        imported=0 if dry_run else len(taken),
+        people=people,
+        models=len(rows) - people,
+        true=int(given.true.sum()),
+        false=int((~given.true).sum()),
+    )
+    lacking = _lacking(told)
+    if lacking is not None:
+        return replace(told, explanation=lacking)
+    rate = place.serving.max_false_accept if max_false_accept is None else max_false_accept
+    return _fitted(place, given, told, rate=rate, dry_run=dry_run)
+
+
+def _scores(
+    found: Mapping[str, tuple[reviews.Review, Relation]], place: Place
+) -> dict[str, dict[str, float]]:
+    """Return the features that relations have now, by id and name, of those that have none on record."""
+    bare = [row for _, row in found.values() if not is_scored(row)]
+    rows = features(bare, place.target.graph, place.snapshot)
+    return {
+        row.id: {
+            name: round(float(value), 4) for name, value in zip(srmkg.NAMES, values, strict=True) if value
+        }
+        for row, values in zip(bare, rows, strict=True)
+        if np.isfinite(values).all()
+    }
+
+
+def _lacking(told: Calibrated) -> str | None:
+    """Say why labels are too few to learn from, None where they are enough."""
+    count = told.true + told.false
+    if count >= LEAST_LABELS and min(told.true, told.false) >= LEAST_OF_EACH:
+        return None
+    return (
+        f"Not calibrated: there are {count} labels of people and models, {told.true} true and {told.false} "
+        f"false, and it takes {LEAST_LABELS}, with {LEAST_OF_EACH} of each. Review what `hydramem calibrate "
+        "--export FILE` writes; verify, with a model configured, gives labels too"
+    )
+
+
+def _fitted(
+    place: Place, given: Examples, told: Calibrated, *, rate: float | None, dry_run: bool
+) -> Calibrated:
+    shipped, fitted = fit.probabilities(given, DEFAULT), fit.held_out(given, DEFAULT)
+    before, after = fit.quality(given, shipped), fit.quality(given, fitted)
+    better = after.brier < before.brier and after.auc > before.auc - _SAME_AUC
+    chances = fitted if better else shipped
+    threshold = None if rate is None else _threshold(given, chances, rate, place.settings)
+    made = Calibration(
+        project=place.project,
+        weights=fit.fit(given, DEFAULT, version="fitted") if better else DEFAULT,
+        accept_at=threshold,
+        max_false_accept=rate,
+        labels={"people": told.people, "models": told.models, "true": told.true, "false": told.false},
+        at=now(),
+    )
+    settings = made.applied_to(place.settings)
+    measures = (
+        measure("shipped", given, shipped, place.settings if better else settings),
+        measure("fitted", given, fitted, settings if better else place.settings),
+    )
+    worth = better or threshold is not None
+    if worth and not dry_run:
+        made = place.calibrations.keep(replace(made, measures=measures))
+    serves = made.applied_to(place.settings) if worth else place.serving.applied_to(place.settings)
+    return replace(
+        told,
+        applied=worth and not dry_run,
+        explanation=_said(better=better, threshold=threshold, rate=rate, dry_run=dry_run and worth),
+        weights=(made if worth else place.serving).weights.version,
+        accept_at=_shown(serves.accept_at),
+        measures=measures,
+        notes=told.notes if made.number == 0 else (),  # what could not be used is replaced now
+    )
+
+
+def _threshold(given: Examples, chances: Floats, rate: float, settings: VerificationConfig) -> float:
+    return accept_threshold(
+        chances,
+        given.true,
+        max_false_accept=rate,
+        weights=given.weights,
+        at_least=settings.reject_below,
+    ).at
+
+
+def measure(name: str, given: Examples, chances: Floats, settings: VerificationConfig) -> CalibrationMeasure:
+    """Measure probabilities of labels at thresholds.
+
+    Args:
+        name: Whose probabilities they are.
+        given: The labels.
+        chances: Their probabilities; shape (labels,).
+        settings: The thresholds.
+    """
+    quality = fit.quality(given, chances)
+    accepted = chances >= settings.accept_at
+    decided = accepted | (chances < settings.reject_below)
+    total, weight = given.weights.sum(), given.weights[accepted].sum()
+    wrong = given.weights[accepted & ~given.true].sum()
+    return CalibrationMeasure(
+        weights=name,
+        auc=round(quality.auc, 4),
+        brier=round(quality.brier, 4),
+        accept_at=_shown(settings.accept_at),
+        false_accept=round(float(wrong / weight), 4) if weight else None,
+        accepted=round(float(weight / total), 4),
+        decided=round(float(given.weights[decided].sum() / total), 4),
+    )
+
+
+def _shown(accept_at: float) -> float | None:
+    return None if accept_at >= NEVER else accept_at
+
+
+def _said(*, better: bool, threshold: float | None, rate: float | None, dry_run: bool) -> str:
+    weights = (
+        "Weights fitted to the labels do better on labels held out than the shipped ones"
+        if better
+        else "Weights fitted to the labels do no better on labels held out than the shipped ones"
+    )
+    parts = [weights]
+    if threshold is not None and rate is not None:
+        parts.append(
+            f"no threshold is known to keep false ones to {rate:g} of the accepted, so nothing is accepted "
+            "without a model: more labels may show one"
+            if threshold >= NEVER
+            else f"from probability {threshold:.3f} at most {rate:g} of the accepted are false"
+        )
+    return "; ".join(parts) + (". Nothing was written: this was a dry run" if dry_run else "")
+
+
+def export(place: Place, path: Path, *, dry_run: bool) -> Calibrated:
+    """Write the relations whose review tells most, those that nobody independent has judged.
+
+    Raises:
+        InvalidInputError: The file exists, or cannot be written.
+    """
+    chosen = worth_reviewing(known(place.target.graph, place.snapshot), place)
+    found = candidates([row for row, _ in chosen], place.target.graph)
+    rows = [(found[row.id], chance) for row, chance in chosen if row.id in found]
+    if not dry_run:
+        reviews.write(path, rows)
+    said = f"{len(rows)} relations {'would be' if dry_run else 'were'} written to {path}"
+    how = "fill in `label` with true or false, then `hydramem calibrate --labels FILE`"
+    told = _told(place, place.serving)
+    return replace(told, explanation=f"{said}; {how}" if rows else said, exported=0 if dry_run else len(rows))
+
+
+def worth_reviewing(everything: Known, place: Place) -> list[tuple[Relation, float]]:
+    """Choose relations without a label, the most uncertain first, and some by lot; with their probability."""
+    rows = [row for row in everything if truth(row) is None and row.state in ("active", "superseded")]
+    bare = sorted((row for row in rows if not is_scored(row)), key=_newest)[:_MOST_UNSCORED]
+    rows = [*(row for row in rows if is_scored(row)), *bare]
+    found = features(rows, place.target.graph, place.snapshot)
+    chances = srmkg.probabilities(found, place.serving.weights)
+    scored = [(row, float(chance)) for row, chance in zip(rows, chances, strict=True) if np.isfinite(chance)]
+    scored.sort(key=lambda item: (abs(item[1] - 0.5), item[0].id))
+    doubtful = scored[: MOST_EXPORTED - MOST_EXPORTED // _ONE_IN]
+    rest = sorted(scored[len(doubtful) :], key=lambda item: content_hash(item[0].id))
+    return [*doubtful, *rest[: MOST_EXPORTED // _ONE_IN]]
+
+
+def _newest(row: Relation) -> float:
+    return -row.times.recorded_at.timestamp()
+
+
+def revert(place: Place, *, dry_run: bool) -> Calibrated:
+    """Go back to what served before the last calibration, and in the end to what the package ships.
+
+    Raises:
+        InvalidInputError: What the package ships serves already.
+        StorageError: A file cannot be read or written.
+    """
+    left = place.serving
+    back = place.calibrations.revert(place.project, dry_run=dry_run)
+    named = (
+        "the shipped weights and the configured threshold"
+        if back == SHIPPED
+        else f"calibration {back.number}"
+    )
+    said = f"{'Would go' if dry_run else 'Went'} back from calibration {left.number} to {named}"
+    return replace(
+        _told(place, back), applied=not dry_run, explanation=said, measures=back.measures, notes=()
+    )
+
+
+def _told(place: Place, serving: Calibration) -> Calibrated:
+    """Say what serves."""
+    settings = serving.applied_to(place.settings)
+    problem = place.calibrations.problem(place.project)
+    return Calibrated(
+        applied=False,
+        explanation="",
+        weights=serving.weights.version,
+        accept_at=_shown(settings.accept_at),
+        reject_below=settings.reject_below,
+        notes=() if problem is None else (problem,),
+    )

@@ -1,0 +1,233 @@
+"""Each project's own weights and thresholds, as numbered files in the store's folder.
+
+`models/verification/<project>/` holds one file for each calibration, and `current.json`, which names the
+one that serves. A file is written whole or not at all and never changed: going back is naming another.
+"""
+
+import json
+import logging
+import os
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from hydramem.core.config import VerificationConfig
+from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
+from hydramem.core.ids import content_hash
+from hydramem.core.results import CalibrationMeasure
+from hydramem.verification.weights import DEFAULT, Weights
+
+log = logging.getLogger(__name__)
+
+_CURRENT = "current.json"
+_NUMBERED = re.compile(r"([0-9]{1,9})\.json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """What verification judges a project's relations with.
+
+    Attributes:
+        project: Whose it is.
+        number: Of its file; 0 for what the package ships.
+        previous: Number of the one that it replaced.
+        weights: Of the first stage.
+        accept_at: Probability from which it accepts; None leaves that to the configuration.
+        max_false_accept: Share of false ones among the accepted that `accept_at` was chosen for.
+        labels: How many labels it learned from, by who gave them.
+        measures: How the weights did on labels that they were not fitted to.
+        at: When it was made.
+    """
+
+    project: str = ""
+    number: int = 0
+    previous: int = 0
+    weights: Weights = DEFAULT
+    accept_at: float | None = None
+    max_false_accept: float | None = None
+    labels: Mapping[str, int] = field(default_factory=dict)
+    measures: tuple[CalibrationMeasure, ...] = ()
+    at: datetime | None = None
+
+    def applied_to(self, configured: VerificationConfig) -> VerificationConfig:
+        """Return settings with the threshold that the calibration chose, where it chose one."""
+        if self.accept_at is None:
+            return configured
+        return replace(configured, accept_at=max(self.accept_at, configured.reject_below))
+
+
+SHIPPED = Calibration()
+
+
+class Calibrations:
+    """The calibrations of one store. Safe to use from many threads.
+
+    Args:
+        folder: The store's folder; None keeps them for as long as this lives.
+        names: The features of this version; a calibration of others is refused.
+    """
+
+    def __init__(self, folder: Path | None, names: tuple[str, ...]) -> None:
+        self._folder = None if folder is None else folder / "models" / "verification"
+        self._names = names
+        self._lock = threading.Lock()
+        self._texts: dict[tuple[str, str], str] = {}
+        self._serving: dict[str, tuple[Calibration, str | None]] = {}
+
+    def of(self, project: str) -> Calibration:
+        """Return the calibration that serves a project; one that cannot be used is said in the log, once."""
+        with self._lock:
+            return self._served(project)[0]
+
+    def problem(self, project: str) -> str | None:
+        """Say why a project's own calibration cannot be used, and the shipped one serves instead."""
+        with self._lock:
+            return self._served(project)[1]
+
+    def keep(self, made: Calibration) -> Calibration:
+        """Let a calibration serve its project from now on; return it as it was kept, with its number.
+
+        Raises:
+            StorageError: It cannot be written; what served before serves.
+        """
+        project = made.project
+        with self._lock:
+            number = max(self._numbers(project), default=0) + 1
+            weights = made.weights
+            if weights is not DEFAULT:
+                weights = replace(weights, version=f"{DEFAULT.version}+{number}")
+            serving = self._served(project)[0].number
+            kept = replace(made, number=number, previous=serving, weights=weights)
+            self._save(project, f"{number}.json", json.dumps(asdict(kept), default=str, indent=1))
+            self._point(project, number)
+            self._serving[project] = (kept, None)
+            return kept
+
+    def revert(self, project: str, *, dry_run: bool = False) -> Calibration:
+        """Let the calibration serve that served before the present one; return it.
+
+        Raises:
+            InvalidInputError: What the package ships serves already.
+            StorageError: A file cannot be read or written.
+        """
+        with self._lock:
+            serving, problem = self._served(project)
+            if serving.number == 0 and problem is None:
+                raise InvalidInputError(
+                    f"project {project!r} has no calibration to go back from: the shipped weights serve"
+                )
+            # From one that cannot be used, the way back is to what serves in its place already.
+            before = self._read(project, serving.previous)
+            if not dry_run:
+                self._point(project, before.number)
+                self._serving[project] = (before, None)
+            return before
+
+    def _served(self, project: str) -> tuple[Calibration, str | None]:
+        if project not in self._serving:
+            try:
+                self._serving[project] = (self._read(project, self._current(project)), None)
+            except HydraMemError as error:
+                problem = (
+                    f"{error}; the shipped weights serve project {project!r} until `hydramem calibrate` "
+                    "makes new ones, or `hydramem calibrate --revert` sets these aside"
+                )
+                log.warning("%s", problem)
+                self._serving[project] = (SHIPPED, problem)
+        return self._serving[project]
+
+    def _current(self, project: str) -> int:
+        text = self._load(project, _CURRENT)
+        if text is None:
+            return 0
+        try:
+            return int(json.loads(text)["serving"])
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise StorageError(f"{self._place(project, _CURRENT)}: does not name a calibration") from error
+
+    def _point(self, project: str, number: int) -> None:
+        self._save(project, _CURRENT, json.dumps({"project": project, "serving": number}))
+
+    def _read(self, project: str, number: int) -> Calibration:
+        """Return a calibration of a project by its number.
+
+        Raises:
+            StorageError: It is not there, damaged, another project's, or of other features.
+        """
+        from pydantic import TypeAdapter, ValidationError
+
+        if number == 0:
+            return SHIPPED
+        name = f"{number}.json"
+        place, text = self._place(project, name), self._load(project, name)
+        if text is None:
+            raise StorageError(f"{place}: is not there")
+        try:
+            found = TypeAdapter(Calibration).validate_json(text)
+            Weights.from_json(found.weights.to_json())
+        except (ValidationError, InvalidInputError) as error:
+            raise StorageError(f"{place}: is damaged") from error
+        if found.project != project or found.number != number:
+            raise StorageError(f"{place}: is number {found.number} of project {found.project[:80]!r}")
+        if set(found.weights.names) != set(self._names):
+            odd = sorted(set(found.weights.names).symmetric_difference(self._names))
+            raise StorageError(f"{place}: was made by another version of HydraMem ({', '.join(odd)[:200]})")
+        return found
+
+    def _numbers(self, project: str) -> Iterator[int]:
+        if self._folder is None:
+            names = [name for owner, name in self._texts if owner == project]
+        else:
+            folder = self._folder / _folder_name(project)
+            names = [part.name for part in folder.iterdir()] if folder.is_dir() else []
+        return (int(match[1]) for name in names if (match := _NUMBERED.fullmatch(name)))
+
+    def _place(self, project: str, name: str) -> str:
+        return name if self._folder is None else str(self._folder / _folder_name(project) / name)
+
+    def _load(self, project: str, name: str) -> str | None:
+        if self._folder is None:
+            return self._texts.get((project, name))
+        path = self._folder / _folder_name(project) / name
+        try:
+            return path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise StorageError(f"{path}: cannot be read: {error}") from error
+
+    def _save(self, project: str, name: str, text: str) -> None:
+        if self._folder is None:
+            self._texts[project, name] = text
+            return
+        path = self._folder / _folder_name(project) / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, text)
+        except OSError as error:
+            raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _folder_name(project: str) -> str:
+    """Return a name that no project name can lead out of its folder with, or share with another."""
+    readable = re.sub(r"[^a-z0-9]+", "-", project.casefold())[:40].strip("-")
+    return f"{readable}-{content_hash(project)}" if readable else content_hash(project)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that a kill leaves the old one or the new one, never a part."""
+    beside = path.with_name(f"{path.name}.new")
+    with beside.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+    if hasattr(os, "O_DIRECTORY"):  # the name itself is durable once its folder is
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

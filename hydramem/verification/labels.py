@@ -1,0 +1,178 @@
+"""Labels to learn from: what people, and models that read the evidence, said of relations.
+
+A label is a verdict on a relation in the graph store; one on a relation that was refused is on record as a
+Change. What the first stage decided itself is never one. The labelled are no fair sample: models read
+mostly what the first stage leaves open. So each label counts for as many relations as it stands for among
+those of a like probability (inverse-probability weighting, by shares that are counted).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hydramem.core.config import VerificationConfig
+from hydramem.core.types import Candidate, Relation
+from hydramem.graph.view import Snapshot
+from hydramem.ingest.supersede import is_version
+from hydramem.ingest.weave import candidates_of, is_given
+from hydramem.storage.outbox import batches
+from hydramem.storage.store import GraphStore
+from hydramem.verification import srmkg
+from hydramem.verification.facts import Floats, Ints
+from hydramem.verification.fit import Examples
+from hydramem.verification.weights import Weights
+
+PERSON = "person:"
+"""How the verifier of a person's verdict begins."""
+
+_BATCH = 400
+# What stands beside the features in a relation's scores: the stages' own results.
+_RESULTS = frozenset(["srmkg", "vog"])
+# One label that stands for very many would decide alone.
+_MOST_WEIGHT = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """The relations of a project that were judged, whether they were stored or refused.
+
+    Attributes:
+        stored: Relations in the graph, of every state, by id.
+        refused: Relations that are on record only, by id; as they were last refused.
+    """
+
+    stored: Mapping[str, Relation]
+    refused: Mapping[str, Relation]
+
+    def having(self, rows: Iterable[Relation]) -> "Known":
+        """Return these with rows stored, new or in place of those of the same id."""
+        stored = {**self.stored, **{row.id: row for row in rows}}
+        refused = {id: row for id, row in self.refused.items() if id not in stored}
+        return Known(stored=stored, refused=refused)
+
+    def __iter__(self) -> Iterator[Relation]:
+        yield from self.stored.values()
+        yield from self.refused.values()
+
+
+def known(graph: GraphStore, snapshot: Snapshot) -> Known:
+    """Read every relation of a project, stored or refused."""
+    stored = {row.id: row for row in _stored(graph, snapshot)}
+    return Known(
+        stored=stored,
+        refused={row.id: row for row in _refused(graph, snapshot.project) if row.id not in stored},
+    )
+
+
+def _stored(graph: GraphStore, snapshot: Snapshot) -> Iterator[Relation]:
+    nodes = snapshot.nodes
+    ids = (nodes.ids[int(node)] for node in np.flatnonzero(~nodes.is_chunk[: snapshot.size]))
+    for batch in batches(ids, _BATCH):
+        inside = set(batch)
+        yield from (row for row in graph.relations(batch) if row.subject in inside and not is_version(row))
+
+
+def _refused(graph: GraphStore, project: str) -> Iterator[Relation]:
+    from pydantic import TypeAdapter, ValidationError
+
+    rows = TypeAdapter(Relation)
+    for change in graph.changes(project=project, kind="r"):
+        if change.after is not None:
+            try:
+                row = rows.validate_json(change.after)
+            except ValidationError:
+                continue  # a note of another kind, which says nothing of a verdict
+            if row.verdict == "rejected" and row.id == change.target and row.project == project:
+                yield row
+
+
+def truth(relation: Relation) -> bool | None:
+    """Return what an independent verifier said of a relation; None where none did, or it left it open."""
+    if not is_given(relation):
+        return None
+    return {"accepted": True, "rejected": False}.get(relation.verdict or "")
+
+
+def features(relations: Sequence[Relation], graph: GraphStore, snapshot: Snapshot) -> Floats:
+    """Return the features of relations, as they were when they were judged, else as they are now.
+
+    Returns:
+        Shape (relations, `srmkg.NAMES`); not numbers where an end is gone from the graph.
+    """
+    result = np.full((len(relations), len(srmkg.NAMES)), np.nan)
+    for place, row in enumerate(relations):
+        if is_scored(row):
+            result[place] = [row.scores.get(name, 0.0) for name in srmkg.NAMES]
+    bare = [place for place, row in enumerate(relations) if not is_scored(row)]
+    for part in (bare[start : start + _BATCH] for start in range(0, len(bare), _BATCH)):
+        found = candidates([relations[place] for place in part], graph)
+        places = [place for place in part if relations[place].id in found]
+        if places:
+            result[places] = srmkg.features([found[relations[place].id] for place in places], snapshot)
+    return result
+
+
+def is_scored(relation: Relation) -> bool:
+    """Say whether a relation carries features of this version."""
+    names = relation.scores.keys() - _RESULTS
+    return bool(names) and names <= set(srmkg.NAMES)
+
+
+def candidates(relations: Sequence[Relation], graph: GraphStore) -> dict[str, Candidate]:
+    """Return relations with their ends and passages, by id; those with an end that is gone are left out."""
+    ends = [end for row in relations for end in (row.subject, row.object)]
+    there = {row.id for row in graph.entities(ends)}
+    rows = [row for row in relations if {row.subject, row.object} <= there]
+    return {each.relation.id: each for each in candidates_of(rows, graph)}
+
+
+def examples(
+    everything: Known,
+    *,
+    weights: Weights,
+    settings: VerificationConfig,
+    graph: GraphStore,
+    snapshot: Snapshot,
+) -> tuple[Examples, tuple[Relation, ...]]:
+    """Return the labels of a project, each weighted by the relations it stands for, and their relations.
+
+    Args:
+        everything: The project's relations.
+        weights: By which it is told how probable relations are.
+        settings: Thresholds between what the first stage accepts, leaves open and rejects.
+        graph, snapshot: Where features are computed that are not on record.
+    """
+    rows = [row for row in everything if truth(row) is not None]
+    found = features(rows, graph, snapshot)
+    there = np.isfinite(found).all(axis=1).tolist()
+    rows = [row for row, here in zip(rows, there, strict=True) if here]
+    found = found[there]
+    bounds = [settings.reject_below, settings.accept_at]
+    others = [row for row in everything if truth(row) is None and is_scored(row)]
+    zones = [
+        np.digitize(srmkg.probabilities(each, weights), bounds)
+        for each in (found, features(others, graph, snapshot))
+    ]
+    return (
+        Examples(
+            features=found,
+            names=srmkg.NAMES,
+            true=np.array([truth(row) for row in rows], dtype=np.bool_),
+            weights=stands_for(*zones),
+        ),
+        tuple(rows),
+    )
+
+
+def stands_for(own: Ints, others: Ints) -> Floats:
+    """Return how much each label counts, 1 on the average.
+
+    Args:
+        own: Zone of each label, 0 to 2: rejected, open or accepted by the first stage.
+        others: Zone of each relation that has no label.
+    """
+    labelled = np.bincount(own, minlength=3)
+    each = (labelled + np.bincount(others, minlength=3)) / np.maximum(labelled, 1)
+    weights = np.minimum(each, each[labelled > 0].min(initial=np.inf) * _MOST_WEIGHT)[own]
+    return np.asarray(weights / weights.mean()) if len(own) else np.ones(0)

@@ -1,0 +1,198 @@
+"""Reviews as JSON lines: what is taken, what is refused whole, and what becomes of the relation."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hydramem.core.errors import InvalidInputError
+from hydramem.ingest.supersede import WITHDRAWN
+from hydramem.storage.changes import record
+from hydramem.storage.store import Write
+from hydramem.verification import reviews, srmkg
+from hydramem.verification.calibrate import calibrate
+from hydramem.verification.labels import features, known, truth
+from tests.storage.rows import chunk, entity, relation
+from tests.verification.projects import Project, judged
+
+
+@pytest.fixture
+def project() -> Project:
+    return Project()
+
+
+def take(project: Project, path: Path, *lines: object):
+    written = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
+    path.write_bytes(b"\n".join(written))
+    return calibrate(project.place, labels=path, max_false_accept=None, dry_run=False)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "labels.jsonl"
+
+
+def test_a_review_becomes_the_verdict_of_its_relation(project: Project, path: Path) -> None:
+    good, bad = project.fill(2)
+    done = take(
+        project,
+        path,
+        {"relation": good.id, "label": True, "reviewer": "Ada", "at": "2024-05-02", "note": "seen it"},
+        {"subject": "S1", "type": "Leads", "object": "o1", "label": "reject"},
+    )
+    assert (done.imported, done.people, done.applied) == (2, 2, False)
+    kept = project.stored(good)
+    assert (kept.verdict, kept.layer, kept.verifier, kept.probability) == (
+        "accepted",
+        "verified",
+        "person:Ada",
+        1.0,
+    )
+    assert kept.verified_at is not None and kept.verified_at.year == 2024
+    assert kept.scores == good.scores
+    gone = project.stored(bad)
+    assert (gone.verdict, gone.state, gone.verifier) == ("rejected", "archived", "person:somebody")
+    assert gone.times.retired_at and gone.metadata[WITHDRAWN]
+    (change,) = project.graph.changes(target=good.id)
+    assert change.operation == "calibrate" and change.reason == "Ada reviewed it: true. seen it"
+    assert json.loads(change.before)["verifier"] == "srmkg:1"
+
+
+def test_a_person_may_change_their_mind_and_an_old_file_does_not(project: Project, path: Path) -> None:
+    (row,) = project.fill(1)
+    line = {"relation": row.id, "reviewer": "Ada"}
+    take(project, path, {**line, "label": False, "at": "2024-05-01"})
+    assert take(project, path, {**line, "label": True, "at": "2024-04-01"}).imported == 0
+    assert project.stored(row).state == "archived"
+    assert take(project, path, {**line, "label": True}).imported == 1
+    kept = project.stored(row)
+    assert (kept.state, kept.layer, kept.times.retired_at) == ("active", "verified", None)
+    assert WITHDRAWN not in kept.metadata
+
+
+def test_what_was_refused_can_be_reviewed_and_is_stored_then(project: Project, path: Path) -> None:
+    (row,) = project.fill(1)
+    refused = replace(row, id="r_refused", type="owns", verdict="rejected", verifier="vog:m")
+    change = record("ingest", project="p", target=refused.id, after=refused)
+    project.mirror.commit(Write(changes=(change,)))
+    everything = known(project.graph, project.place.snapshot)
+    assert list(everything.refused) == ["r_refused"]
+    assert truth(everything.refused["r_refused"]) is False  # what a model refused is a label too
+    done = take(project, path, {"subject": "s0", "type": "owns", "object": "o0", "label": True})
+    assert done.imported == 1
+    assert project.stored(refused).verdict == "accepted"
+    assert not known(project.graph, project.place.snapshot).refused
+
+
+def test_what_has_no_features_on_record_gets_them_with_the_review(project: Project, path: Path) -> None:
+    project.fill(1)
+    text = chunk("c_1", "Ada leads Billing since May.")
+    ends = (entity("e_a", "Ada"), entity("e_b", "Billing"))
+    bare = relation("e_a", "leads", "e_b", evidence=("c_1",))
+    project.put(
+        bare, replace(bare, id="r_old", type="led", scores={"gone": 1.0}), entities=ends, chunks=(text,)
+    )
+    take(project, path, *({"relation": id, "label": True} for id in (bare.id, "r_old")))
+    kept = project.stored(bare)
+    assert kept.scores["object_named"] == 1.0 and kept.scores["text"] == 1.0
+    assert set(project.stored(replace(bare, id="r_old")).scores) <= set(srmkg.NAMES)
+    assert features([kept], project.graph, project.place.snapshot).shape == (1, len(srmkg.NAMES))
+
+
+ID = {"relation": "r_e_s0_leads_e_o0"}
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b"\xff\xfe\x00\x01binary", "is no JSON object"),
+        (b"[1, 2]", "is no JSON object"),
+        (b'{"label": NaN}', "NaN is no number"),
+        (b"[" * 100_000, "is no JSON object"),
+        (b'{"label": true, "label": false}', "a key stands twice"),
+        (b'{"note": "' + b"x" * 2**20 + b'"}', "longer than 1 MiB"),
+        ({**ID, "lable": True}, "unknown key 'lable'"),
+        ({**ID, "label": 1}, "label: '1' is none of"),
+        ({**ID, "label": "maybe"}, "label: 'maybe' is none of"),
+        ({**ID, "label": True, "at": "yesterday"}, "at: 'yesterday' is not"),
+        ({**ID, "label": True, "at": 5}, "at: expected text"),
+        ({**ID, "label": True, "reviewer": "a\x00b"}, "reviewer: contains a NUL"),
+        ({**ID, "label": True, "reviewer": ["Ada"]}, "reviewer: expected text"),
+        ({**ID, "label": True, "note": "\ud800"}, "note: contains a lone surrogate"),
+        ({"label": True}, "subject: expected text"),
+        ({"relation": "r_nobody", "label": True}, "no relation of project 'p' has the id"),
+        ({"subject": "s0", "type": "leads", "object": "o9", "label": True}, "is named 'o9'"),
+        ({"subject": "s0", "type": "hates", "object": "o0", "label": True}, "the project has no relation"),
+        ({**ID, "label": False}, "contradicts line 1"),
+    ],
+)
+def test_one_bad_line_is_named_and_nothing_of_the_file_is_taken(
+    project: Project, path: Path, line: object, said: str
+) -> None:
+    (row,) = project.fill(1)
+    assert row.id == ID["relation"]
+    before = project.graph.changes()
+    with pytest.raises(InvalidInputError) as raised:
+        take(project, path, {**ID, "label": True}, line)
+    assert "line 2: " in str(raised.value) and said in str(raised.value)
+    assert len(str(raised.value)) < 1000
+    assert project.graph.changes() == before
+    assert project.stored(row).verifier == "srmkg:1"
+
+
+def test_every_bad_line_is_named_up_to_ten(project: Project, path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=r"line 1: .*line 10: .*and 40 more\. Nothing was taken"):
+        take(project, path, *(b"{" for _ in range(50)))
+
+
+def test_a_file_may_be_empty_have_a_mark_and_say_the_same_twice(project: Project, path: Path) -> None:
+    (row,) = project.fill(1)
+    assert take(project, path).imported == 0
+    line = json.dumps({"relation": row.id, "label": True, "probability": 0.4, "evidence": []})
+    path.write_bytes(b"\xef\xbb\xbf" + f"{line}\r\n\r\n{line}\n".encode())
+    assert calibrate(project.place, labels=path, max_false_accept=None, dry_run=False).imported == 1
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        calibrate(project.place, labels=path.parent, max_false_accept=None, dry_run=False)
+
+
+def test_a_name_that_fits_several_times_asks_for_the_id(project: Project, path: Path) -> None:
+    (row,) = project.fill(1)
+    project.put(replace(row, id="r_again"))
+    with pytest.raises(InvalidInputError, match="give its id"):
+        take(project, path, {"subject": "s0", "type": "leads", "object": "o0", "label": True})
+
+
+def test_what_is_known_of_another_project_is_not_known_here(path: Path) -> None:
+    project = Project()
+    project.fill(1)
+    ends = (entity("e_x", "X", project="q"), entity("e_y", "Y", project="q"))
+    other = judged(relation("e_x", "leads", "e_y", project="q"), True)
+    project.put(other, entities=ends)
+    assert other.id not in known(project.graph, project.place.snapshot).stored
+    with pytest.raises(InvalidInputError, match="no relation of project 'p'"):
+        take(project, path, {"relation": other.id, "label": True})
+
+
+def test_an_export_holds_what_a_reviewer_needs(project: Project, path: Path) -> None:
+    (row,) = project.fill(1)
+    (found,) = reviews_of(project, row)
+    reviews.write(path, [(found, 0.456789)])
+    assert json.loads(path.read_text()) == {
+        "relation": row.id,
+        "subject": "s0",
+        "type": "leads",
+        "object": "o0",
+        "label": None,
+        "reviewer": "",
+        "note": "",
+        "probability": 0.457,
+        "quote": None,
+        "evidence": [],
+    }
+
+
+def reviews_of(project: Project, *rows):
+    from hydramem.verification.labels import candidates
+
+    return list(candidates(rows, project.graph).values())
