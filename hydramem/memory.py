@@ -22,6 +22,7 @@ from hydramem.core.check import (
 from hydramem.core.config import Config, load_config
 from hydramem.core.errors import NotFoundError
 from hydramem.core.results import (
+    Calibrated,
     CentralEntity,
     Community,
     Diagnosis,
@@ -63,8 +64,8 @@ from hydramem.search.search import recall
 from hydramem.search.view import View, view
 from hydramem.storage.store import LIVE, ChunkFilter, Listing
 from hydramem.verification.accepting import Accepting
+from hydramem.verification.calibrate import Place, Wanted, tend
 from hydramem.verification.verify import Judge
-from hydramem.verification.weights import DEFAULT
 
 _MAX_PAGE = 1000
 _MAX_TOKENS = 1_000_000
@@ -924,6 +925,49 @@ class Memory:
 
     # Tend ---------------------------------------------------------------------------------------
 
+    def calibrate(
+        self,
+        labels: str | None = None,
+        *,
+        export: str | None = None,
+        max_false_accept: float | None = None,
+        dry_run: bool = False,
+        revert: bool = False,
+        project: str | None = None,
+    ) -> Calibrated:
+        """Fit verification to the project: learn from people's reviews and from models that read evidence.
+
+        What the first stage decided itself is never learned from. The weights that serve are measured on
+        labels that they were not fitted to, and stay where others do no better. Reviews are stored as
+        verdicts: what a person called true is verified, what a person called false is archived.
+
+        Args:
+            labels: A file of reviews to store first, JSON lines such as `export` writes, or with `subject`,
+                `type` and `object`, `label` (true or false), `reviewer`, `at` and `note`.
+            export: Write the relations whose review tells most to this new file, and do nothing else.
+            max_false_accept: Largest share of false relations among those accepted without a model, such as
+                0.05; sets the accept threshold. Where not given, what was asked for last.
+            dry_run: Say what would be done, and write nothing.
+            revert: Go back to what served before the last calibration, in the end to what is shipped.
+            project: Namespace to calibrate; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: A line of the file is wrong, the export's file exists, or there is nothing to
+                go back from; nothing is written.
+            StorageError: The calibration cannot be read or written; what served before serves.
+        """
+        store, target = self._use(), self._target(project)
+        place = Place(
+            target=target,
+            snapshot=store.snapshots.of(target.project),
+            calibrations=store.calibrations,
+            settings=store.config.verification,
+        )
+        wanted = Wanted(
+            labels=labels, export=export, max_false_accept=max_false_accept, dry_run=dry_run, revert=revert
+        )
+        return tend(place, wanted)
+
     def stats(self) -> Stats:
         """Say what the store holds, with which engine and models, and how much disk it takes."""
         store = self._use()
@@ -975,11 +1019,12 @@ class Memory:
 
     def _judge(self, project: str | None) -> Judge:
         store, name = self._use(), self._name(project)
+        serving = store.calibrations.of(name)
         return Judge(
             snapshot=lambda: store.snapshots.of(name),
             generator=lambda: self._generator("verify"),
-            weights=DEFAULT,
-            settings=store.config.verification,
+            weights=serving.weights,
+            settings=serving.applied_to(store.config.verification),
             replies=store.replies,
         )
 

@@ -23,6 +23,9 @@ from hydramem.storage.outbox import Mirror
 from hydramem.storage.reindex import DIMENSION, EMBEDDER, move
 from hydramem.storage.repair import Progress, diagnose
 from hydramem.storage.store import GraphStore, Vector, VectorStore, Write
+from hydramem.verification.calibrations import Calibrations
+from hydramem.verification.replies import Replies
+from hydramem.verification.srmkg import NAMES
 
 
 class OpenStore:
@@ -56,6 +59,9 @@ class OpenStore:
         self._serving = Serving(self._folders.open(agreed))
         self._closing.callback(self._serving.close)
         self.snapshots = Snapshots(self.graph)
+        self.replies = Replies(None if self.in_memory else self.path / "models" / "vog_replies.db")
+        self._closing.callback(self.replies.close)
+        self.calibrations = Calibrations(None if self.in_memory else self.path, NAMES)
         self.mirror = Mirror(
             self.graph,
             lambda: self.vectors,

@@ -88,6 +88,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.central, "read", "all", "read"),
     Operation(Memory.communities, "read", "all", "read"),
     Operation(Memory.graph, "read", "all", "read"),
+    Operation(Memory.calibrate, "write", "all", "tend"),
     Operation(Memory.stats, "read", "all", "tend"),
     Operation(Memory.doctor, "write", "all", "tend"),
     Operation(Memory.reindex, "write", "all", "tend"),

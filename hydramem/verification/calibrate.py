@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from hydramem.core.check import check_share, check_text
 from hydramem.core.config import VerificationConfig
+from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash
 from hydramem.core.results import Calibrated, CalibrationMeasure
 from hydramem.core.time import now
@@ -38,6 +40,7 @@ MOST_EXPORTED = 200
 # One exported relation in so many is drawn from all of them: thresholds are not learned from doubts alone.
 _ONE_IN = 5
 _MOST_UNSCORED = 2000
+_MOST_PATH = 4096
 # An area smaller by less is the same area.
 _SAME_AUC = 0.005
 
@@ -67,6 +70,46 @@ class Place:
     def serving(self) -> Calibration:
         """What serves now."""
         return self.calibrations.of(self.project)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is asked for; as in `Memory.calibrate`."""
+
+    labels: str | None = None
+    export: str | None = None
+    max_false_accept: float | None = None
+    dry_run: bool = False
+    revert: bool = False
+
+
+def tend(place: Place, wanted: Wanted) -> Calibrated:
+    """Do one of the three things that calibrate does: learn, write relations for review, or go back.
+
+    Raises:
+        InvalidInputError: Things are asked for that do not go together, or one is wrong in itself.
+        StorageError: A file of a calibration cannot be read or written.
+    """
+    learning = wanted.labels is not None or wanted.max_false_accept is not None
+    if sum((learning, wanted.export is not None, wanted.revert)) > 1:
+        raise InvalidInputError(
+            "calibrate learns (labels, max_false_accept), exports or reverts: ask for one of these at a time"
+        )
+    if wanted.revert:
+        return revert(place, dry_run=wanted.dry_run)
+    if wanted.export is not None:
+        return export(place, _path(wanted.export, "export"), dry_run=wanted.dry_run)
+    rate = wanted.max_false_accept
+    return calibrate(
+        place,
+        labels=None if wanted.labels is None else _path(wanted.labels, "labels"),
+        max_false_accept=None if rate is None else check_share(rate, name="max_false_accept"),
+        dry_run=wanted.dry_run,
+    )
+
+
+def _path(given: str, name: str) -> Path:
+    return Path(check_text(str(given), name=name, most=_MOST_PATH)).expanduser()
 
 
 def calibrate(
@@ -245,7 +288,7 @@ def export(place: Place, path: Path, *, dry_run: bool) -> Calibrated:
     if not dry_run:
         reviews.write(path, rows)
     said = f"{len(rows)} relations {'would be' if dry_run else 'were'} written to {path}"
-    how = "fill in `label` with true or false, then `hydramem calibrate --labels FILE`"
+    how = "fill in `label` with true or false, then `hydramem calibrate FILE`"
     told = _told(place, place.serving)
     return replace(told, explanation=f"{said}; {how}" if rows else said, exported=0 if dry_run else len(rows))
 

@@ -145,9 +145,8 @@ def examples(
     """
     rows = [row for row in everything if truth(row) is not None]
     found = features(rows, graph, snapshot)
-    there = np.isfinite(found).all(axis=1).tolist()
-    rows = [row for row, here in zip(rows, there, strict=True) if here]
-    found = found[there]
+    there = np.flatnonzero(np.isfinite(found).all(axis=1))
+    rows, found = [rows[int(place)] for place in there], found[there]
     bounds = [settings.reject_below, settings.accept_at]
     others = [row for row in everything if truth(row) is None and is_scored(row)]
     zones = [
