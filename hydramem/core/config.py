@@ -168,11 +168,14 @@ class MemoryConfig:
 
     Attributes:
         max_chars: Longer texts are refused; ingest them as documents.
+        mask_secrets: Whether keys, tokens and passwords in a memory are masked before it is stored; they are
+            told of either way.
     """
 
     __pydantic_config__ = _STRICT
 
     max_chars: int = 100_000
+    mask_secrets: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,7 +255,8 @@ class ServerConfig:
         token_env: Name of the environment variable that holds the bearer token.
         allowed_hosts: Further host names that a request may address.
         allowed_origins: Web origins that a request may come from.
-        ingest_roots: Folders that `ingest` may read over MCP; empty allows the server's working folder.
+        ingest_roots: Folders that `ingest` may read over MCP, and in which `calibrate` may read and write
+            its files; empty allows the server's working folder.
         tools: agent shows the everyday tools, all shows every operation.
     """
 

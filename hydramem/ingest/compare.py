@@ -98,7 +98,7 @@ def _merged(old: Chunk, row: Chunk) -> Chunk:
         source_type=row.source_type,
         author=row.author,
         happened_at=row.happened_at,
-        state="active",
+        state="active" if old.state == "active" and old.text == row.text else row.state,
         times=replace(old.times, retired_at=None),
         metadata=row.metadata,
     )

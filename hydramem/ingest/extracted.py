@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any, Literal, get_args
 
 from hydramem.core.check import check_choice, check_name, check_share, check_text
-from hydramem.core.config import IngestConfig
+from hydramem.core.config import IngestConfig, MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash, document_id, entity_key, passage_id
 from hydramem.core.results import Ingested
@@ -18,7 +18,7 @@ from hydramem.ingest.chunk import split_turn
 from hydramem.ingest.compare import compare
 from hydramem.ingest.extract.found import Claim, Found, Name
 from hydramem.ingest.rows import Draft
-from hydramem.ingest.screen import strip_recalled
+from hydramem.ingest.screen.screen import QUARANTINED_FOR, Screened, screen
 from hydramem.ingest.storing import Storing, Work
 from hydramem.ingest.target import Target
 from hydramem.ingest.withdraw import document_chunks
@@ -94,10 +94,12 @@ def ingest_extracted(
     title: str | None = None,
     target: Target,
     settings: IngestConfig,
+    screening: MemoryConfig,
 ) -> Ingested:
     """Store a document that an agent extracted; the same source again replaces it.
 
-    A relation's evidence is the chunks that hold its quote, or both its names, or else the first one.
+    A relation's evidence is the chunks that hold its quote, or both its names, or else the first one. Chunks
+    other than passages are screened like memories; of what is quarantined nothing is made in the graph.
 
     Args:
         source: Where the text came from.
@@ -106,6 +108,7 @@ def ingest_extracted(
         relations: Typed edges between them.
         title: The document's title.
         target, settings: As for `ingest`.
+        screening: How chunks other than passages are screened.
 
     Raises:
         InvalidInputError: A field is wrong; the message names it, and nothing was written.
@@ -116,7 +119,7 @@ def ingest_extracted(
         raise InvalidInputError("chunks: is empty")
     names = [_name(entity, f"entities[{index}]") for index, entity in enumerate(entities)]
     claims = [_claim(relation, f"relations[{index}]") for index, relation in enumerate(relations)]
-    drafted = _draft(source, chunks, title, names, claims, target.project, settings)
+    drafted = _draft(source, chunks, title, names, claims, target.project, settings, screening)
     storing = Storing(target=target, settings=settings)
     work = _work(drafted, names, claims, target.graph)
     if work is None:
@@ -130,6 +133,7 @@ def ingest_extracted(
         retired_chunks=counts.retired,
         entities=counts.entities,
         relations=counts.relations,
+        quarantined=sum(row.state == "quarantined" for row in work.difference.write),
         seconds=perf_counter() - started,
     )
 
@@ -175,9 +179,14 @@ def _draft(
     claims: Sequence[Claim],
     project: str,
     settings: IngestConfig,
+    screening: MemoryConfig,
 ) -> Draft:
     at = now()
-    checked = [_checked(chunk, f"chunks[{index}]") for index, chunk in enumerate(chunks)]
+    screened = [_screened(chunk, f"chunks[{index}]", screening) for index, chunk in enumerate(chunks)]
+    checked = [
+        _checked(chunk, found, f"chunks[{index}]")
+        for index, (chunk, found) in enumerate(zip(chunks, screened, strict=True))
+    ]
     document = Document(
         id=document_id(project, source),
         project=project,
@@ -189,21 +198,30 @@ def _draft(
     )
     rows: list[Chunk] = []
     met: dict[str, int] = {}
-    for chunk in checked:
+    for chunk, found in zip(checked, screened, strict=True):
         for text in split_turn(chunk.text, settings.chunk_tokens):
-            rows.append(_row(document, chunk, text, len(rows), met))
+            rows.append(_held(_row(document, chunk, text, len(rows), met), found))
     return Draft(document=document, chunks=rows, title=title)
 
 
-def _checked(chunk: ExtractedChunk, where: str) -> ExtractedChunk:
-    text = check_text(chunk.text, name=f"{where}.text", most=_MOST_CHARS)
-    if check_choice(chunk.kind, get_args(ExtractedKind), name=f"{where}.kind") != "passage":
-        text = strip_recalled(text)  # passages are a document's own words
-    if not text:
-        raise InvalidInputError(f"{where}.text: is only what was recalled from this memory")
+def _screened(chunk: ExtractedChunk, where: str, screening: MemoryConfig) -> Screened:
+    if check_choice(chunk.kind, get_args(ExtractedKind), name=f"{where}.kind") == "passage":
+        # Passages are a document's own words.
+        return Screened(text=check_text(chunk.text, name=f"{where}.text", most=_MOST_CHARS))
+    return screen(chunk.text, screening, name=f"{where}.text", most=_MOST_CHARS)
+
+
+def _held(row: Chunk, screened: Screened) -> Chunk:
+    if screened.state == "active":
+        return row
+    why = {**row.metadata, QUARANTINED_FOR: list(screened.reasons)}
+    return replace(row, state=screened.state, metadata=why)
+
+
+def _checked(chunk: ExtractedChunk, screened: Screened, where: str) -> ExtractedChunk:
     return replace(
         chunk,
-        text=text,
+        text=screened.text,
         heading_path=tuple(check_name(each, name=f"{where}.heading_path") for each in chunk.heading_path),
         author=None if chunk.author is None else check_name(chunk.author, name=f"{where}.author"),
         happened_at=_when(chunk.happened_at, f"{where}.happened_at"),
@@ -256,19 +274,27 @@ def _spread(chunks: Sequence[Chunk], names: Sequence[Name], claims: Sequence[Cla
     words = {
         chunk.id: _folded(" ".join((*chunk.heading_path, chunk.author or "", chunk.text))) for chunk in chunks
     }
-    first = chunks[0].id
+    used = {chunk.id: words[chunk.id] for chunk in chunks if chunk.state == "active"}
+    first = next(iter(used), None)
     known = {name.name: name for name in names}
-    held: dict[str, dict[str, Name]] = {id: {} for id in words}
-    stated: dict[str, list[Claim]] = {id: [] for id in words}
+    held: dict[str, dict[str, Name]] = {id: {} for id in used}
+    stated: dict[str, list[Claim]] = {id: [] for id in used}
     for name in names:
-        for id in _holding(words, (name.name, *name.aliases)) or [first]:
+        for id in _in_use(_holding(words, (name.name, *name.aliases)), used, first):
             held[id][name.name] = name
     for claim in claims:
-        for id in _evidence(words, claim) or [first]:
+        for id in _in_use(_evidence(words, claim), used, first):
             stated[id].append(claim)
             for end in (claim.subject, claim.object):
                 held[id].setdefault(end, known.get(end, Name(name=end)))
-    return {id: Found(names=tuple(held[id].values()), claims=tuple(stated[id])) for id in words}
+    return {id: Found(names=tuple(held[id].values()), claims=tuple(stated[id])) for id in used}
+
+
+def _in_use(found: Sequence[str], used: Mapping[str, str], first: str | None) -> list[str]:
+    """Return the chunks that something is given to: those that hold it, else the first; none quarantined."""
+    if not found:
+        return [] if first is None else [first]
+    return [id for id in found if id in used]
 
 
 def _holding(words: Mapping[str, str], names: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
 
-from hydramem.core.check import check_name, check_text
+from hydramem.core.check import check_name
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import memory_id, session_id, turn_id
@@ -13,8 +13,9 @@ from hydramem.core.results import Remembered
 from hydramem.core.time import check_interval, now
 from hydramem.core.tokens import count_tokens
 from hydramem.core.types import Chunk, ChunkKind, Session, Times
+from hydramem.ingest.extract.found import Found
 from hydramem.ingest.extract.rules import Passage, extract
-from hydramem.ingest.screen import strip_recalled
+from hydramem.ingest.screen.screen import QUARANTINED_FOR, Screened, screen
 from hydramem.ingest.target import Target
 from hydramem.ingest.weave import Woven, relate, weave
 from hydramem.storage.changes import record
@@ -53,7 +54,8 @@ def remember(
 ) -> Remembered:
     """Store a memory; an equal current one is returned instead of stored twice.
 
-    Blocks of recalled memory in it are left out: memory does not feed on itself.
+    Blocks of recalled memory in it are left out: memory does not feed on itself. What gives orders to the
+    model that reads it, or hides something, is stored quarantined, and nothing is made of it in the graph.
 
     Args:
         draft: What to remember.
@@ -63,31 +65,43 @@ def remember(
     Raises:
         InvalidInputError: A field is wrong, or nothing but recalled memory; nothing is written.
     """
-    draft = _checked(draft, settings)
-    found = extract([Passage(text=draft.text, author=draft.author)])[0]
+    _check(draft)
+    screened = screen(draft.text, settings)
+    draft = replace(draft, text=screened.text)
+    found = _found(draft, screened)
     # The model works before the writer lock is taken: others write meanwhile.
-    vector = target.embed([indexed_text(_chunk(draft, "", target.project, 0, now()))])[0]
+    vector = target.embed([indexed_text(_chunk(draft, "", target.project, 0, now(), screened))])[0]
     with target.one_writer:
         at = now()
         id, position = _place(draft, target.project, target.graph)
-        if target.graph.chunks([id]):
-            return Remembered(id=id, created=False)
-        chunk = _chunk(draft, id, target.project, position, at)
+        if known := target.graph.chunks([id]):
+            return _remembered(known[0], screened, created=False)
+        chunk = _chunk(draft, id, target.project, position, at, screened)
         woven = weave([(id, found)], target=target, at=at)
         named = target.embed_by_id({row.id: row.name for row in woven.crossing(worth_a_vector)})
         target.commit(_write(draft, chunk, woven, target), {id: vector} | named)
-    return Remembered(
-        id=id,
-        created=True,
+    extracted = ("extract",) if chunk.state == "active" else ()
+    verified = ("verify",) if target.accept else ()
+    return replace(
+        _remembered(chunk, screened, created=True),
         entities=tuple(entity.name for entity in woven.entities),
-        steps=("screen", "extract", "embed", *(("verify",) if target.accept else ()), "store"),
+        steps=("screen", *extracted, "embed", *verified, "store"),
     )
 
 
-def _checked(draft: Draft, settings: MemoryConfig) -> Draft:
-    text = strip_recalled(check_text(draft.text, name="text", most=settings.max_chars))
-    if not text:
-        raise InvalidInputError("text: is only what was recalled from this memory")
+def _remembered(chunk: Chunk, screened: Screened, *, created: bool) -> Remembered:
+    return Remembered(
+        id=chunk.id, created=created, state=chunk.state, reasons=screened.reasons, masked=screened.masked
+    )
+
+
+def _found(draft: Draft, screened: Screened) -> Found:
+    if screened.state != "active":
+        return Found()
+    return extract([Passage(text=draft.text, author=draft.author)])[0]
+
+
+def _check(draft: Draft) -> None:
     for name in ("source", "author", "session"):
         if value := getattr(draft, name):
             check_name(value, name=name)
@@ -98,7 +112,6 @@ def _checked(draft: Draft, settings: MemoryConfig) -> Draft:
         raise InvalidInputError("session: a turn belongs to one; name it")
     if draft.kind == "event" and draft.happened_at is None:
         raise InvalidInputError("happened_at: an event has a time; give it, or remember a note")
-    return replace(draft, text=text)
 
 
 def _place(draft: Draft, project: str, graph: GraphStore) -> tuple[str, int]:
@@ -116,7 +129,7 @@ def _place(draft: Draft, project: str, graph: GraphStore) -> tuple[str, int]:
         ids = [next(lives) for _ in range(_LOOK_AHEAD)]
         states = {chunk.id: chunk.state for chunk in graph.chunks(ids)}
         for id in ids:
-            if states.get(id, "active") == "active":
+            if states.get(id, "active") in ("active", "quarantined"):
                 return id, 0
 
 
@@ -126,7 +139,7 @@ def _lives(draft: Draft, project: str) -> Iterator[str]:
         yield memory_id(project, draft.scope, draft.kind, draft.text, when, generation)
 
 
-def _chunk(draft: Draft, id: str, project: str, position: int, at: datetime) -> Chunk:
+def _chunk(draft: Draft, id: str, project: str, position: int, at: datetime, screened: Screened) -> Chunk:
     return Chunk(
         id=id,
         project=project,
@@ -146,7 +159,9 @@ def _chunk(draft: Draft, id: str, project: str, position: int, at: datetime) -> 
         happened_at=draft.happened_at,
         expires_at=draft.expires_at,
         times=Times(recorded_at=at, valid_from=draft.valid_from, valid_to=draft.valid_to),
+        state=screened.state,
         vector_state="ready",
+        metadata={QUARANTINED_FOR: list(screened.reasons)} if screened.state == "quarantined" else {},
     )
 
 

@@ -11,7 +11,7 @@ from hydramem.core.types import Chunk, Document, Session, Times
 from hydramem.ingest.chunk import chunk, split_turn
 from hydramem.ingest.extract.rules import Passage
 from hydramem.ingest.read import SourceText, Transcript
-from hydramem.ingest.screen import strip_recalled
+from hydramem.ingest.screen.recalled import strip_recalled
 from hydramem.ingest.transcript import Conversation
 
 Owner = Callable[[str], str | None]

@@ -36,7 +36,8 @@ def forget(ids: Sequence[str], *, graph: GraphStore, mirror: Mirror) -> Forgotte
 def revive(ids: Sequence[str], *, graph: GraphStore, mirror: Mirror) -> Forgotten:
     """Bring archived chunks and documents back, and the archived relations that they support.
 
-    A relation comes back by its own id too: one that was taken out on purpose, only so.
+    A relation comes back by its own id too: one that was taken out on purpose, only so. A quarantined chunk
+    goes free by its own id.
 
     Raises:
         NotFoundError: An id is no chunk's, document's or withdrawn relation's; nothing is written.
@@ -93,7 +94,7 @@ def _move(
         named = _relations(ids, graph) if after == "active" else ()
         taken = {relation.id for relation in named}
         chunks, documents = _find([id for id in ids if id not in taken], graph)
-        moving = tuple(chunk for chunk in chunks if chunk.state == before)
+        moving = tuple(chunk for chunk in chunks if chunk.state == before or _released(chunk, ids, after))
         owners = tuple(document for document in documents if document.state == before)
         touched = [chunk.id for chunk in moving]
         if after == "archived":
@@ -119,6 +120,11 @@ def _move(
             worth = {row.id: row.name for row in entities if worth_a_vector(row.mention_count)}
             mirror.commit(write, mirror.embed_by_id(worth) if after == "active" else None)
     return Forgotten(chunks=tuple(touched), relations=len(relations))
+
+
+def _released(chunk: Chunk, ids: Sequence[str], after: State) -> bool:
+    """Say whether a quarantined chunk goes free: only where it is named itself, not with its document."""
+    return after == "active" and chunk.state == "quarantined" and chunk.id in ids
 
 
 def _relations(ids: Sequence[str], graph: GraphStore) -> tuple[Relation, ...]:

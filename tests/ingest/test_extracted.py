@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results import Ingested
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
@@ -27,6 +28,7 @@ def store(
         relations=relations,
         target=kit.target(),
         settings=kit.settings,
+        screening=MemoryConfig(),
     )
 
 

@@ -14,7 +14,7 @@ from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results import Hit, PathStep, Prompt
 from hydramem.core.tokens import count_tokens
-from hydramem.ingest.screen import strip_recalled
+from hydramem.ingest.screen.recalled import strip_recalled
 from hydramem.search.prime import prime
 from tests.storage.conftest import ENGINE
 

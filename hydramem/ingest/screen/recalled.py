@@ -1,4 +1,4 @@
-"""Screen what is about to be remembered: memory must not feed on what it recalled itself."""
+"""Blocks of recalled memory are left out: memory must not feed on what it recalled itself."""
 
 import re
 

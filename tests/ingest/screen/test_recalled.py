@@ -13,7 +13,7 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.ingest.extracted import ExtractedChunk, ingest_extracted
 from hydramem.ingest.remember import Draft, remember
-from hydramem.ingest.screen import strip_recalled
+from hydramem.ingest.screen.recalled import strip_recalled
 from tests.ingest.conftest import Kit
 
 BLOCK = '<recalled-memory data-source="hydramem">\nold <snippet>words</snippet>\n</recalled-memory>'
@@ -138,9 +138,13 @@ def test_what_is_said_and_remembered_is_screened_and_documents_are_not(kit: Kit,
 
 def test_what_an_agent_captured_is_screened(kit: Kit) -> None:
     chunks = [ExtractedChunk(text=f"Ada leads billing. {BLOCK}", kind="fact"), ExtractedChunk(text=BLOCK)]
-    ingest_extracted("chat", chunks, target=kit.target(), settings=kit.settings)
+    ingest_extracted("chat", chunks, target=kit.target(), settings=kit.settings, screening=MemoryConfig())
     assert sorted(kit.texts()) == sorted(["Ada leads billing.", BLOCK])
     with pytest.raises(InvalidInputError, match=r"chunks\[0\].text: is only what was recalled"):
         ingest_extracted(
-            "x", [ExtractedChunk(text=BLOCK, kind="note")], target=kit.target(), settings=kit.settings
+            "x",
+            [ExtractedChunk(text=BLOCK, kind="note")],
+            target=kit.target(),
+            settings=kit.settings,
+            screening=MemoryConfig(),
         )

@@ -1,0 +1,475 @@
+"""Phrases by which an English text, or code, gives orders to the model that reads it: a table of rules.
+
+A rule of weight 1 is enough by itself; of the lesser ones it takes two different ones. Rules look at a
+text in lower case as `hidden.reveal` shows it, those for Latin scripts with accents taken off besides.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+Form = Literal["latin", "own"]
+Ordered = Literal["", "anywhere", "at the start"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One way of giving orders.
+
+    Attributes:
+        says: What it does, for a person.
+        form: Whether it reads plain Latin letters, or the text's own script.
+        words: Its pattern: a space is what may stand between two words, `<3>` up to three words more.
+        ordered: Whether it counts only where the words before it make it an order; `at the start` where the
+            form is also one of telling, so that only the start of a clause makes it one.
+    """
+
+    says: str
+    words: str
+    weight: float = 1.0
+    form: Form = "latin"
+    ordered: Ordered = ""
+
+
+# Between two words; and a few words that may stand between. Bounded, so that a search takes linear time.
+_GAP = r"[^\w]{1,6}"
+
+
+def _few(most: int) -> str:
+    return rf"(?:[\w']{{1,24}}+{_GAP}){{0,{most}}}"
+
+
+def rule(says: str, words: str, weight: float = 1.0, *, form: Form = "latin", ordered: Ordered = "") -> Rule:
+    """Return a row of the table."""
+    return Rule(says=says, words=words, weight=weight, form=form, ordered=ordered)
+
+
+@cache
+def compiled(row: Rule) -> re.Pattern[str]:
+    """Return the pattern of a rule, made when it is first looked for."""
+    spread = row.words.replace(" ?", r"\W{0,6}").replace(" ", _GAP)
+    for most in range(1, 10):
+        spread = spread.replace(f"<{most}>", _few(most))
+    return re.compile(spread)
+
+
+_BEFORE = r"(?:previous|prior|above|earlier|preceding|foregoing|past|original|initial|former)"
+_ORDERS = r"(?:instructions?|directives?|guidelines?|rules|prompts?|commands?|programming|training)"
+_BOUNDS = (
+    r"(?:instructions?|directives?|guidelines?|rules|restrictions?|limitations?|constraints?|filters?|"
+    r"guardrails?|safeguards?|polic(?:y|ies)|programming|training|safety|ethics)"
+)
+_SECRETS = (
+    r"(?:api keys?|credentials?|passwords?|secrets|access tokens?|tokens|private keys?|ssh keys?|"
+    r"environment variables|\.?env file|(?:conversation|chat)(?: (?:history|logs?|transcript))?|"
+    r"system prompt|memor(?:y|ies)|personal (?:data|information)|(?:files|emails|messages|contacts|data))"
+)
+_MACHINE = (
+    r"(?:ais?|llms?|language models?|ai (?:assistants?|agents?|models?|systems?|"
+    r"reviewers?)|chatbots?|chatgpt|"
+    r"claude|gemini|copilot)"
+)
+
+ENGLISH: tuple[Rule, ...] = (
+    # Setting aside what it was told -------------------------------------------------------------
+    rule(
+        "sets instructions aside",
+        r"\b(?:ignore|disregard|forget|overrule|(?:do not|don't|dont|stop) (?:follow|following|obey|obeying)|"
+        rf"pay no attention to) <5>(?:{_BEFORE} <2>{_ORDERS}|(?:your|system|developer) <2>{_ORDERS}|"
+        rf"all <3>(?:{_BEFORE}|your|these|those|the|safety|system|other) <2>{_ORDERS}|"
+        r"(?:any|all) (?:of )?(?:instructions|directives)|"
+        rf"{_ORDERS} (?:above|before this|you (?:were|have been|had been|received|got)"
+        r"|given to you|so far|until now))\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "sets instructions aside",
+        r"\b(?:ignore|disregard|forget|erase|discard) (?:about )?(?:everything|anything|"
+        r"all|whatever|what) (?:that )?(?:<2>)"
+        r"(?:above|before this|you (?:were|have been|had been|ve been|'ve been) (?:told|"
+        r"instructed|taught|given|trained)|"
+        r"(?:previously|before) (?:said|told|written)|said (?:above|before|previously)|"
+        r"(?:was|were|has been|is) (?:said|written|told|stated) (?:above|before|previously)|"
+        r"you (?:know|learned|learnt) (?:so far|before|until now|about))\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "sets instructions aside",
+        r"\b(?:neglect|dismiss|abandon|discard|cancel|delete|erase|wipe|clear|void|"
+        r"reset|put aside|set aside|throw (?:out|away)|set|put) "
+        rf"(?:<3>)(?:{_BEFORE} <2>|your (?:<1>)|system )(?:instructions|directives|"
+        rf"prompts?|programming|training|guidelines)\b(?: aside| away|\W{{0,3}}(?:and|"
+        r",|\.|;|!|:|$))",
+        ordered="anywhere",
+    ),
+    rule(
+        "sets instructions aside",
+        r"\b(?:nothing|none|whatever|anything) (?:<2>)you (?:were|have been) told (?:<3>)"
+        r"(?:counts?|appl(?:y|ies)|matters?|holds)\b",
+    ),
+    rule(
+        "asks for what the model must not tell",
+        r"\bwhat (?:is|are|was|were) your (?:<1>)(?:exact|initial|original|hidden|"
+        r"secret) (?:<2>)(?:prompt|instructions?|message|rules|directives)\b",
+    ),
+    rule(
+        "sets limits aside",
+        r"\b(?:override|bypass|circumvent|disable|deactivate|turn off|evade|break|"
+        r"drop|remove|suspend|lift|violate|ignore|disregard|forget) "
+        rf"(?:<2>)(?:your|all your|any of your) (?:<3>){_BOUNDS}\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "sets instructions aside",
+        rf"\b(?:the |your |all )?{_BEFORE} {_ORDERS} <2>(?:are|is) (?:now |hereby )?"
+        r"(?:void|null|cancelled|canceled|revoked|obsolete|overridden|superseded by (?:this|"
+        r"these|the following))\b",
+    ),
+    rule(
+        "replaces instructions",
+        r"\byour (?:new|real|true|actual|only|updated) (?:<1>)(?:instructions?|directives?|"
+        r"prime directive|task|objective|goal|orders?|mission|purpose) (?:is|are)\b",
+    ),
+    rule(
+        "replaces instructions",
+        r"\b(?:new|updated|revised) system (?:prompt|instructions?|message)[^\w]{0,3}:",
+    ),
+    rule(
+        "replaces instructions",
+        r"\b(?:follow|obey|execute) (?:only )?(?:these|the following|my|this) (?:new )"
+        r"?instructions? (?:instead|only)\b",
+        ordered="anywhere",
+    ),
+    # Another self -------------------------------------------------------------------------------
+    rule(
+        "gives the model another self",
+        r"\byou (?:are|re|'re|will be|shall be|act|must act) (?:now |henceforth |hereby |"
+        r"going to be |no longer )*(?:an? |the |as )*(?:<3>)"
+        r"(?:dan|jailbroken|unrestricted|unfiltered|uncensored|unaligned|amoral|free (?:of|"
+        r"from) (?:all |any |your )?(?:restrictions|rules|limits|filters|guidelines|"
+        r"constraints)|"
+        r"not bound by|no longer bound by|without (?:any )?(?:restrictions|rules|limits|"
+        r"limitations|filters|guidelines|ethics|morals)|bound by no (?:rules|restrictions)"
+        r")\b",
+    ),
+    rule(
+        "gives the model another self",
+        r"\byou (?:are|re|'re) (?:now |currently )?(?:in|entering|running in|operating in)"
+        r" (?:<2>)(?:developer|debug|dan|jailbreak|god|admin|unrestricted|sudo|root)"
+        r" mode\b",
+    ),
+    rule(
+        "gives the model another self",
+        r"\byou are no longer (?:an? )?(?:<1>)(?:ai|assistant|chatgpt|claude|language model|"
+        r"chatbot|restricted|bound|limited)\b",
+    ),
+    rule(
+        "gives the model another self",
+        r"\b(?:act|behave|respond|answer|pretend|roleplay|role-play|imagine|simulate)"
+        r" (?:<4>)(?:you (?:have|had|are under) no (?:<2>)"
+        r"(?:restrictions|rules|limits|limitations|filters|guidelines|constraints|"
+        r"ethics)|dan\b|unrestricted (?:ai|assistant|model)|"
+        r"(?:ai|assistant|model|chatbot|bot) (?:<3>)(?:without|with no|free of|has no|"
+        r"have no|having no|lacking) (?:<2>)(?:restrictions|rules|limits|limitations|"
+        r"filters|guidelines|constraints|ethics))",
+    ),
+    rule(
+        "gives the model another self",
+        r"\b(?:enter|enable|activate|switch to|engage) (?:the )?(?:dan|jailbreak|unrestricted)"
+        r" mode\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "gives the model another self",
+        r"\bdan (?:can|mode|stands for) (?:<2>)do anything now\b|\byou can do anything now\b",
+    ),
+    # Posing as the host -------------------------------------------------------------------------
+    rule(
+        "poses as the system",
+        r"<\|(?:im_start|start_header_id)\|>\s*(?:system|developer|assistant)(?:<\|end_header_id\|>)"
+        r"?\s{0,3}[^\s`'\".,)<]",
+        form="own",
+    ),
+    rule(
+        "poses as the system",
+        r"<<sys>>\s*\w|\[inst\]\s*(?:you|ignore|forget|now|from|reveal|system)\b",
+        form="own",
+    ),
+    rule(
+        "poses as the system",
+        r"<(?:system|developer)(?:[-_\s](?:prompt|message|reminder|instructions?|note|"
+        r"override))?>[^<]{0,200}?\b(?:you (?:are|must|should|will|have to)|ignore|"
+        r"never|always|do not|don't|from now on)\b",
+        form="own",
+    ),
+    rule(
+        "poses as the system",
+        r"(?:^|\n)[^\w\n]{0,6}system (?:prompt|instructions?|override|command|directive)"
+        r"[^\w\n]{0,3}:[^\n]{0,80}\b(?:you|ignore|never|always|must|override|obey|"
+        r"grant|disable|reveal|send)\b",
+    ),
+    rule("poses as the system", r"\bsystem override[^\w\s]{0,2}\s?[:!\]]|\[system override\]"),
+    rule(
+        "poses as the system",
+        r"[-=#\[<]{2,}\s{0,3}(?:the )?end of (?:the )?(?:system prompt|prompt|system instructions|"
+        r"instructions|user input|untrusted (?:data|input|content)|reference data)"
+        r"\b",
+    ),
+    rule(
+        "poses as the system",
+        r"\b(?:this is|i am|message from|on behalf of) (?:<2>)(?:your (?:developers?|"
+        r"creators?|administrators?)|openai|anthropic|the system administrator)[^\w](?:<9>)"
+        r"(?:you (?:must|should|have to|are|will)|ignore|disable|reveal|obey|comply|"
+        r"override)\b",
+    ),
+    # Getting at what it must not tell -------------------------------------------------------------
+    rule(
+        "asks for what the model must not tell",
+        r"\b(?:reveal|print|show|repeat|output|display|dump|leak|disclose|tell me|"
+        r"give me|share|recite|echo|write (?:out|down)|copy|expose|send me|translate|"
+        r"summarize|quote) "
+        r"(?:<3>)(?:your|chatgpt's|claude's) (?:<4>)(?:system (?:prompt|message|instructions?)"
+        r"|(?:hidden|secret|initial|original|internal|developer) (?:prompt|instructions?|"
+        r"message|rules|directives)|instructions? (?:verbatim|word for word)|prompt (?:verbatim|"
+        r"word for word)|initial prompt|configuration prompt)\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "asks for what the model must not tell",
+        r"\b(?:reveal|print|show|repeat|output|display|dump|leak|disclose|tell me|"
+        r"give me|recite|echo|copy|say) (?:<4>)"
+        r"(?:(?:text|words|content|everything|instructions|prompt|all) (?:<2>)above|"
+        r"system prompt|(?:hidden|secret|initial) (?:prompt|instructions?)) (?:<4>)"
+        r"(?:verbatim|word for word|exactly as|in full|starting with|without omission|"
+        r"in a code block)\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "asks for what the model must not tell",
+        r"\b(?:reveal|leak|disclose|recite|expose) (?:me )?(?:the |all )?(?:full |"
+        r"entire |complete |hidden |secret )*(?:system prompt|system message|hidden (?:prompt|"
+        r"instructions)|secret instructions)\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "asks for what the model must not tell",
+        r"\brepeat (?:<2>)(?:words|text|everything|all) (?:<1>)above (?:<3>)starting with\b",
+    ),
+    # Taking things out ------------------------------------------------------------------------------
+    rule(
+        "sends things away",
+        r"\b(?:send|forward|e-?mail|post|upload|transmit|leak|exfiltrate|copy|deliver|"
+        r"submit|report|append|attach) (?:<4>)"
+        r"(?:(?:all|any|every|your|their|stored|saved|entire|full|complete|the users?(?:'s)"
+        rf"?|users'|user's|the contents? of) (?:<4>){_SECRETS}|(?:conversation|chat|"
+        r"session) (?:history|logs?|transcript)|system prompt) (?:<6>)"
+        r"(?:to|at|via|into|as) (?:<4>)(?:https?[^\w]|[\w.+-]{1,40}@[\w.-]{1,40}\.|"
+        r"attacker|(?:this|the following|my|our|an external|a remote|their) (?:<2>)"
+        r"(?:url|address|e-?mail|server|webhook|endpoint|site|link)|pastebin|webhook)",
+        ordered="anywhere",
+    ),
+    rule(
+        "sends things away",
+        r"\b(?:collect|gather|read|find|extract|steal|dump|copy|harvest|grab|list|"
+        r"take) (?:<4>)(?:api keys?|credentials|passwords|secrets|access tokens|private keys?|"
+        r"ssh keys?|environment variables) (?:<3>)(?:and|then) (?:<1>)(?:send|post|"
+        r"upload|forward|e-?mail|transmit|submit|mail) (?:<3>)to\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "sends things away",
+        r"\b(?:append|add|put|encode|include|attach|embed) (?:<4>)(?:(?:conversation|"
+        r"chat|session) (?:history|logs?|transcript)|api keys?|secrets?|passwords?|"
+        r"system prompt|user's data) (?:<6>)(?:query|url|parameter|link|image)\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "sends things away",
+        r"\bexfiltrate (?:<4>)(?:data|files|secrets|credentials|keys|conversation|"
+        r"memory|memories|history)\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "sends things away",
+        r"\b(?:curl|wget|invoke-webrequest|iwr)\b[^\n]{0,120}?(?:\$\(\s{0,2}(?:cat|"
+        r"env|printenv)\b|`(?:cat|env|printenv)\b|@~?/?[\w./~-]{0,40}(?:\.env\b|id_rsa\b|"
+        r"id_ed25519\b|\.aws|credentials\b|\.netrc)|[?&][\w-]{1,20}=\$\{?\w{0,30}(?:key|"
+        r"token|secret|password)\b)",
+        form="own",
+    ),
+    rule(
+        "sends things away",
+        r"\bcat (?:~|/|\$home)[\w./~-]{0,60}(?:\.env|id_rsa|id_ed25519|credentials|"
+        r"shadow|\.netrc)\b[^\n|]{0,20}\|[^\n]{0,40}\b(?:curl|nc|ncat|wget|telnet)"
+        r"\b",
+        form="own",
+    ),
+    rule(
+        "sends things away",
+        r"!\[[^\]\n]{0,80}\]\(https?://[^)\s]{1,120}[?&=/](?:\{|\$\{?|<|%7b|\[)(?:<2>)"
+        r"?[^)\n]{0,20}?(?:data|secret|key|token|conversation|history|prompt|memory|"
+        r"password|summary|context)",
+        form="own",
+    ),
+    rule(
+        "sends things away",
+        r"\b(?:render|include|insert|embed|load|add|display) (?:<4>)(?:image|picture|"
+        r"link|pixel) (?:<8>)(?:conversation|chat history|user's|users|secret|api key|"
+        r"password|system prompt|memory)\b (?:<6>)(?:url|query|parameter|link|address|"
+        r"path)\b",
+        ordered="anywhere",
+    ),
+    # Behind the user's back ---------------------------------------------------------------------
+    rule(
+        "keeps the user in the dark",
+        r"\b(?:do not|don't|dont|never|must not|avoid|refrain from) (?:tell|telling|"
+        r"inform|informing|alert|alerting|notify|notifying|reveal|revealing|disclose|"
+        r"mention|mentioning|show|say|let|admit|warn) (?:<3>)(?:the )?users? (?:know )"
+        r"?(?:about |of )?(?:this|these|it)\b(?! (?:error|page|field|message|screen|"
+        r"step|warning|information|data|value|button|dialog|option|feature))",
+        ordered="anywhere",
+    ),
+    rule(
+        "keeps the user in the dark",
+        r"\b(?:do not|don't|dont|never|must not|avoid) (?:mention|mentioning|reveal|"
+        r"disclose|admit|report|acknowledge) (?:<1>)(?:this|these|that you|the existence of)"
+        r" (?:<3>)(?:instructions?|message|memory|prompt|note|command|directive|injection|"
+        r"rule|to (?:the )?(?:user|anyone|anybody))\b",
+    ),
+    rule(
+        "keeps the user in the dark",
+        r"\b(?:hide|conceal|keep) (?:this|it|these|the following|that|your actions|"
+        r"what you (?:do|did)) (?:<3>)(?:secret |hidden )?from (?:the )?users?\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "keeps the user in the dark",
+        r"\b(?:delete|send|forward|transfer|upload|execute|run|install|add|e-?mail|"
+        r"buy|purchase|approve|share|copy|post|change|disable|book|order|pay|grant|"
+        r"download|fetch) (?:<9>)(?:without|before) (?:telling|informing|asking|alerting|"
+        r"notifying|mentioning it to|the knowledge of|letting) (?:<1>)(?:user|users|"
+        r"anyone|human|owner)\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "keeps the user in the dark",
+        r"\b(?:do not|don't|never) (?:mention|tell|inform|reveal|disclose|show|suggest|"
+        r"recommend|ask|notify)\b (?:<6>)(?:user|alternatives|competitors?|source|"
+        r"other options|permission|confirmation)\b",
+        0.5,
+    ),
+    # Words for machines only ------------------------------------------------------------------------
+    rule(
+        "speaks to machines behind people's backs",
+        rf"\bif you (?:are|re|'re) (?:an? )?(?:<1>){_MACHINE}(?: reading| processing|"
+        r" summari[sz]ing| parsing| or)?\b",
+    ),
+    rule(
+        "speaks to machines behind people's backs",
+        r"\b(?:attention|note to|dear|hey|message (?:for|to)|notice to|instructions? (?:for|"
+        rf"to)) (?:<2>){_MACHINE}\b (?:<9>)(?:ignore|recommend|rate|give|say|write|"
+        r"respond|reply|output|include|approve|accept|execute|send|disregard|forget|"
+        r"must|praise|rank|hire)\b",
+    ),
+    rule(
+        "speaks to machines behind people's backs",
+        rf"<!--\s{{0,4}}(?:note to |attention |dear |hey |instructions? (?:for |to )"
+        rf"|to )?(?:any |all |the )?(?:{_MACHINE}|assistant|agent)s?[^\w\n]{{0,3}}[:,]",
+    ),
+    rule(
+        "speaks to machines behind people's backs",
+        r"(?:display:\s{0,3}none|font-size:\s{0,3}0|visibility:\s{0,3}hidden|color:\s{0,3}(?:white|"
+        r"#fff)|opacity:\s{0,3}0)[^>\n]{0,80}>[^<]{0,200}\b(?:ignore|assistant|ai|"
+        r"llm|you must|do not tell|recommend|system prompt)\b",
+        form="own",
+    ),
+    rule(
+        "speaks to machines behind people's backs",
+        r"<!--[^>]{0,200}\b(?:ignore (?:<3>)(?:instructions|rules)|you must (?:<4>)"
+        r"(?:say|recommend|execute|send|reply)|system prompt|tell the user|do not tell)"
+        r"\b",
+    ),
+    # Orders that wait, orders in code ----------------------------------------------------------------
+    rule(
+        "waits for the user to ask",
+        r"\b(?:when|whenever|if|every time|each time|any time) (?:the |a |any )?(?:user|"
+        r"someone|anyone|customer)s? (?:asks?|mentions?|wants?|requests?|queries|inquires|"
+        r"says?)\b",
+        0.5,
+    ),
+    rule(
+        "forces what the model says",
+        r"\b(?:you must|always|make sure to|be sure to) (?:<2>)(?:recommend|promote|"
+        r"praise|advertise|claim|insist|pretend|lie|deny|endorse)\b",
+        0.5,
+    ),
+    rule(
+        "forces what the model does",
+        r"\b(?:you must|immediately|always|silently|secretly|quietly|first) (?:<2>)"
+        r"(?:call|invoke|execute|run|use) (?:<5>)(?:tool|function|command|script|shell|"
+        r"code|payload)\b",
+        0.5,
+    ),
+    rule(
+        "forces what the model does",
+        r"\b(?:secretly|silently|covertly|quietly) (?:<1>)(?:send|forward|add|append|"
+        r"insert|change|delete|transfer|upload|copy|install|record|redirect|approve)"
+        r"\b",
+        0.5,
+        ordered="anywhere",
+    ),
+    rule(
+        "decodes orders",
+        r"\b(?:decode|decrypt|rot13|unescape|base64-decode) (?:<6>)(?:and|then) (?:<1>)"
+        r"(?:execute|follow|obey|run|carry out|do what)\b",
+    ),
+    rule(
+        "opens a way in",
+        r"\bauthorized_keys\b|/etc/(?:passwd|shadow|sudoers)\b|\brm -rf (?:/|~|\$home)"
+        r"(?:\s|\*|$)|\bchmod (?:-r )?777 /|\b(?:curl|wget)\b[^\n|]{0,120}\|\s{0,2}(?:sudo )"
+        r"?(?:ba|z)?sh\b",
+        0.5,
+        form="own",
+    ),
+    rule(
+        "takes part in a network of bots",
+        r"\b(?:register|enroll|check in|connect|report) (?:<3>)(?:as (?:an? )?(?:node|"
+        r"agent|bot|implant|beacon)|(?:c2|c&c|command-and-control|command and control)"
+        r") (?:<6>)(?:server|https?|every|at|with|endpoint)\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "takes part in a network of bots",
+        r"\b(?:pull|fetch|poll|download|get) (?:<3>)(?:tasks|commands|instructions|"
+        r"orders) (?:<2>)from https?[^\w]{1,3}(?:<9>)(?:execute|run|obey|follow|carry)"
+        r"\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "says it matters above all",
+        r"\b(?:highest|top|maximum|absolute) priority\b|\b(?:overrides?|supersedes?|"
+        r"takes precedence over) (?:<2>)(?:other|previous|prior|all|any|your) (?:<1>)"
+        r"(?:instructions?|rules|prompts?|guidelines)\b|\bnon-negotiable\b",
+        0.5,
+    ),
+    rule(
+        "says it matters above all",
+        r"\b(?:this|these|the following|it) (?:<3>)(?:overrides?|supersedes?|takes? precedence over)"
+        r" (?:<2>)(?:other|previous|prior|all|any|your|system) (?:<2>)(?:instructions?|"
+        r"rules|prompts?|guidelines)\b",
+    ),
+    rule(
+        "claims a confirmation",
+        r"\b(?:the user|user|admin|administrator|developer|owner) (?:has |have )?(?:already )"
+        r"?(?:authori[sz]ed|approved|confirmed|consented|granted|pre-?approved) (?:<4>)"
+        r"(?:all|any|every|full|future|unrestricted)\b",
+        0.5,
+    ),
+    rule(
+        "claims a confirmation",
+        r"\b(?:no|without|skip|do not (?:ask|require|request)) (?:<1>)(?:confirmation|"
+        r"approval|permission)\b",
+        0.5,
+    ),
+)

@@ -1,0 +1,39 @@
+"""Say how well screening does on the labelled texts: `python -m tests.ingest.screen.measure`."""
+
+import sys
+from collections.abc import Sequence
+
+from hydramem.ingest.screen.screen import threats_in
+from tests.ingest.screen.labelled import HELD_HOSTILE, HELD_ORDINARY, HOSTILE, ORDINARY
+
+
+def errors(hostile: Sequence[str], ordinary: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return hostile texts that pass, and ordinary ones that are held back."""
+    return [text for text in hostile if not threats_in(text)], [text for text in ordinary if threats_in(text)]
+
+
+def measured(hostile: Sequence[str], ordinary: Sequence[str]) -> tuple[float, float]:
+    """Return precision and recall of holding a text back."""
+    missed, wrong = errors(hostile, ordinary)
+    caught = len(hostile) - len(missed)
+    return caught / max(1, caught + len(wrong)), caught / len(hostile)
+
+
+def say(line: str) -> None:
+    """Write a line."""
+    sys.stdout.write(f"{line}\n")
+
+
+if __name__ == "__main__":
+    for name, hostile, ordinary in (
+        ("rules were written with", HOSTILE, ORDINARY),
+        ("rules had not seen", HELD_HOSTILE, HELD_ORDINARY),
+    ):
+        precision, recall = measured(hostile, ordinary)
+        say(f"{name}: {len(hostile)} hostile, {len(ordinary)} ordinary")
+        say(f"  precision {precision:.3f}, recall {recall:.3f}")
+        missed, wrong = errors(hostile, ordinary)
+        for text in missed:
+            say(f"  passes: {ascii(text) if not text.isprintable() else text}")
+        for text in wrong:
+            say(f"  held back: {text!r} {threats_in(text)}")
