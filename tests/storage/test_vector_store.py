@@ -315,9 +315,12 @@ def test_filters_admit_what_chunk_filter_admits(
         assert {hit.id for hit in lance_for_filters.nearest(direction(0), where, 100)} == expected
 
 
-@pytest.fixture(scope="module")
-def lance_for_filters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorStore]:
-    store = open_vectors(tmp_path_factory.mktemp("filters") / "vectors", DIMENSION, StorageConfig())
+@pytest.fixture(scope="module", params=[0, 200_000], ids=["by the table", "in memory"])
+def lance_for_filters(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[VectorStore]:
+    settings = StorageConfig(index_rows=request.param)
+    store = open_vectors(tmp_path_factory.mktemp("filters") / "vectors", DIMENSION, settings)
     yield store
     store.close()
 

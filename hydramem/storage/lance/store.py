@@ -17,6 +17,8 @@ from hydramem.core.errors import EmbeddingMismatchError, StorageError
 from hydramem.storage.checked import checked_vector
 from hydramem.storage.lance.filters import chunk_predicate, project_predicate, storable
 from hydramem.storage.lance.gate import ReadGate
+from hydramem.storage.lance.held import ROW_ID
+from hydramem.storage.lance.near import Near
 from hydramem.storage.lance.rows import chunk_rows, chunk_schema, entity_rows, entity_schema
 from hydramem.storage.lance.table import TEXT_INDEX, LanceTable, Table
 from hydramem.storage.store import ChunkFilter, ChunkVector, EntityVector, Scored, Vector, VectorStats
@@ -31,6 +33,11 @@ _log = logging.getLogger(__name__)
 
 _M_MMAP_THRESHOLD = -3  # of malloc.h
 _LARGE_BLOCK = 1 << 20
+
+# How many more matches are looked for than are wanted, where some will not be admitted, and how many at most.
+_SPARE = 1.5
+_MOST_SPARE = 2000
+_SMALLEST_SHARE = 1e-3
 
 # Longer words are not indexed; long enough for any hash in hex.
 _MAX_WORD = 128
@@ -128,11 +135,12 @@ class LanceVectors:
 
     def nearest(self, vector: Vector, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
         """Return the chunks nearest by cosine among those that the filter admits, best first."""
-        return self._nearest(self._chunks, vector, chunk_predicate(where), limit)
+        return self._nearest(self._chunks, vector, limit, where=where, predicate=chunk_predicate(where))
 
     def nearest_entities(self, vector: Vector, projects: Sequence[str], limit: int) -> tuple[Scored, ...]:
         """Return the entities whose name is nearest by cosine, best first."""
-        return self._nearest(self._entities, vector, project_predicate(projects), limit)
+        predicate = project_predicate(projects)
+        return self._nearest(self._entities, vector, limit, projects=projects, predicate=predicate)
 
     def matching(self, query: str, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
         """Return the chunks that best match words by BM25 among those that the filter admits, best first.
@@ -145,6 +153,10 @@ class LanceVectors:
         if limit <= 0 or not text.strip():
             return ()
         with self._read():
+            near = self._chunks.near()
+            found = None if near is None else self._matching_near(near, _any_word(text), where, limit)
+            if found is not None:
+                return _best_first([id for id, _ in found], [score for _, score in found])
             rows = self._chunks.search(_any_word(text), chunk_predicate(where), limit, "_score")
         return _best_first(rows["id"].to_pylist(), rows["_score"].to_pylist())
 
@@ -214,15 +226,44 @@ class LanceVectors:
         self._closed = True
         self._await_builder()
 
-    def _nearest(self, table: Table, vector: Vector, where: str | None, limit: int) -> tuple[Scored, ...]:
+    def _nearest(
+        self,
+        table: Table,
+        vector: Vector,
+        limit: int,
+        *,
+        where: ChunkFilter | None = None,
+        projects: Sequence[str] = (),
+        predicate: str | None,
+    ) -> tuple[Scored, ...]:
         self._require_usable()
         query = checked_vector(vector, self._dimension, name="the query")
         if limit <= 0:
             return ()
         with self._read():
-            rows = table.search(query, where, limit, "_distance")
+            if (near := table.near()) is not None:
+                return near.nearest(query, where, projects, limit)
+            rows = table.search(query, predicate, limit, "_distance")
         similarity = np.clip(1.0 - rows["_distance"].to_numpy(), -1.0, 1.0)
         return _best_first(rows["id"].to_pylist(), similarity.tolist())
+
+    def _matching_near(
+        self, near: Near, query: "MatchQuery", where: ChunkFilter, limit: int
+    ) -> list[tuple[str, float]] | None:
+        """Search among all rows and leave out what is not admitted; None where too little would be left.
+
+        LanceDB tests a filter by reading its columns of every row, and reads the ids of what it found from
+        as many places: the search itself is the smaller part.
+        """
+        wanted = int(limit * _SPARE / max(near.share(where), _SMALLEST_SHARE))
+        if wanted > _MOST_SPARE + limit:
+            return None
+        rows = self._chunks.numbers(query, wanted)
+        ids = near.ids(rows[ROW_ID].to_pylist(), self._chunks.numbered)
+        passing = near.admitted(ids, where)
+        scored = zip(ids, rows["_score"].to_pylist(), passing, strict=True)
+        found = [(id, score) for id, score, passes in scored if passes and id is not None]
+        return found[:limit] if len(found) >= limit or rows.num_rows < wanted else None
 
     def _build(self, tables: Sequence[Table]) -> None:
         # Not as a reader: upkeep that waited for it would hold up every other read.

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from hydramem.core.config import StorageConfig
 from hydramem.storage.lance.filters import ids_predicate
 from hydramem.storage.lance.gate import ReadGate
+from hydramem.storage.lance.held import ROW_ID
+from hydramem.storage.lance.near import Near
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,6 +30,8 @@ _ROWS_PER_UNINDEXED = 32
 _ROWS_PER_FRAGMENT = 800
 # A bulk of at least this share of the table took far longer to embed than its upkeep takes.
 _ROWS_PER_BULK = 100
+# Rows read at once where all are.
+_ROWS_PER_PIECE = 8192
 # Versions kept at most, whatever their age, in units of `compact_fragments`.
 _VERSIONS_PER_FRAGMENT = 4
 # Parts that a vector index may fall into (one more at each upkeep) before it is built anew.
@@ -57,6 +61,8 @@ class Table:
         self._table = table
         self._settings = settings
         self._gate = gate
+        schema = table.schema
+        self._near = Near(schema.names, schema.field("vector").type.list_size, self._pieces)
         # Compaction and an index build undo each other's work, so one waits for the other.
         self._upkeep = threading.Lock()
         stats = self.stats()
@@ -76,14 +82,18 @@ class Table:
             return
         upsert = self._table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
         # LanceDB counts a null among "bad" vectors; the rows were checked when they were made.
-        upsert.execute(rows, on_bad_vectors="null")
+        with self._near.following():
+            upsert.execute(rows, on_bad_vectors="null")
+        self._near.put(rows)
         self._count_write(rows.num_rows)
 
     def remove(self, ids: Sequence[str]) -> None:
         """Delete rows by id."""
         for predicate in _predicates(ids):
-            self._table.delete(predicate)
+            with self._near.following():
+                self._table.delete(predicate)
             self._count_write(0)
+        self._near.remove(ids)
 
     def by_id(self, ids: Sequence[str], columns: Sequence[str]) -> "Iterator[pa.Table]":
         """Yield some columns of rows by id, in batches."""
@@ -110,6 +120,37 @@ class Table:
         if where is not None:
             search = search.where(where, prefilter=True)
         return search.limit(min(limit, max(1, self.rows()))).select(["id", column]).to_arrow()
+
+    def near(self) -> Near | None:
+        """Return the vectors in memory; None where they are too many and LanceDB's index serves.
+
+        Those that are in memory serve until the index is there.
+        """
+        if self._near.loaded:
+            small = len(self._near) <= self._settings.index_rows
+        else:
+            small = self.rows() <= self._settings.index_rows
+        if small or (self._near.loaded and not self._indexed):
+            return self._near
+        self._near.drop()
+        return None
+
+    def _pieces(self, columns: Sequence[str]) -> "Iterator[pa.Table]":
+        """Yield some columns of every row, with its row number."""
+        import pyarrow as pa
+
+        for batch in self._table.search().select(list(columns)).with_row_id(True).to_batches(_ROWS_PER_PIECE):
+            yield pa.Table.from_batches([batch])
+
+    def numbers(self, query: Any, limit: int) -> "pa.Table":
+        """Run a search by words among all rows; return row number and score, which saves reading the rows."""
+        search = self._table.search(query).limit(min(limit, max(1, self.rows())))
+        return search.select(["_score"]).with_row_id(True).to_arrow()
+
+    def numbered(self, numbers: Sequence[int]) -> "pa.Table":
+        """Return `id` and row number of rows by number; those that are gone are left out."""
+        predicate = f"{ROW_ID} IN ({', '.join(map(str, numbers))})"
+        return self._table.search().where(predicate).select(["id"]).with_row_id(True).to_arrow()
 
     def rows(self) -> int:
         """Return the number of rows."""
@@ -154,6 +195,7 @@ class Table:
         self._fragments = self._unindexed = 0
         full = self._versions >= _VERSIONS_PER_FRAGMENT * self._settings.compact_fragments
         kept = timedelta(minutes=self._settings.keep_versions_minutes)
+        self._near.renumber()
         with self._gate.alone():
             self._table.optimize(cleanup_older_than=max(_AT_ONCE, timedelta() if full else kept))
         self._versions = 0 if full else self._versions + 2
