@@ -1,0 +1,215 @@
+"""Verify what a store holds: load relations with their evidence, judge them, write what was decided.
+
+Judging takes as long as a model takes, so the writer lock is only held to write; a row that changed
+meanwhile is left alone. What a person or a model decided is not undone by the first stage.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.ids import entity_key, relation_id
+from hydramem.core.time import now
+from hydramem.core.types import Candidate, Change, Entity, Relation, Stage, Times, Verdict
+from hydramem.graph.snapshot import Snapshot
+from hydramem.ingest.statement import relation_type
+from hydramem.ingest.supersede import is_version, withdrawn
+from hydramem.ingest.weave import candidates_of, decided
+from hydramem.llm.model import Usage
+from hydramem.storage.changes import record
+from hydramem.storage.outbox import Mirror
+from hydramem.storage.store import GraphStore, Listing, Write
+from hydramem.verification.verify import Judge
+
+_MOST_PASSAGES = 16
+_IN_ONE_COMMIT = 100
+_CHANGED = "It changed while it was being verified; verify it again."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """A relation and what verification says of it.
+
+    Attributes:
+        relation: As it is now; where nothing is stored, as it was asked for.
+        is_stored: Whether the store holds it.
+    """
+
+    relation: Relation
+    ends: tuple[Entity, Entity]
+    verdict: Verdict
+    is_stored: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What a run of verification did; `reasons` as in `Judged`."""
+
+    checked: tuple[Checked, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    reasons: tuple[str, ...] = ()
+
+
+def deferred(project: str, limit: int, graph: GraphStore) -> tuple[Relation, ...]:
+    """Return the relations that wait for a decision, those that were looked at longest ago first."""
+    return graph.list_relations(project, Listing(limit=limit), verdicts=("deferred",))
+
+
+def matching(
+    snapshot: Snapshot, graph: GraphStore, *, subject: str, type: str | None, object: str | None, limit: int
+) -> tuple[Relation, ...]:
+    """Return the active relations of a subject, newest first, with a type and an object where given.
+
+    Raises:
+        NotFoundError: No entity has one of the names.
+    """
+    start = _entity(snapshot, subject)
+    end = None if object is None else _entity(snapshot, object)
+    wanted = None if type is None else relation_type(type)
+    rows = [
+        row
+        for row in graph.relations([start])
+        if row.state == "active"
+        and not is_version(row)
+        and wanted in (None, row.type)
+        and _joins(row, start, end)
+    ]
+    return tuple(sorted(rows, key=lambda row: (row.times.recorded_at, row.id), reverse=True)[:limit])
+
+
+def claimed(snapshot: Snapshot, graph: GraphStore, *, subject: str, type: str, object: str) -> Candidate:
+    """Return a claim that is not stored, with the passages that mention both of its ends.
+
+    Raises:
+        NotFoundError: No entity has one of the names.
+        InvalidInputError: Both are one entity.
+    """
+    ids = _entity(snapshot, subject), _entity(snapshot, object)
+    if ids[0] == ids[1]:
+        raise InvalidInputError(f"object: {object[:80]!r} is the subject")
+    kind = relation_type(type)
+    mentioned = [{mention.chunk for mention in graph.mentioned([id])} for id in ids]
+    chunks = [chunk for chunk in graph.chunks(sorted(mentioned[0] & mentioned[1])) if chunk.state == "active"]
+    newest = sorted(chunks, key=lambda chunk: (chunk.times.recorded_at, chunk.id), reverse=True)
+    passages = tuple(newest[:_MOST_PASSAGES])
+    start, end = graph.entities(ids)
+    relation = Relation(
+        id=relation_id(snapshot.project, *(ids[0], kind, ids[1]), None),
+        project=snapshot.project,
+        subject=ids[0],
+        type=kind,
+        object=ids[1],
+        origin="inferred",
+        evidence=tuple(chunk.id for chunk in passages),
+        times=Times(recorded_at=now()),
+    )
+    return Candidate(relation=relation, subject=start, object=end, passages=passages)
+
+
+def check_claim(candidate: Candidate, *, judge: Judge) -> Run:
+    """Judge a claim that is not stored; nothing is written."""
+    done = judge([candidate])
+    checked = Checked(
+        relation=candidate.relation,
+        ends=(candidate.subject, candidate.object),
+        verdict=done.verdicts[0],
+        is_stored=False,
+    )
+    return Run(checked=(checked,), usage=done.usage, reasons=done.reasons)
+
+
+def verify_stored(
+    rows: Sequence[Relation],
+    *,
+    operation: str,
+    judge: Judge,
+    graph: GraphStore,
+    mirror: Mirror,
+    progress: Callable[[int, int], None] | None = None,
+) -> Run:
+    """Judge stored relations and write what was decided; one that is rejected goes to the archive.
+
+    Args:
+        rows: The relations as they are stored.
+        operation: On whose behalf, for the audit.
+        judge: What they are judged with.
+        graph, mirror: Where they are read and written.
+        progress: Called with claims that a model has read and those that it is to read.
+    """
+    candidates = candidates_of(rows, graph)
+    open_ = [each for each in candidates if stage_of(each.relation) != "person"]
+    done = judge(open_, progress=progress)
+    checked = {each.relation.id: _standing(each) for each in candidates}
+    pairs = list(zip(open_, done.verdicts, strict=True))
+    for start in range(0, len(pairs), _IN_ONE_COMMIT):
+        checked |= _write(pairs[start : start + _IN_ONE_COMMIT], operation, graph, mirror)
+    return Run(checked=tuple(checked.values()), usage=done.usage, reasons=done.reasons)
+
+
+def _write(
+    judged: Sequence[tuple[Candidate, Verdict]], operation: str, graph: GraphStore, mirror: Mirror
+) -> dict[str, Checked]:
+    """Write verdicts, and return what became of those relations on which one counts, by id."""
+    checked: dict[str, Checked] = {}
+    changes: list[Change] = []
+    rows: list[Relation] = []
+    with mirror.one_writer:
+        at = now()
+        subjects = sorted({each.relation.subject for each, _ in judged})
+        current = {row.id: row for row in graph.relations(subjects)}
+        for each, verdict in judged:
+            row, ends = each.relation, (each.subject, each.object)
+            new = decided(row, verdict, at)
+            if current.get(row.id) != row:
+                late = replace(verdict, decision="deferred", explanation=_CHANGED)
+                checked[row.id] = Checked(relation=current.get(row.id, row), ends=ends, verdict=late)
+            elif new is not row:
+                new = withdrawn(new, at) if new.verdict == "rejected" else new
+                why = verdict.explanation or None
+                changes.append(
+                    record(operation, project=row.project, target=row.id, before=row, after=new, reason=why)
+                )
+                rows.append(new)
+                checked[row.id] = Checked(relation=new, ends=ends, verdict=verdict)
+        if changes:
+            mirror.commit(Write(changes=tuple(changes), relations=tuple(rows)))
+    return checked
+
+
+def stage_of(relation: Relation) -> Stage | None:
+    """Return which stage decided on a relation; None where none did."""
+    stages: dict[str, Stage] = {"srmkg": "srmkg", "vog": "vog", "person": "person"}
+    return stages.get((relation.verifier or "").partition(":")[0])
+
+
+def _standing(candidate: Candidate) -> Checked:
+    ends = (candidate.subject, candidate.object)
+    return Checked(relation=candidate.relation, ends=ends, verdict=standing(candidate.relation))
+
+
+def standing(relation: Relation) -> Verdict:
+    """Return the verdict that a relation is stored with."""
+    return Verdict(
+        decision=relation.verdict or "deferred",
+        score=relation.confidence if relation.probability is None else relation.probability,
+        stage=stage_of(relation) or "srmkg",
+        verifier=relation.verifier or "",
+        scores=relation.scores,
+        quote=relation.quote,
+        explanation=f"Decided before by {relation.verifier}." if relation.verifier else "Nobody looked yet.",
+        layer=relation.layer,
+    )
+
+
+def _entity(snapshot: Snapshot, name: str) -> str:
+    node = snapshot.find(entity_key(name))
+    if node is None:
+        raise NotFoundError(
+            f"{name[:80]!r}: no entity of project {snapshot.project!r} has this name or alias"
+        )
+    return snapshot.nodes.ids[node]
+
+
+def _joins(row: Relation, start: str, end: str | None) -> bool:
+    forward = row.subject == start and end in (None, row.object)
+    return forward or (row.bidirectional and row.object == start and end in (None, row.subject))
