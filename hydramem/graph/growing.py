@@ -12,6 +12,7 @@ import numpy as np
 from hydramem.core.types import Chunk, Entity, Times
 from hydramem.graph import adjacency
 from hydramem.graph.columns import BEGINNING, END, Array, Codes, Column, microseconds
+from hydramem.graph.masks import Masks
 from hydramem.graph.names import NameIndex, Names
 from hydramem.graph.view import (
     EDGE_KINDS,
@@ -52,6 +53,7 @@ class Growing:
         self._nodes = _Nodes(nodes)
         self._edges = _Edges(edges, self._nodes.ids)
         self._adjacency = self._merged()
+        self._masks = Masks()
         self._shown: Snapshot | None = None
 
     def apply(self, write: Write) -> None:
@@ -120,6 +122,7 @@ class Growing:
             names=Names(index=nodes.names, ids=nodes.ids, size=len(nodes)),
             turns=nodes.turns(),
             turn_keys=nodes.columns["turn_key"].view(),
+            masks=self._masks,
         )
 
     def _merged(self) -> adjacency.Adjacency:

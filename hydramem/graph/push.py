@@ -29,7 +29,7 @@ def push(
     Args:
         graph: Who is next to whom.
         restart: Where the walk starts over, shape (nodes,); sums to one.
-        weights: Weight of each edge, shape (edges,).
+        weights: Weight of each edge, shape (edges,); those above 1 count as 1.
         damping: Probability that the walk goes on rather than restarts.
         rounds: Most times to push.
         edges, nodes: What may be walked; where the walk restarts it always may.
@@ -47,15 +47,18 @@ def push(
         share[active] += (1 - damping) * pushed
         out = graph.expand(active)
         rows = out.halves >> 1
-        flow = weights[rows] if edges is None else weights[rows] * edges[rows]
+        flow = np.minimum(weights[rows], 1.0, dtype=np.float64)
+        if edges is not None:
+            flow *= edges[rows]
         if passable is not None:
-            flow = flow * passable[out.neighbors]
+            flow *= passable[out.neighbors]
         strength = np.bincount(out.origins, weights=flow, minlength=len(active))
         # A node without edges gives its probability back to the seeds, so that none is lost.
         lost = damping * pushed[strength == 0].sum()
         each = np.divide(damping * pushed, strength, out=np.zeros(len(active)), where=strength > 0)
-        waiting += np.bincount(out.neighbors, weights=flow * each[out.origins], minlength=graph.size)
-        waiting += lost * restart
+        np.add.at(waiting, out.neighbors, flow * each[out.origins])
+        if lost > 0:
+            waiting += lost * restart
         active = np.flatnonzero(waiting > precision)
         active = active[waiting[active] > precision * graph.degrees(active)]
         if not len(active):

@@ -15,6 +15,7 @@ from hydramem.core.results import PathStep
 from hydramem.core.types import Layer, State
 from hydramem.graph.adjacency import Adjacency
 from hydramem.graph.columns import Array, microseconds
+from hydramem.graph.masks import Interval, Masks
 from hydramem.graph.names import Names
 
 Mask = NDArray[np.bool_]
@@ -120,6 +121,7 @@ class Snapshot:
 
     Attributes:
         turn_keys: For each node its key in `turns`, -1 where it is no turn.
+        masks: Remembers what walks were allowed; the one part that changes, and says the same.
     """
 
     project: str
@@ -130,6 +132,7 @@ class Snapshot:
     names: Names
     turns: Turns
     turn_keys: NDArray[np.int64]
+    masks: Masks
 
     def node(self, id: str) -> int | None:
         """Return the node of an entity or chunk id."""
@@ -149,7 +152,7 @@ class Snapshot:
         states: Sequence[str] = ("active",),
         kinds: Sequence[int] = (),
     ) -> Mask:
-        """Say for each edge whether a walk may use it; mentions have no layer, state or times.
+        """Say for each edge whether a walk may use it, read-only; mentions have no layer, state or times.
 
         Args:
             at: The moment that must lie within valid time; None does not look.
@@ -157,18 +160,25 @@ class Snapshot:
             layers, states, kinds: What to admit; empty admits all.
         """
         edges = self.edges
-        mask = _one_of(edges.state, STATES, states) & _one_of(edges.layer, LAYERS, layers)
-        if kinds:
-            mask &= np.isin(edges.kind, kinds)
+        columns: tuple[Array, ...] = (edges.state, edges.layer, edges.kind)
+
+        def admits(first: int) -> Mask:
+            mask = _one_of(edges.state[first:], STATES, states) & _one_of(edges.layer[first:], LAYERS, layers)
+            return mask & np.isin(edges.kind[first:], kinds) if kinds else mask
+
+        intervals = []
         if at is not None:
-            mask &= _covers(edges.valid_from, edges.valid_to, at)
+            intervals.append(_interval(edges.valid_from, edges.valid_to, at))
         if known_at is not None:
-            mask &= _covers(edges.recorded_at, edges.retired_at, known_at)
-        return mask
+            intervals.append(_interval(edges.recorded_at, edges.retired_at, known_at))
+        name = ("edges", at is None, known_at is None, tuple(layers), tuple(states), tuple(kinds))
+        return self.masks.of(name, columns, intervals, admits)
 
     def node_mask(self, *, states: Sequence[str] = ("active",)) -> Mask:
         """Say for each node whether a walk may pass it; entities have no state and always may."""
-        return _one_of(self.nodes.state, STATES, states)
+        column = self.nodes.state
+        name = ("nodes", tuple(states))
+        return self.masks.of(name, (column,), (), lambda first: _one_of(column[first:], STATES, states))
 
     def label(self, node: int) -> str:
         """Return an entity's name, or a chunk's id."""
@@ -195,6 +205,5 @@ def _one_of(codes: NDArray[np.int8], values: Sequence[str], admitted: Sequence[s
     return table[codes]
 
 
-def _covers(starts: NDArray[np.int64], ends: NDArray[np.int64], moment: datetime) -> Mask:
-    stamp = microseconds(moment, 0)
-    return (starts <= stamp) & (stamp < ends)
+def _interval(starts: NDArray[np.int64], ends: NDArray[np.int64], moment: datetime) -> Interval:
+    return Interval(starts=starts, ends=ends, stamp=microseconds(moment, 0))

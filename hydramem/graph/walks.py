@@ -8,7 +8,7 @@ entities over a graph of entities and passages: Gutierrez et al., "HippoRAG" (20
 not walked whole: there probability is pushed outward as far as it matters (`graph.push`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,9 @@ Mask = NDArray[np.bool_]
 Floats = NDArray[np.float32]
 
 WALKED_WHOLE = 10_000
+
+# Half-edges that a breadth-first search with a limit looks at before it looks whether that was enough.
+_EXPANDED = 8192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,21 +75,44 @@ def bfs(
     levels = [_level(first, np.full(len(first), -1), np.full(len(first), -1))]
     total, before = len(first), 0
     for _ in range(depth):
-        frontier = levels[-1][0]
-        out = _admitted(graph.expand(frontier), edges, nodes)
-        fresh = np.flatnonzero(~seen[out.neighbors])
-        reached, places = np.unique(out.neighbors[fresh], return_index=True)
-        order = np.argsort(places, kind="stable")[: None if limit is None else max(limit - total, 0)]
-        if not len(order):
+        fresh = _fresh(graph, levels[-1][0], seen, edges, nodes, None if limit is None else limit - total)
+        if not len(fresh.neighbors):
             break
-        chosen = fresh[places[order]]
-        levels.append(_level(reached[order], out.halves[chosen], out.origins[chosen] + before))
-        seen[reached[order]] = True
+        levels.append(_level(fresh.neighbors, fresh.halves, fresh.origins + before))
         before = total
-        total += len(order)
+        total += len(fresh.neighbors)
     steps = np.repeat(np.arange(len(levels)), [len(level[0]) for level in levels])
     found, halves, parents = (np.concatenate(column) for column in zip(*levels, strict=True))
     return Reached(nodes=found, distances=steps.astype(np.int32), halves=halves, parents=parents)
+
+
+def _fresh(
+    graph: Adjacency, frontier: Ints, seen: Mask, edges: Mask | None, nodes: Mask | None, limit: int | None
+) -> Expansion:
+    """Return the way to each node next to a frontier that was not seen before, first come first, and see it.
+
+    The frontier is expanded a part at a time, so that a hub behind the limit costs nothing.
+    """
+    parts = [Expansion(origins=np.zeros(0, np.int64), neighbors=frontier[:0], halves=frontier[:0])]
+    ends = np.cumsum(graph.degrees(frontier)) if limit is not None else np.zeros(len(frontier))
+    found = begin = 0
+    while begin < len(frontier) and (limit is None or found < limit):
+        behind = ends[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(ends, behind + _EXPANDED, side="right")))
+        out = _admitted(graph.expand(frontier[begin:end]), edges, nodes)
+        out = _kept(out, ~seen[out.neighbors])
+        # Of several ways to a node the first is kept: the last one written backwards.
+        place = np.empty(graph.size, dtype=np.int32)
+        order = np.arange(len(out.neighbors), dtype=np.int32)
+        place[out.neighbors[::-1]] = order[::-1]
+        first = np.flatnonzero(place[out.neighbors] == order)[: None if limit is None else limit - found]
+        parts.append(replace(_kept(out, first), origins=out.origins[first] + begin))
+        seen[parts[-1].neighbors] = True
+        found += len(first)
+        begin = end
+    columns = ((part.origins, part.neighbors, part.halves) for part in parts)
+    origins, neighbors, halves = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return Expansion(origins=origins, neighbors=neighbors, halves=halves)
 
 
 def _level(nodes: Any, halves: Any, parents: Any) -> tuple[Ints, Ints, Ints]:
@@ -211,7 +237,8 @@ def personalized_pagerank(
         graph: Who is next to whom.
         seeds: Nodes to start from, shape (seeds,).
         mass: Their share of the restart, same shape; need not sum to one, not negative.
-        weights: Weight of each edge, shape (edges,); the walk takes an edge in proportion to it.
+        weights: Weight of each edge, shape (edges,); the walk takes an edge in proportion to what
+            `push.strengths` makes of it.
         damping: Probability that the walk goes on rather than restarts.
         iterations: Steps of power iteration.
         edges, nodes: What may be walked.
@@ -271,7 +298,7 @@ def _reachable(
         if edges is not None:
             keep = edges[rows]
             out, rows = _kept(out, keep), rows[keep]
-        levels.append((out.origins + total, out.neighbors, weights[rows]))
+        levels.append((out.origins + total, out.neighbors, np.minimum(weights[rows], 1.0)))
         total += len(frontier)
         fresh = np.zeros(graph.size, dtype=np.bool_)
         fresh[out.neighbors] = True
@@ -293,5 +320,5 @@ def _reachable(
     return np.concatenate(inside), matrix, strength
 
 
-def _kept(out: Expansion, keep: Mask) -> Expansion:
+def _kept(out: Expansion, keep: Mask | Rows) -> Expansion:
     return Expansion(origins=out.origins[keep], neighbors=out.neighbors[keep], halves=out.halves[keep])

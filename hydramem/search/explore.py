@@ -132,7 +132,7 @@ def _around(seen: View, starts: Nodes, depth: int, limit: int) -> _Around:
         graph,
         starts,
         np.ones(len(starts), dtype=np.float32),
-        weights=np.minimum(snapshot.edges.weight, 1.0),
+        weights=snapshot.edges.weight,
         edges=seen.edges,
         nodes=inside,
     )

@@ -120,7 +120,7 @@ def _pagerank(
         snapshot.adjacency,
         seeds,
         mass,
-        weights=np.minimum(snapshot.edges.weight, 1.0),
+        weights=snapshot.edges.weight,
         damping=damping,
         edges=edges,
         nodes=nodes,
@@ -150,6 +150,10 @@ def _best_chunks(
     snapshot: Snapshot, nodes: NDArray[np.int32], scores: NDArray[np.float32], limit: int
 ) -> dict[str, float]:
     chunks = np.flatnonzero(snapshot.nodes.is_chunk[nodes] & (scores > 0))
+    if len(chunks) > limit:
+        # Only the best are worth sorting; equal ones at the limit are sorted with them.
+        least = np.partition(scores[chunks], len(chunks) - limit)[len(chunks) - limit]
+        chunks = chunks[scores[chunks] >= least]
     best = chunks[np.argsort(-scores[chunks], kind="stable")[:limit]]
     by_id = {snapshot.nodes.ids[nodes[place]]: float(scores[place]) for place in best}
     return normalised(by_id, floor=0.0)

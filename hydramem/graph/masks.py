@@ -1,0 +1,114 @@
+"""What a walk may use, remembered: most walks ask for what holds now, and that seldom changes."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hydramem.graph.columns import Array
+
+Mask = NDArray[np.bool_]
+
+_KEPT = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A moment that a mask is asked for at, and the columns that say from when until when a row holds."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    stamp: int
+
+    def covers(self, first: int) -> Mask:
+        """Say for each row from a first one on whether the moment lies in its half-open interval."""
+        return (self.starts[first:] <= self.stamp) & (self.stamp < self.ends[first:])
+
+    def steady(self, first: int) -> tuple[int, int]:
+        """Return the moments between which `covers` says the same: from the one up to before the other."""
+        low, high = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+        for bounds in (self.starts[first:], self.ends[first:]):
+            if len(bounds):
+                low = max(low, int(np.max(bounds, where=bounds <= self.stamp, initial=low)))
+                high = min(high, int(np.min(bounds, where=bounds > self.stamp, initial=high)))
+        return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    columns: tuple[Array, ...]
+    steady: tuple[tuple[int, int], ...]
+    mask: Mask
+
+    def fits(self, columns: Sequence[Array], intervals: Sequence[Interval]) -> bool:
+        """Say whether this is the answer for the first rows: the columns have only grown since."""
+        return (
+            len(columns[0]) >= len(self.mask)
+            and all(
+                _buffer(mine) is _buffer(given) for mine, given in zip(self.columns, columns, strict=True)
+            )
+            and all(
+                low <= each.stamp < high for (low, high), each in zip(self.steady, intervals, strict=True)
+            )
+        )
+
+
+class Masks:
+    """The masks last asked for; shared by the snapshots of one project, safe from several threads.
+
+    Columns grow in place and are copied when a row changes (`columns.Column`), so that a mask of the first
+    rows stays right for as long as the columns are in the same memory.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[object, _Known] = OrderedDict()
+
+    def of(
+        self,
+        name: object,
+        columns: Sequence[Array],
+        intervals: Sequence[Interval],
+        admits: Callable[[int], Mask],
+    ) -> Mask:
+        """Return a mask, read-only: made anew, or continued where more rows came.
+
+        Args:
+            name: What is asked for, but for the moments.
+            columns: The columns that `admits` looks at, of one length.
+            intervals: The moments that must lie within the rows' intervals.
+            admits: Says for each row from a first one on whether the rest of what is asked holds.
+        """
+        columns = (*columns, *(column for each in intervals for column in (each.starts, each.ends)))
+        with self._lock:
+            known = self._known.get(name)
+        if known is None or not known.fits(columns, intervals):
+            known = None
+        first = 0 if known is None else len(known.mask)
+        if known is not None and first == len(columns[0]):
+            return known.mask
+        mask = admits(first)
+        for each in intervals:
+            mask &= each.covers(first)
+        fresh = tuple(each.steady(first) for each in intervals)
+        if known is not None:
+            mask = np.concatenate([known.mask, mask])
+            fresh = tuple(
+                (max(old[0], new[0]), min(old[1], new[1]))
+                for old, new in zip(known.steady, fresh, strict=True)
+            )
+        mask.flags.writeable = False
+        with self._lock:
+            self._known[name] = _Known(columns, fresh, mask)
+            self._known.move_to_end(name)
+            if len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+        return mask
+
+
+def _buffer(column: Array) -> Any:
+    return column if column.base is None else column.base
