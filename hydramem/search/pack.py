@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from hydramem.core.results import Hit, PathStep
 from hydramem.core.tokens import count_tokens
 from hydramem.core.types import Chunk
+from hydramem.ingest.wording import wording
 from hydramem.search.fuse import Fused
 from hydramem.search.lexical import shared_words
 from hydramem.search.walk import Way
-from hydramem.search.wording import wording
 from hydramem.storage.store import indexed_text
 
 _SNIPPET = 60

@@ -13,8 +13,8 @@ from hydramem.core.markup import escape_attribute, escape_text
 from hydramem.core.results import Hit, Prompt, Snippet
 from hydramem.core.tokens import count_tokens, split_at
 from hydramem.core.types import Layer
+from hydramem.ingest.wording import wording
 from hydramem.search.pack import told
-from hydramem.search.wording import wording
 
 _OPEN = (
     '<recalled-memory data-source="hydramem">\n'
