@@ -9,7 +9,7 @@ import hmac
 import inspect
 import ipaddress
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -102,6 +102,8 @@ def _tool(memory: Memory, operation: Operation, settings: ServerConfig) -> Calla
         try:
             if operation.method is Memory.ingest:
                 return _ingest(memory, operation, arguments, settings)
+            if operation.method is Memory.calibrate:
+                arguments = _with_files(arguments, ("labels", "export"), settings)
             return call(memory, operation, arguments, actor="mcp")
         except HydraMemError as error:
             raise ToolError(str(error)) from error
@@ -137,8 +139,8 @@ def _ingest(
     memory: Memory, operation: Operation, arguments: Mapping[str, Any], settings: ServerConfig
 ) -> Ingested:
     """Ingest real files inside the allowed folders; a link that leads out of them is skipped and reported."""
-    roots = [Path(root).expanduser().resolve() for root in settings.ingest_roots or (".",)]
-    allowed = [_allowed(source, roots) for source in arguments["sources"]]
+    roots = _roots(settings)
+    allowed = [_allowed(source, roots, "sources") for source in arguments["sources"]]
     inside: list[str] = []
     outside: list[SkippedSource] = []
     for found in find(allowed):
@@ -152,15 +154,28 @@ def _ingest(
     return replace(done, skipped=(*done.skipped, *outside))
 
 
-def _allowed(source: str, roots: list[Path]) -> Path:
+def _with_files(
+    arguments: Mapping[str, Any], names: Sequence[str], settings: ServerConfig
+) -> dict[str, Any]:
+    """Return arguments whose files are inside the allowed folders, links resolved."""
+    roots = _roots(settings)
+    given = {name: arguments[name] for name in names if arguments.get(name) is not None}
+    return {**arguments, **{name: str(_allowed(path, roots, name)) for name, path in given.items()}}
+
+
+def _roots(settings: ServerConfig) -> list[Path]:
+    return [Path(root).expanduser().resolve() for root in settings.ingest_roots or (".",)]
+
+
+def _allowed(source: str, roots: list[Path], name: str) -> Path:
     try:
         real = Path(source).expanduser().resolve()
     except (OSError, ValueError, RuntimeError) as error:  # a loop of links, a NUL, an unknown user
-        raise InvalidInputError(f"sources: {source[:200]!r} cannot be a path") from error
+        raise InvalidInputError(f"{name}: {source[:200]!r} cannot be a path") from error
     # Checked before anything is said of what exists: a refusal tells nothing about the disk.
     if not _is_within(real, roots):
         raise InvalidInputError(
-            f"sources: {source[:200]!r} is outside the folders that this server may read; "
+            f"{name}: {source[:200]!r} is outside the folders that this server may use; "
             "server.ingest_roots in its configuration names them"
         )
     return real

@@ -162,6 +162,22 @@ def test_hostile_queries_are_clear_errors(tools, query):
     assert text.startswith("query")
 
 
+def test_calibrate_reads_and_writes_only_below_the_roots(tools, tmp_path):
+    outside = tmp_path / "labels.jsonl"
+    outside.write_text('{"secret": "swordfish"}\n')
+    (tmp_path / "docs" / "link.jsonl").symlink_to(outside)
+    (tmp_path / "docs" / "out").symlink_to(tmp_path)
+    for path in (outside, tmp_path / "docs" / "link.jsonl", tmp_path / "docs" / "out" / "new.jsonl"):
+        for argument in ("labels", "export"):
+            is_error, _, text = tools.call("calibrate", **{argument: str(path)})
+            assert is_error and f"{argument}: " in text and "outside the folders" in text, text
+            assert "secret" not in text
+    assert not (tmp_path / "new.jsonl").exists()
+    inside = tmp_path / "docs" / "new.jsonl"
+    is_error, done, text = tools.call("calibrate", export=str(inside))
+    assert not is_error and done["exported"] == 0 and inside.exists(), text
+
+
 def test_ingest_reads_only_below_its_roots(tools, tmp_path):
     docs, secret = tmp_path / "docs", tmp_path / "secret.md"
     secret.write_text("# Secret\n\nThe quokka password is swordfish.\n")
