@@ -142,8 +142,9 @@ def fact_of(relation: Relation, *, subject: str, said_at: datetime) -> Fact:
         said_at=said_at,
         valid_from=relation.times.valid_from,
         valid_to=relation.times.valid_to,
-        # Who asserts a fact vouches for it, also where there is no evidence that could be verified.
-        certain=relation.verdict in (None, "accepted") or relation.origin == "asserted",
+        # Who asserts a fact without evidence vouches for it: there is nothing else to verify it by.
+        certain=relation.verdict in (None, "accepted")
+        or (relation.origin == "asserted" and not relation.evidence),
     )
 
 

@@ -43,9 +43,11 @@ def state(
     return relate(said, target=kit.target(judge), functional=functional)
 
 
-def test_what_is_deferred_is_stored_and_ends_nothing(kit: Kit) -> None:
+def test_what_its_evidence_leaves_open_is_stored_and_ends_nothing(kit: Kit) -> None:
+    draft = Draft(text="She may have gone to Beta.", kind="note")
+    chunk = remember(draft, target=kit.target(), settings=MemoryConfig()).id
     state(kit, "Acme")
-    done = state(kit, "Beta", Judge("deferred"))
+    done = state(kit, "Beta", Judge("deferred"), evidence=(chunk,))
     assert (done.relation.verdict, done.relation.layer) == ("deferred", "working")
     assert [row.object for row in done.clashing] == [row.object for row in kit.relations()[1:]]
     assert done.superseded == ()
