@@ -196,9 +196,13 @@ class Verdict:
     layer: Layer | None = None
 
 
+ABOUT = 8
+"""Mentions that a heading counts for: the chunk under it is about what it names."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
-    """A chunk names an entity, `count` times."""
+    """A chunk names an entity, `count` times; what its title or heading names, `ABOUT` times more."""
 
     chunk: str
     entity: str

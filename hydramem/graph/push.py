@@ -8,9 +8,19 @@ is next at a node in proportion to the node's edges.
 import numpy as np
 from numpy.typing import NDArray
 
+from hydramem.core.types import ABOUT
 from hydramem.graph.adjacency import Adjacency, Ints
 
 _PRECISION = 1e-5
+
+
+def strengths(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Say how strongly a walk follows edges of some weights: a claim or link as far as it is believed.
+
+    A mention counts once, however often the name comes; but from a thing to the passages about it, as
+    their headings say, leads a broader way than to those that only name it.
+    """
+    return np.where(weights > ABOUT, np.float32(ABOUT), np.minimum(weights, np.float32(1.0)))
 
 
 def push(
@@ -29,7 +39,7 @@ def push(
     Args:
         graph: Who is next to whom.
         restart: Where the walk starts over, shape (nodes,); sums to one.
-        weights: Weight of each edge, shape (edges,); those above 1 count as 1.
+        weights: Weight of each edge, shape (edges,); counted as `strengths` says.
         damping: Probability that the walk goes on rather than restarts.
         rounds: Most times to push.
         edges, nodes: What may be walked; where the walk restarts it always may.
@@ -47,7 +57,7 @@ def push(
         share[active] += (1 - damping) * pushed
         out = graph.expand(active)
         rows = out.halves >> 1
-        flow = np.minimum(weights[rows], 1.0, dtype=np.float64)
+        flow = strengths(weights[rows]).astype(np.float64)
         if edges is not None:
             flow *= edges[rows]
         if passable is not None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.graph.adjacency import Adjacency, Expansion, Ints, Rows
-from hydramem.graph.push import push
+from hydramem.graph.push import push, strengths
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float32]
@@ -298,7 +298,7 @@ def _reachable(
         if edges is not None:
             keep = edges[rows]
             out, rows = _kept(out, keep), rows[keep]
-        levels.append((out.origins + total, out.neighbors, np.minimum(weights[rows], 1.0)))
+        levels.append((out.origins + total, out.neighbors, strengths(weights[rows])))
         total += len(frontier)
         fresh = np.zeros(graph.size, dtype=np.bool_)
         fresh[out.neighbors] = True

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hydramem.core.types import ABOUT
 from hydramem.graph import adjacency, walks
 
 Edges = list[tuple[int, int]]
@@ -111,6 +112,21 @@ def test_pagerank_skips_masked_nodes_but_starts_at_any(whole: int) -> None:
     )
     assert sorted(ranked.nodes.tolist()) == [48, 49, 50]
     assert ranked.probability.sum() == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.parametrize("whole", [0, 100])
+def test_a_walk_goes_first_to_what_is_about_a_thing_however_often_others_name_it(whole: int) -> None:
+    ends = np.array([1, 2, 3], dtype=np.int32)
+    ranked = walks.personalized_pagerank(
+        adjacency.build(4, np.zeros(3, dtype=np.int32), ends),
+        np.array([0], dtype=np.int32),
+        np.ones(1, dtype=np.float32),
+        weights=np.array([1 + ABOUT, 1, 5], dtype=np.float32),
+        whole=whole,
+    )
+    by_node = dict(zip(ranked.nodes.tolist(), ranked.probability.tolist(), strict=True))
+    assert by_node[1] / by_node[2] == pytest.approx(ABOUT, rel=0.02)
+    assert by_node[3] == pytest.approx(by_node[2], rel=0.02)
 
 
 def test_pagerank_without_mass_is_empty() -> None:

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hydramem.core.errors import ModelUnavailableError
+from hydramem.core.types import ABOUT
 from hydramem.ingest.extract.found import Found
 from hydramem.ingest.extract.model import ChunkReply, EntityReply, ExtractionReply, RelationReply, enrich
 from hydramem.ingest.extract.names import names_in
@@ -69,6 +70,18 @@ def test_a_title_brings_its_plain_name_and_a_surname_means_the_title() -> None:
     assert ("Ada Hale (engineer)", "born_in", "Bergen") in {
         (c.subject, c.type, c.object) for c in only.claims
     }
+
+
+def test_a_chunk_is_about_its_title_and_the_heading_above_it() -> None:
+    passages = [
+        Passage(text="Kings ruled the Kingdom of Mercia.", headings=("Mercia", "Kings", "Usage")),
+        Passage(text="Offa ruled Mercia.", headings=("Mercia", "Kings", "Offa")),
+    ]
+    first, second = (
+        {name.name: name.count for name in found.names} for found in extract(passages, title="Mercia")
+    )
+    assert {name for name, count in first.items() if count > ABOUT} == {"Mercia", "Kings"}
+    assert {name for name, count in second.items() if count > ABOUT} == {"Mercia", "Offa"}
 
 
 def test_an_acronym_is_an_alias() -> None:

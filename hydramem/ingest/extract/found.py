@@ -10,7 +10,7 @@ class Name:
 
     Attributes:
         aliases: Other names by which the same thing may be known.
-        count: How often this text names it.
+        count: How often this text names it; a title or heading counts `ABOUT` times.
         lasting: Whether the aliases are names of its own (kept), or only ways to find a known entity.
     """
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from hydramem.core.types import ABOUT
 from hydramem.ingest.extract.found import Claim, Found, Name
 from hydramem.ingest.extract.names import (
     Span,
@@ -145,12 +146,16 @@ def _names(passage: Passage, spans: Sequence[Span], title: str | None) -> dict[s
     names: dict[str, Name] = {}
     if passage.author:
         names[passage.author] = Name(name=passage.author, type="person")
+    topic = title or ""
     if title:
         names[title] = _named(title)
     for heading in passage.headings:
         name = _NUMBERING.sub("", heading)
         if name and name != title and name.casefold() not in _GENERAL_HEADINGS and len(name.split()) <= 8:
             names.setdefault(name, _named(name))
+            topic = name
+    for about in {title or "", topic} & names.keys():
+        names[about] = replace(names[about], count=names[about].count + ABOUT)
     for span in spans:
         known = names.get(span.name)
         if known is not None:
