@@ -2,7 +2,7 @@
 
 python -m benchmarks retrieval --set NAME [--ablate]   recall, latency and ingest rate on one set
 python -m benchmarks results --runs DIR [--ablate]     every set and embedder, written to docs/results.md
-python -m benchmarks scale                             latency by stage, memory, load time as a store grows
+python -m benchmarks scale [--out docs/scale.md]       latency by stage, memory, load time as a store grows
 python -m benchmarks walks                             walks over a large graph
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import scale, walks
+from benchmarks import scale, scale_page, walks
 from benchmarks.results import SETS, collect, page
 from benchmarks.retrieval import EMBEDDERS, Report, measure, shown
 from hydramem.core.errors import HydraMemError
@@ -72,9 +72,18 @@ def _scale(given: argparse.Namespace) -> int:
     folder = _folder(given, given.set)
     if folder is None:
         return 2
+    keep = None if given.keep is None else Path(given.keep)
+    runs = []
     for size in given.sizes:
-        measured = scale.measure(folder, size, embedder=given.embedder, queries=given.queries)
-        print(json.dumps(asdict(measured), indent=2) if given.json else scale.shown(measured), flush=True)
+        measured = scale.measure(folder, size, embedder=given.embedder, queries=given.queries, keep=keep)
+        runs.append(asdict(measured))
+        if not given.json:
+            print(scale.shown(measured), flush=True)
+    if given.json:
+        print(json.dumps(runs, indent=2))
+    if given.out is not None:
+        walked = [asdict(row) for row in walks.measure()]
+        Path(given.out).write_text(scale_page.page(runs, walked), encoding="utf-8")
     return 0
 
 
@@ -137,7 +146,9 @@ def _add_scale(scaled: argparse.ArgumentParser) -> None:
     scaled.add_argument("--set", default="2wiki", help="set whose text fills the store")
     scaled.add_argument("--sizes", nargs="+", type=int, default=(1_000, 10_000, 100_000), metavar="CHUNKS")
     scaled.add_argument("--embedder", choices=EMBEDDERS, default="auto", help="of the queries")
-    scaled.add_argument("--queries", type=int, default=200, metavar="N")
+    scaled.add_argument("--queries", type=int, default=120, metavar="N", help="questions in each round")
+    scaled.add_argument("--keep", metavar="DIR", help="where filled stores are kept and found again")
+    scaled.add_argument("--out", metavar="FILE", help="write the page, walks over large graphs included")
     scaled.add_argument("--json", action="store_true")
     scaled.set_defaults(run=_scale)
 

@@ -91,7 +91,8 @@ def _between(sample: Vectors, count: int, seed: int) -> Vectors:
     lean = draw.uniform(0.5, 1.0, (count, 1)).astype(np.float32)
     apart = draw.standard_normal((count, sample.shape[1]), dtype=np.float32) / np.sqrt(sample.shape[1])
     rows: Vectors = lean * sample[first] + (1 - lean) * sample[second] + _APART * apart.astype(np.float32)
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    units: Vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return units
 
 
 def _entity(name: str) -> Entity:

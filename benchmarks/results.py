@@ -64,7 +64,7 @@ def page(runs: Sequence[Run]) -> str:
             "",
             "## Recall",
             "",
-            *_table(
+            *table(
                 ("set", "embedder", "questions", "@1", "@2", "@5", "@10", "MRR"),
                 [
                     (
@@ -80,11 +80,11 @@ def page(runs: Sequence[Run]) -> str:
             "",
             "## Without a part of the search",
             "",
-            *_table(("set", "embedder", "without", "@1", "@2", "@5", "@10"), _ablations(runs)),
+            *table(("set", "embedder", "without", "@1", "@2", "@5", "@10"), _ablations(runs)),
             "",
             "## Speed and memory",
             "",
-            *_table(
+            *table(
                 (
                     *("set", "embedder", "recall p50 ms", "p95 ms", "ingest chunks/s"),
                     *("of the bare embedder's", "peak MB", "date", "machine"),
@@ -116,6 +116,7 @@ def _speed(run: Run) -> tuple[object, ...]:
     )
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return [f"| {' | '.join(map(str, line))} |" for line in lines]

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import scale_page
 from benchmarks.__main__ import main
 from benchmarks.retrieval import Answered, mean_reciprocal_rank, recall_at
 
@@ -101,10 +102,42 @@ def test_a_page_is_written_from_kept_runs(tmp_path: Path) -> None:
     assert "| 77 |" in (tmp_path / "page.md").read_text(encoding="utf-8")
 
 
-def test_a_store_of_a_size_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stores_of_some_sizes_are_measured_kept_and_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     passages(tmp_path / "tiny")
     arguments = ["scale", "--data", str(tmp_path), "--set", "tiny", "--embedder", "hash", "--json"]
-    assert main([*arguments, "--sizes", "30", "--queries", "2"]) == 0
-    measured = json.loads(capsys.readouterr().out)
+    arguments += ["--sizes", "30", "--queries", "2", "--keep", str(tmp_path)]
+    assert main(arguments) == 0
+    (measured,) = json.loads(capsys.readouterr().out)
     assert measured["chunks"] == 30 and measured["edges"] > 30
-    assert measured["recall"][0] > 0 and {"vector", "text", "graph"} <= measured["stages"].keys()
+    assert {"vector", "text", "graph"} <= measured["rounds"][0]["stages"].keys()
+    assert measured["after_writes"]["recall"][0] > 0
+    assert measured["fill_seconds"] > 0
+    assert main(arguments) == 0
+    (again,) = json.loads(capsys.readouterr().out)
+    assert again["fill_seconds"] is None and again["edges"] == measured["edges"]
+
+
+def test_the_page_of_scale_holds_what_was_measured_against_what_should_be() -> None:
+    one = {"embed": [4.0, 6.0], "recall": [20.0, 50.0], "stages": {"text": [5.0, 9.0]}}
+    run = {
+        "chunks": 100_000,
+        "edges": 7,
+        "rounds": [one | {"recall": [90, 99]}, one],
+        "after_writes": one,
+        "write_ms": [1, 2],
+        "fill_seconds": None,
+        "snapshot_seconds": 1.0,
+        "snapshot_mb": 120.0,
+        "vectors_mb": 9.0,
+        "rss_mb": 700.0,
+        "embedder": "some",
+        "date": "today",
+        "machine": "mine",
+    }
+    smaller = run | {"chunks": 10_000, "rounds": [one | {"recall": [16.0, 17.0]}]}
+    page = scale_page.page([run, smaller], [])
+    assert "| recall at 100,000 chunks, times the embedding, p50 | ≤ 8 | 5.0 |" in page
+    assert "| ten times the chunks, times the latency | ≤ 1.5 | 1.25 |" in page
+    assert "| 100,000 | 7 | 20.0 / 50.0 | 4.0 / 6.0 | 5.0 | 5.0 to 22.5 |" in page
