@@ -42,6 +42,7 @@ from hydramem.core.results import (
     Remembered,
     Stats,
     Surroundings,
+    Verified,
 )
 from hydramem.core.time import When, now, parse_when
 from hydramem.core.types import Chunk, ChunkKind, Document, Entity, Layer, Session, State, Traversal
@@ -65,6 +66,7 @@ from hydramem.search.view import View, view
 from hydramem.storage.store import LIVE, ChunkFilter, Listing
 from hydramem.verification.accepting import Accepting
 from hydramem.verification.calibrate import Place, Wanted, tend
+from hydramem.verification.check import Asked, check
 from hydramem.verification.verify import Judge
 
 _MAX_PAGE = 1000
@@ -923,6 +925,48 @@ class Memory:
             seen=self._view(project, as_of, known_at),
         )
 
+    # Check --------------------------------------------------------------------------------------
+
+    def verify(
+        self,
+        subject: str | None = None,
+        type: str | None = None,
+        object: str | None = None,
+        *,
+        limit: int = 100,
+        project: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Verified:
+        """Judge relations by the graph around them and their evidence; a model reads what that leaves open.
+
+        With a subject, its relations, or those of a type or with an object; without, the relations that
+        wait for a decision, those that wait longest first. What is decided is stored, and what is
+        rejected goes to the archive. A claim that is not stored is judged by the passages that mention
+        both of its ends, and nothing is written. Without a model, or over its cap, what is open stays
+        deferred, and `reasons` says why.
+
+        Args:
+            subject: Name or alias of an entity; the waiting relations where not given.
+            type: Only relations of this type.
+            object: Only relations to this entity.
+            limit: Most relations to judge.
+            project: Namespace to verify in; the handle's own where not given.
+            progress: Called with claims that a model has read and those that it is to read.
+
+        Raises:
+            InvalidInputError: A type or object without a subject, or a claim of one thing about itself.
+            NotFoundError: No entity has one of the names.
+        """
+        store, name = self._use(), self._name(project)
+        return check(
+            Asked(subject=subject, type=type, object=object, limit=_limit(limit)),
+            project=name,
+            judge=self._judge(project),
+            graph=store.graph,
+            mirror=store.mirror,
+            progress=progress,
+        )
+
     # Tend ---------------------------------------------------------------------------------------
 
     def calibrate(
@@ -1074,6 +1118,10 @@ def _states(as_of: When | None, known_at: When | None) -> tuple[State, ...]:
 
 def _tokens(most: int | None) -> int | None:
     return None if most is None else check_count(most, name="max_tokens", most=_MAX_TOKENS)
+
+
+def _limit(limit: int) -> int:
+    return check_count(limit, name="limit", most=_MAX_PAGE)
 
 
 def _page(limit: int, offset: int) -> Listing:

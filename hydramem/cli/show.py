@@ -17,6 +17,7 @@ from hydramem.core.results import (
     ReachedChunk,
     Recall,
     RelationView,
+    VerifiedRelation,
 )
 from hydramem.core.types import Chunk, Entity
 
@@ -32,6 +33,7 @@ _COLUMNS: Mapping[type[Any], tuple[str, ...]] = {
     Entity: ("name", "type", "mention_count", "aliases", "id"),
     ReachedChunk: ("id", "kind", "score", "distance", "source", "text", "via"),
     HistoryEntry: ("at", "actor", "operation", "reason", "fields", "through"),
+    VerifiedRelation: ("subject", "type", "object", "decision", "score", "stage", "explanation"),
     RelationView: (
         "subject",
         "type",

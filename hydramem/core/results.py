@@ -13,6 +13,7 @@ from hydramem.core.types import (
     EdgeKind,
     Layer,
     Origin,
+    Stage,
     State,
     Traversal,
 )
@@ -292,6 +293,55 @@ class Related:
     superseded: tuple[RelationView, ...] = ()
     conflicts: tuple[RelationView, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedRelation:
+    """What verification says of one relation.
+
+    Attributes:
+        id: Of the stored relation; None where the claim is not stored.
+        score: Probability that it is true.
+        stage: Who decided: the graph and the text (`srmkg`), a model that read the evidence (`vog`), or a
+            person; `verifier` says with what.
+        layer, state: As it stands now.
+        explanation: Why, in words.
+        quote: The words that state it, where any were found.
+    """
+
+    id: str | None
+    subject: str
+    type: str
+    object: str
+    decision: Decision
+    score: float
+    stage: Stage
+    verifier: str
+    layer: Layer
+    state: State
+    explanation: str = ""
+    quote: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """What a verification decided.
+
+    Attributes:
+        relations: What it looked at; nothing is hidden, decided or not.
+        accepted, rejected, deferred: How many of them are which now.
+        calls, prompt_tokens, reply_tokens: What models cost; 0 where none was asked.
+        reasons: Why relations wait that a model should have read, each reason once.
+    """
+
+    relations: tuple[VerifiedRelation, ...] = ()
+    accepted: int = 0
+    rejected: int = 0
+    deferred: int = 0
+    calls: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,8 +99,7 @@ def verify(
         told, usage = _merge(verdicts, places, found), found.usage
     for place, reason in told.items():
         if verdicts[place].decision == "deferred":
-            explanation = f"{verdicts[place].explanation} It waits: {reason}."
-            verdicts[place] = replace(verdicts[place], explanation=explanation)
+            verdicts[place] = _saying(verdicts[place], f"It waits: {reason}.")
     waiting = [reason for place, reason in told.items() if verdicts[place].decision == "deferred"]
     return Judged(
         verdicts=tuple(
@@ -152,13 +151,15 @@ def _bounded(verdict: Verdict, candidate: Candidate) -> Verdict:
             return verdict
         said = "It was asserted, so only what its evidence says can refute it"
         lacks = "" if candidate.passages else ", and it has no passage as evidence"
-        return replace(
-            verdict, decision="deferred", explanation=f"{verdict.explanation} {said}{lacks}.".lstrip()
-        )
+        return replace(_saying(verdict, f"{said}{lacks}."), decision="deferred")
     if verdict.decision == "deferred" and not candidate.passages:
-        said = "No passage that is believed states it."
-        return replace(verdict, decision="rejected", explanation=f"{verdict.explanation} {said}".lstrip())
+        return replace(_saying(verdict, "No passage that is believed states it."), decision="rejected")
     return verdict
+
+
+def _saying(verdict: Verdict, sentence: str) -> Verdict:
+    said = verdict.explanation.rstrip(" .")
+    return replace(verdict, explanation=f"{said}. {sentence}" if said else sentence)
 
 
 def _is_sampled(candidate: Candidate, share: float) -> bool:
