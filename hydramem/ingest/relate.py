@@ -117,11 +117,14 @@ def _store(
         refused = _change(relation, None, verdict.explanation)
         target.commit(Write(changes=(refused,)), {})
         return Asserted(relation=relation, ends=drafted.ends, created=False, kept=False, verdict=verdict)
-    relation, versions = _dated(relation, drafted.stored, statement, at)
+    ends = statement.valid_to or relation.times.valid_to
+    check_interval(relation.times.valid_from, ends, name="valid_from, valid_to")
+    relation = replace(relation, times=replace(relation.times, valid_to=ends))
     rivals = {row.id: row for row in drafted.others if row.id != relation.id and row.state == "active"}
-    outcome = _outcome(relation, drafted.stored, tuple(rivals.values()), target.graph, functional)
+    outcome = _outcome(relation, tuple(rivals.values()), target.graph, functional)
     if outcome.closings:
-        relation = _begun(relation, outcome.closings[0].until)
+        relation = _begun(relation, drafted.stored, outcome.closings[0].until)
+    relation, versions = _revised(relation, drafted.stored, at)
     ended = {
         each.id: closed(rivals[each.id], until=each.until, at=at, by=relation.id) for each in outcome.closings
     }
@@ -142,38 +145,40 @@ def _store(
     )
 
 
-def _dated(
-    relation: Relation, stored: Relation | None, statement: Statement, at: datetime
+def _revised(
+    relation: Relation, stored: Relation | None, at: datetime
 ) -> tuple[Relation, tuple[Relation, ...]]:
-    """Give a stored relation the end that a statement names, and keep the version believed until now."""
-    if stored is None or statement.valid_to is None or statement.valid_to == relation.times.valid_to:
+    """Keep the version of a stored relation that was believed until now, where its valid time is another."""
+    times = relation.times
+    if stored is None or (times.valid_from, times.valid_to) == (
+        stored.times.valid_from,
+        stored.times.valid_to,
+    ):
         return relation, ()
-    check_interval(relation.times.valid_from, statement.valid_to, name="valid_from, valid_to")
-    changed, _ = revised(relation, valid_to=statement.valid_to, at=at)
-    believed = stored.state != "archived"
-    return changed, (revised(stored, valid_to=None, at=at)[1],) if believed else ()
+    changed, _ = revised(relation, valid_from=times.valid_from, valid_to=times.valid_to, at=at)
+    if stored.state == "archived":
+        return changed, ()
+    _, version = revised(stored, valid_from=None, valid_to=None, at=at)
+    return changed, (version,)
 
 
-def _begun(relation: Relation, moment: datetime) -> Relation:
+def _begun(relation: Relation, stored: Relation | None, moment: datetime) -> Relation:
     """Let a relation that ends others begin where they end: before that they were true, and it was not."""
     if relation.times.valid_from is not None:
         return relation
+    times = replace(relation.times, valid_from=moment)
+    if stored is not None:  # it keeps its id, under which what states it finds it again
+        return replace(relation, times=times)
     id = relation_id(relation.project, relation.subject, relation.type, relation.object, moment)
-    return replace(relation, id=id, times=replace(relation.times, valid_from=moment))
+    return replace(relation, id=id, times=times)
 
 
 def _outcome(
-    relation: Relation,
-    stored: Relation | None,
-    rivals: Sequence[Relation],
-    graph: GraphStore,
-    functional: Functional,
+    relation: Relation, rivals: Sequence[Relation], graph: GraphStore, functional: Functional
 ) -> Outcome:
     if not rivals:
         return Outcome()
-    # A stored one without a beginning cannot be given one: it is part of what it is.
-    movable = stored is None or relation.times.valid_from is not None
-    may_close = movable and relation.type in functional.types
+    may_close = relation.type in functional.types
     evidence = sorted({id for row in (relation, *rivals) for id in row.evidence})
     said = {chunk.id: chunk.happened_at or chunk.times.recorded_at for chunk in graph.chunks(evidence)}
     new, *others = (
@@ -185,8 +190,7 @@ def _outcome(
         for row in (relation, *rivals)
     )
     outcome = supersede(new, others, may_close=may_close)
-    known = relation.type in functional.types or (bool(outcome.clashes) and functional.seems(relation.type))
-    return outcome if known else Outcome()
+    return outcome if may_close or (outcome.clashes and functional.seems(relation.type)) else Outcome()
 
 
 def _crosses(entity: Entity, before: Entity | None) -> bool:

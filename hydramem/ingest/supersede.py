@@ -83,8 +83,7 @@ def supersede(new: Fact, others: Iterable[Fact], *, may_close: bool = True) -> O
     Args:
         new: The fact that comes in.
         others: What is believed; facts of other slots, of the same value or of another time are left alone.
-        may_close: False where the slot is only presumed to have one value at a time, or the new one cannot
-            be given a beginning: then all are clashes.
+        may_close: False where the slot is only presumed to have one value at a time: then all are clashes.
     """
     closings: list[Closing] = []
     clashes: list[Clash] = []
@@ -112,7 +111,7 @@ def _before(start: datetime | None, end: datetime | None) -> bool:
 def _doubt(new: Fact, old: Fact, may_close: bool) -> str | None:
     """Say why a fact may not be closed by another, None where it may."""
     if not may_close:
-        return "one at a time is usual here, and nothing says since when the new one holds"
+        return "as far as this memory shows, there is one at a time"
     if not new.certain:
         return "the new one is not verified yet, so it closes nothing"
     if new.valid_to is not None:
@@ -162,15 +161,17 @@ def closed(
         at: The time of the write.
         by: Id of what takes its place.
     """
-    current, version = revised(relation, valid_to=until, at=at)
+    current, version = revised(relation, valid_from=relation.times.valid_from, valid_to=until, at=at)
     if by is None:
         return current, version
     metadata = {**current.metadata, SUPERSEDED_BY: by}
     return replace(current, state="superseded" if until <= at else "active", metadata=metadata), version
 
 
-def revised(relation: Relation, *, valid_to: datetime | None, at: datetime) -> tuple[Relation, Relation]:
-    """Return a relation with another end of its valid time, and the version believed until now."""
+def revised(
+    relation: Relation, *, valid_from: datetime | None, valid_to: datetime | None, at: datetime
+) -> tuple[Relation, Relation]:
+    """Return a relation with another valid time, and the version believed until now."""
     version = replace(
         relation,
         id=version_id(relation.id, relation.times.recorded_at),
@@ -178,7 +179,7 @@ def revised(relation: Relation, *, valid_to: datetime | None, at: datetime) -> t
         times=replace(relation.times, retired_at=at),
         metadata={**relation.metadata, VERSION_OF: relation.id},
     )
-    times = Times(recorded_at=at, valid_from=relation.times.valid_from, valid_to=valid_to)
+    times = Times(recorded_at=at, valid_from=valid_from, valid_to=valid_to)
     kept = {key: value for key, value in relation.metadata.items() if key != SUPERSEDED_BY}
     return replace(relation, state="active", times=times, metadata=kept), version
 

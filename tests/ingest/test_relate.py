@@ -115,3 +115,20 @@ def test_both_directions_of_a_mutual_relation_are_one(kit: Kit) -> None:
     turned = Statement(subject="Acme", type="works_for", object="Ada", bidirectional=True)
     again = relate(turned, target=kit.target(), functional=FUNCTIONAL)
     assert (again.created, again.relation) == (False, first.relation)
+
+
+def test_confirming_what_was_extracted_ends_the_one_before_and_dates_it(kit: Kit) -> None:
+    for company in ("Acme", "Beta"):
+        text = f"Ada Lovelace works for {company}."
+        remember(Draft(text=text, kind="note"), target=kit.target(), settings=MemoryConfig())
+    acme, beta = sorted(kit.relations(), key=lambda row: row.times.recorded_at)
+    said = Statement(subject="Ada Lovelace", type="works_for", object="Beta")
+    done = relate(said, target=kit.target(), functional=FUNCTIONAL)
+    assert (done.relation.id, done.created) == (beta.id, False)
+    assert done.relation.times.valid_from == done.superseded[0].times.valid_to
+    assert done.superseded[0].id == acme.id
+    before = kit.graph.list_relations(
+        PROJECT, Listing(), states=("archived",), known_at=beta.times.recorded_at
+    )
+    assert {row.times.valid_from for row in before} == {None}
+    assert len(before) == 2
