@@ -13,14 +13,13 @@ from hydramem.core.check import check_share, check_text
 from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash
-from hydramem.core.results import Calibrated, CalibrationMeasure
+from hydramem.core.results import Calibrated
 from hydramem.core.time import now
 from hydramem.core.types import Relation
 from hydramem.graph.snapshot import Snapshot
 from hydramem.ingest.target import Target
-from hydramem.verification import fit, reviews, srmkg
+from hydramem.verification import reviews, srmkg
 from hydramem.verification.calibrations import SHIPPED, Calibration, Calibrations
-from hydramem.verification.facts import Floats
 from hydramem.verification.fit import Examples
 from hydramem.verification.labels import (
     PERSON,
@@ -32,8 +31,7 @@ from hydramem.verification.labels import (
     known,
     truth,
 )
-from hydramem.verification.risk import NEVER, accept_threshold
-from hydramem.verification.weights import DEFAULT
+from hydramem.verification.trial import Trial, shown, try_out
 
 LEAST_LABELS, LEAST_OF_EACH = 40, 10
 MOST_EXPORTED = 200
@@ -41,8 +39,6 @@ MOST_EXPORTED = 200
 _ONE_IN = 5
 _MOST_UNSCORED = 2000
 _MOST_PATH = 4096
-# An area smaller by less is the same area.
-_SAME_AUC = 0.005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,91 +183,40 @@ def _lacking(told: Calibrated) -> str | None:
 def _fitted(
     place: Place, given: Examples, told: Calibrated, *, rate: float | None, dry_run: bool
 ) -> Calibrated:
-    shipped, fitted = fit.probabilities(given, DEFAULT), fit.held_out(given, DEFAULT)
-    before, after = fit.quality(given, shipped), fit.quality(given, fitted)
-    better = after.brier < before.brier and after.auc > before.auc - _SAME_AUC
-    chances = fitted if better else shipped
-    threshold = None if rate is None else _threshold(given, chances, rate, place.settings)
-    made = Calibration(
-        project=place.project,
-        weights=fit.fit(given, DEFAULT, version="fitted") if better else DEFAULT,
-        accept_at=threshold,
-        max_false_accept=rate,
-        labels={"people": told.people, "models": told.models, "true": told.true, "false": told.false},
-        at=now(),
-    )
-    settings = made.applied_to(place.settings)
-    measures = (
-        measure("shipped", given, shipped, place.settings if better else settings),
-        measure("fitted", given, fitted, settings if better else place.settings),
-    )
-    worth = better or threshold is not None
-    if worth and not dry_run:
-        made = place.calibrations.keep(replace(made, measures=measures))
-    serves = made.applied_to(place.settings) if worth else place.serving.applied_to(place.settings)
+    trial = try_out(given, place.settings, max_false_accept=rate)
+    worth = trial.better or trial.accept_at is not None
+    serving = place.serving
+    if worth:
+        serving = Calibration(
+            project=place.project,
+            weights=trial.weights,
+            accept_at=trial.accept_at,
+            max_false_accept=rate,
+            labels={"people": told.people, "models": told.models, "true": told.true, "false": told.false},
+            measures=trial.measures,
+            at=now(),
+        )
+        serving = serving if dry_run else place.calibrations.keep(serving)
     return replace(
         told,
         applied=worth and not dry_run,
-        explanation=_said(better=better, threshold=threshold, rate=rate, dry_run=dry_run and worth),
-        weights=(made if worth else place.serving).weights.version,
-        accept_at=_shown(serves.accept_at),
-        measures=measures,
-        notes=told.notes if made.number == 0 else (),  # what could not be used is replaced now
+        explanation=_said(trial, rate=rate, dry_run=dry_run and worth),
+        weights=serving.weights.version,
+        accept_at=shown(serving.applied_to(place.settings).accept_at),
+        measures=trial.measures,
+        notes=() if worth and not dry_run else told.notes,  # what could not be used is replaced now
     )
 
 
-def _threshold(given: Examples, chances: Floats, rate: float, settings: VerificationConfig) -> float:
-    return accept_threshold(
-        chances,
-        given.true,
-        max_false_accept=rate,
-        weights=given.weights,
-        at_least=settings.reject_below,
-    ).at
-
-
-def measure(name: str, given: Examples, chances: Floats, settings: VerificationConfig) -> CalibrationMeasure:
-    """Measure probabilities of labels at thresholds.
-
-    Args:
-        name: Whose probabilities they are.
-        given: The labels.
-        chances: Their probabilities; shape (labels,).
-        settings: The thresholds.
-    """
-    quality = fit.quality(given, chances)
-    accepted = chances >= settings.accept_at
-    decided = accepted | (chances < settings.reject_below)
-    total, weight = given.weights.sum(), given.weights[accepted].sum()
-    wrong = given.weights[accepted & ~given.true].sum()
-    return CalibrationMeasure(
-        weights=name,
-        auc=round(quality.auc, 4),
-        brier=round(quality.brier, 4),
-        accept_at=_shown(settings.accept_at),
-        false_accept=round(float(wrong / weight), 4) if weight else None,
-        accepted=round(float(weight / total), 4),
-        decided=round(float(given.weights[decided].sum() / total), 4),
-    )
-
-
-def _shown(accept_at: float) -> float | None:
-    return None if accept_at >= NEVER else accept_at
-
-
-def _said(*, better: bool, threshold: float | None, rate: float | None, dry_run: bool) -> str:
-    weights = (
-        "Weights fitted to the labels do better on labels held out than the shipped ones"
-        if better
-        else "Weights fitted to the labels do no better on labels held out than the shipped ones"
-    )
-    parts = [weights]
-    if threshold is not None and rate is not None:
+def _said(trial: Trial, *, rate: float | None, dry_run: bool) -> str:
+    how = "better" if trial.better else "no better"
+    parts = [f"Weights fitted to the labels do {how} on labels held out than the shipped ones"]
+    if trial.accept_at is not None and rate is not None:
         parts.append(
             f"no threshold is known to keep false ones to {rate:g} of the accepted, so nothing is accepted "
             "without a model: more labels may show one"
-            if threshold >= NEVER
-            else f"from probability {threshold:.3f} at most {rate:g} of the accepted are false"
+            if shown(trial.accept_at) is None
+            else f"from probability {trial.accept_at:.3f} at most {rate:g} of the accepted are false"
         )
     return "; ".join(parts) + (". Nothing was written: this was a dry run" if dry_run else "")
 
@@ -339,7 +284,7 @@ def _told(place: Place, serving: Calibration) -> Calibrated:
         applied=False,
         explanation="",
         weights=serving.weights.version,
-        accept_at=_shown(settings.accept_at),
+        accept_at=shown(settings.accept_at),
         reject_below=settings.reject_below,
         notes=() if problem is None else (problem,),
     )

@@ -17,9 +17,9 @@ Flags = NDArray[np.bool_]
 
 FOLDS = 5
 _SEED = 20
-# Chosen on graphs and passages of other kinds than the shipped weights were fitted on.
-_SHRINKING = 0.02
-_UNPENALISED = 30.0
+# Looser, forty labels do harm where the shipped weights fit already; tighter, a hundred help little elsewhere.
+_SHRINKING = 0.05
+_UNPENALISED = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
