@@ -18,7 +18,7 @@ from hydramem.core.time import now
 from hydramem.core.types import Relation
 from hydramem.graph.snapshot import Snapshot
 from hydramem.ingest.target import Target
-from hydramem.verification import reviews, srmkg
+from hydramem.verification import srmkg
 from hydramem.verification.calibrations import SHIPPED, Calibration, Calibrations
 from hydramem.verification.fit import Examples
 from hydramem.verification.labels import (
@@ -31,6 +31,8 @@ from hydramem.verification.labels import (
     known,
     truth,
 )
+from hydramem.verification.reviewed import matched, take
+from hydramem.verification.reviews import Review, read, write
 from hydramem.verification.trial import Trial, shown, try_out
 
 LEAST_LABELS, LEAST_OF_EACH = 40, 10
@@ -127,8 +129,8 @@ def calibrate(
     everything = known(place.target.graph, place.snapshot)
     taken: tuple[Relation, ...] = ()
     if labels is not None:
-        found = reviews.matched(reviews.read(labels), everything, place.snapshot, path=labels)
-        taken = reviews.take(found, _scores(found, place), place.target, dry_run=dry_run)
+        found = matched(read(labels), everything, place.snapshot, path=labels)
+        taken = take(found, _scores(found, place), place.target, dry_run=dry_run)
     given, rows = examples(
         everything.having(taken),
         weights=place.serving.weights,
@@ -153,9 +155,7 @@ def calibrate(
     return _fitted(place, given, told, rate=rate, dry_run=dry_run)
 
 
-def _scores(
-    found: Mapping[str, tuple[reviews.Review, Relation]], place: Place
-) -> dict[str, dict[str, float]]:
+def _scores(found: Mapping[str, tuple[Review, Relation]], place: Place) -> dict[str, dict[str, float]]:
     """Return the features that relations have now, by id and name, of those that have none on record."""
     bare = [row for _, row in found.values() if not is_scored(row)]
     rows = features(bare, place.target.graph, place.snapshot)
@@ -231,7 +231,7 @@ def export(place: Place, path: Path, *, dry_run: bool) -> Calibrated:
     found = candidates([row for row, _ in chosen], place.target.graph)
     rows = [(found[row.id], chance) for row, chance in chosen if row.id in found]
     if not dry_run:
-        reviews.write(path, rows)
+        write(path, rows)
     said = f"{len(rows)} relations {'would be' if dry_run else 'were'} written to {path}"
     how = "fill in `label` with true or false, then `hydramem calibrate FILE`"
     told = _told(place, place.serving)

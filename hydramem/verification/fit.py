@@ -17,7 +17,7 @@ Flags = NDArray[np.bool_]
 
 FOLDS = 5
 _SEED = 20
-# Looser, forty labels do harm where the shipped weights fit already; tighter, a hundred help little elsewhere.
+# Looser, forty labels do harm where the shipped weights fit; tighter, a hundred help little elsewhere.
 _SHRINKING = 0.05
 _UNPENALISED = 20.0
 
