@@ -236,6 +236,34 @@ class DocumentView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Curated:
+    """A curated file: short entries that go into every prompt of an agent.
+
+    Attributes:
+        target: memory (`MEMORY.md`) or user (`USER.md`).
+        chars: Characters of the entries together, of `limit`.
+        block: The entries as a prompt shows them; empty where there are none.
+        problems: Entries that prompts leave out, and a form that a person should tidy; a sentence each.
+        changed: Whether this call changed the file.
+        remembered: Ids of the notes that this call made of entries.
+        forgotten: Ids of the notes that this call forgot with their entries.
+        left_out: Notes that had no room.
+    """
+
+    target: str
+    path: str
+    entries: tuple[str, ...] = ()
+    chars: int = 0
+    limit: int = 0
+    block: str = ""
+    problems: tuple[str, ...] = ()
+    changed: bool = False
+    remembered: tuple[str, ...] = ()
+    forgotten: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
     """What forget archived, or revive brought back."""
 
@@ -389,6 +417,66 @@ class History:
     kind: str
     text: str
     entries: tuple[HistoryEntry, ...]
+
+
+ConflictKind = Literal["relation", "number", "date", "name", "negation"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConflictSide:
+    """One of two things that cannot both be true.
+
+    Attributes:
+        id: The relation, or the chunk that says it.
+        text: What it says.
+        quote: The words of its evidence that say so, where there are any.
+        evidence: Ids of the chunks that state it.
+        source: Where these came from.
+        said_at: When the newest of it was said or recorded.
+    """
+
+    id: str
+    text: str
+    quote: str | None = None
+    evidence: tuple[str, ...] = ()
+    source: str = ""
+    said_at: datetime
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Two things that cannot both be true, the one said later second.
+
+    Attributes:
+        kind: Relations with different objects, or sentences that differ in a number, date, name or negation.
+        entity: What both are about, where that is a known name.
+        score: How certain it is that they conflict, 0 to 1.
+        judged_by: `rules`, or the model that read both.
+    """
+
+    kind: ConflictKind
+    entity: str | None = None
+    older: ConflictSide
+    newer: ConflictSide
+    score: float
+    explanation: str
+    judged_by: str = "rules"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflicts:
+    """What contradicts what, most certain first.
+
+    Attributes:
+        chunks: How many chunks were compared.
+        notes: What was left out or could not be judged, one sentence each.
+    """
+
+    conflicts: tuple[Conflict, ...] = ()
+    chunks: int = 0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
