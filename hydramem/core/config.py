@@ -190,6 +190,7 @@ class SearchConfig:
         neighbor_weight: Share of the score of the turn before it that a short turn gains; less from others.
         speaker_weight: Share that a turn gains where the query names who said it.
         asker_weight: Share that a turn gains where a query in the first person is its author's.
+        session_weight: Share that a turn gains where its session holds the most of a query's words.
         layer_weight: How far trust counts: 1 favours shared chunks by 15 %, verified ones by 30 %.
         recency_weight: Share that a chunk gains where it is new; half of it every thirty days.
         importance_weight: Share that a chunk gains or loses by its importance.
@@ -212,6 +213,7 @@ class SearchConfig:
     neighbor_weight: float = 0.4
     speaker_weight: float = 0.15
     asker_weight: float = 1.0
+    session_weight: float = 0.3
     layer_weight: float = 1.0
     recency_weight: float = 0.0
     importance_weight: float = 0.0

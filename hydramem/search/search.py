@@ -10,6 +10,7 @@ from hydramem.core.results import Recall
 from hydramem.core.types import Chunk, Traversal
 from hydramem.graph.snapshot import Snapshots
 from hydramem.llm.model import Embedder
+from hydramem.search.coverage import covering
 from hydramem.search.explain import explanation
 from hydramem.search.fuse import Arm, Fused, blended, fuse
 from hydramem.search.lexical import text_arm
@@ -78,7 +79,7 @@ def recall(
         found = blended(found, graph_arm)
     with clock("check"):
         read = limit if reranker is None else max(limit, settings.rerank_candidates)
-        winners, passed = _checked(found, where, read, graph, walks, settings)
+        winners, passed = _checked(query, found, where, read, graph, walks, settings)
     skipped: tuple[str, ...] = ()
     if reranker is not None:
         with clock("rerank"):
@@ -171,6 +172,7 @@ def _graph_arm(walks: Sequence[Walk], weight: float) -> Arm:
 
 
 def _checked(
+    query: str,
     found: Sequence[Fused],
     where: ChunkFilter,
     limit: int,
@@ -196,4 +198,5 @@ def _checked(
         winners = tuple(distinct(admitted))
         if len(winners) >= limit:
             break
-    return tuple(distinct(trusted(admitted, where.at, settings)))[:limit], passed
+    weighed = trusted(covering(query, admitted, settings.session_weight), where.at, settings)
+    return tuple(distinct(weighed))[:limit], passed

@@ -51,12 +51,13 @@ def words(text: str) -> list[str]:
         text: Any text; lone surrogates and symbols separate words.
     """
     found: list[str] = []
-    for match in _WORD.finditer(_folded(text)):
+    for match in _WORD.finditer(folded(text)):
         found.extend(_split(match.group()))
     return [_stem(word) for word in found if word not in STOP_WORDS]
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Return a text in lower case, without the accents of Latin, Greek and Cyrillic letters."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
