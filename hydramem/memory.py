@@ -45,7 +45,17 @@ from hydramem.core.results import (
     Verified,
 )
 from hydramem.core.time import When, now, parse_when
-from hydramem.core.types import Chunk, ChunkKind, Document, Entity, Layer, Session, State, Traversal
+from hydramem.core.types import (
+    Chunk,
+    ChunkKind,
+    Document,
+    Entity,
+    Layer,
+    RecallMode,
+    Session,
+    State,
+    Traversal,
+)
 from hydramem.graph.functional import seems_functional
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
 from hydramem.ingest.ingest import Progress, ingest
@@ -58,6 +68,7 @@ from hydramem.ingest.withdraw import forget, revive
 from hydramem.llm.choose import choose_generator, choose_next_embedder, still_to_configure
 from hydramem.llm.model import Embedder, Generator
 from hydramem.search import explore, lists, overview
+from hydramem.search.deep import deepened
 from hydramem.search.history import history
 from hydramem.search.prime import prime
 from hydramem.search.rerank import choose_reranker
@@ -454,12 +465,16 @@ class Memory:
         min_confidence: float = 0.0,
         include_private: bool = True,
         traversal: Traversal | None = None,
+        mode: RecallMode = "fast",
         context: int = 0,
         max_tokens: int | None = None,
         explain: bool = False,
         project: str | None = None,
     ) -> Recall:
         """Find what bears on a question: by meaning, by words, and by walking the graph from its entities.
+
+        Deep mode also returns the relations among what was found, each verified now: by a model where one
+        is configured and the graph and the text leave it open. It writes nothing, no verdict either.
 
         Args:
             query: A question or words.
@@ -476,6 +491,7 @@ class Memory:
             min_confidence: Only chunks of at least this confidence, 0 to 1.
             include_private: Whether private memories may be among the hits.
             traversal: Graph arm: ppr, bfs, hybrid or none; as configured where not given.
+            mode: fast, or deep, which also verifies the relations among what was found.
             context: Chunks before and after a hit that its `context` takes in, 0 to 20.
             max_tokens: Most tokens of the hits together; what does not fit is left out, nothing is cut.
             explain: Whether to say how the hits came about: entities, arms, candidates.
@@ -502,8 +518,9 @@ class Memory:
             at=_when(as_of, "as_of") or now(),
             known_at=_when(known_at, "known_at"),
         )
+        deep = check_choice(mode, get_args(RecallMode), name="mode") == "deep"
         with store.reading() as space:
-            return recall(
+            found = recall(
                 query,
                 where=where,
                 limit=limit,
@@ -520,6 +537,10 @@ class Memory:
                 max_tokens=_tokens(max_tokens),
                 reranker=self._reranker,
             )
+        if not deep:
+            return found
+        seen = self._view(project, as_of, known_at, include_private=include_private)
+        return deepened(found, seen=seen, graph=store.graph, judge=self._judge(project))
 
     def prime(
         self,

@@ -126,6 +126,8 @@ def _hits(found: Recall, out: "Console") -> None:
         out.print(f"[bold green]{hit.score:.2f}[/] {escape(plain(hit.context or hit.text))}")
         out.print(f"     [cyan]{escape(plain(place))}[/]  [dim]{hit.kind} {hit.id}[/]")
         out.print(f"     [dim]{escape(plain(hit.why))}[/]")
+    if found.relations:
+        _rows(found.relations, out)
     for reason in found.skipped:
         out.print(f"skipped {escape(plain(reason))}", style="yellow")
     if found.explanation is not None:

@@ -117,6 +117,34 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedRelation:
+    """What verification says of one relation.
+
+    Attributes:
+        id: Of the stored relation; None where the claim is not stored.
+        score: Probability that it is true.
+        stage: Who decided: the graph and the text (`srmkg`), a model that read the evidence (`vog`), or a
+            person; `verifier` says with what.
+        layer, state: As it stands now.
+        explanation: Why, in words.
+        quote: The words that state it, where any were found.
+    """
+
+    id: str | None
+    subject: str
+    type: str
+    object: str
+    decision: Decision
+    score: float
+    stage: Stage
+    verifier: str
+    layer: Layer
+    state: State
+    explanation: str = ""
+    quote: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
     """What a recall found.
 
@@ -125,11 +153,13 @@ class Recall:
         milliseconds: Time by stage.
         explanation: How the hits came about, where that was asked for.
         skipped: Stages that were asked for and did not run, each with its reason.
+        relations: In deep mode, those among its entities and those of its hits, each verified now.
     """
 
     query: str
     hits: tuple[Hit, ...]
     entities: tuple[str, ...] = ()
+    relations: tuple[VerifiedRelation, ...] = ()
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     explanation: Explanation | None = None
     skipped: tuple[str, ...] = ()
@@ -321,34 +351,6 @@ class Related:
     superseded: tuple[RelationView, ...] = ()
     conflicts: tuple[RelationView, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifiedRelation:
-    """What verification says of one relation.
-
-    Attributes:
-        id: Of the stored relation; None where the claim is not stored.
-        score: Probability that it is true.
-        stage: Who decided: the graph and the text (`srmkg`), a model that read the evidence (`vog`), or a
-            person; `verifier` says with what.
-        layer, state: As it stands now.
-        explanation: Why, in words.
-        quote: The words that state it, where any were found.
-    """
-
-    id: str | None
-    subject: str
-    type: str
-    object: str
-    decision: Decision
-    score: float
-    stage: Stage
-    verifier: str
-    layer: Layer
-    state: State
-    explanation: str = ""
-    quote: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ LinkType = Literal["supports", "contradicts", "extends", "supersedes", "relates_
 Decision = Literal["accepted", "rejected", "deferred"]
 Stage = Literal["srmkg", "vog", "person"]
 Traversal = Literal["bfs", "ppr", "hybrid", "none"]
+RecallMode = Literal["fast", "deep"]
 Direction = Literal["out", "in", "both"]
 EdgeKind = Literal["relation", "mention", "link"]
 
