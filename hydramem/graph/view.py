@@ -113,11 +113,9 @@ class Turns:
         return origins[other], offsets[other], self.nodes[places[other]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
     """The graph of one project at one moment. Never changes; safe to read from any thread.
-
-    What is learned from one may be kept beside it, by its identity, for as long as it lives.
 
     Attributes:
         turn_keys: For each node its key in `turns`, -1 where it is no turn.

@@ -1,8 +1,6 @@
 """The relations of a snapshot as sorted arrays, in which a claim's neighbourhood is looked up by search."""
 
-import threading
-from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +40,7 @@ class Claims:
 
     Attributes:
         subject, object: Nodes; -1 where the graph does not know the end.
-        type: Codes of relation types; -1 where the graph has none of that type.
+        type: Codes of relation types; the last of `Facts.types` where the graph has none of that type.
         subject_kind, object_kind: Codes of entity types; -1 where unknown.
     """
 
@@ -51,6 +49,11 @@ class Claims:
     object: Ints
     subject_kind: Ints
     object_kind: Ints
+
+
+def taken(claims: Claims, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Claims:
+    """Return some of the claims."""
+    return Claims(**{field.name: getattr(claims, field.name)[rows] for field in fields(Claims)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,15 +66,16 @@ class Facts:
 
     Attributes:
         size: Nodes.
-        types: Relation types.
+        types: Relation types, and one more, which no triple has.
         kinds: Entity types, and one more.
         subject, type, object: The triples, shape (triples,), by ascending key.
-        triple_keys: What `keys` gives, ascending.
+        triple_keys: What `keys` gives, ascending; `turned_keys`: with object before subject, ascending.
         starts: Where a node's pairs begin, shape (nodes + 1,).
         heads, tails: How often a node is subject, object of a type; key `type * size + node`.
         signatures: How often a type joins two kinds.
         couples: How often any type joins two kinds.
         per_type: Triples of each type; `heads_per_type`, `tails_per_type`: its distinct ends.
+        leaving, arriving: Triples of which each node is subject, object.
         kind: The kind of each node.
     """
 
@@ -82,6 +86,7 @@ class Facts:
     type: Ints
     object: Ints
     triple_keys: Ints
+    turned_keys: Ints
     starts: Ints
     neighbors: Ints
     pair_keys: Ints
@@ -94,11 +99,23 @@ class Facts:
     per_type: Ints
     heads_per_type: Ints
     tails_per_type: Ints
+    leaving: Ints
+    arriving: Ints
     kind: Ints
 
     def keys(self, type: Ints, subject: Ints, object: Ints) -> Ints:
         """Return a number for each triple."""
         return (type * self.size + subject) * self.size + object
+
+    def objects(self, type: Ints, subject: Ints) -> tuple[Ints, Ints]:
+        """Return where the triples of a type and subject begin and end among `triple_keys`."""
+        first = (type * self.size + subject) * self.size
+        return np.searchsorted(self.triple_keys, first), np.searchsorted(self.triple_keys, first + self.size)
+
+    def subjects(self, type: Ints, object: Ints) -> tuple[Ints, Ints]:
+        """Return where the triples of a type and object begin and end among `turned_keys`."""
+        first = (type * self.size + object) * self.size
+        return np.searchsorted(self.turned_keys, first), np.searchsorted(self.turned_keys, first + self.size)
 
     def stored(self, claims: Claims) -> NDArray[np.bool_]:
         """Say for each claim whether it is one of the triples."""
@@ -133,18 +150,6 @@ def ragged(begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
     return which, np.arange(len(which)) - before[which] + begins[which]
 
 
-_kept: "WeakKeyDictionary[Snapshot, Facts]" = WeakKeyDictionary()
-_keeping = threading.Lock()
-
-
-def facts_of(snapshot: Snapshot) -> Facts:
-    """Return the relations of a snapshot, laid out once for as long as it lives."""
-    with _keeping:
-        if snapshot not in _kept:
-            _kept[snapshot] = lay_out(snapshot)
-        return _kept[snapshot]
-
-
 def lay_out(snapshot: Snapshot) -> Facts:
     """Lay out the active relations of a snapshot."""
     edges = snapshot.edges
@@ -154,7 +159,7 @@ def lay_out(snapshot: Snapshot) -> Facts:
         ends[0],
         edges.type[rows].astype(np.int64),
         ends[1],
-        types=len(edges.types),
+        types=len(edges.types) + 1,
         kind=snapshot.nodes.type[: snapshot.size].astype(np.int64),
         kinds=len(snapshot.nodes.types) + 1,
     )
@@ -165,7 +170,7 @@ def from_triples(subject: Ints, type: Ints, object: Ints, *, types: int, kind: I
 
     Args:
         subject, type, object: Nodes and codes of types, shape (triples,).
-        types: How many types there may be.
+        types: How many types there may be, and one more.
         kind: The kind of each node, shape (nodes,); -1 where unknown.
         kinds: How many kinds there may be, and one more.
     """
@@ -188,6 +193,7 @@ def from_triples(subject: Ints, type: Ints, object: Ints, *, types: int, kind: I
         type=type,
         object=object,
         triple_keys=keys,
+        turned_keys=np.sort((type * size + object) * size + subject),
         starts=np.searchsorted(pair_keys // max(size, 1), np.arange(size + 1)),
         neighbors=pair_keys % max(size, 1),
         pair_keys=pair_keys,
@@ -200,5 +206,7 @@ def from_triples(subject: Ints, type: Ints, object: Ints, *, types: int, kind: I
         per_type=np.bincount(type, minlength=types),
         heads_per_type=np.bincount(heads.keys // max(size, 1), minlength=types),
         tails_per_type=np.bincount(tails.keys // max(size, 1), minlength=types),
+        leaving=np.bincount(subject, minlength=size),
+        arriving=np.bincount(object, minlength=size),
         kind=kind,
     )

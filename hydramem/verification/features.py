@@ -6,9 +6,10 @@ vote for itself.
 
 import numpy as np
 
-from hydramem.verification import paths
-from hydramem.verification.facts import Claims, Facts, Floats, Ints
-from hydramem.verification.paths import Common, Rules
+from hydramem.verification import likeness, paths
+from hydramem.verification.facts import Claims, Facts, Floats, Ints, taken
+from hydramem.verification.learned import Learned
+from hydramem.verification.paths import Common
 
 NAMES = (
     "topology",
@@ -19,51 +20,51 @@ NAMES = (
     "tail_prior",
     "head_share",
     "tail_share",
+    "tail_rarity",
+    "head_lift",
+    "tail_lift",
     "occupied",
     "claimed",
     "signature",
-    "best_path",
-    "all_paths",
+    *paths.NAMES,
+    *likeness.NAMES,
 )
 
 
-def topology(facts: Facts, rules: Rules, claims: Claims) -> Floats:
+def topology(known: Learned, claims: Claims) -> Floats:
     """Return what the graph says of claims.
 
     Args:
-        facts, rules: The graph and what was learned of it.
+        known: The graph and what was learned of it.
         claims: The claims.
 
     Returns:
-        Shape (claims, `NAMES`); all zero where the graph knows neither end, nor the type.
+        Shape (claims, `NAMES`); all zero but `isolated` where nothing joins an end to the graph, and
+        all zero where the graph has no relations: what cannot be known says nothing.
     """
+    facts = known.facts
     result = np.zeros((len(claims.subject), len(NAMES)))
-    known = np.flatnonzero((claims.subject >= 0) & (claims.object >= 0) & (claims.type >= 0))
-    if not len(known):
+    if not len(facts.subject):
         return result
-    claims = Claims(
-        subject=claims.subject[known],
-        type=claims.type[known],
-        object=claims.object[known],
-        subject_kind=claims.subject_kind[known],
-        object_kind=claims.object_kind[known],
-    )
     own = facts.stored(claims).astype(np.int64)
-    between = paths.common(facts, claims.subject, claims.object)
-    best_one, all_one = paths.confidence(facts, rules, claims, paths.one_step(facts, claims))
-    best_two, all_two = paths.confidence(facts, rules, claims, paths.two_steps(facts, between))
-    result[known] = np.stack(
+    alone = isolated(facts, claims, own)
+    result[:, NAMES.index("isolated")] = alone
+    joined = np.flatnonzero(alone == 0)
+    claims, own = taken(claims, joined), own[joined]
+    shared = paths.common(facts, claims.subject, claims.object)
+    result[joined] = np.column_stack(
         [
-            np.ones(len(known)),
-            isolated(facts, claims, own),
-            jaccard(facts, claims, between),
-            adamic_adar(facts, between, len(known)),
+            np.ones(len(own)),
+            np.zeros(len(own)),
+            jaccard(facts, claims, shared),
+            adamic_adar(facts, shared, len(own)),
             *priors(facts, claims, own),
+            *lifts(facts, claims, own),
+            *rivals(facts, claims, own),
             signature(facts, claims, own),
-            np.maximum(best_one, best_two),
-            1 - (1 - all_one) * (1 - all_two),
-        ],
-        axis=1,
+            paths.evidence(facts, known.rules, claims, paths.between(facts, claims, shared)),
+            likeness.likeness(facts, known.profiles, claims),
+        ]
     )
     return result
 
@@ -83,12 +84,12 @@ def adamic_adar(facts: Facts, between: Common, size: int) -> Floats:
 
 
 def isolated(facts: Facts, claims: Claims, own: Ints) -> Floats:
-    """Return how many ends nothing but the claim itself joins to anything, 0 to 2."""
+    """Return how many ends nothing but the claim itself joins to anything, 0 to 2; unknown ones are such."""
     alone = np.zeros(len(claims.subject))
     pair = facts.pairs(claims.subject, claims.object)
     only = (own > 0) & (facts.label_starts[pair + 1] - facts.label_starts[pair] == 1)
     for end in (claims.subject, claims.object):
-        alone += facts.degrees(end) - only <= 0
+        alone += (end < 0) | (facts.degrees(np.maximum(end, 0)) - only <= 0)
     return alone
 
 
@@ -97,30 +98,50 @@ def priors(facts: Facts, claims: Claims, own: Ints) -> tuple[Floats, ...]:
 
     Returns:
         Logarithm of how often the subject is a subject of the type, and the object an object; the logarithm
-        of their smoothed share of the type; how far another object of the subject speaks against the claim
-        where subjects have one object (0 to 1); and the same of another subject of the object.
+        of their smoothed share of the type, the object's also squared.
     """
     total = facts.per_type[claims.type] - own
+    heads, tails = _seen(facts, claims, own)
+    head_share = (heads + 0.5) / (total + 0.5 * np.maximum(facts.heads_per_type[claims.type], 1))
+    tail_share = np.log((tails + 0.5) / (total + 0.5 * np.maximum(facts.tails_per_type[claims.type], 1)))
+    return np.log1p(heads), np.log1p(tails), np.log(head_share), tail_share, tail_share**2
+
+
+def lifts(facts: Facts, claims: Claims, own: Ints) -> tuple[Floats, ...]:
+    """Return how much oftener each end is at its side of this type than of any: logarithms of the ratio."""
+    share = (facts.per_type[claims.type] - own) / max(len(facts.subject), 1)
+    heads, tails = _seen(facts, claims, own)
+    leaving = (facts.leaving[claims.subject] - own) * share
+    arriving = (facts.arriving[claims.object] - own) * share
+    return np.log((heads + 0.5) / (leaving + 0.5)), np.log((tails + 0.5) / (arriving + 0.5))
+
+
+def rivals(facts: Facts, claims: Claims, own: Ints) -> tuple[Floats, ...]:
+    """Return how far the subject's other objects speak against the claim, and the object's other subjects.
+
+    Returns:
+        0 where there is none, else how near the type is to having one object a subject (one subject an
+        object), 0 to 1.
+    """
+    total = np.maximum(facts.per_type[claims.type], 1)
+    heads, tails = _seen(facts, claims, own)
+    one_object = facts.heads_per_type[claims.type] / total
+    one_subject = facts.tails_per_type[claims.type] / total
+    return (heads > 0) * one_object, (tails > 0) * one_subject
+
+
+def _seen(facts: Facts, claims: Claims, own: Ints) -> tuple[Ints, Ints]:
+    """Return how often the subject is a subject of the type, the object an object of it."""
     heads = facts.heads.of(claims.type * facts.size + claims.subject) - own
-    tails = facts.tails.of(claims.type * facts.size + claims.object) - own
-    head_kinds, tail_kinds = facts.heads_per_type[claims.type], facts.tails_per_type[claims.type]
-    one_object = head_kinds / np.maximum(facts.per_type[claims.type], 1)
-    one_subject = tail_kinds / np.maximum(facts.per_type[claims.type], 1)
-    return (
-        np.log1p(heads),
-        np.log1p(tails),
-        np.log((heads + 0.5) / (total + 0.5 * np.maximum(head_kinds, 1))),
-        np.log((tails + 0.5) / (total + 0.5 * np.maximum(tail_kinds, 1))),
-        (heads > 0) * one_object,
-        (tails > 0) * one_subject,
-    )
+    return heads, facts.tails.of(claims.type * facts.size + claims.object) - own
 
 
 def signature(facts: Facts, claims: Claims, own: Ints) -> Floats:
     """Return how much oftener than any type this one joins these kinds of ends: logarithm of the ratio."""
     known = (claims.subject_kind >= 0) & (claims.object_kind >= 0)
     couple = facts.couple(claims.subject_kind, claims.object_kind)
-    usual = (facts.couples.of(couple) - own + 1) / (len(facts.subject) + facts.kinds)
+    usual = (facts.couples.of(couple) - own) / np.maximum(len(facts.subject) - own, 1)
     here = facts.signatures.of(claims.type * facts.kinds * facts.kinds + couple) - own
-    share = (here + 2 * usual) / (facts.per_type[claims.type] - own + 2)
-    return np.where(known, np.log(share / usual), 0.0)
+    total = facts.per_type[claims.type] - own
+    # With few triples of the type, or kinds that none joins, the ratio is near one.
+    return np.where(known, np.log((here + 1.0) / (usual * total + 1.0)), 0.0)

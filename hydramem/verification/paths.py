@@ -1,22 +1,25 @@
-"""What the paths between two ends say of a claim: rules "who is joined so is also joined by this type".
+"""What the paths between two ends say of a claim, learned from the graph itself.
 
-A rule is a path of one or two edges and a type; its confidence is the share of such paths, anywhere in the
-graph, whose ends the type joins as well (the body and support of Galarraga et al., "AMIE", 2013, counted by
-path). The claim itself, where it is stored already, is left out of its own rules.
+For each type of relation, the paths of one or two edges that join its ends are held against those that join
+ends shuffled within the type: how much oftener a path occurs where the relation holds is what it says for
+it (rules of Galarraga et al., "AMIE", 2013, weighed by likelihood ratio instead of confidence, which
+paths through hubs drown). A claim that is stored already is left out of its own count.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hydramem.verification.facts import Claims, Counted, Facts, Floats, Ints, counted, found, ragged
+from hydramem.verification.facts import Claims, Counted, Facts, Floats, Ints, counted, ragged, taken
+
+NAMES = ("paths", "best_path", "worst_path", "mean_path")
 
 _MOST_NEIGHBORS = 256
-_BLOCK = 20_000
-_SAMPLED = 200_000
-_DOUBT = 3.0
-"""Paths that a rule is held to have failed on before any was seen."""
+_SAMPLED = 50_000
+_DOUBT = 1.0
+"""Paths that are held to have been seen either way before any was."""
+_FAR = 5.0
+"""What a path says at most, as a logarithm."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,17 +53,19 @@ class Common:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What was learned of paths.
+    """How often paths join ends that a type joins, and shuffled ones; keys are `path * types + type`.
 
     Attributes:
-        bodies: How often each path occurs.
-        supports: How often it occurs between ends that a type joins; key `path * types + type`.
-        scale: What to multiply counted supports by, where only a sample was counted.
+        holds, shuffled: Claims that each path was seen at.
+        held, tried: Claims of each type that were looked at, shape (types,).
+        every: Whether all triples were looked at, rather than a sample.
     """
 
-    bodies: Counted
-    supports: Counted
-    scale: float
+    holds: Counted
+    shuffled: Counted
+    held: Ints
+    tried: Ints
+    every: bool
 
 
 def common(facts: Facts, subject: Ints, object: Ints) -> Common:
@@ -87,7 +92,20 @@ def common(facts: Facts, subject: Ints, object: Ints) -> Common:
     )
 
 
-def one_step(facts: Facts, claims: Claims) -> Between:
+def between(facts: Facts, claims: Claims, shared: Common) -> Between:
+    """Return the distinct paths between the ends of each claim; having none of two edges counts as one."""
+    labels = 2 * facts.types
+    short, long = _one_step(facts, claims), _two_steps(facts, shared)
+    none = np.setdiff1d(np.arange(len(claims.subject)), long.claim)
+    paths = labels * (labels + 1) + 1
+    keys = np.unique(
+        np.concatenate([short.claim, long.claim, none]) * paths
+        + np.concatenate([short.path, long.path, np.full(len(none), paths - 1)])
+    )
+    return Between(claim=keys // paths, path=keys % paths)
+
+
+def _one_step(facts: Facts, claims: Claims) -> Between:
     """Return the edges that join the ends of each claim, but the claim itself."""
     pairs = facts.pairs(claims.subject, claims.object)
     joined = np.flatnonzero(pairs >= 0)
@@ -97,89 +115,86 @@ def one_step(facts: Facts, claims: Claims) -> Between:
     return Between(claim=claim[other], path=label[other])
 
 
-def two_steps(facts: Facts, between: Common) -> Between:
+def _two_steps(facts: Facts, shared: Common) -> Between:
     """Return the paths of two edges through nodes next to both ends."""
     labels = 2 * facts.types
-    one, rows = ragged(facts.label_starts[between.first], facts.label_starts[between.first + 1])
-    second = between.second[one]
+    one, rows = ragged(facts.label_starts[shared.first], facts.label_starts[shared.first + 1])
+    second = shared.second[one]
     two, more = ragged(facts.label_starts[second], facts.label_starts[second + 1])
     path = facts.labels[rows[two]] * labels + facts.labels[more]
-    return Between(claim=between.claim[one[two]], path=path + labels)
+    return Between(claim=shared.claim[one[two]], path=path + labels)
 
 
 def learn(facts: Facts) -> Rules:
-    """Count, for every path, how often it occurs and which types join its ends."""
+    """Look at the paths that join the ends of triples, or an even sample of them, and of shuffled ones."""
     total = len(facts.subject)
     step = max(1, -(-total // _SAMPLED))
-    chosen = np.arange(0, total, step)
-    supports = [np.zeros(0, dtype=np.int64)]
-    for begin in range(0, len(chosen), _BLOCK):
-        rows = chosen[begin : begin + _BLOCK]
-        claims = _claims(facts, rows)
-        steps = one_step(facts, claims), two_steps(facts, common(facts, claims.subject, claims.object))
-        supports += [each.path * facts.types + claims.type[each.claim] for each in steps]
+    rows = np.arange(0, total, step)
+    held = Claims(
+        subject=facts.subject[rows],
+        type=facts.type[rows],
+        object=facts.object[rows],
+        subject_kind=facts.kind[facts.subject[rows]],
+        object_kind=facts.kind[facts.object[rows]],
+    )
+    tried = _shuffled(facts, held)
     return Rules(
-        bodies=_bodies(facts), supports=counted(np.concatenate(supports)), scale=total / max(len(chosen), 1)
+        holds=_seen(facts, held),
+        shuffled=_seen(facts, tried),
+        held=np.bincount(held.type, minlength=facts.types),
+        tried=np.bincount(tried.type, minlength=facts.types),
+        every=step == 1,
     )
 
 
-def _claims(facts: Facts, rows: NDArray[np.int64]) -> Claims:
-    subject, object = facts.subject[rows], facts.object[rows]
-    return Claims(
+def _shuffled(facts: Facts, claims: Claims) -> Claims:
+    """Give each claim another end, drawn from the ends of its type: once each side."""
+    draw = np.random.default_rng(0)
+    first = np.searchsorted(facts.type, claims.type)
+    drawn = first + (draw.random((2, len(first))) * facts.per_type[claims.type]).astype(np.int64)
+    subject = np.concatenate([facts.subject[drawn[0]], claims.subject])
+    object = np.concatenate([claims.object, facts.object[drawn[1]]])
+    both = Claims(
         subject=subject,
-        type=facts.type[rows],
+        type=np.tile(claims.type, 2),
         object=object,
         subject_kind=facts.kind[subject],
         object_kind=facts.kind[object],
     )
+    return taken(both, ~facts.stored(both) & (subject != object))
 
 
-def _bodies(facts: Facts) -> Counted:
-    """Count paths by the labels along them: those through a node are the ways in times the ways out."""
-    from scipy.sparse import csr_matrix
-
-    labels = 2 * facts.types
-    nodes = np.concatenate([facts.subject, facts.object])
-    out = np.concatenate([facts.type * 2, facts.type * 2 + 1])
-    ones = np.ones(len(nodes), dtype=np.int64)
-    leaving = csr_matrix((ones, (nodes, out)), shape=(facts.size, labels))
-    arriving = csr_matrix((ones, (nodes, out ^ 1)), shape=(facts.size, labels))
-    through = (arriving.T @ leaving).tocoo()
-    keys = through.row.astype(np.int64) * labels + through.col + labels
-    counts = through.data.astype(np.int64)
-    # A way in and straight back joins nothing.
-    straight = np.bincount(facts.type, minlength=facts.types)
-    back = np.arange(labels) * labels + (np.arange(labels) ^ 1) + labels
-    places = found(keys_sorted := np.sort(keys), back)
-    order = np.argsort(keys)
-    counts = counts[order]
-    np.subtract.at(counts, places[places >= 0], np.repeat(straight, 2)[places >= 0])
-    single = np.bincount(out, minlength=labels)
-    return Counted(
-        keys=np.concatenate([np.arange(labels), keys_sorted]), counts=np.concatenate([single, counts])
-    )
+def _seen(facts: Facts, claims: Claims) -> Counted:
+    found = between(facts, claims, common(facts, claims.subject, claims.object))
+    return counted(found.path * facts.types + claims.type[found.claim])
 
 
-def confidence(facts: Facts, rules: Rules, claims: Claims, between: Between) -> tuple[Floats, Floats]:
-    """Return how far paths speak for claims: the best rule's confidence, and that of all together.
+def evidence(facts: Facts, rules: Rules, claims: Claims, found: Between) -> Floats:
+    """Return what paths say for claims and against them, as logarithms of likelihood ratios.
 
     Args:
         facts, rules: The graph and what was learned of it.
         claims: The claims.
-        between: Paths between their ends.
+        found: The paths between their ends.
 
     Returns:
-        Two arrays of shape (claims,), 0 to 1: the best confidence, and one less the product of doubts.
+        Shape (claims, `NAMES`): their sum, the greatest, the least, and the sum by the root of their number.
     """
-    size, labels = len(claims.subject), 2 * facts.types
-    # Equal paths between the same ends count once, and are left out of their rule where the claim is stored.
-    distinct, count = np.unique(between.claim * (labels + labels * labels) + between.path, return_counts=True)
-    claim, path = distinct // (labels + labels * labels), distinct % (labels + labels * labels)
-    own = np.where(facts.stored(claims)[claim], count, 0)
-    body = np.maximum(rules.bodies.of(path) - own, 0)
-    support = np.maximum(rules.supports.of(path * facts.types + claims.type[claim]) * rules.scale - own, 0)
-    share = np.minimum(support / (body + _DOUBT), 0.99)
-    best = np.zeros(size)
-    np.maximum.at(best, claim, share)
-    doubt = np.bincount(claim, weights=np.log1p(-share), minlength=size)
-    return best, 1 - np.exp(doubt)
+    size, type = len(claims.subject), claims.type[found.claim]
+    # A stored claim was looked at itself, for certain only where all were.
+    own = (facts.stored(claims) & rules.every)[found.claim].astype(np.int64)
+    key = found.path * facts.types + type
+    scale = (rules.held[type] - own) / np.maximum(rules.tried[type], 1)
+    holds = np.maximum(rules.holds.of(key) - own, 0)
+    ratio = np.log((holds + _DOUBT) / (rules.shuffled.of(key) * scale + _DOUBT))
+    ratio = np.clip(ratio, -_FAR, _FAR)
+    total = np.bincount(found.claim, weights=ratio, minlength=size)
+    number = np.bincount(found.claim, minlength=size)
+    most, least = np.full(size, -_FAR), np.full(size, _FAR)
+    np.maximum.at(most, found.claim, ratio)
+    np.minimum.at(least, found.claim, ratio)
+    some = number > 0
+    return np.stack(
+        [total, np.where(some, most, 0), np.where(some, least, 0), total / np.sqrt(np.maximum(number, 1))],
+        axis=1,
+    )

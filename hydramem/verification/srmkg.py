@@ -5,7 +5,6 @@ at (an empty graph, a claim without passages, no embeddings) counts for nothing,
 """
 
 from collections.abc import Sequence
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +13,11 @@ from hydramem.core.types import Candidate, Decision, Verdict
 from hydramem.graph.view import Snapshot
 from hydramem.verification import features as around
 from hydramem.verification import text
-from hydramem.verification.facts import Claims, facts_of
-from hydramem.verification.paths import Rules, learn
+from hydramem.verification.facts import Claims, Facts
+from hydramem.verification.learned import learned
 from hydramem.verification.weights import Weights
 
-_OTHER = ("named", "evidence", "embedding", "similarity")
+_OTHER = ("confidence", "named", "evidence", "embedding", "similarity")
 NAMES: tuple[str, ...] = (*around.NAMES, *_OTHER, *text.NAMES)
 """The features, in the order of the columns."""
 
@@ -26,7 +25,6 @@ _UNNAMED_LIST = (
     "related_to relates_to related associated_with associated is has links_to linked_to mentions see"
 )
 _UNNAMED = frozenset(_UNNAMED_LIST.split())
-_rules: "WeakKeyDictionary[Snapshot, Rules]" = WeakKeyDictionary()
 
 
 def features(
@@ -43,42 +41,47 @@ def features(
     Returns:
         Shape (candidates, `NAMES`).
     """
-    claims = located(candidates, snapshot)
-    facts = facts_of(snapshot)
-    if snapshot not in _rules:
-        _rules[snapshot] = learn(facts)
+    known = learned(snapshot)
     cosine = (
         np.full(len(candidates), np.nan) if similarity is None else np.asarray(similarity, dtype=np.float64)
     )
-    known = np.isfinite(cosine)
+    told = np.isfinite(cosine)
     other = np.stack(
         [
+            np.array([candidate.relation.confidence for candidate in candidates], dtype=np.float64),
             np.array([_is_named(candidate.relation.type) for candidate in candidates], dtype=np.float64),
             np.log1p([max(len(documents(candidate)) - 1, 0) for candidate in candidates]),
-            known,
-            np.where(known, cosine, 0.0),
+            told,
+            np.where(told, cosine, 0.0),
         ],
         axis=1,
     )
     return np.hstack(
-        [around.topology(facts, _rules[snapshot], claims), other, text.text_features(candidates)]
+        [
+            around.topology(known, located(candidates, snapshot, known.facts)),
+            other,
+            text.text_features(candidates),
+        ]
     ).astype(np.float32)
 
 
-def located(candidates: Sequence[Candidate], snapshot: Snapshot) -> Claims:
-    """Return candidates as nodes and codes of a snapshot."""
-    codes = {type: code for code, type in enumerate(snapshot.edges.types)}
+def located(candidates: Sequence[Candidate], snapshot: Snapshot, facts: Facts) -> Claims:
+    """Return candidates as nodes and codes of a graph; what came after it was laid out is unknown to it."""
+    codes = {type: code for code, type in enumerate(snapshot.edges.types[: facts.types - 1])}
+    unknown = facts.types - 1
 
     def nodes(ids: list[str]) -> NDArray[np.int64]:
         found = (snapshot.node(id) for id in ids)
-        return np.array([-1 if node is None else node for node in found], dtype=np.int64)
+        return np.array(
+            [-1 if node is None or node >= facts.size else node for node in found], dtype=np.int64
+        )
 
     subject = nodes([candidate.subject.id for candidate in candidates])
     object = nodes([candidate.object.id for candidate in candidates])
-    kind = np.append(snapshot.nodes.type[: snapshot.size].astype(np.int64), -1)
+    kind = np.append(facts.kind, -1)
     return Claims(
         subject=subject,
-        type=np.array([codes.get(candidate.relation.type, -1) for candidate in candidates], dtype=np.int64),
+        type=np.array([codes.get(each.relation.type, unknown) for each in candidates], dtype=np.int64),
         object=object,
         subject_kind=kind[subject],
         object_kind=kind[object],

@@ -1,0 +1,138 @@
+"""What like things say of a claim: who is like the subject and stands so to the object, and the reverse.
+
+A node's profile is the set of its edges, each by type, direction and other end, the rarer weighing more;
+two nodes are as alike as the cosine of their profiles (nearest neighbours, as in collaborative filtering).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hydramem.verification.facts import Claims, Facts, Floats, Ints, found, ragged
+
+NAMES = ("like_subject", "like_object")
+
+_MOST_LIKE = 128
+_MOST_EDGES = 256
+_BLOCK = 65_536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profiles:
+    """The profile of each node.
+
+    Attributes:
+        matrix: Sparse, shape (nodes, distinct edges); rows of nodes with many edges keep their rarest.
+        squares: Sum of squares of each row.
+        columns: What `_column` gives for each column, ascending.
+        weights: Weight of each column.
+        entries: `row * columns + column` of each entry, ascending.
+    """
+
+    matrix: Any
+    squares: Floats
+    columns: Ints
+    weights: Floats
+    entries: Ints
+
+
+def profiles(facts: Facts) -> Profiles:
+    """Lay out the profile of each node."""
+    from scipy.sparse import csr_matrix
+
+    node = np.concatenate([facts.subject, facts.object])
+    edge = np.concatenate(
+        [
+            _column(facts, facts.type * 2, facts.object),
+            _column(facts, facts.type * 2 + 1, facts.subject),
+        ]
+    )
+    columns, column, often = np.unique(edge, return_inverse=True, return_counts=True)
+    weights = np.log1p(facts.size / np.maximum(often, 1))
+    node, column = _rarest(node, column, often)
+    matrix = csr_matrix(
+        (weights[column], (node, column)), shape=(facts.size, max(len(columns), 1)), dtype=np.float64
+    )
+    matrix.sort_indices()
+    return Profiles(
+        matrix=matrix,
+        squares=np.asarray(np.bincount(node, weights=weights[column] ** 2, minlength=facts.size)),
+        columns=columns,
+        weights=weights,
+        entries=np.sort(node * max(len(columns), 1) + column),
+    )
+
+
+def _column(facts: Facts, label: Ints, other: Ints) -> Ints:
+    return label * facts.size + other
+
+
+def _rarest(node: Ints, column: Ints, often: Ints) -> tuple[Ints, Ints]:
+    """Leave each node its rarest edges."""
+    order = np.lexsort((often[column], node))
+    node, column = node[order], column[order]
+    place = np.arange(len(node)) - np.searchsorted(node, node)
+    return node[place < _MOST_EDGES], column[place < _MOST_EDGES]
+
+
+def likeness(facts: Facts, known: Profiles, claims: Claims) -> Floats:
+    """Return how like each end is to the likest of those that stand in its place.
+
+    Args:
+        facts, known: The graph and its profiles.
+        claims: The claims.
+
+    Returns:
+        Shape (claims, `NAMES`), 0 to 1: the subject's likeness to other subjects of type and object, and the
+        object's to other objects of subject and type.
+    """
+    begins, ends = facts.subjects(claims.type, claims.object)
+    subjects = _likest(
+        facts,
+        known,
+        claims.subject,
+        (begins, ends, facts.turned_keys),
+        _column(facts, claims.type * 2, claims.object),
+    )
+    begins, ends = facts.objects(claims.type, claims.subject)
+    objects = _likest(
+        facts,
+        known,
+        claims.object,
+        (begins, ends, facts.triple_keys),
+        _column(facts, claims.type * 2 + 1, claims.subject),
+    )
+    return np.stack([subjects, objects], axis=1)
+
+
+def _likest(facts: Facts, known: Profiles, nodes: Ints, others: tuple[Ints, Ints, Ints], own: Ints) -> Floats:
+    """Compare each node with an even sample of others, its own edge left out of its profile."""
+    begins, ends, keys = others
+    number = np.minimum(ends - begins, _MOST_LIKE)
+    claim, place = ragged(np.zeros_like(number), number)
+    row = begins[claim] + place * (ends - begins)[claim] // np.maximum(number[claim], 1)
+    other = keys[row] % max(facts.size, 1)
+    differ = other != nodes[claim]
+    claim, other = claim[differ], other[differ]
+    column = found(known.columns, own)
+    has = (column >= 0) & (found(known.entries, nodes * known.matrix.shape[1] + column) >= 0)
+    left_out = np.where(has, known.weights[np.maximum(column, 0)] ** 2 if len(known.weights) else 0.0, 0.0)
+    dot = np.concatenate([np.zeros(0), *_dots(known, nodes[claim], other)]) - left_out[claim]
+    squares = np.maximum(known.squares[nodes] - left_out, 0)
+    cosine = dot / np.maximum(np.sqrt(squares[claim] * known.squares[other]), 1e-9)
+    best = np.zeros(len(nodes))
+    np.maximum.at(best, claim, np.clip(cosine, 0, 1))
+    return best
+
+
+def _dots(known: Profiles, ones: Ints, others: Ints) -> list[Floats]:
+    blocks = range(0, len(ones), _BLOCK)
+    return [
+        np.asarray(
+            known.matrix[ones[begin : begin + _BLOCK]]
+            .multiply(known.matrix[others[begin : begin + _BLOCK]])
+            .sum(axis=1)
+        ).ravel()
+        for begin in blocks
+    ]
