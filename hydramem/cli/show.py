@@ -7,6 +7,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hydramem.core.results import (
+    Calibrated,
+    Conflict,
+    ConflictSide,
+    Curated,
     DocumentView,
     Explanation,
     FieldChange,
@@ -30,8 +34,10 @@ _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(co
 # Columns of a list; any other dataclass shows every field.
 _COLUMNS: Mapping[type[Any], tuple[str, ...]] = {
     Chunk: ("id", "kind", "layer", "source", "text"),
+    Curated: ("target", "chars", "limit", "entries", "problems", "path"),
     Entity: ("name", "type", "mention_count", "aliases", "id"),
     ReachedChunk: ("id", "kind", "score", "distance", "source", "text", "via"),
+    Conflict: ("score", "kind", "older", "newer", "explanation", "judged_by"),
     HistoryEntry: ("at", "actor", "operation", "reason", "fields", "through"),
     VerifiedRelation: ("subject", "type", "object", "decision", "score", "stage", "explanation"),
     RelationView: (
@@ -80,6 +86,9 @@ def plain(value: object) -> str:
             text = ", ".join(f"{key}={plain(item)}" for key, item in value.items())
         case PathStep():
             text = str(value)
+        case ConflictSide():
+            said = ", ".join(filter(None, (value.source, f"{value.said_at:%Y-%m-%d}", value.id)))
+            text = f"{value.text} ({said})"
         case FieldChange():
             text = f"{value.field}: {plain(value.before) or '-'} -> {plain(value.after) or '-'}"
         case _ if dataclasses.is_dataclass(value):
@@ -96,6 +105,8 @@ def write(result: object, out: "Console") -> None:
     match result:
         case Recall():
             _hits(result, out)
+        case Calibrated():
+            _calibrated(result, out)
         case Path():
             _way(result, out)
         case Prompt():
@@ -132,6 +143,21 @@ def _hits(found: Recall, out: "Console") -> None:
         out.print(f"skipped {escape(plain(reason))}", style="yellow")
     if found.explanation is not None:
         _explained(found, found.explanation, out)
+
+
+def _calibrated(done: Calibrated, out: "Console") -> None:
+    out.print(plain(done.explanation), markup=False)
+    if done.measures:
+        _rows(done.measures, out)
+    accepts = "nothing is accepted" if done.accept_at is None else f"accepts from {done.accept_at:.3g}"
+    out.print(
+        f"serving: weights {done.weights}; {accepts}, rejects below {done.reject_below:.3g}", markup=False
+    )
+    if done.true or done.false:
+        who = f"{done.people} of people, {done.models} of models"
+        out.print(f"labels: {who}; {done.true} true, {done.false} false; {done.imported} new in this call")
+    for note in done.notes:
+        out.print(plain(note), style="yellow", markup=False)
 
 
 def _explained(found: Recall, told: Explanation, out: "Console") -> None:
