@@ -25,6 +25,7 @@ from hydramem.core.results import (
     Calibrated,
     CentralEntity,
     Community,
+    Conflicts,
     Diagnosis,
     DocumentView,
     Forgotten,
@@ -78,6 +79,7 @@ from hydramem.storage.store import LIVE, ChunkFilter, Listing
 from hydramem.verification.accepting import Accepting
 from hydramem.verification.calibrate import Place, Wanted, tend
 from hydramem.verification.check import Asked, check
+from hydramem.verification.conflict import conflicts
 from hydramem.verification.verify import Judge
 
 _MAX_PAGE = 1000
@@ -947,6 +949,35 @@ class Memory:
         )
 
     # Check --------------------------------------------------------------------------------------
+
+    def conflicts(
+        self, entity: str | None = None, *, limit: int = 20, project: str | None = None
+    ) -> Conflicts:
+        """Find what contradicts what: relations and sentences that cannot both be true, with both sides.
+
+        Relations clash where their type has one object at a time (`verification.functional`, and types
+        that the project's own relations show to be so) and both hold at one moment. Sentences clash where
+        they differ in one number, date, name or negation that tells of the same thing. Where a generator of
+        the role `verify` is configured, it reads what these rules found. Nothing is changed.
+
+        Args:
+            entity: Name or alias that it is about; the whole project where not given.
+            limit: Most conflicts to return.
+            project: Namespace to read; the handle's own where not given.
+
+        Raises:
+            NotFoundError: No entity has that name.
+        """
+        store = self._use()
+        snapshot = store.snapshots.of(self._name(project))
+        return conflicts(
+            None if entity is None else lists.find_entity(snapshot, entity),
+            snapshot=snapshot,
+            graph=store.graph,
+            settings=store.config.verification,
+            generator=self._generator("verify"),
+            limit=check_count(limit, name="limit", most=_MAX_PAGE),
+        )
 
     def verify(
         self,

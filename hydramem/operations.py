@@ -90,6 +90,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.graph, "read", "all", "read"),
     Operation(Memory.calibrate, "write", "all", "tend"),
     Operation(Memory.verify, "write", "agent", "check"),
+    Operation(Memory.conflicts, "read", "agent", "check"),
     Operation(Memory.stats, "read", "all", "tend"),
     Operation(Memory.doctor, "write", "all", "tend"),
     Operation(Memory.reindex, "write", "all", "tend"),
