@@ -90,6 +90,9 @@ def scored(place: int, generator: np.random.Generator, verifier: str) -> Relatio
     """Return a relation with random features, as the first stage judged it."""
     values = dict(zip(srmkg.NAMES, generator.random(len(srmkg.NAMES)).round(4).tolist(), strict=True))
     values["topology"] = values["text"] = 1.0
+    # As passages mostly have it: with anything else the text alone would decide.
+    values |= dict.fromkeys(("subject_named", "object_named"), 1.0)
+    values |= dict.fromkeys(("negated", "turned", "kind_differs", "subject_differs"), 0.0)
     row = np.array([[values[name] for name in srmkg.NAMES]])
     chance = float(srmkg.probabilities(row, DEFAULT)[0])
     verdict: Decision = "accepted" if chance >= 0.7 else "rejected" if chance < 0.3 else "deferred"

@@ -86,7 +86,7 @@ def test_labels_that_teach_nothing_change_nothing(project: Project) -> None:
     project.put(*(judged(row, bool(true)) for row, true in zip(rows, lots, strict=True)))
     done = run(project)
     fitted, shipped = done.measures[1], done.measures[0]
-    assert abs(fitted.auc - shipped.auc) < 0.1  # few labels do not ruin it
+    assert abs(fitted.auc - shipped.auc) < 0.05  # few labels do not ruin it
     assert done.applied == (fitted.brier < shipped.brier and fitted.auc > shipped.auc - 0.005)
 
 
