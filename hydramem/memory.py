@@ -26,6 +26,7 @@ from hydramem.core.results import (
     CentralEntity,
     Community,
     Conflicts,
+    Curated,
     Diagnosis,
     DocumentView,
     Forgotten,
@@ -58,6 +59,7 @@ from hydramem.core.types import (
     Traversal,
 )
 from hydramem.graph.functional import seems_functional
+from hydramem.ingest.curate import CuratedPlace, curate, curated
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
 from hydramem.ingest.ingest import Progress, ingest
 from hydramem.ingest.relate import Functional, relate
@@ -75,6 +77,7 @@ from hydramem.search.prime import prime
 from hydramem.search.rerank import choose_reranker
 from hydramem.search.search import recall
 from hydramem.search.view import View, view
+from hydramem.storage.curated import CuratedChange, CuratedTarget
 from hydramem.storage.store import LIVE, ChunkFilter, Listing
 from hydramem.verification.accepting import Accepting
 from hydramem.verification.calibrate import Place, Wanted, tend
@@ -419,6 +422,45 @@ class Memory:
         )
         return lists.named(unrelate(withdrawal, target=self._target(project)), store.graph)
 
+    def curate(
+        self,
+        target: CuratedTarget,
+        changes: Sequence[CuratedChange] = (),
+        *,
+        to_notes: bool = False,
+        from_notes: bool = False,
+        project: str | None = None,
+    ) -> Curated:
+        """Change `MEMORY.md` or `USER.md` by a batch, all of it or nothing; see `curated`.
+
+        An entry that gives orders to the model that reads it, or hides something, is refused.
+
+        Args:
+            target: memory for what the agent knows, user for whom it works with.
+            changes: Made one after the other: add an entry, or replace or remove the one that holds certain
+                words.
+            to_notes: Keep each entry as a note too, with the file's name as its source; notes of entries that
+                this batch takes out are forgotten.
+            from_notes: Add notes whose source is the file's name, the most important first, as far as there
+                is room.
+            project: Namespace whose file it is; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: A change is wrong, ambiguous or too long, or a person left the file in a form
+                that would not be kept; nothing is written.
+            NotFoundError: No entry holds the words of a change; nothing is written.
+            StoreBusyError: Another program writes the file.
+        """
+        store = self._use()
+        return curate(
+            self._curated(target, self._name(project)),
+            (changes,) if isinstance(changes, CuratedChange) else changes,
+            to_notes=to_notes,
+            from_notes=from_notes,
+            target=self._target(project),
+            forget=lambda ids: forget(ids, graph=store.graph, mirror=store.mirror),
+        )
+
     def forget(self, ids: Sequence[str]) -> Forgotten:
         """Archive memories, chunks or whole documents: no longer recalled, still in history, see `revive`.
 
@@ -643,6 +685,33 @@ class Memory:
             known_at=_when(known_at, "known_at"),
         )
         return self._use().graph.list_chunks(where, _page(limit, offset))
+
+    def curated(
+        self,
+        target: CuratedTarget | None = None,
+        *,
+        session: str | None = None,
+        project: str | None = None,
+    ) -> tuple[Curated, ...]:
+        """Show the curated files: short plain text that goes into every prompt, and that a person may edit.
+
+        They stand in the store's folder `curated`, a folder for each project, in the form of Hermes Agent.
+
+        Args:
+            target: memory or user; both where not given.
+            session: Name of a conversation: it is shown the block that it was shown first, whatever changed.
+            project: Namespace whose files they are; the handle's own where not given.
+
+        Raises:
+            StorageError: A file cannot be read.
+        """
+        name = self._name(project)
+        wanted: Sequence[CuratedTarget] = get_args(CuratedTarget) if target is None else (target,)
+        shown = [curated(self._curated(one, name)) for one in wanted]
+        if session is None:
+            return tuple(shown)
+        blocks, asked = self._use().curated_blocks, check_name(session, name="session")
+        return tuple(replace(one, block=blocks.frozen(name, asked, one)) for one in shown)
 
     def documents(
         self, *, limit: int = 50, offset: int = 0, project: str | None = None
@@ -1122,6 +1191,15 @@ class Memory:
             weights=serving.weights,
             settings=serving.applied_to(store.config.verification),
             replies=store.replies,
+        )
+
+    def _curated(self, target: CuratedTarget, project: str) -> CuratedPlace:
+        store = self._use()
+        return CuratedPlace(
+            folder=store.curated_folder,
+            project=project,
+            target=check_choice(target, get_args(CuratedTarget), name="target"),
+            settings=store.config.memory,
         )
 
     def _target(self, project: str | None, accept: Accept | None = None) -> Target:

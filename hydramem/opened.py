@@ -1,6 +1,7 @@
 """One opened folder, shared by every handle of this process on the same real path."""
 
 import os
+import tempfile
 import threading
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
@@ -13,6 +14,7 @@ from hydramem.core.results import Diagnosis, Reindexed
 from hydramem.core.time import advance_past
 from hydramem.folders import VectorFolders
 from hydramem.graph.snapshot import Snapshots
+from hydramem.ingest.curate import SessionBlocks
 from hydramem.ingest.target import Commit
 from hydramem.llm.absent import AbsentEmbedder
 from hydramem.llm.choose import choose_embedder
@@ -62,6 +64,8 @@ class OpenStore:
         self.replies = Replies(None if self.in_memory else self.path / "models" / "vog_replies.db")
         self._closing.callback(self.replies.close)
         self.calibrations = Calibrations(None if self.in_memory else self.path, NAMES)
+        self.curated_blocks = SessionBlocks()
+        self.curated_folder = self._curated_folder()
         self.mirror = Mirror(
             self.graph,
             lambda: self.vectors,
@@ -74,6 +78,13 @@ class OpenStore:
             advance_past(last)
         if not isinstance(self.space.held, StorageError):
             self.mirror.catch_up()
+
+    def _curated_folder(self) -> Path:
+        if not self.in_memory:
+            return self.path / "curated"
+        scratch = tempfile.TemporaryDirectory(prefix="hydramem-")
+        self._closing.callback(scratch.cleanup)
+        return Path(scratch.name)
 
     def _prepare_folder(self) -> None:
         if self.in_memory:

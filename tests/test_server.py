@@ -110,6 +110,10 @@ def test_every_tool_answers(tools, tmp_path):
         "expand": {"starts": ["Grace Hopper", done["id"]], "depth": 3},
         "neighbors": {"entity": "Grace Hopper"},
         "path": {"start": "Grace Hopper", "end": "Flow Compiler", "count": 2},
+        "relate": {"subject": "Ada Lovelace", "type": "knows", "object": "Grace Hopper"},
+        "unrelate": {"subject": "Ada Lovelace", "type": "knows", "object": "Grace Hopper"},
+        "history": {"id": done["id"]},
+        "curate": {"target": "memory", "changes": [{"action": "add", "content": "Tea at four."}]},
         "forget": {"ids": [done["id"]]},
         "revive": {"ids": [done["id"]]},
     }
