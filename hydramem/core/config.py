@@ -170,16 +170,12 @@ class MemoryConfig:
         max_chars: Longer texts are refused; ingest them as documents.
         mask_secrets: Whether keys, tokens and passwords in a memory are masked before it is stored; they are
             told of either way.
-        curated_memory_chars: Most characters of the curated file `MEMORY.md`.
-        curated_user_chars: Most characters of the curated file `USER.md`.
     """
 
     __pydantic_config__ = _STRICT
 
     max_chars: int = 100_000
     mask_secrets: bool = False
-    curated_memory_chars: int = 2200
-    curated_user_chars: int = 1375
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +191,7 @@ class SearchConfig:
         speaker_weight: Share that a turn gains where the query names who said it.
         asker_weight: Share that a turn gains where a query in the first person is its author's.
         session_weight: Share that a turn gains where its session holds the most of a query's words.
+        date_weight: Share that a chunk gains where it is of a day that a query names.
         layer_weight: How far trust counts: 1 favours shared chunks by 15 %, verified ones by 30 %.
         recency_weight: Share that a chunk gains where it is new; half of it every thirty days.
         importance_weight: Share that a chunk gains or loses by its importance.
@@ -218,6 +215,7 @@ class SearchConfig:
     speaker_weight: float = 0.15
     asker_weight: float = 1.0
     session_weight: float = 0.3
+    date_weight: float = 0.5
     layer_weight: float = 1.0
     recency_weight: float = 0.0
     importance_weight: float = 0.0

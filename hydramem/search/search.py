@@ -11,6 +11,7 @@ from hydramem.core.types import Chunk, Traversal
 from hydramem.graph.snapshot import Snapshots
 from hydramem.llm.model import Embedder
 from hydramem.search.coverage import covering
+from hydramem.search.dates import Dated, dates_in
 from hydramem.search.explain import explanation
 from hydramem.search.fuse import Arm, Fused, blended, fuse
 from hydramem.search.lexical import text_arm
@@ -69,6 +70,7 @@ def recall(
     clock = _Clock()
     with clock("plan"):
         plans = tuple(plan(query, snapshots.of(project)) for project in where.projects)
+        dates = dates_in(query, where.at)
     arms = _gather(query, plans, where, limit, vectors, embedder, settings, clock)
     found = fuse(arms)
     with clock("neighbors"):
@@ -79,7 +81,7 @@ def recall(
         found = blended(found, graph_arm)
     with clock("check"):
         read = limit if reranker is None else max(limit, settings.rerank_candidates)
-        winners, passed = _checked(query, found, where, read, graph, walks, settings)
+        winners, passed = _checked(query, dates, found, where, read, graph, walks, settings)
     skipped: tuple[str, ...] = ()
     if reranker is not None:
         with clock("rerank"):
@@ -173,6 +175,7 @@ def _graph_arm(walks: Sequence[Walk], weight: float) -> Arm:
 
 def _checked(
     query: str,
+    dates: Sequence[Dated],
     found: Sequence[Fused],
     where: ChunkFilter,
     limit: int,
@@ -198,5 +201,5 @@ def _checked(
         winners = tuple(distinct(admitted))
         if len(winners) >= limit:
             break
-    weighed = trusted(covering(query, admitted, settings.session_weight), where.at, settings)
+    weighed = trusted(covering(query, admitted, settings.session_weight), where.at, settings, dates)
     return tuple(distinct(weighed))[:limit], passed

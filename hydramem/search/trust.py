@@ -1,4 +1,4 @@
-"""What counts besides the match: the trust in a chunk, how new it is, and how much it matters."""
+"""What counts besides the match: the trust in a chunk, its day, how new it is, and how much it matters."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,6 +6,7 @@ from datetime import datetime
 
 from hydramem.core.config import SearchConfig
 from hydramem.core.types import Chunk
+from hydramem.search.dates import Dated
 from hydramem.search.fuse import ranked
 from hydramem.search.pack import Candidate
 
@@ -15,26 +16,34 @@ _DAY = 86_400.0
 
 
 def trusted(
-    candidates: Sequence[Candidate], at: datetime | None, settings: SearchConfig
+    candidates: Sequence[Candidate],
+    at: datetime | None,
+    settings: SearchConfig,
+    dates: Sequence[Dated] = (),
 ) -> tuple[Candidate, ...]:
-    """Weigh candidates by layer, age and importance, as configured, best first.
+    """Weigh candidates by layer, day, age and importance, as configured, best first.
 
     Args:
         candidates: What was found, checked against the graph store.
         at: The moment that age is counted from; None leaves age out.
         settings: What counts, and how much.
+        dates: Stretches of time that the query names.
     """
     parts = {
-        one.chunk.id: {**one.fused.parts, **_gains(one.chunk, one.fused.score, at, settings)}
+        one.chunk.id: {**one.fused.parts, **_gains(one.chunk, one.fused.score, at, settings, dates)}
         for one in candidates
     }
     by_id = {one.chunk.id: one for one in candidates}
     return tuple(replace(by_id[fused.id], fused=fused) for fused in ranked(parts))
 
 
-def _gains(chunk: Chunk, score: float, at: datetime | None, settings: SearchConfig) -> dict[str, float]:
+def _gains(
+    chunk: Chunk, score: float, at: datetime | None, settings: SearchConfig, dates: Sequence[Dated]
+) -> dict[str, float]:
+    told = chunk.happened_at
     gains = {
         "layer": settings.layer_weight * _LAYERS[chunk.layer],
+        "date": settings.date_weight * (told is not None and any(dated.covers(told) for dated in dates)),
         "importance": settings.importance_weight * (chunk.importance - 0.5),
         "recency": settings.recency_weight * _freshness(chunk, at),
     }

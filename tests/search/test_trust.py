@@ -4,6 +4,7 @@ import pytest
 
 from hydramem.core.config import SearchConfig
 from hydramem.core.types import Times
+from hydramem.search.dates import dates_in
 from hydramem.search.fuse import Fused
 from hydramem.search.pack import Candidate
 from hydramem.search.trust import trusted
@@ -38,3 +39,17 @@ def test_importance_counts_where_configured() -> None:
     first, second = trusted(both, THEN, SearchConfig(importance_weight=1.0))
     assert first.chunk.id == "major" and second.fused.parts["importance"] < 0
     assert trusted((), None, SearchConfig()) == ()
+
+
+def test_what_is_of_a_day_that_the_query_names_gains() -> None:
+    later = THEN + timedelta(days=40)
+    both = [
+        found("later", 0.5, happened_at=later),
+        found("then", 0.4, happened_at=THEN),
+        found("undated", 0.3),
+    ]
+    dates = dates_in(f"on {THEN:%B %d, %Y}", None)
+    first, *others = trusted(both, THEN, SearchConfig(), dates)
+    assert first.chunk.id == "then" and first.fused.parts["date"] == pytest.approx(0.2)
+    assert all("date" not in one.fused.parts for one in others)
+    assert trusted(both, THEN, SearchConfig(date_weight=0.0), dates)[0].chunk.id == "later"
