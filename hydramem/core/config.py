@@ -170,12 +170,16 @@ class MemoryConfig:
         max_chars: Longer texts are refused; ingest them as documents.
         mask_secrets: Whether keys, tokens and passwords in a memory are masked before it is stored; they are
             told of either way.
+        curated_memory_chars: Most characters of the curated file `MEMORY.md`.
+        curated_user_chars: Most characters of the curated file `USER.md`.
     """
 
     __pydantic_config__ = _STRICT
 
     max_chars: int = 100_000
     mask_secrets: bool = False
+    curated_memory_chars: int = 2200
+    curated_user_chars: int = 1375
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
