@@ -64,7 +64,7 @@ NONE = (
     "sha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'",
     "password_hash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'",
     "The header '-----BEGIN PRIVATE" + " KEY-----' opens the file.",
-    "sk-learn is scikit-learn; task-force-one-is-a-long-name",
+    "sk-" + "learn-is-the-short-name-of-a-library",
     "id 550e8400-e29b-41d4-a716-446655440000",
     "the secret of good bread is time",
     "token_limit: 12345678901234567890abcdef",
