@@ -4,23 +4,25 @@ Features go into a logistic model whose weights are learned (`weights.py`). What
 at (an empty graph, a claim without passages, no embeddings) counts for nothing, neither way.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.types import Candidate, Decision, Verdict
 from hydramem.graph.view import Snapshot
-from hydramem.verification import features as around
+from hydramem.verification import features as graph
 from hydramem.verification import text
+from hydramem.verification.explain import explanation
 from hydramem.verification.facts import Claims, Facts
 from hydramem.verification.learned import learned
 from hydramem.verification.weights import Weights
 
 _OTHER = ("confidence", "named", "evidence", "embedding", "similarity")
-NAMES: tuple[str, ...] = (*around.NAMES, *_OTHER, *text.NAMES)
+NAMES: tuple[str, ...] = (*graph.NAMES, *_OTHER, *text.NAMES)
 """The features, in the order of the columns."""
 
+_STATED_NEAR = 0.4
 _UNNAMED_LIST = (
     "related_to relates_to related associated_with associated is has links_to linked_to mentions see"
 )
@@ -41,28 +43,26 @@ def features(
     Returns:
         Shape (candidates, `NAMES`).
     """
-    known = learned(snapshot)
-    cosine = (
-        np.full(len(candidates), np.nan) if similarity is None else np.asarray(similarity, dtype=np.float64)
-    )
+    return _looked_at(candidates, snapshot, similarity)[0]
+
+
+def _looked_at(
+    candidates: Sequence[Candidate], snapshot: Snapshot, similarity: NDArray[np.floating] | None
+) -> tuple[NDArray[np.float32], list[text.Said]]:
+    known, said = learned(snapshot), text.said(candidates)
+    cosine = np.full(len(candidates), np.nan) if similarity is None else np.asarray(similarity, dtype=float)
     told = np.isfinite(cosine)
-    other = np.stack(
+    other = np.column_stack(
         [
             np.array([candidate.relation.confidence for candidate in candidates], dtype=np.float64),
             np.array([_is_named(candidate.relation.type) for candidate in candidates], dtype=np.float64),
-            np.log1p([max(len(documents(candidate)) - 1, 0) for candidate in candidates]),
+            np.log([max(len(documents(candidate)), 1) for candidate in candidates]),
             told,
             np.where(told, cosine, 0.0),
-        ],
-        axis=1,
-    )
-    return np.hstack(
-        [
-            around.topology(known, located(candidates, snapshot, known.facts)),
-            other,
-            text.text_features(candidates),
         ]
-    ).astype(np.float32)
+    )
+    around = graph.topology(known, located(candidates, snapshot, known.facts))
+    return np.hstack([around, other, text.matrix(said)]).astype(np.float32), said
 
 
 def located(candidates: Sequence[Candidate], snapshot: Snapshot, facts: Facts) -> Claims:
@@ -124,27 +124,39 @@ def judge(
     """
     if not candidates:
         return ()
-    found = features(candidates, snapshot, similarity=similarity)
-    scores = probabilities(found, weights)
-    parts = found * weights.for_names(NAMES)
+    found, said = _looked_at(candidates, snapshot, similarity)
+    scores, counts = probabilities(found, weights), weights.for_names(NAMES)
     return tuple(
-        Verdict(
-            decision=_decision(float(score), accept_at, reject_below),
-            score=round(float(score), 4),
-            stage="srmkg",
-            verifier=f"srmkg:{weights.version}",
-            scores={name: round(float(value), 4) for name, value in zip(NAMES, row, strict=True) if value},
-            explanation=_explanation(float(score), row, part),
-        )
-        for score, row, part in zip(scores, found, parts, strict=True)
+        _verdict(candidate, float(score), row, row * counts, one, weights, (reject_below, accept_at))
+        for candidate, score, row, one in zip(candidates, scores, found, said, strict=True)
     )
 
 
-def _decision(score: float, accept_at: float, reject_below: float) -> Decision:
-    if score >= accept_at:
-        return "accepted"
-    return "rejected" if score < reject_below else "deferred"
+def _verdict(
+    candidate: Candidate,
+    score: float,
+    row: NDArray[np.float32],
+    parts: NDArray[np.float64],
+    said: text.Said,
+    weights: Weights,
+    bounds: tuple[float, float],
+) -> Verdict:
+    values = {name: round(float(value), 4) for name, value in zip(NAMES, row, strict=True) if value}
+    decision: Decision = "rejected" if score < bounds[0] else "accepted" if score >= bounds[1] else "deferred"
+    return Verdict(
+        decision=decision,
+        score=round(score, 4),
+        stage="srmkg",
+        verifier=f"srmkg:{weights.version}",
+        scores=values,
+        quote=said.sentence if _is_stated(values) else None,
+        explanation=explanation(
+            candidate, decision, score, values, dict(zip(NAMES, parts.tolist(), strict=True))
+        ),
+    )
 
 
-def _explanation(score: float, row: NDArray[np.float32], part: NDArray[np.float64]) -> str:
-    return f"Probability {score:.2f}"
+def _is_stated(values: Mapping[str, float]) -> bool:
+    """Say whether one sentence names both ends, and says the type close to the object without denying it."""
+    close = values.get("same_sentence", 0) >= 1 and values.get("cue_near", 0) >= _STATED_NEAR
+    return close and not any(values.get(name) for name in ("negated", "turned", "rival", "kind_differs"))
