@@ -25,6 +25,7 @@ from hydramem.ingest.contrast_words import (
     OPPOSITES,
     PAST_COPULAS,
     PRONOUNS,
+    RELATIVES,
     SCHEDULING,
     SPEAKERS,
     STATIVE,
@@ -38,6 +39,7 @@ SlotKind = Literal["number", "date", "name"]
 ContrastKind = Literal["number", "date", "name", "negation"]
 
 _MOST_WORDS = 40
+_LONGEST = 400
 _LEAST_WORDS = 3
 _NAMES = "|".join(sorted((*MONTHS, *WEEKDAYS), key=len, reverse=True))
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
@@ -51,6 +53,26 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 
+_VERBS = COPULAS | PAST_COPULAS | STATIVE | SCHEDULING | EXCLUSIVE
+_VERB_FORMS = (
+    _VERBS
+    | {verb[:-1] for verb in _VERBS if verb.endswith("s")}
+    | {f"{verb}n{mark}t" for verb in ("is", "are", "was", "were") for mark in "'’"}
+)
+_WORD = re.compile(r"[^\W_]+(?:[’'-][^\W_]+)*")
+_NO_START = OPENERS | INDEFINITE | PRONOUNS
+# What is no part of a frame, and what a date may take in.
+_OUT_OF_LINE = (
+    ARTICLES
+    | SUPPORT
+    | NEGATIONS
+    | MONTHS
+    | WEEKDAYS
+    | NUMBERS.keys()
+    | {"de", "of", "don't", "don’t"}
+    | {f"{word}s" for word in WEEKDAYS}
+    | {f"{word}n{mark}t" for word in ("do", "does", "did", "ca", "wo") for mark in "'’"}
+)
 _ORDINAL = re.compile(r"\b\d{1,2}\.$")
 _MONTH_NEXT = re.compile(rf"\s*(?:{_MONTH})\b", re.IGNORECASE)
 
@@ -126,8 +148,28 @@ def comparable(saying: Saying) -> Iterator[tuple[object, ...]]:
 
 def sayings(text: str) -> tuple[Saying, ...]:
     """Read the sentences of a text that state something; questions, conditions and fragments are left out."""
-    spans = (text[start:end] for start, end in _joined(text))
-    return tuple(saying for span in spans if (saying := _saying(span.strip(" \t\r\n-*•#>|"))) is not None)
+    return tuple(saying for sentence, _ in outlines(text) if (saying := read(sentence)) is not None)
+
+
+def outlines(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the sentences of a text that may state something, each with its outline.
+
+    Sentences of one frame have one outline. It is had for a tenth of what reading a sentence takes, so that
+    only those which share it need to be read.
+    """
+    for start, end in _joined(text):
+        sentence = text[start:end].strip(" \t\r\n-*•#>|")
+        words = _WORD.findall(sentence)
+        if not _LEAST_WORDS <= len(words) <= _MOST_WORDS or sentence.endswith(("?", "？", ":")):
+            continue
+        plain = [words[0].casefold(), *(word for word in words[1:] if word[0].islower())]
+        if plain[0] not in _NO_START and not _VERB_FORMS.isdisjoint(plain):
+            yield sentence, " ".join(_outlined(word) for word in plain if word not in _OUT_OF_LINE)
+
+
+def _outlined(word: str) -> str:
+    bare = word[:-3] if word.endswith(("n't", "n’t")) else word
+    return _stem(OPPOSITES.get(bare, bare))
 
 
 def _joined(text: str) -> Iterator[tuple[int, int]]:
@@ -151,6 +193,7 @@ class _Reader:
     negated: bool = False
     indefinite: bool = False
     named: bool = False
+    aside: bool = False
 
     def word(self, text: str, folded: str) -> None:
         self.indefinite = folded in INDEFINITE
@@ -163,8 +206,9 @@ class _Reader:
             return
         if folded in OPPOSITES:
             folded, self.negated = OPPOSITES[folded], not self.negated
+        self.aside = self.aside or folded in RELATIVES
         verb = folded if folded in _VERBS else f"{folded}s"  # does not use
-        if verb in _VERBS and self.words:
+        if verb in _VERBS and self.words and not self.aside:
             self.verbs.add(verb)
         self.words.append(_stem(folded))
 
@@ -193,12 +237,10 @@ class _Reader:
                 return (present or exclusive) and not self.indefinite
 
 
-_VERBS = COPULAS | PAST_COPULAS | STATIVE | SCHEDULING | EXCLUSIVE
-
-
-def _saying(sentence: str) -> Saying | None:
+def read(sentence: str) -> Saying | None:
+    """Read one sentence; None where it states nothing that could be set against another."""
     plain = wording(sentence)
-    if not plain or plain.endswith(("?", "？", ":")) or len(plain) > 400:
+    if not plain or plain.endswith(("?", "？", ":")) or len(plain) > _LONGEST:
         return None
     tokens = list(_TOKEN.finditer(plain))
     if not _LEAST_WORDS <= len(tokens) <= _MOST_WORDS:

@@ -36,6 +36,11 @@ OPENERS = _words(
 )
 """What makes a sentence no plain statement, or sets it at a time of its own."""
 
+RELATIVES = _words(
+    "that which who whose where when if because e.g dass weil wenn que quien donde cuando porque"
+)
+"""What begins a clause of its own: its verbs tell nothing of the sentence's subject."""
+
 COPULAS = _words("is are am ist sind bin es son está están soy")
 PAST_COPULAS = _words("was were war waren wurde wurden era eran fue fueron estaba estaban")
 STATIVE = _words(

@@ -5,11 +5,11 @@ that one place meet: the work is in the number of sentences, never in the number
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hydramem.core.types import Chunk
-from hydramem.ingest.contrast import Contrast, Saying, comparable, contrast, sayings
+from hydramem.ingest.contrast import Contrast, Saying, comparable, contrast, outlines, read
 from hydramem.storage.store import covers
 
 # More values than these of one statement are a series of measurements, not a dispute.
@@ -43,34 +43,43 @@ def clashes(chunks: Iterable[Chunk]) -> tuple[Clash, ...]:
     Args:
         chunks: What may be set against each other: of one project, believed now.
     """
-    groups: dict[tuple[object, ...], list[Said]] = defaultdict(list)
+    outlined: dict[str, list[tuple[Chunk, str]]] = defaultdict(list)
     for chunk in chunks:
-        for saying in sayings(chunk.text):
+        for sentence, outline in outlines(chunk.text):
+            outlined[outline].append((chunk, sentence))
+    found = [clash for alike in outlined.values() if len(alike) > 1 for clash in _among(alike)]
+    return tuple(sorted(found, key=lambda one: (-one.score, one.newer.chunk.id)))
+
+
+def _among(alike: Sequence[tuple[Chunk, str]]) -> Iterator[Clash]:
+    groups: dict[tuple[object, ...], list[Said]] = defaultdict(list)
+    for chunk, sentence in alike:
+        saying = read(sentence)
+        if saying is not None:
             about = _about(chunk, saying)
             for key in comparable(saying):
                 groups[(*about, *key)].append(Said(chunk=chunk, saying=saying))
-    found: dict[tuple[str, str, str, str], Clash] = {}
+    told = set[tuple[str, str, str, str]]()
     for group in groups.values():
         for clash in _within(group) if len(group) > 1 else ():
             one, other = clash.older, clash.newer
-            found.setdefault((one.chunk.id, one.saying.text, other.chunk.id, other.saying.text), clash)
-    return tuple(sorted(found.values(), key=lambda one: (-one.score, one.newer.chunk.id)))
+            pair = (one.chunk.id, one.saying.text, other.chunk.id, other.saying.text)
+            if pair not in told:
+                told.add(pair)
+                yield clash
 
 
 def _about(chunk: Chunk, saying: Saying) -> tuple[object, ...]:
     """Return what must be equal for two sentences to be about one thing, beside their words.
 
-    What names no subject takes it from the headings above it; what is said of the speaker, from who speaks.
+    What names no subject takes it from the headings above it, or else from its document; what is said of the
+    speaker, from who speaks.
     """
-    headings = () if saying.named else tuple(heading.casefold() for heading in chunk.heading_path)
+    headings = tuple(heading.casefold() for heading in chunk.heading_path) or (chunk.document,)
+    context = () if saying.named else headings
     speaker = chunk.author if saying.speaks else None
-    return (
-        chunk.project,
-        chunk.scope,
-        headings,
-        speaker,
-        chunk.happened_at if chunk.kind == "event" else None,
-    )
+    happened = chunk.happened_at if chunk.kind == "event" else None
+    return (chunk.project, chunk.scope, context, speaker, happened)
 
 
 def _within(group: list[Said]) -> Iterator[Clash]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.ingest.contrast import Contrast, comparable, contrast, sayings
+from hydramem.ingest.contrast import Contrast, comparable, contrast, outlines, sayings
 from tests.ingest.contrasts import COMPATIBLE, CONTRADICTIONS
 
 
@@ -26,6 +26,7 @@ def test_what_contradicts_is_found_by_its_key_alone(kind: str, one: str, other: 
         assert clash.kind == kind
         (mine,), (yours,) = sayings(first), sayings(second)
         assert set(comparable(mine)) & set(comparable(yours))
+        assert [outline for _, outline in outlines(first)] == [outline for _, outline in outlines(second)]
 
 
 @pytest.mark.parametrize(("one", "other"), COMPATIBLE)
