@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hydramem.core.ids import entity_key
@@ -58,7 +58,7 @@ def show(candidate: Candidate) -> Shown:
     return Shown(candidate=candidate, chunks=tuple(chunk.id for chunk in chosen), texts=texts, whole=whole)
 
 
-def find_quote(quote: str, texts: Iterable[str]) -> str | None:
+def find_quote(quote: str, texts: Sequence[str]) -> str | None:
     """Find a quote in texts, and return the words as the text has them; None where none has them.
 
     White space counts alike, and so does case: models tidy the first letter of what they copy, and what is
@@ -68,6 +68,9 @@ def find_quote(quote: str, texts: Iterable[str]) -> str | None:
         words = spelling.strip().strip('"“”').split()
         if not words or len(spelling) > _QUOTE_CHARS:
             continue
+        # What an extractor quoted stands there to the letter; a pattern costs a hundred times as much.
+        if any(_stands(" ".join(words), text) for text in texts):
+            return " ".join(words)
         whole = r"\s+".join(map(re.escape, words))
         before = r"(?<!\w)" if _needs_edge(words[0][0]) else ""
         after = r"(?!\w)" if _needs_edge(words[-1][-1]) else ""
@@ -76,6 +79,16 @@ def find_quote(quote: str, texts: Iterable[str]) -> str | None:
             if found := pattern.search(text):
                 return found.group()
     return None
+
+
+def _stands(quote: str, text: str) -> bool:
+    start = text.find(quote)
+    if start < 0:
+        return False
+    before, after = text[start - 1 : start], text[start + len(quote) : start + len(quote) + 1]
+    return not (_needs_edge(quote[0]) and _WORD.match(before)) and not (
+        _needs_edge(quote[-1]) and _WORD.match(after)
+    )
 
 
 def _needs_edge(character: str) -> bool:
