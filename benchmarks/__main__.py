@@ -4,6 +4,7 @@ python -m benchmarks retrieval --set NAME [--ablate]   recall, latency and inges
 python -m benchmarks results --runs DIR [--ablate]     every set and embedder, written to docs/results.md
 python -m benchmarks scale [--out docs/scale.md]       latency by stage, memory, load time as a store grows
 python -m benchmarks walks                             walks over a large graph
+python -m benchmarks risk                              whether calibrated thresholds carry the risk asked for
 """
 
 import argparse
@@ -14,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import scale, scale_page, walks
+from benchmarks import risk, scale, scale_page, walks
 from benchmarks.results import SETS, collect, page
 from benchmarks.retrieval import EMBEDDERS, Report, measure, shown
 from hydramem.core.errors import HydraMemError
@@ -87,12 +88,28 @@ def _scale(given: argparse.Namespace) -> int:
     return 0
 
 
-def _folder(given: argparse.Namespace, name: str) -> Path | None:
+def _risk(given: argparse.Namespace) -> int:
+    data = _data(given)
+    if data is None:
+        return 2
+    rows = risk.measure(data, splits=given.splits, labels=given.labels)
+    print(json.dumps([asdict(row) for row in rows], indent=2) if given.json else risk.shown(rows))
+    return 0
+
+
+def _data(given: argparse.Namespace) -> Path | None:
     data = given.data or os.environ.get("HYDRAMEM_BENCH_DATA")
     if not data:
         print("say where the sets are: --data DIR or HYDRAMEM_BENCH_DATA", file=sys.stderr)
         return None
-    folder = Path(data) / name
+    return Path(data)
+
+
+def _folder(given: argparse.Namespace, name: str) -> Path | None:
+    data = _data(given)
+    if data is None:
+        return None
+    folder = data / name
     if not (folder / "docs.jsonl").is_file():
         print(f"{folder}: holds no docs.jsonl", file=sys.stderr)
         return None
@@ -127,7 +144,18 @@ def _parser() -> argparse.ArgumentParser:
     walked.set_defaults(run=_walks)
     _add_results(commands.add_parser("results", help="run what is missing and write the results page"))
     _add_scale(commands.add_parser("scale", help="latency by stage, memory and load time as a store grows"))
+    _add_risk(commands.add_parser("risk", help="whether calibrated thresholds carry the risk asked for"))
     return parser
+
+
+def _add_risk(measured: argparse.ArgumentParser) -> None:
+    measured.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
+    measured.add_argument(
+        "--splits", type=int, default=risk.SPLITS, metavar="N", help="random splits of each set"
+    )
+    measured.add_argument("--labels", type=int, default=1000, metavar="N", help="most labels to calibrate on")
+    measured.add_argument("--json", action="store_true")
+    measured.set_defaults(run=_risk)
 
 
 def _add_results(results: argparse.ArgumentParser) -> None:

@@ -66,8 +66,12 @@ def accept_threshold(
     if not len(good):
         return Threshold(at=NEVER, bound=0.0, accepted=0.0)
     last = good[-1]
+    lowest = float(probabilities[order[last]])
+    # Nothing is known of what lies between this label and the next below: half of it is taken.
+    below = probabilities[probabilities < lowest].max(initial=-np.inf)
+    between = lowest if np.isinf(below) else (lowest + float(below)) / 2
     return Threshold(
-        at=float(probabilities[order[last]]),
+        at=max(between, at_least),
         bound=float(bounds[last]),
         accepted=float(accepted[last] / weights.sum()),
     )

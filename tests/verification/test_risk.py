@@ -59,3 +59,10 @@ def test_no_threshold_below_the_bound_is_chosen() -> None:
     chances = np.linspace(0.01, 1, 100)
     found = accept_threshold(chances, np.ones(100, dtype=bool), max_false_accept=0.5, at_least=0.3)
     assert found.at == pytest.approx(0.3)
+
+
+def test_a_gap_between_labels_is_shared() -> None:
+    chances = np.array([0.9] * 40 + [0.1] * 40)
+    true = chances > 0.5
+    assert accept_threshold(chances, true, max_false_accept=0.1).at == pytest.approx(0.5)
+    assert accept_threshold(chances, true, max_false_accept=0.1, at_least=0.7).at == 0.7
