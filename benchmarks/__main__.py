@@ -4,6 +4,7 @@ python -m benchmarks retrieval --set NAME [--ablate]   recall, latency and inges
 python -m benchmarks results --runs DIR [--ablate]     every set and embedder, written to docs/results.md
 python -m benchmarks scale [--out docs/scale.md]       latency by stage, memory, load time as a store grows
 python -m benchmarks walks                             walks over a large graph
+python -m benchmarks verification [--out PAGE]         how well true claims are told from false, and how fast
 python -m benchmarks risk                              whether calibrated thresholds carry the risk asked for
 """
 
@@ -15,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import risk, scale, scale_page, walks
-from benchmarks.results import SETS, collect, page
+from benchmarks import risk, scale, scale_page, verification, verification_page, walks
+from benchmarks.results import SETS, collect, page, where
 from benchmarks.retrieval import EMBEDDERS, Report, measure, shown
 from hydramem.core.errors import HydraMemError
 
@@ -65,7 +66,10 @@ def _results(given: argparse.Namespace) -> int:
         engine=given.engine,
         ablate=given.ablate,
     )
-    Path(given.out).write_text(page(runs), encoding="utf-8")
+    written, judged = page(runs), Path(given.runs) / "verification.json"
+    if judged.is_file():
+        written = verification_page.placed(written, json.loads(judged.read_text(encoding="utf-8")))
+    Path(given.out).write_text(written, encoding="utf-8")
     return 0
 
 
@@ -85,6 +89,19 @@ def _scale(given: argparse.Namespace) -> int:
     if given.out is not None:
         walked = [asdict(row) for row in walks.measure()]
         Path(given.out).write_text(scale_page.page(runs, walked), encoding="utf-8")
+    return 0
+
+
+def _verification(given: argparse.Namespace) -> int:
+    data = _data(given)
+    if data is None:
+        return 2
+    report = verification.measure(data, fast=given.fast)
+    print(json.dumps(asdict(report) | where(), indent=2) if given.json else verification.shown(report))
+    if given.out is not None:
+        out = Path(given.out)
+        written = verification_page.placed(out.read_text(encoding="utf-8"), asdict(report) | where())
+        out.write_text(written, encoding="utf-8")
     return 0
 
 
@@ -144,8 +161,19 @@ def _parser() -> argparse.ArgumentParser:
     walked.set_defaults(run=_walks)
     _add_results(commands.add_parser("results", help="run what is missing and write the results page"))
     _add_scale(commands.add_parser("scale", help="latency by stage, memory and load time as a store grows"))
+    _add_verification(
+        commands.add_parser("verification", help="how well true claims are told from false ones")
+    )
     _add_risk(commands.add_parser("risk", help="whether calibrated thresholds carry the risk asked for"))
     return parser
+
+
+def _add_verification(judged: argparse.ArgumentParser) -> None:
+    judged.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
+    judged.add_argument("--fast", action="store_true", help="leave out the speed on a large graph")
+    judged.add_argument("--out", metavar="FILE", help="write the section into this page")
+    judged.add_argument("--json", action="store_true")
+    judged.set_defaults(run=_verification)
 
 
 def _add_risk(measured: argparse.ArgumentParser) -> None:

@@ -39,12 +39,13 @@ def collect(
             file = runs / f"{name}.{embedder}.json"
             if not file.is_file():
                 report = asdict(measure(data / name, embedder=embedder, engine=engine, ablate=ablate))
-                file.write_text(json.dumps(report | _where(), indent=2), encoding="utf-8")
+                file.write_text(json.dumps(report | where(), indent=2), encoding="utf-8")
             found.append(json.loads(file.read_text(encoding="utf-8")))
     return found
 
 
-def _where() -> dict[str, Any]:
+def where() -> dict[str, Any]:
+    """Return when and on what machine a run was made."""
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{os.cpu_count()} {platform.machine()} cores, load {os.getloadavg()[0]:.1f} at the end",
