@@ -107,7 +107,11 @@ def tend(place: Place, wanted: Wanted) -> Calibrated:
 
 
 def _path(given: str, name: str) -> Path:
-    return Path(check_text(str(given), name=name, most=_MOST_PATH)).expanduser()
+    path = Path(check_text(str(given), name=name, most=_MOST_PATH))
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise InvalidInputError(f"{name}: {given[:200]!r} names a user who is not here") from error
 
 
 def calibrate(
