@@ -270,3 +270,22 @@ def test_the_demo_answers_and_leaves_a_store(shell, tmp_path):
     assert (done["documents"], done["skipped"]) == (0, [])
     assert [len(answer["hits"]) > 0 for answer in answers] == [True] * 3
     assert way["found"]
+
+
+def test_relate_history_conflicts_unrelate(shell):
+    first = shell.json("relate", "Ada", "works_for", "Acme", "--valid-from", "2019", "--reason", "her card")
+    second = shell.json("relate", "Ada", "works_for", "Beta", "--valid-from", "2024-05")
+    assert [row["object"] for row in second["superseded"]] == ["Acme"]
+    header, row = shell.ok("relations", "Ada", "--as-of", "2020").splitlines()
+    assert header.split("\t")[:3] == ["subject", "type", "object"]
+    assert row.split("\t")[:3] == ["Ada", "works_for", "Acme"]
+    told = shell.ok("history", first["relation"]["id"])
+    assert "her card" in told
+    assert "superseded by" in told
+    for minutes in (5, 8):
+        shell.ok("remember", f"The Atlas export takes {minutes} minutes.")
+    assert "takes 5 minutes" in shell.ok("conflicts")
+    assert "before it begins" in shell.wrong("unrelate", "Ada", "works_for", "Beta", "--ended", "2020")
+    assert shell.json("unrelate", "Ada", "works_for", "Beta")[0]["state"] == "archived"
+    assert shell.ok("relations", "Ada").strip() == "nothing"
+    assert "no such relation" in shell.wrong("unrelate", "Ada", "knows", "Beta")
