@@ -120,12 +120,12 @@ def ingest_extracted(
     names = [_name(entity, f"entities[{index}]") for index, entity in enumerate(entities)]
     claims = [_claim(relation, f"relations[{index}]") for index, relation in enumerate(relations)]
     drafted = _draft(source, chunks, title, names, claims, target.project, settings, screening)
-    storing = Storing(target=target, settings=settings)
     work = _work(drafted, names, claims, target.graph)
     if work is None:
         return Ingested(unchanged=1, seconds=perf_counter() - started)
-    storing.add(work)
-    storing.flush()
+    with Storing(target=target, settings=settings) as storing:
+        storing.add(work)
+        storing.flush()
     counts = storing.counts
     return Ingested(
         documents=counts.documents,

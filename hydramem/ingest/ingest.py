@@ -56,21 +56,21 @@ def ingest(
     """
     started = perf_counter()
     found = find(sources)
-    storing = Storing(target=target, settings=settings)
     skipped: list[SkippedSource] = []
     unchanged = 0
-    for done, source in enumerate(found, 1):
-        work = source if isinstance(source, SkippedSource) else _prepare(source, storing, generator)
-        if isinstance(work, SkippedSource):
-            skipped.append(work)
-        elif work is None:
-            unchanged += 1
-        else:
-            storing.add(work)
-        if progress is not None:
-            what = source.source if isinstance(source, SkippedSource) else source.name
-            progress(Progress(done=done, total=len(found), what=what))
-    storing.flush()
+    with Storing(target=target, settings=settings) as storing:
+        for done, source in enumerate(found, 1):
+            work = source if isinstance(source, SkippedSource) else _prepare(source, storing, generator)
+            if isinstance(work, SkippedSource):
+                skipped.append(work)
+            elif work is None:
+                unchanged += 1
+            else:
+                storing.add(work)
+            if progress is not None:
+                what = source.source if isinstance(source, SkippedSource) else source.name
+                progress(Progress(done=done, total=len(found), what=what))
+        storing.flush()
     counts = storing.counts
     return Ingested(
         documents=counts.documents,

@@ -1,12 +1,18 @@
-"""Storing what ingest prepared: works are gathered into batches, and each batch is one commit."""
+"""Storing what ingest prepared: works are gathered into batches, and each batch is one commit.
+
+While a batch is woven and committed, the model embeds the next one; commits keep the order of the works.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from types import TracebackType
 
 from hydramem.core.config import IngestConfig
 from hydramem.core.time import now
 from hydramem.core.types import Change, Chunk, Document, Entity, Relation
+from hydramem.ingest.ahead import EmbeddingAhead, Vectors
 from hydramem.ingest.compare import Difference, unfinished
 from hydramem.ingest.extract.found import Found
 from hydramem.ingest.rows import Draft
@@ -15,9 +21,7 @@ from hydramem.ingest.weave import Related, Stated, Woven, relate, weave
 from hydramem.ingest.withdraw import document_chunks, moved_relation, unsupported
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import worth_a_vector
-from hydramem.storage.store import Vector, Write, indexed_text
-
-Vectors = Mapping[str, Vector]
+from hydramem.storage.store import Vector, Write
 
 # A document with more chunks than so many batches is stored over several commits.
 _BATCHES_IN_ONE = 4
@@ -65,6 +69,19 @@ class Storing:
     _waiting: list[Work] = field(default_factory=list)
     _gathered: int = 0
     _owners: dict[str, str] = field(default_factory=dict)
+    _begun: tuple[Sequence[Work], Future[Vectors]] | None = None
+    _ahead: EmbeddingAhead = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._ahead = EmbeddingAhead(self.target.embed_by_id)
+
+    def __enter__(self) -> "Storing":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ahead.__exit__(kind, error, trace)
 
     def owner_of(self, session: str) -> str | None:
         """Return the document that wrote a session; empty where none did, None where there is no session."""
@@ -74,30 +91,43 @@ class Storing:
         return str(rows[0].metadata.get("document", "")) if rows else None
 
     def add(self, work: Work) -> None:
-        """Take a work; commit when a batch is full."""
+        """Take a work; where a batch is full, have it embedded and commit the one before."""
         for session in work.draft.sessions:
             self._owners[session.id] = work.draft.document.id
+        if self._begun is not None and self._begun[1].done():
+            self._finish_begun()  # what is ready waits for nothing: an interruption would lose it
         size = len(work.difference.write)
         if size > self.settings.batch_chunks * _BATCHES_IN_ONE:
             self.flush()
             self._store_ahead(work)
             return
         if self._gathered and self._gathered + size > self.settings.batch_chunks:
-            self.flush()
+            self._begin()
         self._waiting.append(work)
         self._gathered += size
 
     def flush(self) -> None:
         """Commit what was gathered."""
+        self._begin()
+        self._finish_begun()
+
+    def _begin(self) -> None:
+        """Have what was gathered embedded; meanwhile, commit the batch before it."""
         if self._waiting:
             works, self._waiting, self._gathered = self._waiting, [], 0
-            self._store(works)
+            started = self._ahead.start(
+                [row for work in works for row in work.difference.write if row.id in work.difference.embed]
+            )
+            self._finish_begun()
+            self._begun = works, started
 
-    def _store(self, works: Sequence[Work]) -> None:
-        # The model works before the writer lock is taken: others write meanwhile.
-        vectors = self._chunk_vectors(
-            [row for work in works for row in work.difference.write if row.id in work.difference.embed]
-        )
+    def _finish_begun(self) -> None:
+        if self._begun is not None:
+            (works, started), self._begun = self._begun, None
+            self._store(works, started.result())
+
+    def _store(self, works: Sequence[Work], vectors: Vectors) -> None:
+        # The model has worked before the writer lock is taken: others write meanwhile.
         with self.target.one_writer:
             at = now()
             works = [self._current(work) for work in works]
@@ -106,7 +136,7 @@ class Storing:
             counted = [id for work in works for id in work.difference.read - work.difference.fresh]
             woven = self._weave(found, at, counted=counted, retired=retired)
             self._finish(
-                works, woven.entities, woven, woven.stated, vectors | self._entity_vectors(woven), at
+                works, woven.entities, woven, woven.stated, {**vectors, **self._entity_vectors(woven)}, at
             )
 
     def _current(self, work: Work) -> Work:
@@ -185,14 +215,17 @@ class Storing:
         before: dict[str, int] = {}
         stated: list[Stated] = []
         vectors: dict[str, Vector] = {}
-        for rows in _batches(work.difference.write, self.settings.batch_chunks):
-            part = self._chunk_vectors([row for row in rows if row.id in work.difference.embed])
+        parts = (
+            (rows, [row for row in rows if row.id in work.difference.embed])
+            for rows in _batches(work.difference.write, self.settings.batch_chunks)
+        )
+        for rows, part in self._ahead.each(parts):
             found = [(row.id, work.found[row.id]) for row in rows if row.id in work.found]
             counted = [id for id, _ in found if id not in work.difference.fresh]
             with self.target.one_writer:
                 at = now()
                 woven = self._weave(found, at, counted=counted)
-                self.target.commit(_ahead(work, rows, woven, at), part | self._entity_vectors(woven))
+                self.target.commit(_ahead(work, rows, woven, at), {**part, **self._entity_vectors(woven)})
             self.counts.entities += sum(1 for entity in woven.entities if entity.id not in woven.before)
             before |= dict.fromkeys((entity.id for entity in woven.entities), 1) | woven.before
             stated.extend(woven.stated)
@@ -202,9 +235,6 @@ class Storing:
             woven = self._weave((), at, counted=(), retired=[row.id for row in work.difference.retire])
             closing = replace(woven, before=before | woven.before)
             self._finish([work], woven.entities, closing, stated, vectors, at)
-
-    def _chunk_vectors(self, chunks: Sequence[Chunk]) -> dict[str, Vector]:
-        return self.target.embed_by_id({row.id: indexed_text(row) for row in chunks})
 
     def _entity_vectors(self, woven: Woven) -> dict[str, Vector]:
         """Embed the entities that this write makes worth a vector."""

@@ -142,7 +142,8 @@ def test_a_death_in_a_large_document_leaves_no_half_of_it(kit: Kit, tmp_path: Pa
     assert kit.texts() == whole.texts()
     assert kit.triples() == whole.triples()
     assert kit.counted_right()
-    assert len([text for text in kit.embedded if "Sentence" in text]) <= len(whole.texts()) + 4
+    # The batch that was being committed is lost, and the next one, which the model was at meanwhile.
+    assert len([text for text in kit.embedded if "Sentence" in text]) <= len(whole.texts()) + 2 * 4
 
 
 def test_a_death_while_a_large_document_is_replaced_leaves_the_old_one(kit: Kit, tmp_path: Path) -> None:
@@ -215,11 +216,11 @@ def test_progress_ends_with_all_sources_done(kit: Kit, tmp_path: Path) -> None:
 
 
 def test_an_interruption_between_batches_keeps_what_was_committed(kit: Kit, tmp_path: Path) -> None:
-    for number in range(8):
-        (tmp_path / f"{number}.txt").write_text(f"Ada wrote note number {number}.")
+    for number in range(12):
+        (tmp_path / f"{number:02}.txt").write_text(f"Ada wrote note number {number}.")
 
     def interrupt(progress: Progress) -> None:
-        if progress.done == 6:
+        if progress.done == 10:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -229,9 +230,10 @@ def test_an_interruption_between_batches_keeps_what_was_committed(kit: Kit, tmp_
             settings=kit.settings.__class__(batch_chunks=4),
             progress=interrupt,
         )
-    assert len(kit.texts()) == 4
+    # The second batch was with the model; it is kept where that was done with it.
+    assert len(kit.texts()) in (4, 8)
     kit.ingest(tmp_path)
-    assert len(kit.texts()) == 8
+    assert len(kit.texts()) == 12
     assert kit.counted_right()
 
 
