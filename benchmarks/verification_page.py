@@ -21,9 +21,9 @@ def _section(run: Run) -> list[str]:
     return [
         TITLE,
         "",
-        "Written by `python -m benchmarks verification --out`. Claims of knowledge graphs, and claims that rest",
-        "on passages alone, judged by the first stage with the weights that come with the package: no model,",
-        "and none of these claims among those that the weights were fitted on. Plain is 0.4 confidence",
+        "Written by `python -m benchmarks verification --out`. Claims of knowledge graphs, and claims that",
+        "rest on passages alone, judged by the first stage with the weights that come with the package: no",
+        "model, and none of these claims among those that they were fitted on. Plain is 0.4 confidence",
         "+ 0.4 Jaccard + 0.05 named - 0.3 isolated. Right: share of the accepted that hold, of the rejected",
         "that do not. Decided: share of all claims that wait for no model.",
         f"Weights {run['weights']}, {run['date']}, {run['machine']}.",

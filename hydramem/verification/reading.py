@@ -64,7 +64,7 @@ def read(chunk: Chunk) -> Reading:
     text = chunk.text[:_LONGEST]
     matches = list(_WORD.finditer(text))
     words = [match.group().casefold() for match in matches]
-    following = [*words[1:], ""]
+    following = [*words[1:], ""][: len(words)]
     stems = [
         "=" if word in _COPULA and after in _ARTICLE else stem(word)
         for word, after in zip(words, following, strict=True)

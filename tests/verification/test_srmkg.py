@@ -1,4 +1,6 @@
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hydramem.core.types import Candidate
 from hydramem.graph.growing import load
@@ -44,3 +46,53 @@ def test_similarity_may_be_missing() -> None:
     column = srmkg.NAMES.index("embedding")
     assert found[:, column].tolist() == [1.0, 0.0]
     assert np.isfinite(found).all()
+
+
+def test_a_graph_that_knows_better_makes_a_claim_likelier() -> None:
+    people, tools = [entity(f"person {n}") for n in range(8)], [entity(f"tool {n}") for n in range(8)]
+    edges = [relation(one, "leads", other) for one, other in zip(people, tools, strict=True)]
+    edges += [relation(one, "maintains", other) for one, other in zip(people[:7], tools, strict=False)]
+    snapshot = load(P, *tables(*people, *tools, *edges))
+    likely, unlikely = scores(
+        candidate(None, "maintains", people[7], tools[7]),
+        candidate(None, "maintains", people[7], tools[2]),
+        snapshot=snapshot,
+    )
+    assert likely > unlikely
+
+
+def test_a_verdict_says_why_and_quotes_what_states_the_claim() -> None:
+    asked = [
+        candidate("Then Ada Lovelace maintains billing."),
+        candidate("Ada Lovelace does not maintain billing."),
+        candidate("It rained."),
+        candidate(None),
+    ]
+    verdicts = srmkg.judge(asked, EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3)
+    assert [verdict.quote for verdict in verdicts] == [
+        "Then Ada Lovelace maintains billing.",
+        None,
+        None,
+        None,
+    ]
+    for verdict, words in zip(
+        verdicts, ("a sentence names both", "denies it", "no passage names", "neither a passage"), strict=True
+    ):
+        assert words in verdict.explanation
+        assert verdict.explanation.endswith(".")
+    assert {verdict.verifier for verdict in verdicts} == {f"srmkg:{DEFAULT.version}"}
+
+
+def test_names_with_braces_are_not_filled_in() -> None:
+    odd = entity("{subject} {0} %s")
+    (verdict,) = srmkg.judge(
+        [candidate("It rained.", object=odd)], EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3
+    )
+    assert "{subject} {0} %s" in verdict.explanation
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_probabilities_are_probabilities(seed: int) -> None:
+    rows = np.random.default_rng(seed).normal(scale=100, size=(5, len(srmkg.NAMES)))
+    chances = srmkg.probabilities(rows, DEFAULT)
+    assert ((chances >= 0) & (chances <= 1)).all()

@@ -1,0 +1,191 @@
+"""What the graph says of a claim, against plain counting on tiny graphs."""
+
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hydramem.verification import features, likeness, paths
+from hydramem.verification.facts import Claims, Facts, from_triples
+from hydramem.verification.learned import Learned
+
+SIZE, TYPES, KINDS = 7, 3, 3
+Triple = tuple[int, int, int]
+
+triples = st.tuples(st.integers(0, SIZE - 1), st.integers(0, TYPES - 1), st.integers(0, SIZE - 1)).filter(
+    lambda triple: triple[0] != triple[2]
+)
+graphs = st.lists(triples, min_size=1, max_size=25, unique=True)
+KIND = np.arange(SIZE) % (KINDS - 1)
+
+
+def facts(known: list[Triple]) -> Facts:
+    subject, type, object = np.array(known, dtype=np.int64).reshape(-1, 3).T
+    return from_triples(subject, type, object, types=TYPES + 1, kind=KIND, kinds=KINDS)
+
+
+def learned(known: list[Triple]) -> Learned:
+    laid = facts(known)
+    return Learned(facts=laid, rules=paths.learn(laid), profiles=likeness.profiles(laid), edges=len(known))
+
+
+def claims(*asked: Triple) -> Claims:
+    subject, type, object = np.array(asked, dtype=np.int64).reshape(-1, 3).T
+    return Claims(
+        subject=subject, type=type, object=object, subject_kind=KIND[subject], object_kind=KIND[object]
+    )
+
+
+def features_of(known: list[Triple], *asked: Triple) -> list[dict[str, float]]:
+    rows = features.topology(learned(known), claims(*asked))
+    return [dict(zip(features.NAMES, row, strict=True)) for row in rows.tolist()]
+
+
+@settings(max_examples=50, deadline=None)
+@given(graphs, triples)
+def test_neighbours_as_networkx_counts_them_without_the_claim(known: list[Triple], asked: Triple) -> None:
+    (found,) = features_of(known, asked)
+    graph = nx.Graph((one, other) for one, _, other in known)
+    graph.add_nodes_from(range(SIZE))
+    rest = [triple for triple in known if triple != asked]
+    alone = sum(not any(end in (one, other) for one, _, other in rest) for end in (asked[0], asked[2]))
+    assert found["isolated"] == alone
+    assert found["topology"] == (alone == 0)
+    if alone:
+        return
+    if graph.has_edge(asked[0], asked[2]):
+        graph.remove_edge(asked[0], asked[2])
+    ends = [(asked[0], asked[2])]
+    assert found["jaccard"] == pytest.approx(next(nx.jaccard_coefficient(graph, ends))[2])
+    assert found["adamic_adar"] == pytest.approx(next(nx.adamic_adar_index(graph, ends))[2])
+
+
+@settings(max_examples=50, deadline=None)
+@given(graphs, triples)
+def test_priors_as_counted_by_hand_without_the_claim(known: list[Triple], asked: Triple) -> None:
+    (found,) = features_of(known, asked)
+    if not found["topology"]:
+        return
+    rest = [triple for triple in known if triple != asked]
+    heads = sum(triple[:2] == asked[:2] for triple in rest)
+    tails = sum(triple[1:] == asked[1:] for triple in rest)
+    assert found["head_prior"] == pytest.approx(np.log1p(heads))
+    assert found["tail_prior"] == pytest.approx(np.log1p(tails))
+    assert (found["occupied"] > 0) == (heads > 0)
+    assert (found["claimed"] > 0) == (tails > 0)
+
+    couple = (KIND[asked[0]], KIND[asked[2]])
+    usual = Counter((KIND[one], KIND[other]) for one, _, other in rest)[couple] / max(len(rest), 1)
+    of_type = [triple for triple in rest if triple[1] == asked[1]]
+    here = sum((KIND[one], KIND[other]) == couple for one, _, other in of_type)
+    assert found["signature"] == pytest.approx(np.log((here + 1) / (usual * len(of_type) + 1)))
+
+
+@settings(max_examples=50, deadline=None)
+@given(graphs, triples)
+def test_likeness_as_the_cosine_of_edges_without_the_claim(known: list[Triple], asked: Triple) -> None:
+    laid = facts(known)
+    found = likeness.likeness(laid, likeness.profiles(laid), claims(asked))[0]
+    often: Counter[tuple] = Counter()
+    edges: dict[int, set[tuple]] = {node: set() for node in range(SIZE)}
+    for one, type, other in known:
+        for node, edge in ((one, (type, 0, other)), (other, (type, 1, one))):
+            edges[node].add(edge)
+            often[edge] += 1
+
+    def cosine(node: int, other: int, left_out: tuple) -> float:
+        def dot(one: set[tuple], two: set[tuple]) -> float:
+            return sum(np.log1p(SIZE / often[edge]) ** 2 for edge in one & two)
+
+        mine, yours = edges[node] - {left_out}, edges[other]
+        return dot(mine, yours) / max(np.sqrt(dot(mine, mine) * dot(yours, yours)), 1e-9)
+
+    subject, type, object = asked
+    subjects = {one for one, kind, other in known if (kind, other) == (type, object)} - {subject}
+    objects = {other for one, kind, other in known if (one, kind) == (subject, type)} - {object}
+    assert found[0] == pytest.approx(
+        max((cosine(subject, other, (type, 0, object)) for other in subjects), default=0)
+    )
+    assert found[1] == pytest.approx(
+        max((cosine(object, other, (type, 1, subject)) for other in objects), default=0)
+    )
+
+
+@settings(max_examples=50, deadline=None)
+@given(graphs, triples)
+def test_paths_between_two_ends_are_those_of_a_plain_search(known: list[Triple], asked: Triple) -> None:
+    laid = facts(known)
+    found = paths.between(
+        laid,
+        claims(asked),
+        paths.common(laid, *claims(asked).subject.reshape(1, 1), *claims(asked).object.reshape(1, 1)),
+    )
+    steps = [(one, type * 2, other) for one, type, other in known]
+    steps += [(other, type * 2 + 1, one) for one, type, other in known]
+    subject, type, object = asked
+    labels = 2 * (TYPES + 1)
+    one = {label for start, label, end in steps if (start, end) == (subject, object)} - {type * 2}
+    two = {
+        labels + first * labels + second
+        for start, first, between in steps
+        for middle, second, end in steps
+        if start == subject and between == middle and end == object and middle not in (subject, object)
+    }
+    none = set() if two else {labels + labels * labels}
+    assert set(found.path.tolist()) == one | two | none
+
+
+@settings(max_examples=30, deadline=None)
+@given(graphs, st.lists(triples, min_size=2, max_size=6), st.randoms())
+def test_the_order_and_company_of_claims_do_not_matter(known, asked, random) -> None:
+    alone = [features_of(known, each)[0] for each in asked]
+    order = list(range(len(asked)))
+    random.shuffle(order)
+    together = features_of(known, *(asked[place] for place in order))
+    for place, found in zip(order, together, strict=True):
+        assert found == pytest.approx(alone[place])
+
+
+def test_a_path_that_goes_with_a_type_speaks_for_it() -> None:
+    # Who leads a team (0) works in it (1); node 20 leads a team too, and 22 only works near one.
+    size = 40
+    known = [(person, 0, person + 20) for person in range(15)] + [
+        (person, 1, person + 20) for person in range(14)
+    ]
+    subject, type, object = np.array(known).T
+    kind = np.zeros(size, dtype=np.int64)
+    laid = from_triples(subject, type, object, types=3, kind=kind, kinds=2)
+    rules = paths.learn(laid)
+    asked = Claims(
+        subject=np.array([14, 0, 3]),
+        type=np.array([1, 1, 1]),
+        object=np.array([34, 20, 25]),
+        subject_kind=kind[:3],
+        object_kind=kind[:3],
+    )
+    shared = paths.common(laid, asked.subject, asked.object)
+    likely, stored, unlikely = paths.evidence(laid, rules, asked, paths.between(laid, asked, shared))[:, 1]
+    assert likely > 1
+    assert unlikely <= 0 < stored < likely  # what is stored is not its own witness
+
+
+def test_an_empty_graph_says_nothing() -> None:
+    assert not features.topology(learned([]), claims((0, 0, 1), (2, 1, 3))).any()
+
+
+def test_ends_and_types_that_the_graph_does_not_know() -> None:
+    unknown = Claims(
+        subject=np.array([-1, 0]),
+        type=np.array([0, TYPES]),
+        object=np.array([1, 1]),
+        subject_kind=np.array([-1, 0]),
+        object_kind=np.array([1, 1]),
+    )
+    rows = features.topology(learned([(0, 0, 2), (1, 1, 2)]), unknown)
+    assert np.isfinite(rows).all()
+    assert rows[0, features.NAMES.index("topology")] == 0
+    assert rows[0, features.NAMES.index("isolated")] == 1
+    assert rows[1, features.NAMES.index("topology")] == 1

@@ -1,0 +1,51 @@
+"""The weights as a value, and what is learned of a graph as long as it lasts."""
+
+import json
+from itertools import pairwise
+
+import pytest
+
+from hydramem.core.errors import InvalidInputError
+from hydramem.graph.growing import Growing
+from hydramem.verification import srmkg
+from hydramem.verification.learned import learned
+from hydramem.verification.weights import DEFAULT, Weights
+from tests.graph.graphs import P, entity, relation, tables, write
+
+
+def test_weights_are_read_as_written() -> None:
+    assert Weights.from_json(DEFAULT.to_json()) == DEFAULT
+    assert set(DEFAULT.names) == set(srmkg.NAMES)
+    assert DEFAULT.for_names(["jaccard", "unknown"])[1] == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[]", "{}", '{"version": 1}'),
+        json.dumps({"version": "1", "names": ["a"], "coefficients": [], "intercept": 0}),
+        '{"version": "1", "names": ["a"], "coefficients": [NaN], "intercept": 0}',
+        json.dumps({"version": "1", "names": ["a"], "coefficients": ["x"], "intercept": 0}),
+    ],
+)
+def test_what_is_no_weights_is_an_error(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="weights of verification"):
+        Weights.from_json(text)
+
+
+def test_a_small_graph_is_learned_at_once_and_a_large_one_after_it_grew() -> None:
+    def chain(begin: int, end: int) -> list[object]:
+        names = [entity(f"e{number}") for number in range(begin, end)]
+        joined = [relation(one, "next", other) for one, other in pairwise(names)]
+        return [*names, *joined]
+
+    growing = Growing(P, *tables(*chain(0, 100)))
+    assert len(learned(growing.snapshot()).facts.subject) == 99
+    growing.apply(write(*chain(100, 102)))
+    assert len(learned(growing.snapshot()).facts.subject) == 100
+    growing.apply(write(*chain(200, 1300)))
+    known = learned(growing.snapshot())
+    growing.apply(write(*chain(2000, 2050)))
+    assert learned(growing.snapshot()) is known
+    growing.apply(write(*chain(3000, 3100)))
+    assert learned(growing.snapshot()) is not known
