@@ -162,11 +162,13 @@ def _calibrated(done: Calibrated, out: "Console") -> None:
 
 def _explained(found: Recall, told: Explanation, out: "Console") -> None:
     tables: tuple[tuple[str, tuple[object, ...]], ...] = (
+        *((("dates", told.dates),) if told.dates else ()),
         ("entities", told.entities),
         (f"arms (traversal {told.traversal})", told.arms),
         (f"candidates (best of {told.fused})", told.candidates),
         ("milliseconds", tuple(_Stage(*stage) for stage in found.milliseconds.items())),
     )
+    out.print(f"\n[bold]shape[/] {told.shape}")
     for title, rows in tables:
         out.print(f"\n[bold]{title}[/]")
         _rows(rows, out)

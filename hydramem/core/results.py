@@ -63,6 +63,20 @@ class Hit:
     context: str = ""
 
 
+Shape = Literal["fact", "multi-hop", "comparison", "time", "list"]
+"""What kind of answer a question asks for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedDate:
+    """A stretch of time that a query names: `start` to before `end`; of any year where `every_year`."""
+
+    text: str
+    start: datetime
+    end: datetime
+    every_year: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedEntity:
     """An entity that a query was understood to be about.
@@ -105,11 +119,15 @@ class Explanation:
 
     Attributes:
         traversal: How the graph arm walked.
+        shape: What kind of answer the query asks for, going by its words; for the reader, no weight follows.
+        dates: Stretches of time that it names.
         fused: How many candidates the arms brought together.
         candidates: The best of them, best first.
     """
 
     traversal: Traversal
+    shape: Shape = "fact"
+    dates: tuple[ExplainedDate, ...] = ()
     entities: tuple[ExplainedEntity, ...] = ()
     arms: tuple[ExplainedArm, ...] = ()
     fused: int = 0

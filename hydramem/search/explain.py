@@ -3,10 +3,19 @@
 from collections.abc import Collection, Sequence
 
 from hydramem.core.ids import entity_key
-from hydramem.core.results import ExplainedArm, ExplainedCandidate, ExplainedEntity, Explanation, Hit
+from hydramem.core.results import (
+    ExplainedArm,
+    ExplainedCandidate,
+    ExplainedDate,
+    ExplainedEntity,
+    Explanation,
+    Hit,
+)
 from hydramem.core.types import Traversal
+from hydramem.search.dates import Dated
 from hydramem.search.fuse import Arm, Fused
 from hydramem.search.plan import Named, Plan
+from hydramem.search.shape import shape_of
 
 _CANDIDATES = 50
 
@@ -15,6 +24,7 @@ def explanation(
     query: str,
     *,
     plans: Sequence[Plan],
+    dates: Sequence[Dated],
     arms: Sequence[Arm],
     found: Sequence[Fused],
     hits: Sequence[Hit],
@@ -25,6 +35,7 @@ def explanation(
     Args:
         query: What was asked.
         plans: What it was understood to name, a plan for each project.
+        dates: Stretches of time that it names.
         arms: What each way of looking found.
         found: Candidates as they were fused, best first.
         hits: What was returned.
@@ -34,6 +45,11 @@ def explanation(
     folded = entity_key(query)
     return Explanation(
         traversal=traversal,
+        shape=shape_of(query, names=max((len(plan.entities) for plan in plans), default=0)),
+        dates=tuple(
+            ExplainedDate(text=one.text, start=one.start, end=one.end, every_year=one.every_year)
+            for one in dates
+        ),
         entities=tuple(_entity(named, folded) for plan in plans for named in plan.entities),
         arms=tuple(_arm(arm, ranks.keys()) for arm in arms),
         fused=len(found),

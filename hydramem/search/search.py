@@ -91,7 +91,15 @@ def recall(
         hits = pack(query, within(chosen, max_tokens), passed=passed)
     names = tuple(entity.name for each in plans for entity in each.entities)
     told = (
-        explanation(query, plans=plans, arms=(*arms, graph_arm), found=found, hits=hits, traversal=traversal)
+        explanation(
+            query,
+            plans=plans,
+            dates=dates,
+            arms=(*arms, graph_arm),
+            found=found,
+            hits=hits,
+            traversal=traversal,
+        )
         if explain
         else None
     )

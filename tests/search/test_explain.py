@@ -54,6 +54,15 @@ def test_it_counts_what_each_arm_brought_and_ranks_the_candidates() -> None:
         assert one.score == pytest.approx(sum(one.scores.values()))
 
 
+def test_it_says_what_is_asked_for_and_of_when() -> None:
+    told = explained("When did Ada leave, in May 2023 or on June 3?")
+    assert told.shape == "time"
+    assert [(one.text, one.start.isoformat()[:10], one.every_year) for one in told.dates] == [
+        ("may 2023", "2023-05-01", False),
+        ("june 3", "2024-06-03", True),
+    ]
+
+
 def test_nothing_named_and_nothing_walked_is_said_as_it_is() -> None:
     told = explained("what is the weather like?", traversal="none", vector_weight=0)
     assert told.traversal == "none"
