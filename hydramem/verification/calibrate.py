@@ -22,6 +22,7 @@ from hydramem.verification import srmkg
 from hydramem.verification.calibrations import SHIPPED, Calibration, Calibrations
 from hydramem.verification.fit import Examples
 from hydramem.verification.labels import (
+    MOST,
     PERSON,
     Known,
     candidates,
@@ -130,7 +131,7 @@ def calibrate(
         InvalidInputError: A line of the file is wrong; nothing is written.
         StorageError: The calibration cannot be written; what served before serves.
     """
-    everything = known(place.target.graph, place.snapshot)
+    everything = known(place.target.graph, place.project)
     taken: tuple[Relation, ...] = ()
     if labels is not None:
         found = matched(read(labels), everything, place.snapshot, path=labels)
@@ -152,6 +153,8 @@ def calibrate(
         true=int(given.true.sum()),
         false=int((~given.true).sum()),
     )
+    if everything.cut:
+        told = replace(told, notes=(*told.notes, f"only the {MOST:,} relations recorded last were looked at"))
     lacking = _lacking(told)
     if lacking is not None:
         return replace(told, explanation=lacking)
@@ -187,6 +190,7 @@ def _lacking(told: Calibrated) -> str | None:
 def _fitted(
     place: Place, given: Examples, told: Calibrated, *, rate: float | None, dry_run: bool
 ) -> Calibrated:
+    problem = place.calibrations.problem(place.project)
     trial = try_out(given, place.settings, max_false_accept=rate)
     worth = trial.better or trial.accept_at is not None
     serving = place.serving
@@ -208,7 +212,8 @@ def _fitted(
         weights=serving.weights.version,
         accept_at=shown(serving.applied_to(place.settings).accept_at),
         measures=trial.measures,
-        notes=() if worth and not dry_run else told.notes,  # what could not be used is replaced now
+        # A calibration that could not be used is replaced now.
+        notes=tuple(note for note in told.notes if note != problem or not worth or dry_run),
     )
 
 
@@ -231,7 +236,7 @@ def export(place: Place, path: Path, *, dry_run: bool) -> Calibrated:
     Raises:
         InvalidInputError: The file exists, or cannot be written.
     """
-    chosen = worth_reviewing(known(place.target.graph, place.snapshot), place)
+    chosen = worth_reviewing(known(place.target.graph, place.project), place)
     found = candidates([row for row, _ in chosen], place.target.graph)
     rows = [(found[row.id], chance) for row, chance in chosen if row.id in found]
     if not dry_run:

@@ -7,7 +7,7 @@ those of a like probability (inverse-probability weighting, by shares that are c
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from hydramem.core.types import Candidate, Relation
 from hydramem.graph.view import Snapshot
 from hydramem.ingest.supersede import is_version
 from hydramem.ingest.weave import candidates_of, is_given
-from hydramem.storage.outbox import batches
-from hydramem.storage.store import GraphStore
+from hydramem.storage.store import GraphStore, Listing
 from hydramem.verification import srmkg
 from hydramem.verification.facts import Floats, Ints
 from hydramem.verification.fit import Examples
@@ -26,6 +25,8 @@ from hydramem.verification.weights import Weights
 PERSON = "person:"
 """How the verifier of a person's verdict begins."""
 
+MOST = 200_000
+"""Relations that are read of one project: they are held in memory, with their features."""
 _BATCH = 400
 # What stands beside the features in a relation's scores: the stages' own results.
 _RESULTS = frozenset(["srmkg", "vog"])
@@ -40,37 +41,33 @@ class Known:
     Attributes:
         stored: Relations in the graph, of every state, by id.
         refused: Relations that are on record only, by id; as they were last refused.
+        cut: Whether there are more relations than were read.
     """
 
     stored: Mapping[str, Relation]
     refused: Mapping[str, Relation]
+    cut: bool = False
 
     def having(self, rows: Iterable[Relation]) -> "Known":
         """Return these with rows stored, new or in place of those of the same id."""
         stored = {**self.stored, **{row.id: row for row in rows}}
         refused = {id: row for id, row in self.refused.items() if id not in stored}
-        return Known(stored=stored, refused=refused)
+        return replace(self, stored=stored, refused=refused)
 
     def __iter__(self) -> Iterator[Relation]:
         yield from self.stored.values()
         yield from self.refused.values()
 
 
-def known(graph: GraphStore, snapshot: Snapshot) -> Known:
-    """Read every relation of a project, stored or refused."""
-    stored = {row.id: row for row in _stored(graph, snapshot)}
+def known(graph: GraphStore, project: str) -> Known:
+    """Read the relations of a project, stored or refused; of very many, those recorded last."""
+    page = graph.list_relations(project, Listing(limit=MOST), states=())
+    stored = {row.id: row for row in page if not is_version(row)}
     return Known(
         stored=stored,
-        refused={row.id: row for row in _refused(graph, snapshot.project) if row.id not in stored},
+        refused={row.id: row for row in _refused(graph, project) if row.id not in stored},
+        cut=len(page) == MOST,
     )
-
-
-def _stored(graph: GraphStore, snapshot: Snapshot) -> Iterator[Relation]:
-    nodes = snapshot.nodes
-    ids = (nodes.ids[int(node)] for node in np.flatnonzero(~nodes.is_chunk[: snapshot.size]))
-    for batch in batches(ids, _BATCH):
-        inside = set(batch)
-        yield from (row for row in graph.relations(batch) if row.subject in inside and not is_version(row))
 
 
 def _refused(graph: GraphStore, project: str) -> Iterator[Relation]:
