@@ -714,28 +714,48 @@ class Memory:
         return tuple(replace(one, block=blocks.frozen(name, asked, one)) for one in shown)
 
     def documents(
-        self, *, limit: int = 50, offset: int = 0, project: str | None = None
+        self,
+        *,
+        known_at: When | None = None,
+        limit: int = 50,
+        offset: int = 0,
+        project: str | None = None,
     ) -> tuple[Document, ...]:
         """List documents, newest first.
 
         Args:
+            known_at: Those the store held at that time; those it holds now where not given.
             limit: Most rows to return.
             offset: Rows to pass over.
             project: Namespace to read; the handle's own where not given.
         """
-        return self._use().graph.list_documents(self._name(project), _page(limit, offset))
+        return self._use().graph.list_documents(
+            self._name(project),
+            _page(limit, offset),
+            states=_states(None, known_at),
+            known_at=_when(known_at, "known_at"),
+        )
 
-    def document(self, source: str, *, project: str | None = None) -> DocumentView:
+    def document(
+        self, source: str, *, known_at: When | None = None, project: str | None = None
+    ) -> DocumentView:
         """Return a document with its chunks in order.
 
         Args:
             source: Its id, or the source that it was ingested from.
+            known_at: The chunks that it had at that time; those it has now where not given.
             project: Namespace to read; the handle's own where not given.
 
         Raises:
             NotFoundError: There is none.
         """
-        return lists.document(self._use().graph, source, project=self._name(project))
+        return lists.document(
+            self._use().graph,
+            source,
+            project=self._name(project),
+            states=_states(None, known_at),
+            known_at=_when(known_at, "known_at"),
+        )
 
     def projects(self) -> tuple[ProjectView, ...]:
         """List projects and what each holds."""

@@ -249,3 +249,19 @@ def test_the_history_of_a_memory_and_of_nothing(memory: hydramem.Memory) -> None
     for id in ("c_nowhere", "r_nowhere", "", "\ud800", "r_'; DROP"):
         with pytest.raises(NotFoundError):
             memory.history(id)
+
+
+def test_documents_of_another_time(memory: hydramem.Memory, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("Ada Lovelace leads Billing.\n")
+    before = now()
+    memory.ingest([str(page)])
+    then = now()
+    page.write_text("Grace Hopper leads Billing.\n")
+    memory.ingest([str(page)])
+    assert [chunk.text for chunk in memory.document(str(page)).chunks] == ["Grace Hopper leads Billing."]
+    old = memory.document(str(page), known_at=then)
+    assert [chunk.text for chunk in old.chunks] == ["Ada Lovelace leads Billing."]
+    memory.forget([old.document.id])
+    assert memory.documents() == memory.documents(known_at=before) == ()
+    assert [row.id for row in memory.documents(known_at=then)] == [old.document.id]

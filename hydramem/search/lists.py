@@ -20,8 +20,15 @@ from hydramem.storage.store import LIVE, ChunkFilter, GraphStore, Listing, holds
 _PAGE = 1000
 
 
-def document(graph: GraphStore, source: str, *, project: str) -> DocumentView:
-    """Return a document, by id or source, with its active chunks in order.
+def document(
+    graph: GraphStore,
+    source: str,
+    *,
+    project: str,
+    states: tuple[State, ...] = LIVE,
+    known_at: datetime | None = None,
+) -> DocumentView:
+    """Return a document, by id or source, with the chunks that are believed, or were at a time, in order.
 
     Raises:
         NotFoundError: There is none.
@@ -29,7 +36,7 @@ def document(graph: GraphStore, source: str, *, project: str) -> DocumentView:
     found = graph.documents([source, document_id(project, source), _resolved(project, source)])
     if not found:
         raise NotFoundError(f"{source[:80]!r}: no document of project {project!r} has this id or source")
-    where = ChunkFilter(documents=(found[0].id,), states=LIVE)
+    where = ChunkFilter(documents=(found[0].id,), states=states, known_at=known_at)
     chunks = list(graph.list_chunks(where, Listing(limit=_PAGE)))
     while len(chunks) % _PAGE == 0 and (
         more := graph.list_chunks(where, Listing(limit=_PAGE, offset=len(chunks)))

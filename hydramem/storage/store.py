@@ -225,9 +225,14 @@ class GraphStore(Protocol):
         """
 
     def list_documents(
-        self, project: str, page: Listing, *, states: Sequence[State] = LIVE
+        self,
+        project: str,
+        page: Listing,
+        *,
+        states: Sequence[State] = LIVE,
+        known_at: datetime | None = None,
     ) -> tuple[Document, ...]:
-        """Return a page of a project's documents."""
+        """Return a page of a project's documents; `known_at` as in `ChunkFilter`."""
 
     def list_chunks(self, where: ChunkFilter, page: Listing) -> tuple[Chunk, ...]:
         """Return a page of chunks: newest recorded first, within one document or session by position."""

@@ -154,12 +154,18 @@ class CypherGraph:
         return self._read.select(CHANGE, "(c:Change)", conditions, order="c.at, c.id")
 
     def list_documents(
-        self, project: str, page: Listing, *, states: Sequence[State] = LIVE
+        self,
+        project: str,
+        page: Listing,
+        *,
+        states: Sequence[State] = LIVE,
+        known_at: datetime | None = None,
     ) -> tuple[Document, ...]:
         """Return a page of a project's documents, newest recorded first."""
         conditions = Conditions()
         conditions.add("c.project = $project", project=project)
         conditions.one_of("state", states)
+        conditions.known(known_at)
         return self._read.page(DOCUMENT, "(c:Document)", conditions, page, order="c.recorded_at DESC, c.id")
 
     def list_chunks(self, where: ChunkFilter, page: Listing) -> tuple[Chunk, ...]:

@@ -207,14 +207,21 @@ class InMemoryGraph:
         return tuple(sorted(rows, key=lambda row: (row.at, row.id)))
 
     def list_documents(
-        self, project: str, page: Listing, *, states: Sequence[State] = LIVE
+        self,
+        project: str,
+        page: Listing,
+        *,
+        states: Sequence[State] = LIVE,
+        known_at: datetime | None = None,
     ) -> tuple[Document, ...]:
         """Return a page of a project's documents, newest recorded first."""
         with self._open():
             rows = [
                 row
                 for row in self._documents.values()
-                if row.project == project and (not states or row.state in states)
+                if row.project == project
+                and (not states or row.state in states)
+                and holds(row.times, None, known_at)
             ]
         return _page(newest_first(rows, moment=_recorded_at, id=_id), page)
 
