@@ -30,6 +30,7 @@ _SPLIT = re.compile(f"(?<=[a-zа-яα-ω])[{_JOINERS}]++(?<!f\u200c)(?=[a-zа-я
 _RUN = re.compile(f"[{_JOINERS}]{{4}}")
 _LOOSE = re.compile(f"(?<![^\\s!-~])[{_JOINERS}]+(?![^\\s!-~])")
 _MOST_LOOSE = 8
+_MOST_SPELT = 3
 _SELECTED = re.compile(f"[{_SELECTORS}]{{2}}|(?<=[\t-~])[\U000e0100-\U000e01ef]")
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -48,8 +49,8 @@ _SAME = frozenset("аеорсухіјѕԁһӏԛԝօսɑɡ") | frozenset(_UPPER)
 _GREEK = frozenset("οιανρκτυχ")
 # Letters with a stroke or without a dot, which are no letter and accent.
 _PLAIN = str.maketrans("ıłøđħŧ", "ilodht")
-_DIGITS = str.maketrans("013457@$", "oieastas")
-_MIXED = re.compile(r"[\w@$]+")
+_DIGITS = str.maketrans("013457", "oieast")
+_MIXED = re.compile(r"\w+")
 _TYPED = str.maketrans("‘’‚“”„«»–—", "'''" + '"""""' + "--") | dict.fromkeys(map(ord, "*~"))
 _SPACED = re.compile(r"(?<![^\W_])(?:[^\W\d_][ .\-_|/]){3,}[^\W\d_](?![^\W_])")
 _BETWEEN = re.compile(r"[ .\-_|/]")
@@ -125,7 +126,10 @@ def _among_latin(word: str, at: int, letter: str) -> bool:
 
 def reveal(text: str) -> str:
     """Return a text as it is read: what is not seen left out, forms made one, spaced letters joined."""
-    shown = unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).casefold().translate(_TYPED)
+    # A sign that stands for a whole phrase spells out no order, and would make the text many times as long.
+    phrases = {ord(sign): " " for sign in set(text) if len(unicodedata.normalize("NFKC", sign)) > _MOST_SPELT}
+    seen = _UNSEEN.sub("", text).translate(phrases)
+    shown = unicodedata.normalize("NFKC", seen).casefold().translate(_TYPED)
     return _SPACED.sub(lambda spaced: _BETWEEN.sub("", spaced[0]), shown)
 
 

@@ -6,7 +6,15 @@ OTHER_LANGUAGES: tuple[Rule, ...] = (
     # German, Spanish, French, Italian, Portuguese, Dutch, Polish, Turkish, Swedish, Indonesian
     rule(
         "sets instructions aside",
-        r"\b(?:ignorier|ignoriere|ignoriert|ignorieren sie|missachte|missachten sie|"
+        r"\b(?:vergiss|vergesst|vergessen sie|ignoriere|ignorieren sie) (?:alles|was)"
+        r" (?:<5>)(?:gesagt|bisher|"
+        r"vorher|zuvor|oben|gelernt|aufgetragen)\b",
+        ordered="at the start",
+    ),
+    rule(
+        "sets instructions aside",
+        r"\b(?:ignorierst du|vergisst du|missachtest du|ignorier|ignoriere|ignoriert|"
+        r"ignorieren sie|missachte|missachten sie|"
         r"vergiss|vergesst|vergessen sie|ubergehe|ubergehen sie|verwirf|befolge nicht|"
         r"hor nicht auf) (?:<4>)(?:alle|samtliche|bisherigen?|vorherigen?|vorigen?|"
         r"obigen?|obenstehenden|fruheren?|vorangegangenen?|vorangehenden|deine|ihre|"
@@ -50,7 +58,7 @@ OTHER_LANGUAGES: tuple[Rule, ...] = (
         "sets instructions aside",
         r"\b(?:ignora|ignorate|ignori|dimentica|dimenticate|dimentichi|trascura|non seguire|"
         r"non tenere conto di|disattendi) (?:<4>)(?:istruzioni|regole|direttive|indicazioni|"
-        r"ordini|comandi) (?:<2>)(?:precedenti|sopra|anteriori|ricevute|iniziali|del sistema|"
+        r"ordini|comandi) (?:<2>)(?:precedenti|ricevute|sopra|anteriori|ricevute|iniziali|del sistema|"
         r"che (?:ti|hai|sono))",
         ordered="at the start",
     ),

@@ -48,6 +48,7 @@ _LEADS = _set(
     "debe tienes que inmediatamente s'il te plait vous svp maintenant et puis alors tu dois devez "
     "per ora e adesso poi devi agora entao voce deve alsjeblieft nu en dan je moet prosze teraz i "
     "snalla och da hola hallo bonjour ciao ola ok assistant ki ai ia asistente assistente "
+    "a partir de desde em diante von an d'ora in avanti favore gentilmente amablemente gefalligst "
     "importante wichtig achtung atencion attention attenzione"
 )
 # After an order about a document, a machine or a form: instructions for people.

@@ -33,7 +33,7 @@ class Rule:
 
 
 # Between two words; and a few words that may stand between. Bounded, so that a search takes linear time.
-_GAP = r"[^\w]{1,6}"
+_GAP = r"[^\w{}=;]{1,6}"
 
 
 def _few(most: int) -> str:
@@ -122,7 +122,8 @@ ENGLISH: tuple[Rule, ...] = (
     ),
     rule(
         "sets instructions aside",
-        rf"\b(?:the |your |all )?{_BEFORE} {_ORDERS} <2>(?:are|is) (?:now |hereby )?"
+        rf"\b(?:{_BEFORE} {_ORDERS}|{_ORDERS} (?:before this|above|given (?:before|earlier)|"
+        r"you (?:were|have been) given)) <3>(?:are|is) (?:now |hereby )?"
         r"(?:void|null|cancelled|canceled|revoked|obsolete|overridden|superseded by (?:this|"
         r"these|the following))\b",
     ),
@@ -140,6 +141,76 @@ ENGLISH: tuple[Rule, ...] = (
         r"\b(?:follow|obey|execute) (?:only )?(?:these|the following|my|this) (?:new )"
         r"?instructions? (?:instead|only)\b",
         ordered="anywhere",
+    ),
+    rule(
+        "replaces instructions",
+        r"\byour (?:<1>)(?:instructions|rules|guidelines|orders|programming|directives) (?:have|has) (?:<1>)"
+        r"(?:changed|been (?:changed|updated|replaced|revoked|reset|overridden))\b",
+    ),
+    rule("replaces instructions", r"\bnew instructions?[^\w]{0,3}:", 0.5),
+    rule(
+        "replaces instructions",
+        r"\b(?:begin|start of) (?:new|system|override|updated) (?:<1>)(?:instructions?|"
+        r"prompt|directives?)[^\w]*[:\n>-]",
+    ),
+    rule(
+        "sets instructions aside",
+        r"\b(?:ignore|disregard|forget) (?:all )?(?:of )?(?:the )?(?:above|previous|"
+        r"foregoing) (?:and|then|instead)\b"
+        r" (?:<2>)(?:say|reply|respond|answer|output|print|write|do|tell|follow|give|"
+        r"execute|translate|act|repeat)\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "sets instructions aside",
+        r"\b(?:ignore|disregard) (?:the )?(?:user|human)\b",
+        0.5,
+        ordered="anywhere",
+    ),
+    rule(
+        "wants to be obeyed alone",
+        r"\b(?:obey|listen to|comply with|follow|serve) (?:only (?:me|this|my)|me (?:only|alone|instead)|"
+        r"nobody but me|no one but me|this (?:note|message) only)\b|"
+        r"\b(?:do not|don't|stop) (?:obey|follow|obeying|following) (?:them|those|"
+        r"it) (?:obey|follow|listen to) me\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "wants to be obeyed alone",
+        r"\bobey (?:the|these|my) (?:new )?(?:rules|orders|instructions|commands)\b",
+        0.5,
+        ordered="anywhere",
+    ),
+    rule(
+        "sets instructions aside",
+        rf"\b(?:{_BEFORE} <1>{_ORDERS}|your <2>{_ORDERS}) (?:<2>)(?:no longer|do not|"
+        r"don't|never) (?:apply|count|matter|hold) "
+        r"(?:to|for) you\b",
+    ),
+    rule(
+        "sets instructions aside",
+        r"\b(?:ignore|forget|disregard) (?:what|whatever|everything|anything|all) (?:that )"
+        r"?(?:<1>)(?:developers?|creators?|makers?|"
+        r"openai|anthropic|google|system|admins?|owners?|programmers?) (?:<1>)(?:told|"
+        r"taught|ordered|asked|instructed|gave) you\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "claims to be the master",
+        r"\byou (?:now |only |will )*(?:answer|report|listen|belong) (?:only )?to me\b",
+        0.5,
+    ),
+    rule(
+        "lifts limits",
+        r"\byou have no (?:<2>)(?:restrictions|rules|limits|limitations|filters|guidelines|"
+        r"ethics|morals)\b",
+        0.5,
+    ),
+    rule(
+        "switches modes",
+        r"\b(?:enter|enable|activate|switch to|engage) (?:developer|debug|god|admin|"
+        r"root|sudo) mode\b",
+        0.5,
     ),
     # Another self -------------------------------------------------------------------------------
     rule(
@@ -184,6 +255,23 @@ ENGLISH: tuple[Rule, ...] = (
         "gives the model another self",
         r"\bdan (?:can|mode|stands for) (?:<2>)do anything now\b|\byou can do anything now\b",
     ),
+    rule(
+        "gives the model another self",
+        r"\b(?:act|behave|respond|answer|reply|pose) as (?:an? )?(?:<1>)(?:unrestricted|"
+        r"unfiltered|uncensored|"
+        r"jailbroken|evil|amoral|unaligned) (?:<1>)(?:ai|assistant|model|chatbot|bot)\b",
+    ),
+    rule(
+        "gives the model another self",
+        r"\bstop being (?:an? )?(?:<1>)(?:assistant|ai|chatbot|language model|claude|chatgpt)\b",
+        ordered="anywhere",
+    ),
+    rule("gives the model another self", r"\bjailbreak (?:<5>)do anything now\b"),
+    rule(
+        "gives the model another self",
+        r"\byou (?:have|ve|'ve) been (?:<1>)(?:reprogrammed|jailbroken|liberated|hacked|unshackled)\b",
+        0.5,
+    ),
     # Posing as the host -------------------------------------------------------------------------
     rule(
         "poses as the system",
@@ -223,6 +311,12 @@ ENGLISH: tuple[Rule, ...] = (
         r"(?:you (?:must|should|have to|are|will)|ignore|disable|reveal|obey|comply|"
         r"override)\b",
     ),
+    rule(
+        "poses as the system",
+        r"</(?:system|instructions?|prompt|context|user|user_input|untrusted[\w-]{0,20}|data)>\s{0,3}"
+        r"(?:you (?:are|must|will|should)|ignore|new (?:system|instructions?)|system:)",
+        form="own",
+    ),
     # Getting at what it must not tell -------------------------------------------------------------
     rule(
         "asks for what the model must not tell",
@@ -256,10 +350,16 @@ ENGLISH: tuple[Rule, ...] = (
         "asks for what the model must not tell",
         r"\brepeat (?:<2>)(?:words|text|everything|all) (?:<1>)above (?:<3>)starting with\b",
     ),
+    rule(
+        "asks for what the model must not tell",
+        r"\byour (?:<1>)(?:system prompt|system instructions|(?:hidden|secret|initial|"
+        r"original) (?:prompt|instructions?))"
+        r" (?:<2>)(?:print|show|reveal|repeat|output|share|quote) (?:it|them)\b",
+    ),
     # Taking things out ------------------------------------------------------------------------------
     rule(
         "sends things away",
-        r"\b(?:send|forward|e-?mail|post|upload|transmit|leak|exfiltrate|copy|deliver|"
+        r"\b(?:send|forward|e-?mail|mail|post|upload|transmit|leak|exfiltrate|copy|deliver|"
         r"submit|report|append|attach) (?:<4>)"
         r"(?:(?:all|any|every|your|their|stored|saved|entire|full|complete|the users?(?:'s)"
         rf"?|users'|user's|the contents? of) (?:<4>){_SECRETS}|(?:conversation|chat|"
@@ -320,6 +420,12 @@ ENGLISH: tuple[Rule, ...] = (
         r"path)\b",
         ordered="anywhere",
     ),
+    rule(
+        "sends things away",
+        r"\b(?:secretly|silently|covertly|quietly) (?:<1>)(?:send|forward|post|upload|transmit|copy|e-?mail|"
+        r"redirect|report) (?:<7>)(?:to|at) (?:<2>)(?:https?\b|[\w.+-]{1,40}@)",
+        ordered="anywhere",
+    ),
     # Behind the user's back ---------------------------------------------------------------------
     rule(
         "keeps the user in the dark",
@@ -359,6 +465,20 @@ ENGLISH: tuple[Rule, ...] = (
         r"other options|permission|confirmation)\b",
         0.5,
     ),
+    rule(
+        "keeps the user in the dark",
+        r"\b(?:do not|don't|dont|never) (?:tell|inform|reveal to|admit to|show|alert|notify) (?:the )?users? "
+        r"(?:<1>)(?:that|what|how) you (?:did|have|are|were|changed|sent|deleted|read|"
+        r"saw|received|ignored)\b",
+        ordered="anywhere",
+    ),
+    rule(
+        "keeps the user in the dark",
+        r"\b(?:execute|run) (?:<1>)(?:following|this|these) (?:<1>)(?:commands?|code|"
+        r"script|payload) (?:<3>)without "
+        r"(?:asking|confirmation|permission|question|approval)\b",
+        ordered="anywhere",
+    ),
     # Words for machines only ------------------------------------------------------------------------
     rule(
         "speaks to machines behind people's backs",
@@ -389,6 +509,11 @@ ENGLISH: tuple[Rule, ...] = (
         r"<!--[^>]{0,200}\b(?:ignore (?:<3>)(?:instructions|rules)|you must (?:<4>)"
         r"(?:say|recommend|execute|send|reply)|system prompt|tell the user|do not tell)"
         r"\b",
+    ),
+    rule(
+        "speaks to machines behind people's backs",
+        rf"\bto (?:any|all|every|the|each) (?:<1>){_MACHINE} (?:<2>)(?:reading|processing|"
+        r"reviewing|summari[sz]ing|parsing|evaluating|scoring)\b",
     ),
     # Orders that wait, orders in code ----------------------------------------------------------------
     rule(
