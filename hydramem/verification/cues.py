@@ -158,6 +158,7 @@ class Wording:
     passive: bool
 
 
+@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """Return a word without its ending, roughly: directed, directs and directing are one, as is director."""
     word = word.casefold()

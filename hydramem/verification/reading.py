@@ -1,7 +1,7 @@
 """A passage taken apart for the claims that rest on it: its words, sentences, names and topic."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,9 @@ _LIFE = re.compile(r"\([^()]{0,120}\b(?:born|b\.|\d{3,4}\s*[–-])|\bborn\b")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _SHORTEST_PART = 4
 _ENDING = 2
+_OPENING = 400
+_ASIDE = re.compile(r"\([^()]*\)")
+_TO = re.compile(r"[\s–—-]*(?:c\.)?\s*")
 _TYPED = frozenset(["person", "work", "place", "organization", "software", "event"])
 
 
@@ -45,6 +48,7 @@ class Reading:
         spans: What it names.
         heads: What stands above it, casefolded: headings and the first line.
         phrases: Where it says what extraction knows as a type's phrase: (start, end, type).
+        life: Which dates tell a life, as `born` or `died`, by where they start: "Ada (1815 - 1852) was".
         about: What it introduces its topic as: person, work, place ...; empty where it does not.
     """
 
@@ -56,6 +60,7 @@ class Reading:
     spans: tuple[Span, ...]
     heads: str
     phrases: tuple[tuple[int, int, str], ...]
+    life: Mapping[int, str]
     about: str
 
 
@@ -70,19 +75,20 @@ def read(chunk: Chunk) -> Reading:
         for word, after in zip(words, following, strict=True)
     ]
     first, _, rest = text.partition("\n")
-    sentences = sentence_spans(text)
+    sentences, spans = sentence_spans(text), tuple(scan(text))
     return Reading(
         text=text,
         folded=_folded(text),
         words=tuple(stems),
         starts=np.array([match.start() for match in matches], dtype=np.int64),
         sentences=tuple(sentences),
-        spans=tuple(scan(text)),
+        spans=spans,
         heads="\n".join([*chunk.heading_path, first if rest else ""]).casefold(),
         phrases=tuple(
             (match.start(), match.end(), PATTERNS[(match.lastindex or 1) - 1].type)
             for match in TRIGGER.finditer(text)
         ),
+        life=_life(text, spans),
         about=_about(text, sentences),
     )
 
@@ -115,11 +121,21 @@ def places(reading: Reading, entity: Entity) -> tuple[list[Place], float]:
 
 
 def _found(reading: Reading, name: str) -> set[Place]:
-    if not name:
-        return set()
-    before = "" if _UNSPACED.match(name) else r"(?<!\w)"
-    after = "" if _UNSPACED.match(name[-1]) else r"(?!\w)"
-    return {match.span() for match in re.finditer(f"{before}{re.escape(name)}{after}", reading.folded)}
+    """Find a name as whole words; by search, since a pattern for each name costs more than all the rest."""
+    text, found = reading.folded, set[Place]()
+    start = text.find(name) if name else -1
+    while start >= 0:
+        end = start + len(name)
+        begins = _UNSPACED.match(name) or not _is_word(text[start - 1 : start])
+        if begins and (_UNSPACED.match(name[-1]) or not _is_word(text[end : end + 1])):
+            found.add((start, end))
+            start = end - 1
+        start = text.find(name, start + 1)
+    return found
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def _begun(reading: Reading, word: str) -> set[Place]:
@@ -159,11 +175,23 @@ def _describes(text: str, name: str) -> bool:
     return after is not None and after.group(1) not in FUNCTION_WORDS | _COPULA
 
 
+def _life(text: str, spans: Sequence[Span]) -> Mapping[int, str]:
+    """Find the two dates that stand in parentheses near the beginning, a dash or blanks between."""
+    for aside in _ASIDE.finditer(text, 0, _OPENING):
+        dates = [span for span in spans if span.type == "date" and aside.start() < span.start < aside.end()]
+        if len(dates) == 2 and _TO.fullmatch(text, dates[0].end, dates[1].start):
+            return {dates[0].start: "born", dates[1].start: "died"}
+    return {}
+
+
 def subject_kind(reading: Reading, subject: Entity, topic: bool) -> str:
-    """Say what the subject is: as it is known, else as the passage that is about it introduces it."""
-    if subject.type in _TYPED:
-        return subject.type
-    return reading.about if topic else ""
+    """Say what the subject is: as it is known, and as a passage that is about it introduces it.
+
+    Where the two differ nobody knows: types are guesses as well.
+    """
+    known = subject.type if subject.type in _TYPED else ""
+    told = reading.about if topic else ""
+    return known or told if known == told or not (known and told) else ""
 
 
 def _about(text: str, sentences: Sequence[tuple[int, int]]) -> str:

@@ -16,7 +16,7 @@ from hydramem.core.types import Candidate, Layer, Verdict
 from hydramem.graph.snapshot import Snapshot
 from hydramem.llm.model import Generator, Usage
 from hydramem.verification import srmkg
-from hydramem.verification.evidence import find_quote
+from hydramem.verification.evidence import is_quoted
 from hydramem.verification.replies import Replies
 from hydramem.verification.vog import Read, read
 from hydramem.verification.weights import Weights
@@ -141,7 +141,7 @@ def _is_stated(verdict: Verdict, candidate: Candidate) -> bool:
     )
     if not stated or quote is None:
         return False
-    return find_quote(quote, [chunk.text for chunk in candidate.passages]) is not None
+    return is_quoted(quote, [chunk.text for chunk in candidate.passages])
 
 
 def _bounded(verdict: Verdict, candidate: Candidate) -> Verdict:
