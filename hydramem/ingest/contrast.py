@@ -10,7 +10,7 @@ Precision goes before recall: a verb that is not known to tell one value tells n
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from hydramem.ingest.contrast_words import (
@@ -24,12 +24,15 @@ from hydramem.ingest.contrast_words import (
     OPENERS,
     OPPOSITES,
     PAST_COPULAS,
+    PLACES,
+    POSSESSION,
     PRONOUNS,
     RELATIVES,
     SCHEDULING,
     SPEAKERS,
     STATIVE,
     SUPPORT,
+    TOWARDS,
     WEEKDAYS,
 )
 from hydramem.ingest.sentences import sentence_spans
@@ -47,7 +50,7 @@ _TOKEN = re.compile(
     rf"(?P<date>\d{{4}}-\d{{2}}(?:-\d{{2}})?\b|\d{{1,2}}\.\s?\d{{1,2}}\.\s?\d{{4}}\b|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}\b"
     rf"|\b\d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:de\s+|of\s+)?(?:{_MONTH})\b(?:,?\s+(?:de\s+)?\d{{4}}\b)?"
     rf"|\b(?:{_MONTH})\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}}\b)?|\b(?:{_MONTH})\s+(?:de\s+)?\d{{4}}\b"
-    rf"|\b(?:{_NAMES})s?\b|\b\d{{1,2}}:\d{{2}}\b|\b(?:1[5-9]|20)\d{{2}}\b(?![.,]?\d))"
+    rf"|\b\d{{1,2}}(?::\d{{2}})?\s?(?:[ap]m|Uhr)\b|\b(?:{_NAMES})s?\b|\b\d{{1,2}}:\d{{2}}\b|\b(?:1[5-9]|20)\d{{2}}\b(?![.,]?\d))"
     r"|(?P<number>(?<![\w.])[-+]?\d+(?:[.,]\d+)*\b(?!\w))"
     r"|(?P<word>[^\W_]+(?:[’'-][^\W_]+)*)|(?P<sign>[%€$£°+#])",
     re.IGNORECASE,
@@ -194,6 +197,8 @@ class _Reader:
     indefinite: bool = False
     named: bool = False
     aside: bool = False
+    last: str = ""
+    perfect: bool = False
 
     def word(self, text: str, folded: str) -> None:
         self.indefinite = folded in INDEFINITE
@@ -204,6 +209,9 @@ class _Reader:
             if folded in ("isn't", "isn’t", "aren't", "aren’t", "wasn't", "wasn’t"):
                 self.word(text[:-3], folded[:-3])
             return
+        if self.last in POSSESSION and folded.endswith(("ed", "en")):
+            self.perfect = True  # has written
+        self.last = folded
         if folded in OPPOSITES:
             folded, self.negated = OPPOSITES[folded], not self.negated
         self.aside = self.aside or folded in RELATIVES
@@ -222,19 +230,23 @@ class _Reader:
             return
         self.slots.append(Slot(kind=kind, value=value, text=text, telling=self._tells(kind)))
         self.words.append(f"<{kind}>")
+        self.last = ""
         self.indefinite = False
 
     def _tells(self, kind: SlotKind) -> bool:
         """Say whether the verbs so far leave room for one value of a kind only."""
         present = not self.verbs.isdisjoint(COPULAS)
-        exclusive = not self.verbs.isdisjoint(EXCLUSIVE)
+        exclusive = not self.verbs.isdisjoint(EXCLUSIVE) and self.verbs.isdisjoint(POSSESSION)
         match kind:
             case "number":
                 return bool(self.verbs) and not self.verbs <= SCHEDULING
             case "date":
                 return present or exclusive or not self.verbs.isdisjoint(SCHEDULING)
             case "name":
-                return (present or exclusive) and not self.indefinite
+                place = self.last in PLACES and (present or exclusive)
+                other = self.last in TOWARDS and exclusive
+                itself = self.last in ("is", "ist", "es") or (exclusive and self.last in EXCLUSIVE)
+                return (place or other or itself) and not self.indefinite
 
 
 def read(sentence: str) -> Saying | None:
@@ -253,10 +265,13 @@ def read(sentence: str) -> Saying | None:
         _read(reader, token, place, tokens)
     if not reader.verbs:
         return None
+    # Hat geschrieben: what was done may be done again.
+    done = reader.perfect or (reader.verbs <= POSSESSION and reader.last.startswith("ge"))
+    slots = [replace(slot, telling=slot.telling and not done) for slot in reader.slots]
     return Saying(
         text=sentence,
         frame=" ".join(reader.words),
-        slots=tuple(reader.slots),
+        slots=tuple(slots),
         negated=reader.negated,
         named=reader.named or _named_first(tokens),
         speaks=first in SPEAKERS,

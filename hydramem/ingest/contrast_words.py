@@ -41,7 +41,7 @@ RELATIVES = _words(
 )
 """What begins a clause of its own: its verbs tell nothing of the sentence's subject."""
 
-COPULAS = _words("is are am ist sind bin es son está están soy")
+COPULAS = _words("is are ist sind bin es son está están soy")
 PAST_COPULAS = _words("was were war waren wurde wurden era eran fue fueron estaba estaban")
 STATIVE = _words(
     "has have had costs cost takes take weighs weigh measures measure holds hold contains contain seats seat "
@@ -54,14 +54,21 @@ STATIVE = _words(
 """Verbs that tell how much or how many there is of something, at one time one number."""
 
 SCHEDULING = _words(
-    "starts start begins begin ends end opens open closes close launches expires due happens "
-    "beginnt beginnen endet enden startet öffnet schließt fällig erscheint "
-    "empieza empiezan comienza termina terminan abre cierra vence expira"
+    "starts start begins begin ends end opens open closes close launches expires leaves arrives due happens "
+    "beginnt beginnen endet enden startet öffnet schließt fährt fällig erscheint "
+    "empieza empiezan comienza termina terminan abre cierra sale llega vence expira"
 )
+POSSESSION = _words("has have had hat haben tiene tienen")
+PLACES = _words("in at im en")
+TOWARDS = _words("for by to from für bei von an para por a")
+"""What stands before the one place, or the one other, of a verb that has one."""
+
 EXCLUSIVE = _words(
-    "lives located based born died led owned headed founded named called works reports belongs capital "
-    "wohnt lebt geboren gestorben geleitet gegründet heißt arbeitet berichtet gehört liegt befindet sitzt "
-    "vive nació murió ubicado ubicada dirigido dirigida fundado fundada llama trabaja pertenece reside"
+    "lives located based born died led owned headed managed founded opened established named called works "
+    "reports belongs capital "
+    "wohnt lebt geboren gestorben geleitet gegründet eröffnet heißt arbeitet berichtet gehört liegt "
+    "befindet sitzt "
+    "vive nació murió ubicado ubicada dirigido dirigida abrió fundado fundada llama trabaja pertenece reside"
 )
 """Verbs and participles that one thing has one of, whether told as past or as present."""
 
