@@ -265,8 +265,8 @@ def read(sentence: str) -> Saying | None:
         _read(reader, token, place, tokens)
     if not reader.verbs:
         return None
-    # Hat geschrieben: what was done may be done again.
-    done = reader.perfect or (reader.verbs <= POSSESSION and reader.last.startswith("ge"))
+    # Hat geschrieben, hat besucht: what was done may be done again.
+    done = reader.perfect or (reader.verbs <= {"hat", "haben"} and reader.last.endswith(("en", "t")))
     slots = [replace(slot, telling=slot.telling and not done) for slot in reader.slots]
     return Saying(
         text=sentence,

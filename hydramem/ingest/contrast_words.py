@@ -45,9 +45,10 @@ COPULAS = _words("is are ist sind bin es son está están soy")
 PAST_COPULAS = _words("was were war waren wurde wurden era eran fue fueron estaba estaban")
 STATIVE = _words(
     "has have had costs cost takes take weighs weigh measures measure holds hold contains contain seats seat "
-    "counts lasts last equals needs requires allows supports listens runs uses stores keeps expires "
+    "counts lasts last equals needs requires allows supports listens runs uses stores keeps "
+    "returns stays expires "
     "hat haben kostet kosten dauert dauern wiegt wiegen misst fasst enthält zählt braucht benötigt erlaubt "
-    "unterstützt läuft verwendet nutzt speichert beträgt "
+    "unterstützt läuft verwendet nutzt speichert beträgt gilt gelten "
     "tiene tienen cuesta cuestan dura duran tarda pesa pesan mide contiene cuenta necesita permite admite "
     "escucha usa utiliza guarda funciona vale"
 )
