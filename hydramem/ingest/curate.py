@@ -175,6 +175,8 @@ def _screened(changes: Sequence[CuratedChange], place: CuratedPlace) -> list[Cur
 
 
 def _screened_one(change: CuratedChange, where: str, place: CuratedPlace) -> CuratedChange:
+    if not isinstance(change, CuratedChange):
+        raise InvalidInputError(f"{where}: expected a CuratedChange, got {type(change).__name__}")
     if not normal(change.content):
         return change
     screened = screen(change.content, place.settings, name=f"{where}.content", most=place.limit)

@@ -80,8 +80,9 @@ def remember(
         woven = weave([(id, found)], target=target, at=at)
         named = target.embed_by_id({row.id: row.name for row in woven.crossing(worth_a_vector)})
         target.commit(_write(draft, chunk, woven, target), {id: vector} | named)
-    extracted = ("extract",) if chunk.state == "active" else ()
-    verified = ("verify",) if target.accept else ()
+    active = chunk.state == "active"
+    extracted = ("extract",) if active else ()
+    verified = ("verify",) if active and target.accept else ()
     return replace(
         _remembered(chunk, screened, created=True),
         entities=tuple(entity.name for entity in woven.entities),

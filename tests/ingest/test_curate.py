@@ -160,6 +160,8 @@ def test_a_handle_shows_and_changes_its_projects_files(tmp_path: Path, engine: s
         assert [row.source for row in memory.memories()] == ["USER.md"]
         with pytest.raises(InvalidInputError, match="target: 'soul' is none of memory, user"):
             memory.curated("soul")  # type: ignore[arg-type]
+        with pytest.raises(InvalidInputError, match=r"changes\[0\]: expected a CuratedChange, got dict"):
+            memory.curate("user", [{"action": "add", "content": "x"}])  # type: ignore[list-item]
     if engine != "memory":
         with hydramem.connect(tmp_path / "store", config=config) as memory:
             assert memory.curated("user")[0].entries == ("Prefers short answers.",)
