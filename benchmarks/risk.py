@@ -13,9 +13,10 @@ import numpy as np
 
 from benchmarks.claims import GRAPHS, Labelled, of_graph, of_passages
 from hydramem.core.config import VerificationConfig
-from hydramem.verification import fit, srmkg
-from hydramem.verification.fit import Examples
-from hydramem.verification.trial import try_out
+from hydramem.verification import srmkg
+from hydramem.verification.calibration import fit
+from hydramem.verification.calibration.fit import Examples
+from hydramem.verification.calibration.trial import try_out
 from hydramem.verification.weights import DEFAULT
 
 SPLITS = 20

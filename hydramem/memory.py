@@ -80,7 +80,7 @@ from hydramem.search.view import View, view
 from hydramem.storage.curated import CuratedChange, CuratedTarget
 from hydramem.storage.store import LIVE, ChunkFilter, Listing
 from hydramem.verification.accepting import Accepting
-from hydramem.verification.calibrate import Place, Wanted, tend
+from hydramem.verification.calibration.calibrate import Place, Wanted, tend
 from hydramem.verification.check import Asked, check
 from hydramem.verification.conflict import conflicts
 from hydramem.verification.verify import Judge

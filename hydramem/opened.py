@@ -25,7 +25,7 @@ from hydramem.storage.outbox import Mirror
 from hydramem.storage.reindex import DIMENSION, EMBEDDER, move
 from hydramem.storage.repair import Progress, diagnose
 from hydramem.storage.store import GraphStore, Vector, VectorStore, Write
-from hydramem.verification.calibrations import Calibrations
+from hydramem.verification.calibration.calibrations import Calibrations
 from hydramem.verification.replies import Replies
 from hydramem.verification.srmkg import NAMES
 

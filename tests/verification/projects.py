@@ -17,8 +17,8 @@ from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.store import Vector, Write
 from hydramem.verification import srmkg
-from hydramem.verification.calibrate import Place
-from hydramem.verification.calibrations import Calibrations
+from hydramem.verification.calibration.calibrate import Place
+from hydramem.verification.calibration.calibrations import Calibrations
 from hydramem.verification.weights import DEFAULT
 from tests.storage.rows import entity, relation
 

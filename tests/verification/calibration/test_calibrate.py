@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.verification import fit, srmkg
-from hydramem.verification.calibrate import calibrate, export, revert
-from hydramem.verification.calibrations import SHIPPED, Calibrations
-from hydramem.verification.labels import stands_for
+from hydramem.verification import srmkg
+from hydramem.verification.calibration import fit
+from hydramem.verification.calibration.calibrate import calibrate, export, revert
+from hydramem.verification.calibration.calibrations import SHIPPED, Calibrations
+from hydramem.verification.calibration.labels import stands_for
 from hydramem.verification.weights import DEFAULT
 from tests.verification.projects import Project, is_true, judged
 

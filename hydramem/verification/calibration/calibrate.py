@@ -19,9 +19,9 @@ from hydramem.core.types import Relation
 from hydramem.graph.snapshot import Snapshot
 from hydramem.ingest.target import Target
 from hydramem.verification import srmkg
-from hydramem.verification.calibrations import SHIPPED, Calibration, Calibrations
-from hydramem.verification.fit import Examples
-from hydramem.verification.labels import (
+from hydramem.verification.calibration.calibrations import SHIPPED, Calibration, Calibrations
+from hydramem.verification.calibration.fit import Examples
+from hydramem.verification.calibration.labels import (
     MOST,
     PERSON,
     Known,
@@ -32,9 +32,9 @@ from hydramem.verification.labels import (
     known,
     truth,
 )
-from hydramem.verification.reviewed import matched, take
-from hydramem.verification.reviews import Review, read, write
-from hydramem.verification.trial import Trial, shown, try_out
+from hydramem.verification.calibration.reviewed import matched, take
+from hydramem.verification.calibration.reviews import Review, read, write
+from hydramem.verification.calibration.trial import Trial, shown, try_out
 
 LEAST_LABELS, LEAST_OF_EACH = 40, 10
 MOST_EXPORTED = 200

@@ -18,8 +18,8 @@ from hydramem.ingest.supersede import is_version
 from hydramem.ingest.weave import candidates_of, is_given
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.verification import srmkg
+from hydramem.verification.calibration.fit import Examples
 from hydramem.verification.facts import Floats, Ints
-from hydramem.verification.fit import Examples
 from hydramem.verification.weights import Weights
 
 PERSON = "person:"

@@ -10,9 +10,10 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.ingest.supersede import WITHDRAWN
 from hydramem.storage.changes import record
 from hydramem.storage.store import Write
-from hydramem.verification import reviews, srmkg
-from hydramem.verification.calibrate import calibrate
-from hydramem.verification.labels import features, known, truth
+from hydramem.verification import srmkg
+from hydramem.verification.calibration import reviews
+from hydramem.verification.calibration.calibrate import calibrate
+from hydramem.verification.calibration.labels import features, known, truth
 from tests.storage.rows import chunk, entity, relation
 from tests.verification.projects import Project, judged
 
@@ -193,6 +194,6 @@ def test_an_export_holds_what_a_reviewer_needs(project: Project, path: Path) -> 
 
 
 def reviews_of(project: Project, *rows):
-    from hydramem.verification.labels import candidates
+    from hydramem.verification.calibration.labels import candidates
 
     return list(candidates(rows, project.graph).values())

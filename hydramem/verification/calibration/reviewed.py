@@ -14,8 +14,8 @@ from hydramem.ingest.supersede import WITHDRAWN, returned, withdrawn
 from hydramem.ingest.target import Target
 from hydramem.storage.changes import record
 from hydramem.storage.store import Write
-from hydramem.verification.labels import PERSON, Known, is_scored
-from hydramem.verification.reviews import Review, refuse
+from hydramem.verification.calibration.labels import PERSON, Known, is_scored
+from hydramem.verification.calibration.reviews import Review, refuse
 
 
 def matched(

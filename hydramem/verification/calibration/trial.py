@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from hydramem.core.config import VerificationConfig
 from hydramem.core.results import CalibrationMeasure
-from hydramem.verification import fit
+from hydramem.verification.calibration import fit
+from hydramem.verification.calibration.fit import Examples
+from hydramem.verification.calibration.risk import NEVER, accept_threshold
 from hydramem.verification.facts import Floats
-from hydramem.verification.fit import Examples
-from hydramem.verification.risk import NEVER, accept_threshold
 from hydramem.verification.weights import DEFAULT, Weights
 
 # An area smaller by less is the same area.

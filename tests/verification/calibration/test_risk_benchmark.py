@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmarks import risk
 from hydramem.verification import srmkg
-from hydramem.verification.fit import Examples
+from hydramem.verification.calibration.fit import Examples
 from tests.verification.projects import is_true, scored
 
 

@@ -1,0 +1,1 @@
+"""A project's own weights and thresholds: labels in, fitted, tried, kept."""
