@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hydramem.core.types import Candidate
-from hydramem.verification.cues import ALL_CUES, Wording, wording
+from hydramem.verification.cues import ALL_CUES, Wording, stem, wording
 from hydramem.verification.facts import Floats
 from hydramem.verification.reading import Place, Reading, is_topic, kind_of, places, read, subject_kind
 
@@ -47,7 +47,7 @@ _REACH = 5
 _PRONOUN = re.compile(r"\W*(?:he|she|it|they|i|we|his|her|its|their|the|this)\b", re.I)
 _STANDS = 0.6
 """What a pronoun counts for the name that it stands for."""
-_NEAR = 4.0
+_NEAR, _FAR = 4.0, 99.0
 _BACK = 600
 """Characters before a sentence in which its pronoun's name may stand."""
 _AND = re.compile(r"[\s,&\"“”']*(?:and|or)?[\s,&\"“”']*")
@@ -135,23 +135,36 @@ def _at(reading: Reading, place: Place, asked: _Asked) -> tuple[float, ...]:
     low, high = (int(edge) for edge in np.searchsorted(reading.starts, [begin, end]))
     words = [word for word in range(low, high) if not place[0] <= reading.starts[word] < place[1]]
     cues = [word for word in words if _is_cue(reading, word, asked)]
-    own = _distance(reading, cues, place)
+    listed = (_list_start(reading, place, begin), place[1])
+    own = min((_gap(reading, cue, listed), cue) for cue in cues) if cues else (_FAR, -1)
     foreign = [word for word in words if reading.words[word] in ALL_CUES - asked.told.cues]
-    other = _distance(reading, foreign, place)
+    other = min((_gap(reading, word, place) for word in foreign), default=_FAR)
     order = 0 if nearest is None else _order(reading, nearest, place, cues, asked.told)
-    rivals = _rivals(reading, place, asked, begin, end)
+    rivals = _rivals(reading, place, asked, (begin, listed[0], end))
+    beaten = any(_gap(reading, own[1], rival) < own[0] for rival in rivals) if cues else False
+    dated = _of_life(reading, place, asked)
+    if dated is not None:
+        # "Ada (1815 - 1852)" says when she was born and died without a word for it.
+        own, other, beaten = ((0.0, own[1]), _FAR, False) if dated else ((_FAR, -1), 0.0, True)
     return (
         1.0 if within else _STANDS if _stands(reading, begin, asked) else 0.0,
         float(np.exp(-gap / 80)),
-        float(bool(cues)),
-        float(np.exp(-own / _NEAR)),
-        float(any(0 <= _before(reading, cue, place) <= 2 for cue in cues)),
+        float(bool(cues) or dated is True),
+        float(np.exp(-own[0] / _NEAR)),
+        float(dated is True or any(0 <= _before(reading, cue, listed) <= 2 for cue in cues)),
         float(order > 0),
         float(order < 0),
         float(_is_denied(reading, cues, low, place)),
-        float(any(_distance(reading, cues, rival) < own for rival in rivals)),
-        float(np.exp(-other / _NEAR)) if other < own else 0.0,
+        float(beaten),
+        float(np.exp(-other / _NEAR)) if other < own[0] else 0.0,
     )
+
+
+def _of_life(reading: Reading, place: Place, asked: _Asked) -> bool | None:
+    """Say whether a date of a life is the one that is asked for; None where either is something else."""
+    role = reading.life.get(place[0])
+    wanted = {each for each in ("born", "died") if stem(each) in asked.told.cues}
+    return None if role is None or not wanted or not asked.topic else role in wanted
 
 
 def _stands(reading: Reading, begin: int, asked: _Asked) -> bool:
@@ -210,17 +223,31 @@ def _is_denied(reading: Reading, cues: Sequence[int], low: int, place: Place) ->
     return any(word in _NEGATIONS or word.endswith(("n't", "n’t")) for word in words)
 
 
-def _rivals(reading: Reading, place: Place, asked: _Asked, begin: int, end: int) -> Iterator[Place]:
-    """Yield other places of a sentence that name things of the object's kind, but the subject."""
+def _rivals(reading: Reading, place: Place, asked: _Asked, bounds: tuple[int, int, int]) -> Iterator[Place]:
+    """Yield other places of a sentence that name things of the object's kind, but the subject.
+
+    Args:
+        bounds: Where the sentence starts, the list that the object stands in, and where the sentence ends.
+    """
+    begin, listed, end = bounds
     for span in reading.spans:
         here = (span.start, span.end)
-        if not begin <= span.start < end or _overlap(here, place):
+        if not begin <= span.start < end or _overlap(here, place) or listed <= span.start < place[0]:
             continue
-        # "John and Ada": what is said of the one is said of the other.
-        listed = span.end <= place[0] and _AND.fullmatch(reading.text, span.end, place[0])
         alike = (span.type == "date") == (asked.kind == "date")
-        if alike and not listed and not any(_overlap(here, subject) for subject in asked.subjects):
+        if alike and not any(_overlap(here, subject) for subject in asked.subjects):
             yield here
+
+
+def _list_start(reading: Reading, place: Place, begin: int) -> int:
+    """Return where the list starts that a name ends: what "Bob, Eve and Ada" do, each of them does."""
+    start = place[0]
+    for span in reversed(reading.spans):
+        if begin <= span.start and span.end <= start:
+            if not _AND.fullmatch(reading.text, span.end, start):
+                break
+            start = span.start
+    return start
 
 
 def _overlap(one: Place, other: Place) -> bool:
@@ -232,8 +259,8 @@ def _before(reading: Reading, cue: int, place: Place) -> int:
     return int(np.searchsorted(reading.starts, place[0])) - cue - 1
 
 
-def _distance(reading: Reading, cues: Sequence[int], place: Place) -> float:
+def _gap(reading: Reading, cue: int, place: Place) -> float:
+    """Return how many words stand between a cue and a place, two more where the cue comes after."""
     first, last = np.searchsorted(reading.starts, [place[0], place[1]])
-    # A cue after its object is rarer than one before: "directed by X" against "X directed".
-    gaps = (first - cue - 1 if cue < first else 2 + cue - last for cue in cues)
-    return min((float(gap) for gap in gaps), default=99.0)
+    # "directed by X" is commoner than "X directed".
+    return float(first - cue - 1 if cue < first else 2 + cue - last)
