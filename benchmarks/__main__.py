@@ -5,7 +5,7 @@ python -m benchmarks results --runs DIR [--ablate]     every set and embedder, w
 python -m benchmarks scale [--out docs/scale.md]       latency by stage, memory, load time as a store grows
 python -m benchmarks walks                             walks over a large graph
 python -m benchmarks verification [--out PAGE]         how well true claims are told from false, and how fast
-python -m benchmarks risk                              whether calibrated thresholds carry the risk asked for
+python -m benchmarks risk [--out PAGE]                 whether calibrated thresholds carry the risk asked for
 """
 
 import argparse
@@ -13,8 +13,11 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from benchmarks import risk, scale, scale_page, verification, verification_page, walks
 from benchmarks.results import SETS, collect, page, where
@@ -79,8 +82,11 @@ def _scale(given: argparse.Namespace) -> int:
         return 2
     keep = None if given.keep is None else Path(given.keep)
     runs = []
+    measure = scale.measure if len(given.sizes) == 1 else _apart
     for size in given.sizes:
-        measured = scale.measure(folder, size, embedder=given.embedder, queries=given.queries, keep=keep)
+        measured = measure(
+            folder, size, embedder=given.embedder, queries=given.queries, writes=given.writes, keep=keep
+        )
         runs.append(asdict(measured))
         if not given.json:
             print(scale.shown(measured), flush=True)
@@ -111,6 +117,9 @@ def _risk(given: argparse.Namespace) -> int:
         return 2
     rows = risk.measure(data, splits=given.splits, labels=given.labels)
     print(json.dumps([asdict(row) for row in rows], indent=2) if given.json else risk.shown(rows))
+    if given.out is not None:
+        out = Path(given.out)
+        out.write_text(risk.placed(out.read_text(encoding="utf-8"), rows, where()), encoding="utf-8")
     return 0
 
 
@@ -120,6 +129,12 @@ def _data(given: argparse.Namespace) -> Path | None:
         print("say where the sets are: --data DIR or HYDRAMEM_BENCH_DATA", file=sys.stderr)
         return None
     return Path(data)
+
+
+def _apart(folder: Path, size: int, **options: Any) -> scale.Scale:
+    """Measure in a process of its own: memory that another store left behind would be taken for free."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(scale.measure, folder, size, **options).result()
 
 
 def _folder(given: argparse.Namespace, name: str) -> Path | None:
@@ -182,6 +197,7 @@ def _add_risk(measured: argparse.ArgumentParser) -> None:
         "--splits", type=int, default=risk.SPLITS, metavar="N", help="random splits of each set"
     )
     measured.add_argument("--labels", type=int, default=1000, metavar="N", help="most labels to calibrate on")
+    measured.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     measured.add_argument("--json", action="store_true")
     measured.set_defaults(run=_risk)
 
@@ -203,6 +219,7 @@ def _add_scale(scaled: argparse.ArgumentParser) -> None:
     scaled.add_argument("--sizes", nargs="+", type=int, default=(1_000, 10_000, 100_000), metavar="CHUNKS")
     scaled.add_argument("--embedder", choices=EMBEDDERS, default="auto", help="of the queries")
     scaled.add_argument("--queries", type=int, default=120, metavar="N", help="questions in each round")
+    scaled.add_argument("--writes", type=int, default=scale.WRITES, metavar="N", help="before the last round")
     scaled.add_argument("--keep", metavar="DIR", help="where filled stores are kept and found again")
     scaled.add_argument("--out", metavar="FILE", help="write the page, walks over large graphs included")
     scaled.add_argument("--json", action="store_true")

@@ -63,10 +63,11 @@ class Scale:
         questions: Asked in each round, no two alike.
         rounds: Rounds with the store as it was filled.
         after_writes: One right after single writes.
-        write_ms: Those writes, each embedded and committed.
-        fill_seconds: Filling the store; None where it was filled before.
+        writes: How many those were.
+        write_ms: The writes, each embedded and committed.
+        fill_seconds: Filling the store, on an earlier run where it was kept; None where nobody noted it.
         snapshot_seconds, snapshot_mb: Loading the snapshot from the graph store, and its memory.
-        vectors_mb: Memory that came with the first questions: vectors and filters, the model apart.
+        vectors_mb: Memory that came with the first questions: vectors, filters and what the stores cache.
         rss_mb: Resident memory at the end.
     """
 
@@ -77,6 +78,7 @@ class Scale:
     questions: int
     rounds: tuple[Round, ...]
     after_writes: Round
+    writes: int
     write_ms: Pair
     fill_seconds: float | None
     snapshot_seconds: float
@@ -92,7 +94,9 @@ class Scale:
         return min(self.rounds, key=lambda one: one.recall[0])
 
 
-def measure(folder: Path, size: int, *, embedder: str, queries: int, keep: Path | None = None) -> Scale:
+def measure(
+    folder: Path, size: int, *, embedder: str, queries: int, writes: int = WRITES, keep: Path | None = None
+) -> Scale:
     """Fill a store and ask it.
 
     Args:
@@ -100,6 +104,7 @@ def measure(folder: Path, size: int, *, embedder: str, queries: int, keep: Path 
         size: Chunks.
         embedder: Of a sample of the chunks, and of the queries.
         queries: Questions a round; fewer where the set has not enough for no two to be alike.
+        writes: Single writes before the last round.
         keep: Folder where filled stores are kept; one that is there is not filled again.
     """
     asked = questions(folder)
@@ -110,15 +115,16 @@ def measure(folder: Path, size: int, *, embedder: str, queries: int, keep: Path 
     model.embed_query("loads the model, which is not counted")
     with tempfile.TemporaryDirectory() as scratch:
         filled = (keep or Path(scratch)) / f"scale-{size}"
-        seconds = None
+        took = filled.with_suffix(".seconds")
         if not filled.is_dir():
             started = perf_counter()
             fill(Path(scratch) / "filling", passages(folder), size, model)
-            seconds = perf_counter() - started
+            took.write_text(str(perf_counter() - started), encoding="ascii")
             shutil.move(Path(scratch) / "filling", filled)
+        seconds = float(took.read_text(encoding="ascii")) if took.is_file() else None
         path = Path(shutil.copytree(filled, Path(scratch) / "store"))
         with hydramem.connect(path, embedder=model, project=PROJECT) as memory:
-            return _measured(memory, asked, count, size, model, seconds)
+            return _measured(memory, asked, count, size, model, writes, seconds)
 
 
 def _measured(
@@ -127,6 +133,7 @@ def _measured(
     count: int,
     size: int,
     model: Embedder,
+    single: int,
     fill_seconds: float | None,
 ) -> Scale:
     before, started = _resident(), perf_counter()
@@ -138,9 +145,8 @@ def _measured(
         memory.recall(query)
     vectors_mb = _resident() - before
     rounds = tuple(_round(memory, part, model) for part in parts[:ROUNDS])
-    writes = _times(
-        lambda number: memory.remember(f"Note {number}: {parts[0][number % count]}"), range(WRITES)
-    )
+    notes = [f"Note {number}: {parts[0][number % count]}" for number in range(single)]
+    writes = _times(memory.remember, notes)
     return Scale(
         chunks=size,
         nodes=snapshot.size,
@@ -149,6 +155,7 @@ def _measured(
         questions=count,
         rounds=rounds,
         after_writes=_round(memory, parts[ROUNDS], model),
+        writes=single,
         write_ms=writes,
         fill_seconds=fill_seconds,
         snapshot_seconds=loaded,
@@ -210,7 +217,7 @@ def shown(scale: Scale) -> str:
             f"  recall {_pair(scale.best.recall)}   embedder alone {_pair(scale.best.embed)}   "
             f"ratio {scale.best.ratio:.1f} (rounds: {spread})",
             f"    {stages}",
-            f"  after {WRITES} writes {_pair(after.recall)}   embedder alone {_pair(after.embed)}   "
+            f"  after {scale.writes} writes {_pair(after.recall)}   embedder alone {_pair(after.embed)}   "
             f"ratio {after.ratio:.1f}   a write {_pair(scale.write_ms)}",
             f"    {later}",
             f"  snapshot loaded in {scale.snapshot_seconds:.2f} s, {scale.snapshot_mb:.0f} MB; "
