@@ -1040,7 +1040,12 @@ class Memory:
     # Check --------------------------------------------------------------------------------------
 
     def conflicts(
-        self, entity: str | None = None, *, limit: int = 20, project: str | None = None
+        self,
+        entity: str | None = None,
+        *,
+        limit: int = 20,
+        include_private: bool = True,
+        project: str | None = None,
     ) -> Conflicts:
         """Find what contradicts what: relations and sentences that cannot both be true, with both sides.
 
@@ -1052,6 +1057,7 @@ class Memory:
         Args:
             entity: Name or alias that it is about; the whole project where not given.
             limit: Most conflicts to return.
+            include_private: Whether sentences of private memories are compared.
             project: Namespace to read; the handle's own where not given.
 
         Raises:
@@ -1066,6 +1072,7 @@ class Memory:
             settings=store.config.verification,
             generator=self._generator("verify"),
             limit=check_count(limit, name="limit", most=_MAX_PAGE),
+            include_private=include_private,
         )
 
     def verify(

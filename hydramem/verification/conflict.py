@@ -6,6 +6,7 @@ reads what the rules found, and may find that both can be true. Nothing is chang
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 
 from hydramem.core.config import VerificationConfig
@@ -33,6 +34,7 @@ def conflicts(
     settings: VerificationConfig,
     generator: Generator | None,
     limit: int,
+    include_private: bool = True,
 ) -> Conflicts:
     """Find what contradicts what in a project.
 
@@ -43,9 +45,11 @@ def conflicts(
         settings: Functional types, and how many pairs a model may read.
         generator: Reads what the rules found; None leaves it at these.
         limit: Most conflicts.
+        include_private: Whether sentences of private memories are compared.
     """
+    where = replace(_COMPARED, projects=(snapshot.project,), include_private=include_private)
     of_relations, more = _of_relations(node, snapshot, graph, settings, limit)
-    chunks = tuple(_chunks(node, snapshot, graph))
+    chunks = tuple(_chunks(node, snapshot, graph, where))
     name = None if node is None else snapshot.label(node)
     told = {frozenset((a, b)) for one in of_relations for a in one.older.evidence for b in one.newer.evidence}
     of_texts = [
@@ -63,14 +67,13 @@ def conflicts(
     return Conflicts(conflicts=kept, chunks=len(chunks), notes=(*notes, *said))
 
 
-def _chunks(node: int | None, snapshot: Snapshot, graph: GraphStore) -> Iterator[Chunk]:
+def _chunks(node: int | None, snapshot: Snapshot, graph: GraphStore, where: ChunkFilter) -> Iterator[Chunk]:
     if node is None:
         every = (chunk for batch in graph.scan_chunks() for chunk in batch)
-        own = (chunk for chunk in every if chunk.project == snapshot.project)
-        yield from islice((chunk for chunk in own if _COMPARED.admits(chunk)), MOST_CHUNKS)
+        yield from islice((chunk for chunk in every if where.admits(chunk)), MOST_CHUNKS)
         return
     ids = [mention.chunk for mention in graph.mentioned([snapshot.nodes.ids[node]])]
-    yield from (chunk for chunk in graph.chunks(ids[:_MOST_OF_ENTITY]) if _COMPARED.admits(chunk))
+    yield from (chunk for chunk in graph.chunks(ids[:_MOST_OF_ENTITY]) if where.admits(chunk))
 
 
 def _of_relations(

@@ -1,5 +1,6 @@
 """Conflicts: what rules find in relations and texts, what they leave alone, and what a model may do to it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -115,6 +116,19 @@ def test_what_the_store_shows_to_be_functional_counts_less() -> None:
 
 def test_texts_that_differ_in_a_telling_place() -> None:
     found = find(SLOW, FAST)
+    graph = InMemoryGraph()
+    graph.write(write(SLOW, replace(FAST, private=True)))
+    seen = Snapshots(graph).of(P)
+    public = conflicts(
+        None,
+        snapshot=seen,
+        graph=graph,
+        settings=VerificationConfig(),
+        generator=None,
+        limit=5,
+        include_private=False,
+    )
+    assert (public.conflicts, public.chunks) == ((), 1)
     assert told(found) == {
         ("number", "The Atlas export takes 5 minutes.", "The Atlas export takes 8 minutes.")
     }
