@@ -25,7 +25,7 @@ class StorageConfig:
         graph: Graph engine: ladybug, kuzu, or memory (nothing is kept; for tests and trials).
         buffer_pool_mb: Memory that the graph engine may use for pages, in MiB.
         max_db_gb: Address space reserved for the graph file, in GiB; a power of two.
-        index_rows: Rows up to which vectors are searched in memory, exactly (1.6 kB a row at 384
+        index_rows: Rows up to which vectors are searched in memory, exactly (2 kB a row at 384
             dimensions); above, by an index on disk.
         compact_fragments: Vector-store fragments from which it is compacted.
         compact_unindexed: Rows outside the full-text index from which it is brought up to date.
