@@ -73,7 +73,7 @@ def month(number: int) -> datetime:
     return datetime(2000 + number // 12, number % 12 + 1, 1, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_reads_of_other_times_answer_as_a_plain_model_does(memory: hydramem.Memory, seed: int) -> None:
     chance, model = random.Random(seed), Model()
     memory.relate("Ada", "knows", "Grace")
