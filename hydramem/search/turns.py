@@ -3,7 +3,7 @@
 An answer seldom repeats its question, so short turns lean on their neighbours, most of all on the ones
 before; long ones speak for themselves. A turn of few words, or one that only asks, seldom holds what is
 looked for. A query that names one speaker is about what that one said; one in the first person, about
-what its asker said.
+what its asker said, in few words or as a question too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -99,7 +99,7 @@ def _weighed(plan: Plan, found: Sequence[Fused], settings: SearchConfig) -> dict
     held = np.array([gains.get(node, 0.0) for node in reached.tolist()])
     score = held.copy()
     score[: len(own)] += own
-    said = score * (_substance(snapshot, reached) - 1)
+    said = score * (_substance(snapshot, reached) - 1) * ~_askers_own(plan, reached)
     spoken = (score + said) * _spoken(plan, reached, settings)
     weighed = {}
     columns = reached.tolist(), held.tolist(), said.tolist(), spoken.tolist()
@@ -150,5 +150,9 @@ def _spoken(plan: Plan, nodes: NDArray[np.int64], settings: SearchConfig) -> Flo
     if len(plan.speakers) == 1:
         gain += settings.speaker_weight * (authors == plan.speakers[0])
     if plan.askers:
-        gain += settings.asker_weight * np.isin(authors, plan.askers)
+        gain += settings.asker_weight * _askers_own(plan, nodes)
     return gain
+
+
+def _askers_own(plan: Plan, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    return np.isin(plan.snapshot.nodes.author[nodes], plan.askers)

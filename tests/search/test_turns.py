@@ -52,6 +52,13 @@ def test_who_is_named_and_who_asks_is_favoured() -> None:
     assert "speaker" in mine["t-1"].parts and "speaker" not in mine["t-0"].parts
 
 
+def test_what_the_asker_asked_counts_in_full() -> None:
+    asked = load(P, *tables(turn("s", 0, "how do I pick a lock?", author="user", tokens=6)))
+    for query, less in (("what did I ask about locks?", False), ("who asked about locks?", True)):
+        found = in_conversation(ranked({"s-0": {"text": 0.5}}), [plan(query, asked)], SearchConfig())
+        assert ("substance" in found[0].parts) is less
+
+
 def test_what_is_no_turn_stays_as_it_is() -> None:
     assert weighed("key", {"page": 0.5})["page"].parts == {"text": 0.5}
     assert at_turns_length({"page": 2.0, "gone": 1.0}, SNAPSHOT) == {"page": 2.0, "gone": 1.0}
