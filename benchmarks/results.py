@@ -52,6 +52,14 @@ def where() -> dict[str, Any]:
     }
 
 
+def with_section(page: str, title: str, lines: Sequence[str]) -> str:
+    """Return a page with a section in the place of an older one of that title, else at its end."""
+    before, _, after = page.partition(f"{title}\n")
+    rest = after.partition("\n## ")
+    following = ["## " + rest[2].rstrip("\n"), ""] if rest[1] else []
+    return "\n".join([before.rstrip("\n"), "", title, *lines, "", *following])
+
+
 def page(runs: Sequence[Run]) -> str:
     """Return the results page of some runs."""
     return "\n".join(

@@ -5,13 +5,14 @@ serve, and what they accept. The share of false ones among the accepted is to be
 than was asked.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.claims import GRAPHS, Labelled, of_graph, of_passages
+from benchmarks.results import table, with_section
 from hydramem.core.config import VerificationConfig
 from hydramem.verification import srmkg
 from hydramem.verification.calibration import fit
@@ -19,6 +20,7 @@ from hydramem.verification.calibration.fit import Examples
 from hydramem.verification.calibration.trial import try_out
 from hydramem.verification.weights import DEFAULT
 
+TITLE = "## Calibration"
 SPLITS = 20
 ASKED = (0.02, 0.05, 0.1)
 _MOST_LABELS = 1000
@@ -108,6 +110,38 @@ def _one(given: Examples, labels: int, asked: float, split: int) -> tuple[float,
     before, after = fit.quality(rest, fit.probabilities(rest, DEFAULT)), fit.quality(rest, chances)
     wrong = float((~rest.true[accepted]).mean()) if accepted.any() else 0.0
     return wrong, float(accepted.mean()), before.auc, after.auc, before.brier, after.brier
+
+
+def placed(page: str, rows: Sequence[Kept], made: Mapping[str, str]) -> str:
+    """Return the results page with these rows, in the place of older ones.
+
+    Args:
+        page: As it was.
+        rows: What was measured.
+        made: When and where (`results.where`).
+    """
+    columns = (
+        *("set", "labels", "asked", "false among accepted", "worst split", "accepted", "splits with none"),
+        *("AUC", "Brier"),
+    )
+    lines = [
+        "",
+        "Written by `python -m benchmarks risk --out`. Means over random splits: `calibrate` learns from",
+        "some labels of a set, asked to keep the share of wrong ones among the accepted, and the rest is",
+        "judged by the weights and the threshold that serve then.",
+        f"{SPLITS} splits a set, {made['date']}, {made['machine']}.",
+        "",
+        *table(columns, [_row(row) for row in rows]),
+    ]
+    return with_section(page, TITLE, lines)
+
+
+def _row(row: Kept) -> tuple[str, ...]:
+    return (
+        *(row.set, str(row.labels), f"{row.asked:g}", f"{row.false_accept:.3f}", f"{row.highest:.3f}"),
+        *(f"{row.accepted:.2f}", str(row.none), f"{row.auc_before:.3f} to {row.auc_after:.3f}"),
+        f"{row.brier_before:.3f} to {row.brier_after:.3f}",
+    )
 
 
 def shown(rows: Sequence[Kept]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.results import table
+from benchmarks.results import table, with_section
 
 TITLE = "## Verification"
 
@@ -12,14 +12,12 @@ Run = Mapping[str, Any]
 
 
 def placed(page: str, run: Run) -> str:
-    """Return a page with the section of a run at its end, in the place of an older one."""
-    before = page.partition(f"{TITLE}\n")[0].rstrip("\n")
-    return "\n".join([before, "", *_section(run), ""])
+    """Return a page with the section of a run, in the place of an older one."""
+    return with_section(page, TITLE, _section(run))
 
 
 def _section(run: Run) -> list[str]:
     return [
-        TITLE,
         "",
         "Written by `python -m benchmarks verification --out`. Claims of knowledge graphs, and claims that",
         "rest on passages alone, judged by the first stage with the weights that come with the package: no",

@@ -88,7 +88,7 @@ def test_labels_that_teach_nothing_change_nothing(project: Project) -> None:
     done = run(project)
     fitted, shipped = done.measures[1], done.measures[0]
     assert abs(fitted.auc - shipped.auc) < 0.05  # few labels do not ruin it
-    assert done.applied == (fitted.brier < shipped.brier and fitted.auc > shipped.auc - 0.005)
+    assert done.applied == (fitted.brier < shipped.brier and fitted.auc > shipped.auc - 0.05)
 
 
 def test_a_threshold_by_risk_is_kept_and_asked_for_again(project: Project) -> None:
