@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hydramem.core.ids import entity_key
 from hydramem.core.types import Candidate, Chunk, Entity
 from hydramem.graph.names import COMMON_WORDS
+from hydramem.ingest.screen.screen import threats_in
 from hydramem.storage.store import indexed_text
 
 _PASSAGES = 3
@@ -15,11 +16,10 @@ _PASSAGE_CHARS = 3000
 _QUOTE_CHARS = 1500
 # Scripts before this one set words apart, so that a quote of part of a word is none.
 _FIRST_UNSPACED = "\u0e00"
-# Evidence that speaks to its reader is no evidence: whoever wrote it wants a verdict, not to be read.
+# What asks for a verdict, beside the orders that no memory may give.
 _ADDRESSED = re.compile(
     r"\bGROUNDED\b"
-    r"|\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instructions?|rules|prompts?)\b"
-    r"|\b(?:answer|reply|respond|output)\b.{0,20}\b(?:grounded|verdict)\b"
+    r"|\b(?:answer|reply|respond|output)\b.{0,20}\bverdict\b"
     r"|\byou are (?:now )?(?:a|an|the) (?:\w+ )?(?:assistant|judge|verifier|language model)\b",
     re.IGNORECASE | re.DOTALL,
 )
@@ -123,8 +123,8 @@ def _excerpt(text: str, named: Sequence[frozenset[str]]) -> str:
 
 
 def addressed(shown: Shown) -> bool:
-    """Say whether evidence speaks to who reads it, rather than of the claim."""
-    return any(_ADDRESSED.search(text) for text in shown.texts)
+    """Say whether evidence speaks to who reads it, or hides something: then it is not read, only told of."""
+    return any(_ADDRESSED.search(text) or threats_in(text) for text in shown.texts)
 
 
 def names(entity: Entity) -> frozenset[str]:
