@@ -12,7 +12,7 @@ from hydramem.core.types import Candidate, Relation, Verdict
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.store import GraphStore
 from hydramem.verification.stored import verify_stored
-from hydramem.verification.verify import NO_MODEL, Judge
+from hydramem.verification.verify import Judge
 
 
 class Accepting:
@@ -52,8 +52,9 @@ class Accepting:
         waiting, rejected = len(self._deferred), len(self._rejected)
         if not waiting and not self._sampled:
             return Decisions(rejected=rejected)
-        if self._judge.generator() is None:
-            return Decisions(deferred=waiting, rejected=rejected, notes=(NO_MODEL,) if waiting else ())
+        generator, absent = self._judge.model()
+        if generator is None:
+            return Decisions(deferred=waiting, rejected=rejected, notes=(absent,) if waiting else ())
         most = self._judge.settings.vog_max_candidates
         chosen = dict([*self._deferred.items(), *self._sampled.items()][:most])
         stored = graph.relations(sorted({row.subject for row in chosen.values()}))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.config import VerificationConfig
+from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.ids import content_hash
 from hydramem.core.types import Candidate, Layer, Verdict
 from hydramem.graph.snapshot import Snapshot
@@ -52,6 +53,7 @@ def verify(
     settings: VerificationConfig,
     generator: Generator | None,
     replies: Replies,
+    absent: str = NO_MODEL,
     similarity: NDArray[np.floating] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Judged:
@@ -64,6 +66,7 @@ def verify(
         settings: Thresholds, and what a model may be asked.
         generator: Reads evidence; None leaves what is open deferred.
         replies: What models said before.
+        absent: Why there is no generator, where there is none.
         similarity: As for `srmkg.features`.
         progress: Called with claims that a model has read and those that it is to read.
     """
@@ -81,7 +84,7 @@ def verify(
         for place, each in enumerate(candidates)
         if verdicts[place].decision == "deferred" and each.passages
     ]
-    told, usage = dict.fromkeys(open_, NO_MODEL), Usage()
+    told, usage = dict.fromkeys(open_, absent), Usage()
     if generator is not None:
         sampled = [
             place
@@ -196,11 +199,21 @@ class Judge:
         self, candidates: Sequence[Candidate], *, progress: Callable[[int, int], None] | None = None
     ) -> Judged:
         """Judge relations by both stages."""
-        return self._run(candidates, self.generator(), progress) if candidates else _NOTHING
+        if not candidates:
+            return _NOTHING
+        generator, absent = self.model()
+        return self._run(candidates, generator, absent, progress)
+
+    def model(self) -> tuple[Generator | None, str]:
+        """Return the model, or why there is none: one that cannot be had must not fail what is judged."""
+        try:
+            return self.generator(), NO_MODEL
+        except ModelUnavailableError as error:
+            return None, f"the model cannot be asked: {error}"
 
     def without_model(self, candidates: Sequence[Candidate]) -> Judged:
         """Judge relations by the first stage alone, where a writer cannot wait for a model."""
-        return self._run(candidates, None, None) if candidates else _NOTHING
+        return self._run(candidates, None, NO_MODEL, None) if candidates else _NOTHING
 
     def is_sampled(self, candidate: Candidate) -> bool:
         """Say whether a model reads the evidence of a relation though the first stage decided on it."""
@@ -210,6 +223,7 @@ class Judge:
         self,
         candidates: Sequence[Candidate],
         generator: Generator | None,
+        absent: str,
         progress: Callable[[int, int], None] | None,
     ) -> Judged:
         return verify(
@@ -219,6 +233,7 @@ class Judge:
             settings=self.settings,
             generator=generator,
             replies=self.replies,
+            absent=absent,
             progress=progress,
         )
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 import hydramem
+from hydramem.core.config import load_config
 from hydramem.core.errors import InvalidInputError, ModelReplyError, ModelUnavailableError, NotFoundError
 from hydramem.core.results import RelationView
 from hydramem.core.types import Candidate, Verdict
@@ -128,6 +129,19 @@ def test_nothing_is_accepted_where_the_model_fails(connect: Connect, failure: ob
     told = memory.verify()
     assert (told.accepted, told.deferred) == (0, 1)
     assert told.reasons[0] in told.relations[0].explanation.replace("It waits: ", "")
+
+
+def test_a_model_that_cannot_be_had_costs_its_verdict_and_nothing_else(tmp_path):
+    settings = {"STORAGE_GRAPH": "memory", "EMBEDDING_MODEL": "hash", "LLM_PROVIDER": "anthropic"}
+    settings["LLM_API_KEY_ENV"] = "NO_SUCH_KEY"
+    settings |= {f"VERIFICATION_{name.upper()}": value for name, value in OPEN.items()}
+    given = {f"HYDRAMEM_{name}": value for name, value in settings.items()}
+    with hydramem.connect(tmp_path, config=load_config(environment=given)) as memory:
+        memory.remember(LEADS)
+        assert only(memory).verdict == "deferred"
+        told = memory.verify()
+        assert "NO_SUCH_KEY" in told.reasons[0]
+        assert told.deferred == 1
 
 
 def test_after_an_outage_the_model_is_left_alone_for_the_run(connect: Connect):
