@@ -1,18 +1,20 @@
-"""What was learned of a project's graph, kept until the graph has grown by a tenth."""
+"""What was learned of a project's relations, kept until there are a tenth more of them."""
 
 import threading
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from hydramem.graph.names import NameIndex
-from hydramem.graph.view import Snapshot
+from hydramem.graph.view import RELATION, Snapshot
 from hydramem.verification.facts import Facts, lay_out
 from hydramem.verification.likeness import Profiles, profiles
 from hydramem.verification.paths import Rules, learn
 
 _GROWTH = 0.1
 _QUICK = 1000
-"""Edges that are learned afresh each time."""
+"""Relations that are learned afresh each time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +22,7 @@ class Learned:
     """A graph's relations, what its paths mean and what its nodes are like, at one moment.
 
     Attributes:
-        edges: How many edges the graph had then.
+        edges: How many relations the graph had then, of any state.
     """
 
     facts: Facts
@@ -45,14 +47,16 @@ def learned(snapshot: Snapshot) -> Learned:
         known = _kept.get(index)
     if known is None or not _serves(known, snapshot):
         facts = lay_out(snapshot)
-        known = Learned(
-            facts=facts, rules=learn(facts), profiles=profiles(facts), edges=len(snapshot.edges.kind)
-        )
+        known = Learned(facts=facts, rules=learn(facts), profiles=profiles(facts), edges=_relations(snapshot))
         with _keeping:
             _kept[index] = known
     return known
 
 
 def _serves(known: Learned, snapshot: Snapshot) -> bool:
-    edges = len(snapshot.edges.kind)
+    edges = _relations(snapshot)
     return known.edges <= edges <= known.edges * (1 + _GROWTH) and edges > _QUICK
+
+
+def _relations(snapshot: Snapshot) -> int:
+    return int(np.count_nonzero(snapshot.edges.kind == RELATION))
