@@ -37,7 +37,7 @@ KINDS = ("passage", "note", "fact", "event", "turn")
 SCOPES = ("/", "", "/project/alpha", "/project/alphabet", "/project/alpha/x", "/project/", "//", "/'")
 
 texts = st.sampled_from(("x", "'); MATCH (n) DETACH DELETE n //", '"`$p\\', "東京 É", "", "C++")) | st.text(
-    alphabet=st.characters(exclude_characters="\0"), max_size=12
+    alphabet=st.characters(codec="utf-8", exclude_characters="\0"), max_size=12
 )
 # Some text that no store can hold: asked for, it is found nowhere.
 any_texts = texts | st.sampled_from(("\0", "a\ud800b", "\udfff"))
