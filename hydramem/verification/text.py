@@ -5,6 +5,7 @@ kind stands nearer to them competes with it.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -50,6 +51,7 @@ _STANDS = 0.6
 _NEAR, _FAR = 4.0, 99.0
 _BACK = 600
 """Characters before a sentence in which its pronoun's name may stand."""
+_LONGEST_JOIN = 40
 _AND = re.compile(r"[\s,&\"“”']*(?:and|or)?[\s,&\"“”']*")
 
 
@@ -235,7 +237,8 @@ def _rivals(reading: Reading, place: Place, asked: _Asked, bounds: tuple[int, in
         if not begin <= span.start < end or _overlap(here, place) or listed <= span.start < place[0]:
             continue
         alike = (span.type == "date") == (asked.kind == "date")
-        if alike and not any(_overlap(here, subject) for subject in asked.subjects):
+        before = bisect_left(asked.subjects, (span.end, 0)) - 1
+        if alike and (before < 0 or asked.subjects[before][1] <= span.start):
             yield here
 
 
@@ -244,7 +247,8 @@ def _list_start(reading: Reading, place: Place, begin: int) -> int:
     start = place[0]
     for span in reversed(reading.spans):
         if begin <= span.start and span.end <= start:
-            if not _AND.fullmatch(reading.text, span.end, start):
+            apart = start - span.end > _LONGEST_JOIN
+            if apart or not _AND.fullmatch(reading.text, span.end, start):
                 break
             start = span.start
     return start
@@ -263,4 +267,4 @@ def _gap(reading: Reading, cue: int, place: Place) -> float:
     """Return how many words stand between a cue and a place, two more where the cue comes after."""
     first, last = np.searchsorted(reading.starts, [place[0], place[1]])
     # "directed by X" is commoner than "X directed".
-    return float(first - cue - 1 if cue < first else 2 + cue - last)
+    return float(max(first - cue - 1 if cue < first else 2 + cue - last, 0))

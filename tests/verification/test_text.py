@@ -1,7 +1,7 @@
 """What a passage says of a claim."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hydramem.core.types import Candidate
@@ -85,6 +85,7 @@ def test_of_several_passages_the_one_that_says_most_counts() -> None:
     assert text.said([candidate])[0].sentence == "Ada leads billing."
 
 
+@example("", "A0", "A0", "0.0")
 @given(st.text(max_size=200), st.text(max_size=30), st.text(max_size=30), st.text(max_size=30))
 def test_any_text_is_read(passage: str, subject: str, type: str, object: str) -> None:
     found = said(f"{passage} {subject} {object}", subject or "x", type, object or "y")
