@@ -146,6 +146,8 @@ def _hits(found: Recall, out: "Console") -> None:
 
 
 def _calibrated(done: Calibrated, out: "Console") -> None:
+    if done.imported:
+        out.print(f"reviews stored: {done.imported}")
     out.print(plain(done.explanation), markup=False)
     if done.measures:
         _rows(done.measures, out)
@@ -155,7 +157,7 @@ def _calibrated(done: Calibrated, out: "Console") -> None:
     )
     if done.true or done.false:
         who = f"{done.people} of people, {done.models} of models"
-        out.print(f"labels: {who}; {done.true} true, {done.false} false; {done.imported} new in this call")
+        out.print(f"labels: {who}; {done.true} true, {done.false} false")
     for note in done.notes:
         out.print(plain(note), style="yellow", markup=False)
 

@@ -62,7 +62,7 @@ def test_it_never_learns_from_its_own_verdicts(project: Project) -> None:
     done = run(project)
     assert not done.applied
     assert (done.people, done.models) == (0, 0)
-    assert "0 labels" in done.explanation
+    assert "there are 0 " in done.explanation
 
     project.put(*(judged(row, not is_true(row), verifier="vog:m") for row in rows[:60]))
     done = run(project)
@@ -76,7 +76,7 @@ def test_too_few_labels_or_one_kind_are_refused_and_it_says_why(true: int, false
     project.put(*(judged(row, place < true) for place, row in enumerate(rows)))
     done = run(project)
     assert not done.applied
-    assert f"{true} true and {false} false, and it takes 40, with 10 of each" in done.explanation
+    assert f"there are {true + false} ({true} true, {false} false)" in done.explanation
     assert project.calibrations.of("p") == SHIPPED
 
 
