@@ -52,6 +52,8 @@ _NEAR, _FAR = 4.0, 99.0
 _BACK = 600
 """Characters before a sentence in which its pronoun's name may stand."""
 _LONGEST_JOIN = 40
+_MOST_WORDS = 100
+"""Words on either side of the object that are looked at: a text may be one endless sentence."""
 _AND = re.compile(r"[\s,&\"“”']*(?:and|or)?[\s,&\"“”']*")
 
 
@@ -134,7 +136,8 @@ def _at(reading: Reading, place: Place, asked: _Asked) -> tuple[float, ...]:
     within = [subject for subject in asked.subjects if begin <= subject[0] < end and subject != place]
     nearest = min(within, key=lambda subject: abs(subject[0] - place[0]), default=None)
     gap = 400 if nearest is None else abs(nearest[0] - place[0])
-    low, high = (int(edge) for edge in np.searchsorted(reading.starts, [begin, end]))
+    low, at, high = (int(edge) for edge in np.searchsorted(reading.starts, [begin, place[0], end]))
+    low, high = max(low, at - _MOST_WORDS), min(high, at + _MOST_WORDS)
     words = [word for word in range(low, high) if not place[0] <= reading.starts[word] < place[1]]
     cues = [word for word in words if _is_cue(reading, word, asked)]
     listed = (_list_start(reading, place, begin), place[1])
