@@ -181,9 +181,9 @@ def _lacking(told: Calibrated) -> str | None:
     if count >= LEAST_LABELS and min(told.true, told.false) >= LEAST_OF_EACH:
         return None
     return (
-        f"Not calibrated: of the {LEAST_LABELS} labels by people and models that it takes, {LEAST_OF_EACH} of "
-        f"each kind at least, there are {count} ({told.true} true, {told.false} false). Review what `hydramem "
-        "calibrate --export FILE` writes; verify, with a model configured, gives labels too"
+        f"Not calibrated: of the {LEAST_LABELS} labels by people and models that it takes, "
+        f"{LEAST_OF_EACH} of each kind at least, there are {count} ({told.true} true, {told.false} false). "
+        "Review what `hydramem calibrate --export FILE` writes; verify, with a model configured, gives labels too"
     )
 
 
