@@ -183,7 +183,7 @@ def _lacking(told: Calibrated) -> str | None:
     return (
         f"Not calibrated: of the {LEAST_LABELS} labels by people and models that it takes, "
         f"{LEAST_OF_EACH} of each kind at least, there are {count} ({told.true} true, {told.false} false). "
-        "Review what `hydramem calibrate --export FILE` writes; verify, with a model configured, gives labels too"
+        "Review what `hydramem calibrate --export FILE` writes; verify with a model gives labels too"
     )
 
 
