@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hydramem.core.errors import HydraMemError
     from hydramem.core.results import Hit, Ingested, Recall, Remembered
     from hydramem.core.types import Chunk, Entity
-    from hydramem.memory import Memory, connect
+    from hydramem.memory.memory import Memory, connect
 
 __version__ = "0.1.0"
 
@@ -33,8 +33,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "connect": "hydramem.memory",
-    "Memory": "hydramem.memory",
+    "connect": "hydramem.memory.memory",
+    "Memory": "hydramem.memory.memory",
     "Config": "hydramem.core.config",
     "HydraMemError": "hydramem.core.errors",
     "Chunk": "hydramem.core.types",

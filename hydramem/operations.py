@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, get_args, get_type_hints
 
-from hydramem.memory import Memory
+from hydramem.memory.memory import Memory
 from hydramem.storage.changes import acting_as
 
 log = logging.getLogger(__name__)

@@ -25,7 +25,7 @@ from hydramem.core.config import ServerConfig
 from hydramem.core.errors import ConfigError, HydraMemError, InvalidInputError
 from hydramem.core.results import Ingested, SkippedSource
 from hydramem.ingest.read import find
-from hydramem.memory import Memory
+from hydramem.memory.memory import Memory
 from hydramem.operations import OPERATIONS, Operation, call
 
 Tools = Literal["agent", "all"]
@@ -154,9 +154,7 @@ def _ingest(
     return replace(done, skipped=(*done.skipped, *outside))
 
 
-def _with_files(
-    arguments: Mapping[str, Any], names: Sequence[str], settings: ServerConfig
-) -> dict[str, Any]:
+def _with_files(arguments: Mapping[str, Any], names: Sequence[str], settings: ServerConfig) -> dict[str, Any]:
     """Return arguments whose files are inside the allowed folders, links resolved."""
     roots = _roots(settings)
     given = {name: arguments[name] for name in names if arguments.get(name) is not None}

@@ -50,7 +50,7 @@ def test_the_four_surfaces_agree(tmp_path):
     rows = [operation.name for operation in OPERATIONS]
     assert len(rows) == len(set(rows))
 
-    methods = {name for name in vars(hydramem.Memory) if not name.startswith("_")} - HANDLE
+    methods = {name for name in dir(hydramem.Memory) if not name.startswith("_")} - HANDLE
     assert methods == set(rows)
 
     commands = {name for name in build() if not name.startswith("-")}

@@ -46,6 +46,16 @@ def test_two_connects_to_one_real_path_share_one_handle(tmp_path: Path, settings
         assert again.get(id).text == "Ada leads billing."
 
 
+def test_projects_are_read_together_only_where_a_call_names_both(tmp_path: Path, settings: Config) -> None:
+    with hydramem.connect(tmp_path, config=settings, project="alpha") as memory:
+        here = memory.remember("Kestrel is deployed from Oslo.").id
+        there = memory.remember("Kestrel is deployed by Priya.", project="beta").id
+        assert {hit.id for hit in memory.recall("Kestrel deployed").hits} == {here}
+        assert {hit.id for hit in memory.recall("Kestrel deployed", also=["beta"]).hits} == {here, there}
+        with pytest.raises(InvalidInputError, match="project"):
+            memory.recall("Kestrel", also=[" "])
+
+
 def test_a_closed_handle_says_so_while_another_goes_on(tmp_path: Path, settings: Config) -> None:
     first = hydramem.connect(tmp_path, config=settings)
     with hydramem.connect(tmp_path, config=settings) as second:

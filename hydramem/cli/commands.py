@@ -13,7 +13,7 @@ from hydramem.cli.progress import reporting
 from hydramem.cli.show import show
 from hydramem.core import docstrings
 from hydramem.core.errors import InvalidInputError
-from hydramem.memory import Memory
+from hydramem.memory.memory import Memory
 from hydramem.operations import OPERATIONS, Operation, call
 
 _TITLES = {"write": "Write", "read": "Read", "check": "Check", "tend": "Tend"}

@@ -14,7 +14,7 @@ from hydramem.cli.invocation import Invocation
 from hydramem.cli.progress import reporting
 from hydramem.cli.show import console, plain, shortened, show, write
 from hydramem.core.errors import NotFoundError
-from hydramem.memory import Memory
+from hydramem.memory.memory import Memory
 from hydramem.operations import OPERATIONS, call
 
 if TYPE_CHECKING:

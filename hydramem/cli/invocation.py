@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from hydramem.core.config import Config, load_config
 from hydramem.core.errors import NotFoundError
-from hydramem.memory import Memory, config_file, connect
+from hydramem.memory.memory import Memory, config_file, connect
 
 HOME_VARIABLE = "HYDRAMEM_HOME"
 

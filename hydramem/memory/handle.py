@@ -1,0 +1,118 @@
+"""The handle on an opened folder that every operation stands on."""
+
+import threading
+from pathlib import Path as FilePath
+from types import TracebackType
+from typing import Self, get_args
+
+from hydramem import opened
+from hydramem.core.check import check_choice, check_project
+from hydramem.core.config import Config
+from hydramem.core.time import When, now
+from hydramem.ingest.curate import CuratedPlace
+from hydramem.ingest.target import Accept, Target
+from hydramem.llm.choose import choose_generator
+from hydramem.llm.model import Generator
+from hydramem.memory import arguments
+from hydramem.search.rerank import choose_reranker
+from hydramem.search.view import View, view
+from hydramem.storage.curated import CuratedTarget
+from hydramem.verification.verify import Judge
+
+
+class Handle:
+    """One handle on an opened folder; safe to use from many threads."""
+
+    def __init__(self, store: opened.OpenStore, project: str, generator: Generator | None) -> None:
+        self._opened = store
+        self._project = project
+        self._given_generator = generator
+        self._reranker = choose_reranker(
+            store.config.search, store.config.embedding, lambda: self._generator("rerank")
+        )
+        self._closed = False
+        self._close_once = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the handle back; the last one of the process closes the stores. Harmless when repeated."""
+        with self._close_once:
+            closed, self._closed = self._closed, True
+        if not closed:
+            opened.release(self._opened)
+
+    @property
+    def folder(self) -> FilePath:
+        """Folder of the store."""
+        return self._opened.path
+
+    @property
+    def config(self) -> Config:
+        """Settings that the store was opened with."""
+        return self._opened.config
+
+    def _use(self) -> opened.OpenStore:
+        self._opened.check_usable(closed=self._closed)
+        return self._opened
+
+    def _name(self, project: str | None) -> str:
+        return self._project if project is None else check_project(project)
+
+    def _judge(self, project: str | None) -> Judge:
+        store, name = self._use(), self._name(project)
+        serving = store.calibrations.of(name)
+        return Judge(
+            snapshot=lambda: store.snapshots.of(name),
+            generator=lambda: self._generator("verify"),
+            weights=serving.weights,
+            settings=serving.applied_to(store.config.verification),
+            replies=store.replies,
+        )
+
+    def _curated(self, target: CuratedTarget, project: str) -> CuratedPlace:
+        store = self._use()
+        return CuratedPlace(
+            folder=store.curated_folder,
+            project=project,
+            target=check_choice(target, get_args(CuratedTarget), name="target"),
+            settings=store.config.memory,
+        )
+
+    def _target(self, project: str | None, accept: Accept | None = None) -> Target:
+        store, name = self._use(), self._name(project)
+        space = store.space
+        return Target(
+            project=name,
+            graph=store.graph,
+            commit=store.committing(space),
+            one_writer=store.mirror.one_writer,
+            embed=space.embedder.embed_documents,
+            known=lambda keys: store.snapshots.of(name).names.lookup(keys),
+            accept=accept or (lambda candidates: self._judge(project)(candidates).verdicts),
+        )
+
+    def _view(
+        self,
+        project: str | None,
+        as_of: When | None,
+        known_at: When | None,
+        *,
+        include_private: bool = True,
+    ) -> View:
+        return view(
+            self._use().snapshots.of(self._name(project)),
+            states=arguments.states(as_of, known_at),
+            at=arguments.when(as_of, "as_of") or now(),
+            known_at=arguments.when(known_at, "known_at"),
+            include_private=include_private,
+        )
+
+    def _generator(self, role: str) -> Generator | None:
+        return self._given_generator or choose_generator(self._opened.config.llm, role)

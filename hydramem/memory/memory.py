@@ -1,0 +1,60 @@
+"""Memory: one handle on an opened folder, one short method an operation; it composes the layers."""
+
+from pathlib import Path as FilePath
+
+from hydramem import opened
+from hydramem.core.check import check_project
+from hydramem.core.config import Config, load_config
+from hydramem.llm.model import Embedder, Generator
+from hydramem.memory.exploring import Exploring
+from hydramem.memory.reading import Reading
+from hydramem.memory.tending import Tending
+from hydramem.memory.writing import Writing
+
+
+def connect(
+    path: str | FilePath,
+    *,
+    project: str = "default",
+    config: Config | str | FilePath | None = None,
+    embedder: Embedder | None = None,
+    generator: Generator | None = None,
+    reindexing: bool = False,
+) -> "Memory":
+    """Open a folder as a memory, making it where there is none.
+
+    Two connects to the same real path in one process share one counted handle on the stores.
+
+    Args:
+        path: The store folder.
+        project: Namespace that calls without a `project` read and write.
+        config: Settings, or a YAML file of them; None reads `config.yml` in the folder if there is one.
+        embedder: Makes the vectors; None chooses as `embedding.model` says.
+        generator: Answers prompts; None chooses as `llm` says.
+        reindexing: Open with the store's own embedder, whatever `embedding` says, so that `reindex` can
+            move the store to what it says.
+
+    Raises:
+        ConfigError: A setting is wrong.
+        StoreBusyError: Another process holds the folder.
+        EmbeddingMismatchError: The folder holds vectors of another embedder.
+        SchemaError: A newer version wrote the folder.
+        StorageError: The folder cannot be read or written.
+    """
+    folder = FilePath(path).expanduser().resolve()
+    default = check_project(project)
+    settings = config if isinstance(config, Config) else load_config(config_file(folder, config))
+    store = opened.acquire(folder, settings, embedder, reindexing=reindexing)
+    return Memory(store, default, generator)
+
+
+def config_file(folder: FilePath, given: str | FilePath | None) -> FilePath | None:
+    """Return the file of settings for a store: the one given, else `config.yml` in its folder, else None."""
+    if given is not None:
+        return FilePath(given).expanduser()
+    beside = folder / "config.yml"
+    return beside if beside.is_file() else None
+
+
+class Memory(Writing, Reading, Exploring, Tending):
+    """A memory: what `connect` returns. Safe to use from many threads; close it, or use it with `with`."""

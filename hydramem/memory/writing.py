@@ -1,0 +1,351 @@
+"""Operations that write: short methods that check what is given and hand it to their flow."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path as FilePath
+from typing import get_args
+
+from hydramem.core.check import check_choice, check_name, check_scope, check_share
+from hydramem.core.results import (
+    Curated,
+    Forgotten,
+    Ingested,
+    Related,
+    RelationView,
+    Remembered,
+)
+from hydramem.core.time import When
+from hydramem.core.types import ChunkKind
+from hydramem.graph.functional import seems_functional
+from hydramem.ingest.curate import curate
+from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
+from hydramem.ingest.ingest import Progress, ingest
+from hydramem.ingest.relate import Functional, relate
+from hydramem.ingest.remember import Draft, remember
+from hydramem.ingest.statement import Statement
+from hydramem.ingest.unrelate import Withdrawal, unrelate
+from hydramem.ingest.withdraw import forget, revive
+from hydramem.memory import arguments
+from hydramem.memory.handle import Handle
+from hydramem.search import lists
+from hydramem.storage.curated import CuratedChange, CuratedTarget
+from hydramem.verification.accepting import Accepting
+
+
+class Writing(Handle):
+    """What puts memories and relations in, and takes them out."""
+
+    def ingest(
+        self,
+        sources: Sequence[str],
+        *,
+        project: str | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Ingested:
+        """Read documents, transcripts and code into the memory; what is unchanged costs nothing.
+
+        An edited document replaces its chunks and retires what only they supported. A file that cannot
+        be read is skipped and reported.
+
+        Args:
+            sources: Files and folders: Markdown, text, HTML, source code, chat transcripts in JSON or JSONL,
+                and as text with lines such as `Ada: ...`.
+            project: Namespace to write to; the handle's own where not given.
+            progress: Called as work is done.
+
+        Raises:
+            InvalidInputError: A source does not exist; nothing is written.
+        """
+        store = self._use()
+        accepting = Accepting(self._judge(project))
+        target = self._target(project, accepting)
+        with store.one_ingest:
+            done = ingest(
+                [sources] if isinstance(sources, str | FilePath) else sources,
+                target=target,
+                settings=store.config.ingest,
+                generator=self._generator("extract"),
+                progress=progress,
+            )
+            store.mirror.settle()
+        decisions = accepting.afterwards("ingest", graph=store.graph, mirror=store.mirror)
+        return replace(done, verification=decisions)
+
+    def ingest_extracted(
+        self,
+        source: str,
+        chunks: Sequence[ExtractedChunk],
+        *,
+        entities: Sequence[ExtractedEntity] = (),
+        relations: Sequence[ExtractedRelation] = (),
+        title: str | None = None,
+        project: str | None = None,
+    ) -> Ingested:
+        """Store a document whose chunks, entities and relations the agent has extracted itself.
+
+        Args:
+            source: Where the text came from; ingesting the same source again replaces it.
+            chunks: Its text in order.
+            entities: Named things in it; those that only a relation names are added.
+            relations: Typed edges between entities, by name, with the words that state them.
+            title: The document's title.
+            project: Namespace to write to; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: A field is wrong; nothing is written.
+        """
+        store = self._use()
+        accepting = Accepting(self._judge(project))
+        target = self._target(project, accepting)
+        with store.one_ingest:
+            done = ingest_extracted(
+                source,
+                chunks,
+                entities=entities,
+                relations=relations,
+                title=title,
+                target=target,
+                settings=store.config.ingest,
+                screening=store.config.memory,
+            )
+        decisions = accepting.afterwards("ingest_extracted", graph=store.graph, mirror=store.mirror)
+        return replace(done, verification=decisions)
+
+    def remember(
+        self,
+        text: str,
+        *,
+        kind: ChunkKind = "note",
+        source: str = "",
+        author: str | None = None,
+        session: str | None = None,
+        scope: str = "/",
+        categories: Sequence[str] = (),
+        importance: float = 0.5,
+        confidence: float = 1.0,
+        happened_at: When | None = None,
+        valid_from: When | None = None,
+        valid_to: When | None = None,
+        expires_at: When | None = None,
+        private: bool = False,
+        project: str | None = None,
+    ) -> Remembered:
+        """Store one memory; an equal current one is returned instead of stored twice.
+
+        A text that gives orders to the model that reads it, or hides something, is quarantined: kept and
+        listed, not recalled until a person revives it.
+
+        Args:
+            text: What to remember.
+            kind: note, fact, event (give `happened_at`) or turn (give `session`).
+            source: Where it came from, as a person reads it.
+            author: Who said it.
+            session: Name of the conversation it belongs to.
+            scope: Path such as /infra/database.
+            categories: Labels to filter by.
+            importance: 0 to 1.
+            confidence: 0 to 1.
+            happened_at: When the event took place.
+            valid_from: From when it is true in the world.
+            valid_to: Until when it is true in the world.
+            expires_at: When it stops being recalled.
+            private: Keep it out of recall that leaves private memories out.
+            project: Namespace to write to; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: A field is wrong; nothing is written.
+        """
+        store = self._use()
+        draft = Draft(
+            text=text,
+            kind=check_choice(kind, get_args(ChunkKind), name="kind"),
+            source=source,
+            author=author,
+            session=session,
+            scope=check_scope(scope),
+            categories=tuple(check_name(category, name="categories") for category in categories),
+            importance=check_share(importance, name="importance"),
+            confidence=check_share(confidence, name="confidence"),
+            happened_at=arguments.when(happened_at, "happened_at"),
+            valid_from=arguments.when(valid_from, "valid_from"),
+            valid_to=arguments.when(valid_to, "valid_to"),
+            expires_at=arguments.when(expires_at, "expires_at"),
+            private=private,
+        )
+        accepting = Accepting(self._judge(project))
+        done = remember(draft, target=self._target(project, accepting), settings=store.config.memory)
+        accepting.afterwards("remember", graph=store.graph, mirror=store.mirror)
+        return done
+
+    def relate(
+        self,
+        subject: str,
+        type: str,
+        object: str,
+        *,
+        quote: str | None = None,
+        evidence: Sequence[str] = (),
+        confidence: float = 1.0,
+        bidirectional: bool = False,
+        valid_from: When | None = None,
+        valid_to: When | None = None,
+        subject_type: str = "thing",
+        object_type: str = "thing",
+        reason: str | None = None,
+        project: str | None = None,
+    ) -> Related:
+        """Assert a relation between two named things; an equal current one is returned, with what is new.
+
+        It is verified like any other: what its evidence denies is rejected and only kept in the history.
+        Of a type that has one object at a time (`verification.functional`), the relation before it ends
+        where this one begins later; what cannot be told apart in time stays, and is named as a conflict.
+        One that had ended and is stated again without a time holds again from now on.
+
+        Args:
+            subject: Name or alias of the one; made where there is none.
+            type: What it does to the other, such as works_for.
+            object: Name or alias of the other.
+            quote: The words that state it; they must occur in the evidence where there is any.
+            evidence: Ids of chunks that state it.
+            confidence: 0 to 1.
+            bidirectional: Whether it holds both ways, as married_to does.
+            valid_from: From when it is true in the world.
+            valid_to: Until when it is true in the world; corrects the end of a stored one.
+            subject_type: What the subject is, such as person, where that is not known yet.
+            object_type: The same of the object.
+            reason: Why it is stated, for `history`.
+            project: Namespace to write to; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: A field is wrong, or the quote is not in the evidence; nothing is written.
+            NotFoundError: The project has no such chunk; nothing is written.
+        """
+        store, name = self._use(), self._name(project)
+        statement = Statement(
+            subject=subject,
+            type=type,
+            object=object,
+            quote=quote,
+            evidence=arguments.ids(evidence),
+            confidence=confidence,
+            bidirectional=bidirectional,
+            valid_from=arguments.when(valid_from, "valid_from"),
+            valid_to=arguments.when(valid_to, "valid_to"),
+            subject_type=subject_type,
+            object_type=object_type,
+            reason=reason,
+        )
+        functional = Functional(
+            types=store.config.verification.functional,
+            seems=lambda type: seems_functional(store.snapshots.of(name), type),
+        )
+        done = relate(statement, target=self._target(project), functional=functional)
+        return lists.related(done, store.graph)
+
+    def unrelate(
+        self,
+        subject: str,
+        type: str,
+        object: str,
+        *,
+        ended: When | None = None,
+        valid_from: When | None = None,
+        reason: str | None = None,
+        project: str | None = None,
+    ) -> tuple[RelationView, ...]:
+        """Say that a relation holds no more since a time, or, without one, that it never did.
+
+        With `ended` it stays true for the time before. Without, it is archived: `revive` with its id, or
+        relating again, brings it back. Returns what changed.
+
+        Args:
+            subject: Name or alias of the one.
+            type: The relation's type.
+            object: Name or alias of the other.
+            ended: Until when it held.
+            valid_from: Only the one that held from then on; its end is corrected where it has one.
+            reason: Why, for `history`.
+            project: Namespace to write to; the handle's own where not given.
+
+        Raises:
+            NotFoundError: The project has no such relation; nothing is written.
+            InvalidInputError: It would end before it begins; nothing is written.
+        """
+        store = self._use()
+        withdrawal = Withdrawal(
+            subject=subject,
+            type=type,
+            object=object,
+            ended=arguments.when(ended, "ended"),
+            valid_from=arguments.when(valid_from, "valid_from"),
+            reason=reason,
+        )
+        return lists.named(unrelate(withdrawal, target=self._target(project)), store.graph)
+
+    def curate(
+        self,
+        target: CuratedTarget,
+        changes: Sequence[CuratedChange] = (),
+        *,
+        to_notes: bool = False,
+        from_notes: bool = False,
+        project: str | None = None,
+    ) -> Curated:
+        """Change `MEMORY.md` or `USER.md` by a batch, all of it or nothing; see `curated`.
+
+        An entry that gives orders to the model that reads it, or hides something, is refused.
+
+        Args:
+            target: memory for what the agent knows, user for whom it works with.
+            changes: Made one after the other: add an entry, or replace or remove the one that holds certain
+                words.
+            to_notes: Keep each entry as a note too, with the file's name as its source; notes of entries that
+                this batch takes out are forgotten.
+            from_notes: Add notes whose source is the file's name, the most important first, as far as there
+                is room.
+            project: Namespace whose file it is; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: A change is wrong, ambiguous or too long, or a person left the file in a form
+                that would not be kept; nothing is written.
+            NotFoundError: No entry holds the words of a change; nothing is written.
+            StoreBusyError: Another program writes the file.
+        """
+        store = self._use()
+        return curate(
+            self._curated(target, self._name(project)),
+            (changes,) if isinstance(changes, CuratedChange) else changes,
+            to_notes=to_notes,
+            from_notes=from_notes,
+            target=self._target(project),
+            forget=lambda ids: forget(ids, graph=store.graph, mirror=store.mirror),
+        )
+
+    def forget(self, ids: Sequence[str]) -> Forgotten:
+        """Archive memories, chunks or whole documents: no longer recalled, still in history, see `revive`.
+
+        Relations that only they supported are archived with them.
+
+        Args:
+            ids: Ids of chunks or documents.
+
+        Raises:
+            NotFoundError: An id is not in the store; nothing is written.
+        """
+        store = self._use()
+        return forget(arguments.ids(ids), graph=store.graph, mirror=store.mirror)
+
+    def revive(self, ids: Sequence[str]) -> Forgotten:
+        """Bring back what was forgotten, with the relations that it supports, or what was unrelated.
+
+        It undoes the forgetting: reads of what was known answer as if it had not happened. A quarantined
+        memory is recalled from then on: read it first.
+
+        Args:
+            ids: Ids of chunks, documents or relations.
+
+        Raises:
+            NotFoundError: An id is not in the store; nothing is written.
+        """
+        store = self._use()
+        return revive(arguments.ids(ids), graph=store.graph, mirror=store.mirror)
