@@ -89,6 +89,11 @@ def plain(value: object) -> str:
         case ConflictSide():
             said = ", ".join(filter(None, (value.source, f"{value.said_at:%Y-%m-%d}", value.id)))
             text = f"{value.text} ({said})"
+        case RelationView():
+            dates = f" from {value.valid_from:%Y-%m-%d}" if value.valid_from else ""
+            dates += f" until {value.valid_to:%Y-%m-%d}" if value.valid_to else ""
+            verdict = value.verdict or value.state
+            text = f"{value.subject} -[{value.type}]-> {value.object}{dates} ({verdict}, {value.id})"
         case FieldChange():
             text = f"{value.field}: {plain(value.before) or '-'} -> {plain(value.after) or '-'}"
         case _ if dataclasses.is_dataclass(value):
@@ -199,6 +204,8 @@ def _fields(row: Any, out: "Console") -> None:
 
     for item in dataclasses.fields(row):
         value = getattr(row, item.name)
+        if value is None or value == () or value == "":
+            continue  # what is not there takes no line
         if _are_rows(value):
             out.print(f"[bold]{item.name}[/]")
             _rows(value, out)
