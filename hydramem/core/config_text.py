@@ -87,7 +87,16 @@ def _plain(value: object) -> str:
     return json.dumps(value)
 
 
+_KINDS = {
+    bool: "true or false",
+    int: "whole number",
+    float: "number",
+    str: "text",
+    tuple[str, ...]: "list of texts",
+}
+
+
 def _kind(hint: Any) -> str:
     if get_origin(hint) is Literal:
         return ", ".join(f"`{choice}`" for choice in get_args(hint) if choice)
-    return {int: "whole number", float: "number", str: "text"}.get(hint, "list of texts")
+    return _KINDS[hint]
