@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hydramem.core.config import Config
     from hydramem.core.errors import HydraMemError
-    from hydramem.core.results import Hit, Ingested, Recall, Remembered
+    from hydramem.core.results.recalled import Hit, Recall
+    from hydramem.core.results.written import Ingested, Remembered
     from hydramem.core.types import Chunk, Entity
     from hydramem.memory.memory import Memory, connect
 
@@ -39,6 +40,10 @@ _HOMES = {
     "HydraMemError": "hydramem.core.errors",
     "Chunk": "hydramem.core.types",
     "Entity": "hydramem.core.types",
+    "Hit": "hydramem.core.results.recalled",
+    "Recall": "hydramem.core.results.recalled",
+    "Ingested": "hydramem.core.results.written",
+    "Remembered": "hydramem.core.results.written",
 }
 
 
@@ -46,6 +51,6 @@ def __getattr__(name: str) -> object:
     """Import a public name when it is first used, so that `import hydramem` costs next to nothing."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(_HOMES.get(name, "hydramem.core.results")), name)
+    value: object = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hydramem.core.config import Config
 from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelUnavailableError, StorageError
-from hydramem.core.results import Diagnosis, Reindexed
+from hydramem.core.results.tended import Diagnosis, Reindexed
 from hydramem.core.time import advance_past
 from hydramem.folders import VectorFolders
 from hydramem.graph.snapshot import Snapshots

@@ -23,7 +23,7 @@ from hydramem import __version__
 from hydramem.core import docstrings
 from hydramem.core.config import ServerConfig
 from hydramem.core.errors import ConfigError, HydraMemError, InvalidInputError
-from hydramem.core.results import Ingested, SkippedSource
+from hydramem.core.results.written import Ingested, SkippedSource
 from hydramem.ingest.read import find
 from hydramem.memory.memory import Memory
 from hydramem.operations import OPERATIONS, Operation, call

@@ -6,23 +6,17 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hydramem.core.results import (
+from hydramem.core.results.checked import (
     Calibrated,
     Conflict,
     ConflictSide,
-    Curated,
-    DocumentView,
-    Explanation,
     FieldChange,
     HistoryEntry,
-    Path,
-    PathStep,
-    Prompt,
-    ReachedChunk,
-    Recall,
-    RelationView,
     VerifiedRelation,
 )
+from hydramem.core.results.recalled import Explanation, Prompt, Recall
+from hydramem.core.results.walked import Path, PathStep, ReachedChunk
+from hydramem.core.results.written import Curated, DocumentView, RelationView
 from hydramem.core.types import Chunk, Entity
 
 if TYPE_CHECKING:

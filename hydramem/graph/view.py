@@ -11,7 +11,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.results import PathStep
+from hydramem.core.results.walked import PathStep
 from hydramem.core.types import Layer, State
 from hydramem.graph.adjacency import Adjacency
 from hydramem.graph.columns import Array, microseconds

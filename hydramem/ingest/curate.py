@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results import Curated
+from hydramem.core.results.written import Curated
 from hydramem.core.time import now
 from hydramem.core.types import Chunk
 from hydramem.ingest.remember import Draft, remember

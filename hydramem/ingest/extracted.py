@@ -10,7 +10,7 @@ from hydramem.core.check import check_choice, check_name, check_share, check_tex
 from hydramem.core.config import IngestConfig, MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash, document_id, entity_key, passage_id
-from hydramem.core.results import Ingested
+from hydramem.core.results.written import Ingested
 from hydramem.core.time import When, check_interval, now, parse_when
 from hydramem.core.tokens import count_tokens
 from hydramem.core.types import Chunk, Document, Metadata, Times

@@ -12,7 +12,7 @@ from time import perf_counter
 
 from hydramem.core.config import IngestConfig
 from hydramem.core.ids import document_id
-from hydramem.core.results import Ingested, SkippedSource
+from hydramem.core.results.written import Ingested, SkippedSource
 from hydramem.core.time import now
 from hydramem.ingest.compare import compare
 from hydramem.ingest.extract.model import enrich

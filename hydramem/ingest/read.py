@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash
-from hydramem.core.results import SkippedSource
+from hydramem.core.results.written import SkippedSource
 from hydramem.ingest.decode import clean, decode, is_binary
 from hydramem.ingest.dialogue import parse_dialogue
 from hydramem.ingest.structure import leading_title, plain_heading

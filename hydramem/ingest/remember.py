@@ -9,7 +9,7 @@ from hydramem.core.check import check_name
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import memory_id, session_id, turn_id
-from hydramem.core.results import Remembered
+from hydramem.core.results.written import Remembered
 from hydramem.core.time import check_interval, now
 from hydramem.core.tokens import count_tokens
 from hydramem.core.types import Chunk, ChunkKind, Session, Times

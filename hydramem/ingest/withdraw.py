@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from hydramem.core.errors import NotFoundError
-from hydramem.core.results import Forgotten
+from hydramem.core.results.written import Forgotten
 from hydramem.core.time import now
 from hydramem.core.types import Change, Chunk, Document, Entity, Relation, State
 from hydramem.ingest.supersede import is_version, may_return, returned

@@ -4,16 +4,9 @@ from collections.abc import Sequence
 from typing import get_args
 
 from hydramem.core.check import check_choice, check_count, check_within
-from hydramem.core.results import (
-    CentralEntity,
-    Community,
-    GraphView,
-    History,
-    Neighbor,
-    Path,
-    RelationView,
-    Surroundings,
-)
+from hydramem.core.results.checked import History
+from hydramem.core.results.walked import CentralEntity, Community, GraphView, Neighbor, Path, Surroundings
+from hydramem.core.results.written import RelationView
 from hydramem.core.time import When, now
 from hydramem.core.types import Entity
 from hydramem.memory import arguments

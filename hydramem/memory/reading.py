@@ -14,13 +14,9 @@ from hydramem.core.check import (
     check_share,
 )
 from hydramem.core.errors import NotFoundError
-from hydramem.core.results import (
-    Curated,
-    DocumentView,
-    ProjectView,
-    Prompt,
-    Recall,
-)
+from hydramem.core.results.recalled import Prompt, Recall
+from hydramem.core.results.tended import ProjectView
+from hydramem.core.results.written import Curated, DocumentView
 from hydramem.core.time import When, now
 from hydramem.core.types import (
     Chunk,

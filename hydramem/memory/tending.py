@@ -4,14 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hydramem.core.check import check_count
-from hydramem.core.results import (
-    Calibrated,
-    Conflicts,
-    Diagnosis,
-    Reindexed,
-    Stats,
-    Verified,
-)
+from hydramem.core.results.checked import Calibrated, Conflicts, Verified
+from hydramem.core.results.tended import Diagnosis, Reindexed, Stats
 from hydramem.llm.choose import choose_next_embedder, still_to_configure
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle

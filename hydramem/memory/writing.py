@@ -6,14 +6,7 @@ from pathlib import Path as FilePath
 from typing import get_args
 
 from hydramem.core.check import check_choice, check_name, check_scope, check_share
-from hydramem.core.results import (
-    Curated,
-    Forgotten,
-    Ingested,
-    Related,
-    RelationView,
-    Remembered,
-)
+from hydramem.core.results.written import Curated, Forgotten, Ingested, Related, RelationView, Remembered
 from hydramem.core.time import When
 from hydramem.core.types import ChunkKind
 from hydramem.graph.functional import seems_functional

@@ -11,7 +11,7 @@ from time import perf_counter
 import numpy as np
 
 from hydramem.core.ids import entity_key
-from hydramem.core.results import Recall
+from hydramem.core.results.recalled import Recall
 from hydramem.core.types import Candidate, Relation, Verdict
 from hydramem.graph.snapshot import RELATION
 from hydramem.ingest.weave import is_given

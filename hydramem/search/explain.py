@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from hydramem.core.ids import entity_key
-from hydramem.core.results import (
+from hydramem.core.results.recalled import (
     ExplainedArm,
     ExplainedCandidate,
     ExplainedDate,

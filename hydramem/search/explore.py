@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.results import Neighbor, Path, PathStep, ReachedChunk, ReachedEntity, Surroundings
+from hydramem.core.results.walked import Neighbor, Path, PathStep, ReachedChunk, ReachedEntity, Surroundings
 from hydramem.core.types import Chunk
 from hydramem.graph.paths import best_paths
 from hydramem.graph.snapshot import RELATION, Snapshot

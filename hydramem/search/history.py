@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hydramem.core.errors import NotFoundError
-from hydramem.core.results import FieldChange, History, HistoryEntry
+from hydramem.core.results.checked import FieldChange, History, HistoryEntry
 from hydramem.core.types import Change, Chunk, Document, Entity, Relation
 from hydramem.graph.snapshot import Snapshot
 from hydramem.ingest.supersede import VERSION_OF, is_version

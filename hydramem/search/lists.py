@@ -9,7 +9,8 @@ from pathlib import Path
 
 from hydramem.core.errors import NotFoundError
 from hydramem.core.ids import document_id, entity_key, session_id
-from hydramem.core.results import DocumentView, Related, RelationView, Stats
+from hydramem.core.results.tended import Stats
+from hydramem.core.results.written import DocumentView, Related, RelationView
 from hydramem.core.types import Entity, Relation, State
 from hydramem.graph.snapshot import Snapshot, Snapshots
 from hydramem.ingest.relate import Asserted

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.ids import community_id
-from hydramem.core.results import CentralEntity, Community, GraphEdge, GraphNode, GraphView
+from hydramem.core.results.walked import CentralEntity, Community, GraphEdge, GraphNode, GraphView
 from hydramem.core.types import Chunk, EdgeKind
 from hydramem.graph.central import Centrality, centrality
 from hydramem.graph.communities import communities as part

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hydramem.core.results import Hit, PathStep
+from hydramem.core.results.recalled import Hit
+from hydramem.core.results.walked import PathStep
 from hydramem.core.tokens import count_tokens
 from hydramem.core.types import Chunk
 from hydramem.ingest.wording import wording

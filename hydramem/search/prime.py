@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Literal, get_args
 
 from hydramem.core.markup import escape_attribute, escape_text
-from hydramem.core.results import Hit, Prompt, Snippet
+from hydramem.core.results.recalled import Hit, Prompt, Snippet
 from hydramem.core.tokens import count_tokens, split_at
 from hydramem.core.types import Layer
 from hydramem.ingest.wording import wording

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from time import perf_counter
 
 from hydramem.core.config import SearchConfig
-from hydramem.core.results import Recall
+from hydramem.core.results.recalled import Recall
 from hydramem.core.types import Chunk, Traversal
 from hydramem.graph.snapshot import Snapshots
 from hydramem.llm.model import Embedder

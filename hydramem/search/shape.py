@@ -2,7 +2,7 @@
 
 import re
 
-from hydramem.core.results import Shape
+from hydramem.core.results.recalled import Shape
 from hydramem.storage.words import folded
 
 _MOST_CHARACTERS = 4096

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.results import PathStep
+from hydramem.core.results.walked import PathStep
 from hydramem.core.types import Traversal
 from hydramem.graph.snapshot import Snapshot
 from hydramem.graph.walks import Reached, bfs, personalized_pagerank, trail

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from hydramem.core.results import Diagnosis
+from hydramem.core.results.tended import Diagnosis
 from hydramem.core.types import Entity
 from hydramem.storage.outbox import BATCH, Mirror, batches, worth_a_vector
 from hydramem.storage.store import GraphStore, VectorStore, chunk_mirror_hash, entity_mirror_hash

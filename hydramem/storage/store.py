@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.ids import content_hash
-from hydramem.core.results import Counts, ProjectView
+from hydramem.core.results.tended import Counts, ProjectView
 from hydramem.core.types import (
     Change,
     Chunk,

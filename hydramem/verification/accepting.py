@@ -7,7 +7,7 @@ others can write again.
 import threading
 from collections.abc import Sequence
 
-from hydramem.core.results import Decisions
+from hydramem.core.results.written import Decisions
 from hydramem.core.types import Candidate, Relation, Verdict
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.store import GraphStore

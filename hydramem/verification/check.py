@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results import Verified, VerifiedRelation
+from hydramem.core.results.checked import Verified, VerifiedRelation
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.store import GraphStore
 from hydramem.verification.stored import (

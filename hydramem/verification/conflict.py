@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 
 from hydramem.core.config import VerificationConfig
-from hydramem.core.results import Conflict, Conflicts, ConflictSide
+from hydramem.core.results.checked import Conflict, Conflicts, ConflictSide
 from hydramem.core.types import Chunk, Relation
 from hydramem.graph.functional import functional_types, holding_now
 from hydramem.graph.snapshot import Snapshot

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from hydramem.core.errors import ModelError
 from hydramem.core.markup import escape_text
-from hydramem.core.results import Conflict, ConflictSide
+from hydramem.core.results.checked import Conflict, ConflictSide
 from hydramem.llm.model import Generator
 from hydramem.verification.evidence import find_quote
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hydramem.core.config import IngestConfig
-from hydramem.core.results import Ingested
+from hydramem.core.results.written import Ingested
 from hydramem.core.types import Chunk, Relation
 from hydramem.graph.snapshot import Snapshots
 from hydramem.ingest.ingest import ingest

@@ -9,7 +9,7 @@ import pytest
 import hydramem
 from hydramem.core.config import MemoryConfig, load_config
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.results import Curated
+from hydramem.core.results.written import Curated
 from hydramem.ingest.curate import CuratedPlace, SessionBlocks, curate, curated
 from hydramem.ingest.remember import Draft, remember
 from hydramem.ingest.withdraw import forget

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results import Hit, PathStep, Prompt
+from hydramem.core.results.recalled import Hit, Prompt
+from hydramem.core.results.walked import PathStep
 from hydramem.core.tokens import count_tokens
 from hydramem.ingest.screen.recalled import strip_recalled
 from hydramem.search.prime import prime

@@ -5,7 +5,7 @@ import pytest
 
 from hydramem.core.config import SearchConfig
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results import Recall
+from hydramem.core.results.recalled import Recall
 from hydramem.core.types import Chunk, Document, Session, Times
 from hydramem.graph.snapshot import Snapshots
 from hydramem.llm.hashing import HashEmbedder

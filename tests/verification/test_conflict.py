@@ -7,7 +7,7 @@ import pytest
 
 from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import ModelUnavailableError
-from hydramem.core.results import Conflict, Conflicts
+from hydramem.core.results.checked import Conflict, Conflicts
 from hydramem.core.types import Relation, Times
 from hydramem.graph.functional import functional_types, holding_now
 from hydramem.graph.snapshot import Snapshots

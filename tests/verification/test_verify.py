@@ -11,7 +11,7 @@ import pytest
 import hydramem
 from hydramem.core.config import load_config
 from hydramem.core.errors import InvalidInputError, ModelReplyError, ModelUnavailableError, NotFoundError
-from hydramem.core.results import RelationView
+from hydramem.core.results.written import RelationView
 from hydramem.core.types import Candidate, Verdict
 from hydramem.ingest.weave import decided
 from hydramem.llm.scripted import Prompt, ScriptedGenerator

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from hydramem.core.results import Counts, ProjectView
+from hydramem.core.results.tended import Counts, ProjectView
 from hydramem.storage.cypher.engine import Query
 
 _ACTIVE = "c.state = 'active'"

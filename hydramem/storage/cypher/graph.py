@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
 from hydramem.core.ids import entity_key
-from hydramem.core.results import Counts, ProjectView
+from hydramem.core.results.tended import Counts, ProjectView
 from hydramem.core.types import (
     Change,
     Chunk,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.ids import entity_key
-from hydramem.core.results import Counts, ProjectView
+from hydramem.core.results.tended import Counts, ProjectView
 from hydramem.core.types import (
     Change,
     Chunk,

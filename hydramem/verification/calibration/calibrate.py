@@ -13,7 +13,7 @@ from hydramem.core.check import check_share, check_text
 from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash
-from hydramem.core.results import Calibrated
+from hydramem.core.results.checked import Calibrated
 from hydramem.core.time import now
 from hydramem.core.types import Relation
 from hydramem.graph.snapshot import Snapshot

@@ -17,7 +17,7 @@ from pathlib import Path
 from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.ids import content_hash
-from hydramem.core.results import CalibrationMeasure
+from hydramem.core.results.checked import CalibrationMeasure
 from hydramem.verification.weights import DEFAULT, Weights
 
 log = logging.getLogger(__name__)

@@ -1,0 +1,1 @@
+"""What operations return: frozen values, the same on every surface."""

@@ -1,0 +1,174 @@
+"""What operations that write return, and the views of what they wrote."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from hydramem.core.types import (
+    Chunk,
+    Decision,
+    Document,
+    Layer,
+    Origin,
+    State,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decisions:
+    """How the relations of a write stand.
+
+    Attributes:
+        deferred: How many are stored and wait for a decision; they count as far as they are probable.
+        rejected: How many were rejected; new ones are in the history alone.
+        notes: Why some wait, each reason once.
+    """
+
+    deferred: int = 0
+    rejected: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedSource:
+    """A source that could not be ingested, and why."""
+
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """What an ingest did; counts are of this call.
+
+    Attributes:
+        quarantined: Chunks that are kept and listed, but not recalled: they give orders or hide something.
+    """
+
+    documents: int = 0
+    unchanged: int = 0
+    chunks: int = 0
+    retired_chunks: int = 0
+    entities: int = 0
+    relations: int = 0
+    quarantined: int = 0
+    skipped: tuple[SkippedSource, ...] = ()
+    seconds: float = 0.0
+    verification: Decisions = field(default_factory=Decisions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What remember did.
+
+    Attributes:
+        id: The memory's id; of the existing one where an equal memory was current.
+        created: False where an equal current memory was returned.
+        steps: The encoding steps that ran.
+        state: `quarantined` where it gives orders or hides something: kept and listed, not recalled.
+        reasons: Why it is held back, and which kinds of secrets it holds.
+        masked: How many secrets were masked.
+    """
+
+    id: str
+    created: bool
+    entities: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    state: State = "active"
+    reasons: tuple[str, ...] = ()
+    masked: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentView:
+    """A document with its chunks in order."""
+
+    document: Document
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curated:
+    """A curated file: short entries that go into every prompt of an agent.
+
+    Attributes:
+        target: memory (`MEMORY.md`) or user (`USER.md`).
+        chars: Characters of the entries together, of `limit`.
+        block: The entries as a prompt shows them; empty where there are none.
+        problems: Entries that prompts leave out, and a form that a person should tidy; a sentence each.
+        changed: Whether this call changed the file.
+        remembered: Ids of the notes that this call made of entries.
+        forgotten: Ids of the notes that this call forgot with their entries.
+        left_out: Notes that had no room.
+    """
+
+    target: str
+    path: str
+    entries: tuple[str, ...] = ()
+    chars: int = 0
+    limit: int = 0
+    block: str = ""
+    problems: tuple[str, ...] = ()
+    changed: bool = False
+    remembered: tuple[str, ...] = ()
+    forgotten: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What forget archived, or revive brought back."""
+
+    chunks: tuple[str, ...]
+    relations: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationView:
+    """A relation with its ends named.
+
+    Attributes:
+        verdict: What verification decided, with `probability`, `verifier` and `verified_at`; None where
+            nobody looked yet.
+    """
+
+    id: str
+    subject: str
+    type: str
+    object: str
+    confidence: float
+    origin: Origin
+    layer: Layer
+    state: State
+    quote: str | None = None
+    evidence: tuple[str, ...] = ()
+    verdict: Decision | None = None
+    probability: float | None = None
+    verifier: str | None = None
+    verified_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    recorded_at: datetime
+    retired_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """What relate did.
+
+    Attributes:
+        relation: The relation as it is now; as it was stated where it was rejected.
+        created: False where an equal one was there, which may have gained evidence.
+        stored: False where verification rejected it: only the history keeps it.
+        explanation: What verification said of it in this call; empty where it was not asked.
+        superseded: Relations that ended because of it.
+        conflicts: Relations that contradict it and stay, since nothing says which of them holds.
+        notes: Why, for each of both in their order.
+    """
+
+    relation: RelationView
+    created: bool
+    stored: bool = True
+    explanation: str = ""
+    superseded: tuple[RelationView, ...] = ()
+    conflicts: tuple[RelationView, ...] = ()
+    notes: tuple[str, ...] = ()
