@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import risk, scale, scale_page, verification, verification_page, walks
-from benchmarks.results import SETS, collect, page, where
+from benchmarks.results import SETS, collect, others, page, where
 from benchmarks.retrieval import EMBEDDERS, Report, measure, shown
 from hydramem.core.errors import HydraMemError
 
@@ -69,10 +69,9 @@ def _results(given: argparse.Namespace) -> int:
         engine=given.engine,
         ablate=given.ablate,
     )
-    written, judged = page(runs), Path(given.runs) / "verification.json"
-    if judged.is_file():
-        written = verification_page.placed(written, json.loads(judged.read_text(encoding="utf-8")))
-    Path(given.out).write_text(written, encoding="utf-8")
+    out = Path(given.out)
+    before = out.read_text(encoding="utf-8") if out.is_file() else ""
+    out.write_text(page(runs) + others(before), encoding="utf-8")
     return 0
 
 

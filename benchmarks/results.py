@@ -16,6 +16,8 @@ from benchmarks.retrieval import Engine, measure
 
 SETS = ("2wiki", "hotpot100", "locomo-turn", "locomo-session", "beam100k")
 
+LAST_SECTION = "## Speed and memory"
+
 Run = Mapping[str, Any]
 
 
@@ -60,6 +62,13 @@ def with_section(page: str, title: str, lines: Sequence[str]) -> str:
     return "\n".join([before.rstrip("\n"), "", title, *lines, "", *following])
 
 
+def others(page: str) -> str:
+    """Return the sections of a results page that other benchmarks put there."""
+    _, title, rest = page.partition(LAST_SECTION)
+    _, found, sections = rest.partition("\n## ")
+    return f"\n## {sections}" if title and found else ""
+
+
 def page(runs: Sequence[Run]) -> str:
     """Return the results page of some runs."""
     return "\n".join(
@@ -91,7 +100,7 @@ def page(runs: Sequence[Run]) -> str:
             "",
             *table(("set", "embedder", "without", "@1", "@2", "@5", "@10"), _ablations(runs)),
             "",
-            "## Speed and memory",
+            LAST_SECTION,
             "",
             *table(
                 (

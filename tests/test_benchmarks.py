@@ -98,8 +98,12 @@ def test_a_page_is_written_from_kept_runs(tmp_path: Path) -> None:
     kept.write_text(
         kept.read_text(encoding="utf-8").replace('"queries": 2', '"queries": 77'), encoding="utf-8"
     )
+    section = "\n## Of another benchmark\n\n| a | b |\n"
+    (tmp_path / "page.md").write_text(page + section, encoding="utf-8")
     assert main(arguments) == 0
-    assert "| 77 |" in (tmp_path / "page.md").read_text(encoding="utf-8")
+    again = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "| 77 |" in again and again.endswith(section)
+    assert again.count("## Speed and memory") == 1
 
 
 def test_stores_of_some_sizes_are_measured_kept_and_shown(
