@@ -20,7 +20,7 @@ from hydramem.storage.store import OutboxRow
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 ColumnKind = Literal["text", "texts", "json", "time", "number", "integer", "flag"]
 

@@ -14,12 +14,14 @@ import pytest
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import ConfigError, SchemaError, StorageError, StoreBusyError
+from hydramem.storage.changes import record
 from hydramem.storage.cypher import open_graph
 from hydramem.storage.cypher.engine import Engine
-from hydramem.storage.cypher.tables import graph_file, prepare_schema, stored_version
-from hydramem.storage.store import ChunkFilter, Listing
+from hydramem.storage.cypher.tables import MIGRATIONS, graph_file, prepare_schema, stored_version
+from hydramem.storage.schema import SCHEMA_VERSION
+from hydramem.storage.store import ChunkFilter, Listing, Write
 from tests.storage.conftest import ENGINE
-from tests.storage.rows import chunk, entity, write
+from tests.storage.rows import T0, chunk, entity, relation, write
 
 ROOT = Path(__file__).parents[2]
 
@@ -117,19 +119,37 @@ def test_migrations_run_in_order_and_once(written: Path, settings: StorageConfig
     )
     engine = Engine(graph_file(written, settings.graph), settings)
     for _ in range(2):
-        prepare_schema(engine, version=3, migrations=steps)
-    assert stored_version(engine) == 3
+        prepare_schema(engine, version=SCHEMA_VERSION + 2, migrations=(*MIGRATIONS, *steps))
+    assert stored_version(engine) == SCHEMA_VERSION + 2
     with engine.reading() as query:
         assert query("MATCH (c:Chunk) RETURN DISTINCT c.mood", {}) == [["calm!"]]
     engine.close()
+
+
+def test_a_store_of_the_first_version_is_brought_up_to_date(written: Path, settings: StorageConfig) -> None:
+    engine = Engine(graph_file(written, settings.graph), settings)
+    with engine.writing() as query:
+        for column in ("verifier", "probability", "verified_at"):
+            query(f"ALTER TABLE RELATES DROP {column}", {})
+        query("ALTER TABLE Change DROP reason", {})
+        query("MATCH (m:Meta {name: 'schema_version'}) SET m.`value` = '1'", {})
+    engine.close()
+    store = open_graph(written, settings)
+    assert store.meta()["schema_version"] == str(SCHEMA_VERSION)
+    judged = relation(verdict="deferred", probability=0.5, verifier="srmkg:1", verified_at=T0)
+    told = record("test", project="p", target="r", reason="told")
+    store.write(Write(changes=(told,), entities=(entity("e1"), entity("e2", "Bob")), relations=(judged,)))
+    assert judged in store.relations(["e1"])
+    assert store.changes(target="r") == (told,)
+    store.close()
 
 
 def test_a_migration_that_fails_leaves_the_store_as_it_was(written: Path, settings: StorageConfig) -> None:
     steps = (("MATCH (c:Chunk) SET c.text = 'lost'", "MATCH (x:Nothing) RETURN x"),)
     engine = Engine(graph_file(written, settings.graph), settings)
     with pytest.raises(StorageError, match="Nothing"):
-        prepare_schema(engine, version=2, migrations=steps)
-    assert stored_version(engine) == 1
+        prepare_schema(engine, version=SCHEMA_VERSION + 1, migrations=(*MIGRATIONS, *steps))
+    assert stored_version(engine) == SCHEMA_VERSION
     engine.close()
     store = open_graph(written, settings)
     assert {row.text for row in store.list_chunks(ChunkFilter(), Listing(limit=99))} == {chunk().text}

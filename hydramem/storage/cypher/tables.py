@@ -21,7 +21,14 @@ MARKER = "engine"
 
 Steps = tuple[tuple[str, ...], ...]
 
-MIGRATIONS: Steps = ()
+MIGRATIONS: Steps = (
+    (
+        "ALTER TABLE RELATES ADD verifier STRING",
+        "ALTER TABLE RELATES ADD probability DOUBLE",
+        "ALTER TABLE RELATES ADD verified_at TIMESTAMP",
+        "ALTER TABLE Change ADD reason STRING",
+    ),
+)
 """The statements that lead from version 1 to 2, from 2 to 3, and so on."""
 
 
