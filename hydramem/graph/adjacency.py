@@ -50,10 +50,10 @@ class Adjacency:
     def expand(self, nodes: NDArray[np.integer]) -> Expansion:
         """Return every half-edge that leaves these nodes."""
         begins, ends = self._base_ranges(nodes)
-        origins, places = _ragged(begins, ends)
+        origins, places = ragged(begins, ends)
         neighbors, halves = self.neighbors[places], self.halves[places]
         if len(self.extra_nodes):
-            more, places = _ragged(
+            more, places = ragged(
                 np.searchsorted(self.extra_nodes, nodes, "left"),
                 np.searchsorted(self.extra_nodes, nodes, "right"),
             )
@@ -120,8 +120,8 @@ def _sorted_halves(sources: Ints, targets: Ints, first: int) -> tuple[Ints, Ints
     return nodes[order], neighbors[order], halves[order].astype(np.int32)
 
 
-def _ragged(begins: Rows, ends: Rows) -> tuple[Rows, Rows]:
-    """Return (which range, place) for every place of the ranges, in order."""
+def ragged(begins: Rows, ends: Rows) -> tuple[Rows, Rows]:
+    """Return (which range, place) for every place of some ranges, in order."""
     counts = ends - begins
     which = np.repeat(np.arange(len(counts)), counts)
     before = np.cumsum(counts) - counts

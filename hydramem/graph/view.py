@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hydramem.core.results.walked import PathStep
 from hydramem.core.types import Layer, State
-from hydramem.graph.adjacency import Adjacency
+from hydramem.graph.adjacency import Adjacency, ragged
 from hydramem.graph.columns import Array, microseconds
 from hydramem.graph.masks import Interval, Masks
 from hydramem.graph.names import Names
@@ -105,9 +105,7 @@ class Turns:
         lows = np.maximum(keys - window, (keys >> 32) << 32)
         begins = np.searchsorted(self.keys, lows)
         ends = np.searchsorted(self.keys, np.minimum(keys + window, keys | 0xFFFF_FFFF), side="right")
-        counts = ends - begins
-        origins = np.repeat(np.arange(len(keys)), counts)
-        places = np.arange(len(origins)) + np.repeat(begins - (np.cumsum(counts) - counts), counts)
+        origins, places = ragged(begins, ends)
         offsets = self.keys[places] - keys[origins]
         other = offsets != 0
         return origins[other], offsets[other], self.nodes[places[other]]

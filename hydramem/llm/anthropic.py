@@ -12,7 +12,7 @@ from hydramem.core.config import LlmConfig
 from hydramem.core.errors import ModelError, ModelReplyError, ModelUnavailableError
 from hydramem.core.tokens import well_formed
 from hydramem.llm.calls import call, read_reply, schema_of
-from hydramem.llm.endpoint import QUOTED, Endpoint, key_for
+from hydramem.llm.endpoint import QUOTED, Endpoint, first_model, key_for
 from hydramem.llm.model import Reply, Usage
 
 T = TypeVar("T")
@@ -48,16 +48,6 @@ class _Message:
     usage: _Usage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Model:
-    id: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Models:
-    data: list[_Model]
-
-
 class AnthropicGenerator:
     """Answers through `/messages` by a forced tool with the shape's schema; see `Generator`."""
 
@@ -81,7 +71,7 @@ class AnthropicGenerator:
             ModelReplyError: The answer is not of the shape.
             ModelError: The server refuses the request.
         """
-        self._model = self._model or self._first_model()
+        self._model = self._model or first_model(self._endpoint, retries=self._settings.retries)
         message = self._ask(_question(self._model, prompt, shape, system))
         usage = message.usage or _Usage()
         return Reply(
@@ -115,12 +105,6 @@ class AnthropicGenerator:
             said = " ".join(block.text or block.type for block in message.content)
             raise ModelReplyError(f"{self.name}: the reply is not one answer; it begins {said[:QUOTED]!r}")
         return json.dumps(given[0].input)
-
-    def _first_model(self) -> str:
-        listed = call(lambda: self._endpoint.send("GET", "models", _Models), retries=self._settings.retries)
-        if not listed.data:
-            raise ModelUnavailableError(f"{self._endpoint.url}: lists no model; set llm.model")
-        return listed.data[0].id
 
 
 def _endpoint(settings: LlmConfig, environment: Mapping[str, str]) -> Endpoint:

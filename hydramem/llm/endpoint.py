@@ -2,14 +2,25 @@
 
 import weakref
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from hydramem.core.errors import ModelError, ModelReplyError, ModelUnavailableError
-from hydramem.llm.calls import TransientError
+from hydramem.llm.calls import TransientError, call
 
 T = TypeVar("T")
 
 QUOTED = 300
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Models:
+    data: list[_Model]
 
 
 class Endpoint:
@@ -101,3 +112,15 @@ def key_for(url: str, key_env: str, environment: Mapping[str, str], *, needed: b
     if needed and not key:
         raise ModelUnavailableError(f"{url} needs a key: set the environment variable {key_env}")
     return key
+
+
+def first_model(endpoint: Endpoint, *, retries: int) -> str:
+    """Return the first model that a server lists under `/models`.
+
+    Raises:
+        ModelUnavailableError: It cannot be reached, or lists none.
+    """
+    listed = call(lambda: endpoint.send("GET", "models", _Models), retries=retries)
+    if not listed.data:
+        raise ModelUnavailableError(f"{endpoint.url}: lists no model; set llm.model")
+    return listed.data[0].id

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from hydramem.core.config import EmbeddingConfig, LlmConfig
-from hydramem.core.errors import ModelReplyError, ModelUnavailableError
+from hydramem.core.errors import ModelReplyError
 from hydramem.core.tokens import well_formed
 from hydramem.llm.calls import call, read_reply, schema_of
-from hydramem.llm.endpoint import QUOTED, Endpoint, key_for
+from hydramem.llm.endpoint import QUOTED, Endpoint, first_model, key_for
 from hydramem.llm.model import Reply, Usage
 from hydramem.llm.remote import REMOTE_SECONDS, RemoteEmbedder
 
@@ -56,16 +56,6 @@ class _Embeddings:
     data: list[_Embedding]
 
 
-@dataclass(frozen=True, slots=True)
-class _Model:
-    id: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Models:
-    data: list[_Model]
-
-
 class OpenAIGenerator:
     """Answers through `/chat/completions` with a strict JSON schema; see `Generator`."""
 
@@ -89,7 +79,7 @@ class OpenAIGenerator:
             ModelReplyError: The answer is not of the shape.
             ModelError: The server refuses the request, or structured output.
         """
-        self._model = self._model or self._first_model()
+        self._model = self._model or first_model(self._endpoint, retries=self._settings.retries)
         body = _question(self._model, prompt, shape, system)
         completion = call(
             lambda: self._endpoint.send("POST", "chat/completions", _Completion, body),
@@ -110,12 +100,6 @@ class OpenAIGenerator:
         if choice.finish_reason == "length":
             raise ModelReplyError(f"{self.name}: the reply was cut off at the model's limit")
         return choice.message.content or ""
-
-    def _first_model(self) -> str:
-        listed = call(lambda: self._endpoint.send("GET", "models", _Models), retries=self._settings.retries)
-        if not listed.data:
-            raise ModelUnavailableError(f"{self._endpoint.url}: lists no model; set llm.model")
-        return listed.data[0].id
 
 
 class OpenAIEmbedder(RemoteEmbedder):

@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 from hydramem.core.check import check_choice
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError, StoreBusyError
 from hydramem.core.ids import content_hash
+from hydramem.storage.durable import sync_folder
 
 # Read by pydantic where JSON becomes a change: a mistyped field is an error, not an entry lost in silence.
 _STRICT: Any = {"extra": "forbid"}
@@ -258,12 +259,7 @@ def _replace(path: Path, data: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    if hasattr(os, "O_DIRECTORY"):
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    sync_folder(path.parent)
 
 
 def _remove_leftovers(path: Path) -> None:

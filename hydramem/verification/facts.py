@@ -142,14 +142,6 @@ def found(keys: Ints, wanted: Ints) -> Ints:
     return np.where(keys[places] == wanted, places, -1)
 
 
-def ragged(begins: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    """Return (which range, place) for every place of some ranges, in order."""
-    counts = ends - begins
-    which = np.repeat(np.arange(len(counts)), counts)
-    before = np.cumsum(counts) - counts
-    return which, np.arange(len(which)) - before[which] + begins[which]
-
-
 def lay_out(snapshot: Snapshot) -> Facts:
     """Lay out the active relations of a snapshot."""
     edges = snapshot.edges

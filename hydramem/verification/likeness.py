@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hydramem.verification.facts import Claims, Facts, Floats, Ints, found, ragged
+from hydramem.graph.adjacency import ragged
+from hydramem.verification.facts import Claims, Facts, Floats, Ints, found
 
 NAMES = ("like_subject", "like_object")
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hydramem.verification.facts import Claims, Counted, Facts, Floats, Ints, counted, ragged, taken
+from hydramem.graph.adjacency import ragged
+from hydramem.verification.facts import Claims, Counted, Facts, Floats, Ints, counted, taken
 
 NAMES = ("paths", "best_path", "worst_path", "mean_path")
 

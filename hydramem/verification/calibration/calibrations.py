@@ -18,6 +18,7 @@ from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.ids import content_hash
 from hydramem.core.results.checked import CalibrationMeasure
+from hydramem.storage.durable import sync_folder
 from hydramem.verification.weights import DEFAULT, Weights
 
 log = logging.getLogger(__name__)
@@ -225,9 +226,4 @@ def write_whole(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     beside.replace(path)
-    if hasattr(os, "O_DIRECTORY"):  # the name itself is durable once its folder is
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    sync_folder(path.parent)
