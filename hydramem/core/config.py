@@ -164,9 +164,19 @@ class IngestConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryConfig:
-    """What remember accepts.
+    """How a memory is encoded, and what remember accepts.
 
     Attributes:
+        cognitive: Whether a memory is classified, consolidated with those it touches, and linked; else it is
+            stored as given.
+        consolidation_threshold: Cosine from which a memory of the same project and scope is a candidate for
+            consolidation; `calibrate` can fit it to the embedder.
+        batch_threshold: Cosine from which two memories of one `remember_many` are one, where their words do
+            not tell them apart.
+        link_threshold: Cosine from which a new memory is linked to a neighbour.
+        link_neighbors: Most neighbours that a new memory is linked to.
+        most_links: Most links of one memory; the weakest go first.
+        shared_by: Distinct sources or sessions that say the same from which a memory is `shared`.
         max_chars: Longer texts are refused; ingest them as documents.
         mask_secrets: Whether keys, tokens and passwords in a memory are masked before it is stored; they are
             told of either way.
@@ -176,6 +186,13 @@ class MemoryConfig:
 
     __pydantic_config__ = _STRICT
 
+    cognitive: bool = True
+    consolidation_threshold: float = 0.85
+    batch_threshold: float = 0.98
+    link_threshold: float = 0.7
+    link_neighbors: int = 5
+    most_links: int = 20
+    shared_by: int = 2
     max_chars: int = 100_000
     mask_secrets: bool = False
     curated_memory_chars: int = 2200
@@ -255,6 +272,27 @@ class VerificationConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LimitsConfig:
+    """How much is kept, and for how long; 0 is without limit. The gardener enforces it, `stats` says it.
+
+    Attributes:
+        memories: Most active memories of a project; the least important and least recalled go first.
+        document_mb: Most text of a project's documents, in megabytes.
+        archived_days: Days that archived rows are kept.
+        change_days: Days that changes are kept; what is gone cannot be undone any more.
+        session_days: Days that sessions without a memory are kept after their last turn.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    memories: int = 0
+    document_mb: int = 0
+    archived_days: int = 0
+    change_days: int = 0
+    session_days: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServerConfig:
     """How the MCP server is reached and what it may read.
 
@@ -292,6 +330,7 @@ class Config:
     memory: MemoryConfig = field(default_factory=MemoryConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     verification: VerificationConfig = field(default_factory=VerificationConfig)
+    limits: LimitsConfig = field(default_factory=LimitsConfig)
     server: ServerConfig = field(default_factory=ServerConfig)
 
 

@@ -17,6 +17,7 @@ Traversal = Literal["bfs", "ppr", "hybrid", "none"]
 RecallMode = Literal["fast", "deep"]
 Direction = Literal["out", "in", "both"]
 EdgeKind = Literal["relation", "mention", "link"]
+JobState = Literal["waiting", "running", "done", "failed"]
 
 Metadata = Mapping[str, object]
 """Values that JSON can hold, by name."""
@@ -254,8 +255,10 @@ class Change:
         target: Id of the row that changed.
         before, after: The row as JSON text; None where it did not exist or no longer does.
         reason: Why, in words, where who changed it said so.
-        run: Groups the changes of one run of a long operation.
+        run: Groups the changes of one call, or of one run of a long operation.
         request: Id by which a retried write happens once.
+        image: On the first Change of a transaction, what undoing all of it takes, as JSON text
+            (`storage.images`): rows made, columns before and after, rows removed.
     """
 
     id: str
@@ -269,6 +272,7 @@ class Change:
     reason: str | None = None
     run: str | None = None
     request: str | None = None
+    image: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,7 +283,7 @@ class Job:
     project: str
     kind: str
     payload: str
-    state: Literal["waiting", "running", "done", "failed"] = "waiting"
+    state: JobState = "waiting"
     attempts: int = 0
     error: str | None = None
     created_at: datetime

@@ -6,7 +6,10 @@ from hydramem import opened
 from hydramem.core.check import check_project
 from hydramem.core.config import Config, load_config
 from hydramem.llm.model import Embedder, Generator
+from hydramem.memory.conversing import Conversing
 from hydramem.memory.exploring import Exploring
+from hydramem.memory.keeping import Keeping
+from hydramem.memory.knowing import Knowing
 from hydramem.memory.reading import Reading
 from hydramem.memory.tending import Tending
 from hydramem.memory.writing import Writing
@@ -56,5 +59,5 @@ def config_file(folder: FilePath, given: str | FilePath | None) -> FilePath | No
     return beside if beside.is_file() else None
 
 
-class Memory(Writing, Reading, Exploring, Tending):
+class Memory(Writing, Knowing, Conversing, Reading, Exploring, Tending, Keeping):
     """A memory: what `connect` returns. Safe to use from many threads; close it, or use it with `with`."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from hydramem.core.errors import InvalidInputError
@@ -19,6 +20,7 @@ from hydramem.core.types import (
     Relation,
     Session,
 )
+from hydramem.storage.schema import EdgeTable
 from hydramem.storage.store import Listing, OutboxRow, Write
 
 Row = TypeVar("Row")
@@ -55,7 +57,8 @@ def plan_write(write: Write) -> PlannedWrite:
     Raises:
         InvalidInputError: Rows without a Change, or one change id twice.
     """
-    _check_audited(write)
+    if not write.verbatim:
+        _check_audited(write)
     chunks = {row.id: row for row in write.chunks}
     entities = {row.id: row for row in write.entities}
     outbox = OutboxRow(id=new_id("o"), chunks=tuple(chunks), entities=tuple(entities), at=now())
@@ -95,10 +98,16 @@ def link_order(row: Link) -> EdgeKey:
     return (row.id, row.source, row.target)
 
 
+def edge_order(table: EdgeTable) -> Callable[[Any], tuple[Any, ...]]:
+    """Return the key that orders the edges of a table: their ends, then id and time where they have them."""
+    names = (*table.ends, *(name for name in ("id", "at") if hasattr(table.row, name)))
+    return attrgetter(*names)
+
+
 def _check_audited(write: Write) -> None:
     rows = (write.documents, write.chunks, write.entities, write.relations)
-    if not write.changes and any((*rows, write.mentions, write.links, write.sessions, write.jobs)):
-        raise InvalidInputError("write: rows without a Change; every write but `recalled` is audited")
+    if not write.changes and any((*rows, write.mentions, write.links, write.sessions)):
+        raise InvalidInputError("write: rows without a Change; every write but recalls and jobs is audited")
     if len({change.id for change in write.changes}) != len(write.changes):
         raise InvalidInputError("write: two changes have one id")
 

@@ -20,7 +20,7 @@ from hydramem.storage.store import OutboxRow
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 ColumnKind = Literal["text", "texts", "json", "time", "number", "integer", "flag"]
 
@@ -108,7 +108,9 @@ SESSION = NodeTable(
 CHANGE = NodeTable(
     name="Change",
     row=Change,
-    columns=_columns(text="id project actor operation target before after reason run request", time="at"),
+    columns=_columns(
+        text="id project actor operation target before after reason run request image", time="at"
+    ),
 )
 JOB = NodeTable(
     name="Job",

@@ -7,7 +7,7 @@ vector stores (`storage.lance`, `storage.in_memory`). Every one is safe to use f
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from hydramem.core.types import (
     Document,
     Entity,
     Job,
+    JobState,
     Layer,
     Link,
     Mention,
@@ -35,9 +36,30 @@ from hydramem.core.types import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from hydramem.storage.schema import EdgeTable, NodeTable
+
 Vector = NDArray[np.float32]
 
 LIVE: tuple[State, ...] = ("active",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removal:
+    """Rows that a write takes out for good, each with the edges that end in it; absent ones are no error.
+
+    Attributes:
+        relations, links: By both ends and id.
+        mentions: By chunk and entity.
+    """
+
+    documents: tuple[str, ...] = ()
+    chunks: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+    relations: tuple[tuple[str, str, str], ...] = ()
+    links: tuple[tuple[str, str, str], ...] = ()
+    mentions: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +68,13 @@ class Write:
 
     A relation's ends, a mention's and a link's, a chunk's document and session must exist or be in
     the same write; anything else is an `InvalidInputError` and nothing is written. `recalled` rows also
-    count on their chunk (`recall_count`, `last_recalled_at`); they alone need no Change.
+    count on their chunk (`recall_count`, `last_recalled_at`); they and jobs alone need no Change. The store
+    itself adds the `image` to the first Change.
+
+    Attributes:
+        removed: Taken out before anything is put in.
+        verbatim: The rows come from elsewhere with their whole audit, as a dump's do: no Change is asked for,
+            changes that are there already are left, no image is made, and `recalled` rows count nothing.
     """
 
     changes: tuple[Change, ...]
@@ -59,6 +87,8 @@ class Write:
     sessions: tuple[Session, ...] = ()
     recalled: tuple[Recalled, ...] = ()
     jobs: tuple[Job, ...] = ()
+    removed: Removal = Removal()
+    verbatim: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,6 +308,20 @@ class GraphStore(Protocol):
 
     def scan_entities(self, batch: int = 1000) -> Iterator[tuple[Entity, ...]]:
         """Yield every entity, by id. No transaction stays open between two batches."""
+
+    def scan(self, table: "NodeTable | EdgeTable", batch: int = 1000) -> Iterator[tuple[Any, ...]]:
+        """Yield every row of a table: nodes by id, edges by ends and id, recalls also by time.
+
+        No transaction stays open between two batches.
+        """
+
+    def jobs(
+        self, page: Listing, *, states: Sequence[JobState] = (), project: str | None = None
+    ) -> tuple[Job, ...]:
+        """Return a page of jobs, oldest first; of every state where none is named."""
+
+    def recalled(self, *, chunks: Sequence[str] = (), sessions: Sequence[str] = ()) -> tuple[Recalled, ...]:
+        """Return which of these chunks were recalled, or what was in these sessions; oldest first."""
 
     def outbox(self) -> tuple[OutboxRow, ...]:
         """Return what the vector store may still have to hear, oldest first."""

@@ -132,6 +132,7 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(written: Path, setti
         for column in ("verifier", "probability", "verified_at"):
             query(f"ALTER TABLE RELATES DROP {column}", {})
         query("ALTER TABLE Change DROP reason", {})
+        query("ALTER TABLE Change DROP image", {})
         query("MATCH (m:Meta {name: 'schema_version'}) SET m.`value` = '1'", {})
     engine.close()
     store = open_graph(written, settings)

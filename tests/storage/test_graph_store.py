@@ -15,7 +15,11 @@ from hydramem.storage.schema import (
     CHANGE,
     CHUNK,
     EDGE_TABLES,
+    ENTITY,
+    MENTIONS,
     NODE_TABLES,
+    RECALLED,
+    RELATES,
     SCHEMA_VERSION,
     EdgeTable,
     edge_columns,
@@ -115,6 +119,37 @@ def test_every_field_reads_back_as_written(graph: GraphStore) -> None:
     assert graph.relations(["e1"]) == graph.relations(["e2"]) == edges["relations"]
     assert graph.mentions(["c1"]) == graph.mentioned(["e1"]) == edges["mentions"]
     assert graph.links(["c1"]) == graph.links(["c2"]) == edges["links"]
+
+
+def test_every_table_can_be_scanned_in_order(graph: GraphStore) -> None:
+    rows = {
+        "chunks": (chunk("c2"), chunk("c1"), chunk("c3")),
+        "entities": (entity("e2", "B"), entity("e1")),
+        "relations": (relation(), relation("e2", "leads", "e1")),
+        "mentions": (mention("c2"), mention("c1"), mention("c1", "e2")),
+    }
+    graph.write(write(sessions=(session(),), **rows))
+    said = [Recalled(session="s1", chunk="c1", rank=rank, at=at(rank)) for rank in (1, 0)]
+    graph.write(Write(changes=(), recalled=tuple(said)))
+    assert ids([row for batch in graph.scan(CHUNK, 2) for row in batch]) == ["c1", "c2", "c3"]
+    assert ids([row for batch in graph.scan(ENTITY, 1) for row in batch]) == ["e1", "e2"]
+    assert [row.subject for batch in graph.scan(RELATES, 1) for row in batch] == ["e1", "e2"]
+    found = [(row.chunk, row.entity) for batch in graph.scan(MENTIONS) for row in batch]
+    assert found == [("c1", "e1"), ("c1", "e2"), ("c2", "e1")]
+    assert [row for batch in graph.scan(RECALLED) for row in batch] == said[::-1]
+    assert graph.recalled(chunks=["c1"]) == graph.recalled(sessions=["s1"]) == tuple(said[::-1])
+    assert graph.recalled(chunks=["c2"]) == ()
+
+
+def test_jobs_wait_in_order_and_need_no_change(graph: GraphStore) -> None:
+    later, first = job("j2", created_at=at(1)), job("j1", created_at=at(0), project="q")
+    graph.write(Write(changes=(), jobs=(later, first)))
+    assert graph.jobs(Listing()) == (first, later)
+    assert graph.jobs(Listing(limit=1, offset=1)) == (later,)
+    done = dataclasses.replace(first, state="done")
+    graph.write(Write(changes=(), jobs=(done,)))
+    assert graph.jobs(Listing(), states=("waiting", "running")) == (later,)
+    assert graph.jobs(Listing(), project="q") == (done,)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -270,7 +305,7 @@ def test_a_reference_to_nothing_writes_nothing(graph: GraphStore, rows: dict) ->
 
 
 def test_every_write_is_audited(graph: GraphStore) -> None:
-    for rows in ({"chunks": (chunk(),)}, {"jobs": (job(),)}, {"sessions": (session(),)}):
+    for rows in ({"chunks": (chunk(),)}, {"sessions": (session(),)}):
         with pytest.raises(InvalidInputError, match="audited"):
             graph.write(Write(changes=(), **rows))
     change = record("remember", project="p", target="c1")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,11 @@ from hydramem.core.types import (
     Decision,
     Document,
     Entity,
+    Job,
+    JobState,
     Link,
     Mention,
+    Recalled,
     Relation,
     Session,
     State,
@@ -33,11 +37,15 @@ from hydramem.storage.schema import (
     CHUNK,
     DOCUMENT,
     ENTITY,
+    JOB,
     LINKS,
     MENTIONS,
     OUTBOX,
+    RECALLED,
     RELATES,
     SESSION,
+    EdgeTable,
+    NodeTable,
 )
 from hydramem.storage.store import LIVE, ChunkFilter, Listing, OutboxRow, Stretch, Write
 
@@ -248,6 +256,28 @@ class CypherGraph:
     def scan_entities(self, batch: int = 1000) -> Iterator[tuple[Entity, ...]]:
         """Yield every entity, by id."""
         yield from self._read.scan(ENTITY, batch)
+
+    def scan(self, table: NodeTable | EdgeTable, batch: int = 1000) -> Iterator[tuple[Any, ...]]:
+        """Yield every row of a table in the order of its key."""
+        yield from self._read.scan(table, batch)
+
+    def jobs(
+        self, page: Listing, *, states: Sequence[JobState] = (), project: str | None = None
+    ) -> tuple[Job, ...]:
+        """Return a page of jobs, oldest first."""
+        conditions = Conditions()
+        if project is not None:
+            conditions.add("c.project = $project", project=project)
+        conditions.one_of("state", states)
+        return self._read.page(JOB, "(c:Job)", conditions, page, order="c.created_at, c.id")
+
+    def recalled(self, *, chunks: Sequence[str] = (), sessions: Sequence[str] = ()) -> tuple[Recalled, ...]:
+        """Return which of these chunks were recalled, or what was in these sessions; oldest first."""
+        rows = [
+            *self._read.edges(RECALLED, sessions, end="a"),
+            *self._read.edges(RECALLED, chunks, end="b"),
+        ]
+        return tuple(sorted(dict.fromkeys(rows), key=attrgetter("at", "session", "rank", "chunk")))
 
     def outbox(self) -> tuple[OutboxRow, ...]:
         """Return what the vector store may still have to hear, oldest first."""

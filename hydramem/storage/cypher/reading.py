@@ -6,7 +6,7 @@ from typing import Any, Literal
 from hydramem.storage.cypher.engine import Engine, Query
 from hydramem.storage.cypher.filters import Conditions
 from hydramem.storage.cypher.statements import edge_values, node_values
-from hydramem.storage.planned import check_page
+from hydramem.storage.planned import check_page, edge_order
 from hydramem.storage.rows import decode
 from hydramem.storage.schema import EdgeTable, NodeTable
 from hydramem.storage.store import Listing, Stretch
@@ -116,11 +116,16 @@ class Reader:
             rows = query(statement, parameters)
         return tuple(decode(table, values) for values in rows[page.offset :])
 
-    def scan(self, table: NodeTable, batch: int) -> Iterator[tuple[Any, ...]]:
-        """Yield every row by id; no connection is held between two batches."""
+    def scan(self, table: NodeTable | EdgeTable, batch: int) -> Iterator[tuple[Any, ...]]:
+        """Yield every row in the order of its key; no connection is held between two batches."""
+        source = table.source if isinstance(table, EdgeTable) else table.name
         with self._engine.reading() as query:
-            ids = sorted(id for (id,) in query(f"MATCH (n:{table.name}) RETURN n.id", {}))
+            ids = sorted(id for (id,) in query(f"MATCH (n:{source}) RETURN n.id", {}))
         for start in range(0, len(ids), batch):
-            rows = self.nodes(table, ids[start : start + batch])
+            part = ids[start : start + batch]
+            if isinstance(table, EdgeTable):
+                rows = tuple(sorted(self.edges(table, part, end="a"), key=edge_order(table)))
+            else:
+                rows = self.nodes(table, part)
             if rows:
                 yield rows

@@ -28,6 +28,7 @@ MIGRATIONS: Steps = (
         "ALTER TABLE RELATES ADD verified_at TIMESTAMP",
         "ALTER TABLE Change ADD reason STRING",
     ),
+    ("ALTER TABLE Change ADD image STRING",),
 )
 """The statements that lead from version 1 to 2, from 2 to 3, and so on."""
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from hydramem.core.errors import InvalidInputError, StorageError
@@ -17,6 +18,7 @@ from hydramem.core.types import (
     Document,
     Entity,
     Job,
+    JobState,
     Link,
     Mention,
     Recalled,
@@ -30,6 +32,7 @@ from hydramem.storage.planned import (
     PlannedWrite,
     check_page,
     check_references,
+    edge_order,
     link_order,
     newest_first,
     plan_write,
@@ -82,6 +85,19 @@ class InMemoryGraph:
         self._outbox: dict[str, OutboxRow] = {}
         self._meta: dict[str, str] = {"schema_version": str(schema.SCHEMA_VERSION)}
         self._closed = False
+        self._all: dict[str, Callable[[], Iterable[object]]] = {
+            "Document": self._documents.values,
+            "Chunk": self._chunks.values,
+            "Entity": self._entities.values,
+            "Session": self._sessions.values,
+            "Job": self._jobs.values,
+            "Change": self._changes.values,
+            "Outbox": self._outbox.values,
+            "RELATES": lambda: self._relations.rows.values(),
+            "LINKS": lambda: self._links.rows.values(),
+            "MENTIONS": lambda: self._mentions.rows.values(),
+            "RECALLED": lambda: self._recalled,
+        }
 
     @property
     def engine(self) -> str:
@@ -334,6 +350,30 @@ class InMemoryGraph:
     def scan_entities(self, batch: int = 1000) -> Iterator[tuple[Entity, ...]]:
         """Yield every entity, by id."""
         yield from _batches(self._entities, batch, self.entities)
+
+    def scan(
+        self, table: schema.NodeTable | schema.EdgeTable, batch: int = 1000
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield every row of a table in the order of its key."""
+        with self._open():
+            rows: list[Any] = list(self._all[table.name]())
+        rows.sort(key=edge_order(table) if isinstance(table, schema.EdgeTable) else _id)
+        for start in range(0, len(rows), batch):
+            yield tuple(rows[start : start + batch])
+
+    def jobs(
+        self, page: Listing, *, states: Sequence[JobState] = (), project: str | None = None
+    ) -> tuple[Job, ...]:
+        """Return a page of jobs, oldest first."""
+        with self._open():
+            rows = [row for row in _of(project, self._jobs.values()) if not states or row.state in states]
+        return _page(sorted(rows, key=lambda row: (row.created_at, row.id)), page)
+
+    def recalled(self, *, chunks: Sequence[str] = (), sessions: Sequence[str] = ()) -> tuple[Recalled, ...]:
+        """Return which of these chunks were recalled, or what was in these sessions; oldest first."""
+        with self._open():
+            rows = [row for row in self._recalled if row.chunk in chunks or row.session in sessions]
+        return tuple(sorted(rows, key=attrgetter("at", "session", "rank", "chunk")))
 
     def outbox(self) -> tuple[OutboxRow, ...]:
         """Return what the vector store may still have to hear, oldest first."""
