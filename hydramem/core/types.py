@@ -24,6 +24,22 @@ Metadata = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What model calls cost."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            calls=self.calls + other.calls,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            reply_tokens=self.reply_tokens + other.reply_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
     """The four times: when it was true in the world, and when the store believed it. All UTC."""
 

@@ -7,6 +7,8 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hydramem.core.types import Usage as Usage
+
 T = TypeVar("T")
 
 
@@ -30,22 +32,6 @@ class Embedder(Protocol):
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return an array of shape (dimension,)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """What a model call cost."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    reply_tokens: int = 0
-
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            calls=self.calls + other.calls,
-            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
-            reply_tokens=self.reply_tokens + other.reply_tokens,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
 from hydramem.core.types import (
     Chunk,
@@ -10,6 +11,7 @@ from hydramem.core.types import (
     Layer,
     Origin,
     State,
+    Usage,
 )
 
 
@@ -56,26 +58,50 @@ class Ingested:
     verification: Decisions = field(default_factory=Decisions)
 
 
+RememberAction = Literal["stored", "duplicate", "superseding", "extending", "updated"]
+"""What became of a memory beside those it touches."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """What remember did.
+    """What remember or revise did.
 
     Attributes:
-        id: The memory's id; of the existing one where an equal memory was current.
-        created: False where an equal current memory was returned.
+        id: The memory's id; of the existing one where the same was known.
+        created: False where nothing new was stored.
+        action: stored (a new one), duplicate (the same was known), superseding (it takes the place of
+            others), extending (it says more than one that stays), updated (a row was revised).
+        superseded: Ids of the memories whose place it took.
+        linked: Ids of the memories that it was linked to; further links may be pending.
+        entities: Names of what it mentions.
+        scope, categories, importance: As stored; what the call left out was found by the step `classify`.
         steps: The encoding steps that ran.
+        pending: The steps that follow from the queue of jobs; until then the id may still be superseded.
+        notes: What was left out or failed, and why; the memory is stored all the same.
+        usage: What language models cost in this call.
         state: `quarantined` where it gives orders or hides something: kept and listed, not recalled.
         reasons: Why it is held back, and which kinds of secrets it holds.
         masked: How many secrets were masked.
+        run: Names the changes of this call, for `undo`; None where there were none.
     """
 
     id: str
     created: bool
+    action: RememberAction = "stored"
+    superseded: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
+    scope: str = "/"
+    categories: tuple[str, ...] = ()
+    importance: float = 0.5
     steps: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
     state: State = "active"
     reasons: tuple[str, ...] = ()
     masked: int = 0
+    run: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
