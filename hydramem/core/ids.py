@@ -68,9 +68,9 @@ def relation_id(project: str, subject: str, type: str, object: str, valid_from: 
     return _address("r", project, subject, type, object, valid_from.isoformat() if valid_from else "")
 
 
-def version_id(relation: str, recorded_at: datetime) -> str:
-    """Address a relation as it was believed from a time on, before it was changed."""
-    return _address("r", "version", relation, recorded_at.isoformat())
+def version_id(row: str, recorded_at: datetime, *, kind: str = "r") -> str:
+    """Address a relation, or a memory (kind `c`), as it was believed from a time on, before it was changed."""
+    return _address(kind, "version", row, recorded_at.isoformat())
 
 
 def link_id(project: str, source: str, type: str, target: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hydramem.core.ids import version_id
-from hydramem.core.types import Relation, State, Times
+from hydramem.core.types import Chunk, Relation, State, Times
 
 VERSION_OF = "version_of"
 """In the metadata of a row that only says what was believed before another row changed: that row's id."""
@@ -164,8 +164,52 @@ def closed(
     current, version = revised(relation, valid_from=relation.times.valid_from, valid_to=until, at=at)
     if by is None:
         return current, version
-    metadata = {**current.metadata, SUPERSEDED_BY: by}
-    return replace(current, state="superseded" if until <= at else "active", metadata=metadata), version
+    return replace(
+        current, state=_after(until, at), metadata={**current.metadata, SUPERSEDED_BY: by}
+    ), version
+
+
+def superseded(chunk: Chunk, *, until: datetime, at: datetime, by: str) -> tuple[Chunk, Chunk]:
+    """Return a memory that another takes the place of, and the version of it that was believed until now.
+
+    Args:
+        chunk: The memory as it is believed.
+        until: When the other begins.
+        at: The time of the write.
+        by: Id of the other.
+    """
+    version = replace(
+        chunk,
+        id=version_id(chunk.id, chunk.times.recorded_at, kind="c"),
+        state="archived",
+        times=replace(chunk.times, retired_at=at),
+        metadata={**chunk.metadata, VERSION_OF: chunk.id},
+    )
+    current = replace(
+        chunk,
+        state=_after(until, at),
+        times=Times(recorded_at=at, valid_from=chunk.times.valid_from, valid_to=until),
+        metadata={**chunk.metadata, SUPERSEDED_BY: by},
+    )
+    return current, version
+
+
+def corrected(chunk: Chunk, *, at: datetime, by: str) -> Chunk:
+    """Return a memory that was wrong, and is said right by another: it is believed no longer.
+
+    Its own row keeps what was believed, and until when; it needs no version beside it.
+
+    Args:
+        chunk: The memory as it was believed.
+        at: The time of the write.
+        by: Id of the memory that says it right.
+    """
+    metadata = {**chunk.metadata, SUPERSEDED_BY: by}
+    return replace(chunk, state="archived", times=replace(chunk.times, retired_at=at), metadata=metadata)
+
+
+def _after(until: datetime, at: datetime) -> State:
+    return "superseded" if until <= at else "active"
 
 
 def revised(
@@ -184,9 +228,9 @@ def revised(
     return replace(relation, state="active", times=times, metadata=kept), version
 
 
-def is_version(relation: Relation) -> bool:
+def is_version(row: Relation | Chunk) -> bool:
     """Say whether a row only tells what was believed before another row changed."""
-    return VERSION_OF in relation.metadata
+    return VERSION_OF in row.metadata
 
 
 def may_return(relation: Relation) -> bool:
