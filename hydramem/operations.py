@@ -72,6 +72,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.curate, "write", "all", "write"),
     Operation(Memory.forget, "destroy", "agent", "write"),
     Operation(Memory.revive, "write", "all", "write"),
+    Operation(Memory.promote, "write", "agent", "write"),
     Operation(Memory.recall, "read", "agent", "read"),
     Operation(Memory.prime, "read", "agent", "read"),
     Operation(Memory.get, "read", "agent", "read"),

@@ -15,7 +15,7 @@ from hydramem.core.types import Change, Chunk, Document, Entity, Relation
 from hydramem.graph.snapshot import Snapshot
 from hydramem.ingest.supersede import VERSION_OF, is_version
 from hydramem.ingest.withdraw import find_changed_relation
-from hydramem.search.lists import named
+from hydramem.search.lists import named, relation_subject
 from hydramem.storage.store import GraphStore
 
 _MOST_SOURCES = 8
@@ -90,10 +90,7 @@ def _relation(id: str, graph: GraphStore, snapshot: Callable[[], Snapshot]) -> R
     """Look a relation up by its id alone: in the project's arrays, else by what a Change says of its ends."""
     if not id.startswith("r_"):
         return None
-    shown = snapshot()
-    rows = (shown.edges.ids == id.encode("utf-8", "surrogatepass")).nonzero()[0]
-    if len(rows):
-        end = shown.nodes.ids[int(shown.edges.source[rows[0]])]
+    if end := relation_subject(id, snapshot()):
         found = next((row for row in graph.relations([end]) if row.id == id), None)
     else:
         found = find_changed_relation(id, graph)

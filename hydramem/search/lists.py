@@ -73,6 +73,12 @@ def find_entity(snapshot: Snapshot, name: str) -> int:
     return node
 
 
+def relation_subject(id: str, snapshot: Snapshot) -> str | None:
+    """Return the subject of a relation of the project by the relation's id; None where there is none."""
+    rows = (snapshot.edges.ids == id.encode("utf-8", "surrogatepass")).nonzero()[0]
+    return snapshot.nodes.ids[int(snapshot.edges.source[rows[0]])] if len(rows) else None
+
+
 def relations(
     entity: str | None,
     *,

@@ -1,0 +1,147 @@
+"""Layers: what several voices say, what a person or an agent vouches for, and who may say what."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hydramem.core.config import MemoryConfig
+from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.results.written import Remembered
+from hydramem.core.types import Chunk, Relation
+from hydramem.ingest.promote import MOST_VOICES, VOICES, heard, promote
+from hydramem.ingest.relate import Functional, relate
+from hydramem.ingest.remember import Draft, remember
+from hydramem.ingest.statement import Statement
+from hydramem.ingest.withdraw import forget
+from hydramem.search.lists import relation_subject
+from hydramem.storage.changes import acting_as
+from tests.ingest.conftest import PROJECT, Kit
+from tests.storage.rows import chunk
+
+TWO = MemoryConfig(shared_by=2)
+SOURCES = st.sampled_from(["", "wiki", "chat", "mail"])
+SESSIONS = st.sampled_from([None, "s_1", "s_2", "s_3"])
+
+
+def told(kit: Kit, text: str = "Ada leads Kestrel.", **fields: object) -> Remembered:
+    draft = replace(Draft(text=text, kind="note"), **fields)
+    return remember(draft, target=kit.target(), settings=MemoryConfig())
+
+
+def raise_to(kit: Kit, layer: str, *ids: str, reason: str = "Ada said so") -> object:
+    return promote(
+        ids,
+        layer,  # type: ignore[arg-type]
+        reason=reason,
+        target=kit.target(),
+        subject_of=lambda id: relation_subject(id, kit.snapshots.of(PROJECT)),
+    )
+
+
+def stored(kit: Kit, id: str) -> Chunk:
+    (row,) = kit.graph.chunks([id])
+    return row
+
+
+def a_relation(kit: Kit) -> Relation:
+    statement = Statement(subject="Ada", type="leads", object="Kestrel")
+    return relate(statement, target=kit.target(), functional=Functional()).relation
+
+
+def test_two_sources_or_two_sessions_make_a_memory_shared() -> None:
+    first = chunk(source="wiki")
+    assert heard(first, "mail", None, "Ada", TWO).layer == "shared"
+    assert heard(chunk(session="s_1"), "", "s_2", None, TWO).layer == "shared"
+    assert heard(chunk(source="wiki"), "mail", None, None, MemoryConfig(shared_by=3)).layer == "working"
+
+
+def test_the_same_source_twice_is_one_voice() -> None:
+    first = chunk(source="wiki")
+    assert heard(first, "wiki", None, None, TWO) is first
+    again = heard(first, "wiki", None, "Grace", TWO)
+    assert again.layer == "working"
+    assert heard(again, "wiki", None, "Grace", TWO) is again
+
+
+def test_nobody_is_no_voice() -> None:
+    first = chunk()
+    assert heard(first, "", None, "Ada", TWO) is first
+    assert heard(first, "wiki", None, None, TWO).layer == "working"
+
+
+def test_voices_never_lower_and_free_nothing() -> None:
+    assert heard(chunk(source="a", layer="verified"), "b", None, None, TWO).layer == "verified"
+    assert heard(chunk(source="a", state="quarantined"), "b", None, None, TWO).layer == "working"
+
+
+def test_voices_are_bounded_and_other_metadata_stays() -> None:
+    row = chunk(source="0", metadata={"kept": 1})
+    for number in range(1, 100):
+        row = heard(row, str(number), None, None, TWO)
+    assert len(row.metadata[VOICES]) == MOST_VOICES  # type: ignore[arg-type]
+    assert row.metadata["kept"] == 1
+    odd = heard(chunk(source="a", metadata={VOICES: "mine"}), "b", None, None, TWO)
+    assert odd.layer == "shared"
+
+
+@given(st.lists(st.tuples(SOURCES, SESSIONS), min_size=1, max_size=6))
+def test_the_order_of_voices_does_not_matter(voices: list[tuple[str, str | None]]) -> None:
+    def layer(order: list[tuple[str, str | None]]) -> str:
+        (source, session), *others = order
+        row = chunk(source=source, session=session)
+        for source, session in others:
+            row = heard(row, source, session, None, TWO)
+        return row.layer
+
+    assert layer(voices) == layer(voices[::-1])
+
+
+def test_promote_moves_chunks_and_relations_with_their_history(kit: Kit) -> None:
+    id, relation = told(kit, "Grace likes tea.").id, a_relation(kit)
+    done = raise_to(kit, "shared", id, relation.id)
+    assert (done.chunks, done.relations, done.unchanged) == ((id,), (relation.id,), ())
+    assert stored(kit, id).layer == "shared"
+    assert {row.layer for row in kit.graph.relations([relation.subject])} == {"shared"}
+    (_, change) = kit.graph.changes(target=id)
+    assert (change.operation, change.reason) == ("promote", "Ada said so")
+    assert raise_to(kit, "shared", id).unchanged == (id,)
+    assert len(kit.graph.changes(target=id)) == 2
+    assert raise_to(kit, "working", id).chunks == (id,)
+
+
+def test_what_a_person_verifies_no_model_changes(kit: Kit) -> None:
+    relation = a_relation(kit)
+    raise_to(kit, "verified", relation.id)
+    (row,) = kit.graph.relations([relation.subject])
+    assert (row.layer, row.verdict, row.verifier) == ("verified", "accepted", "person:python")
+
+
+def test_an_agent_may_share_and_not_verify(kit: Kit) -> None:
+    id = told(kit).id
+    with acting_as("mcp"):
+        with pytest.raises(InvalidInputError, match="an agent may promote to shared"):
+            raise_to(kit, "verified", id)
+        raise_to(kit, "shared", id)
+    assert stored(kit, id).layer == "shared"
+    with acting_as("cli"):
+        raise_to(kit, "verified", id)
+    with acting_as("mcp"):
+        assert raise_to(kit, "verified", id).unchanged == (id,)
+
+
+def test_nothing_is_written_where_something_is_wrong(kit: Kit) -> None:
+    id, gone = told(kit).id, told(kit, "Grace likes tea.").id
+    forget([gone], graph=kit.graph, mirror=kit.mirror)
+    with pytest.raises(InvalidInputError, match="is archived"):
+        raise_to(kit, "shared", id, gone)
+    with pytest.raises(NotFoundError, match="c_nowhere, r_nowhere"):
+        raise_to(kit, "shared", id, "c_nowhere", "r_nowhere")
+    with pytest.raises(InvalidInputError, match="layer"):
+        raise_to(kit, "divine", id)
+    with pytest.raises(InvalidInputError, match="reason"):
+        raise_to(kit, "shared", id, reason=" ")
+    with pytest.raises(InvalidInputError, match="ids"):
+        raise_to(kit, "shared")
+    assert stored(kit, id).layer == "working"
