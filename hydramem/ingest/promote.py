@@ -7,7 +7,7 @@ what verification accepted or a person confirmed, and nobody else may say so.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import get_args
+from typing import TypeVar, get_args
 
 from hydramem.core.check import check_choice
 from hydramem.core.config import MemoryConfig
@@ -101,28 +101,28 @@ def promote(
     with target.one_writer:
         chunks, relations = _find(ids, target, subject_of)
         at = now()
-        raised = {
-            **{row.id: replace(row, layer=layer) for row in chunks},
-            **{row.id: _confirmed(row, layer, at) for row in relations},
-        }
-        before = [row for row in (*chunks, *relations) if row.layer != layer]
-        changes = tuple(_change(row, raised[row.id], why) for row in before)
+        moving = [row for row in chunks if row.layer != layer]
+        related = [row for row in relations if row.layer != layer]
+        changes = (
+            *(_change(row, _moved(row, layer, at), why) for row in moving),
+            *(_change(row, _moved(row, layer, at), why) for row in related),
+        )
         _check_authority(changes, layer)
         if changes:
-            target.commit(
-                Write(
-                    changes=changes,
-                    chunks=tuple(raised[row.id] for row in before if isinstance(row, Chunk)),
-                    relations=tuple(raised[row.id] for row in before if isinstance(row, Relation)),
-                ),
-                {},
+            write = Write(
+                changes=changes,
+                chunks=tuple(_moved(row, layer, at) for row in moving),
+                relations=tuple(_moved(row, layer, at) for row in related),
             )
-    moved = {row.id for row in before}
+            target.commit(write, {})
     return Promoted(
         layer=layer,
-        chunks=tuple(row.id for row in chunks if row.id in moved),
-        relations=tuple(row.id for row in relations if row.id in moved),
-        unchanged=tuple(row.id for row in (*chunks, *relations) if row.id not in moved),
+        chunks=tuple(row.id for row in moving),
+        relations=tuple(row.id for row in related),
+        unchanged=(
+            *(row.id for row in chunks if row.layer == layer),
+            *(row.id for row in relations if row.layer == layer),
+        ),
     )
 
 
@@ -139,14 +139,17 @@ def _check_authority(changes: Sequence[Change], layer: Layer) -> None:
         )
 
 
-def _confirmed(relation: Relation, layer: Layer, at: datetime) -> Relation:
-    if layer != "verified" or relation.layer == "verified":
-        return replace(relation, layer=layer)
-    actor = record("promote", project=relation.project, target=relation.id).actor
-    verdict = Verdict(
-        decision="accepted", score=1.0, stage="person", verifier=f"person:{actor}", layer="verified"
-    )
-    return decided(relation, verdict, at)
+_Row = TypeVar("_Row", Chunk, Relation)
+
+
+def _moved(row: _Row, layer: Layer, at: datetime) -> _Row:
+    if isinstance(row, Relation) and layer == "verified":
+        actor = record("promote", project=row.project, target=row.id).actor
+        verdict = Verdict(
+            decision="accepted", score=1.0, stage="person", verifier=f"person:{actor}", layer="verified"
+        )
+        return decided(row, verdict, at)
+    return replace(row, layer=layer)
 
 
 def _find(
@@ -161,8 +164,10 @@ def _find(
     if unknown := set(missing) - {row.id for row in relations}:
         shown = ", ".join(sorted(id[:80] for id in unknown))
         raise NotFoundError(f"{shown}: no chunk or relation of project {target.project!r} has this id")
-    for row in (*chunks, *relations):
-        _check_believed(row)
+    for chunk in chunks:
+        _check_believed(chunk)
+    for relation in relations:
+        _check_believed(relation)
     return chunks, relations
 
 
