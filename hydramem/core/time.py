@@ -7,7 +7,10 @@ from datetime import UTC, date, datetime, timedelta
 from hydramem.core.errors import InvalidInputError
 
 When = datetime | str
-"""A moment as callers give it: an aware datetime or ISO 8601 text (a date or month is its start in UTC)."""
+"""A moment as callers give it: an aware datetime or ISO 8601 text (a date or month is its start in UTC).
+
+Operations also take words such as "last Friday": `core.moments`.
+"""
 
 _YEAR_OR_MONTH = re.compile(r"\d{4}(-\d{2})?")
 

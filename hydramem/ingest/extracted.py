@@ -11,7 +11,8 @@ from hydramem.core.config import IngestConfig, MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash, document_id, entity_key, passage_id
 from hydramem.core.results.written import Ingested
-from hydramem.core.time import When, check_interval, now, parse_when
+from hydramem.core.moments import moment
+from hydramem.core.time import When, check_interval, now
 from hydramem.core.tokens import count_tokens
 from hydramem.core.types import Chunk, Document, Metadata, Times
 from hydramem.ingest.chunk import split_turn
@@ -168,7 +169,7 @@ def _claim(relation: ExtractedRelation, where: str) -> Claim:
 
 
 def _when(value: When | None, name: str) -> datetime | None:
-    return None if value is None else parse_when(value, name=name)
+    return None if value is None else moment(value, name=name)
 
 
 def _draft(

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from hydramem.core.check import check_count
-from hydramem.core.time import When, parse_when
+from hydramem.core.moments import moment
+from hydramem.core.time import When
 from hydramem.core.types import State
 from hydramem.storage.store import LIVE, Listing
 
@@ -15,8 +16,8 @@ MAX_STARTS = 50
 
 
 def when(value: When | None, name: str) -> datetime | None:
-    """Read a moment, None where none is given."""
-    return None if value is None else parse_when(value, name=name)
+    """Read a moment, also in words such as "last Friday"; None where none is given."""
+    return None if value is None else moment(value, name=name)
 
 
 def states(as_of: When | None, known_at: When | None) -> tuple[State, ...]:
