@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,12 +16,12 @@ import pytest
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import EmbeddingMismatchError, InvalidInputError, StorageError
-from hydramem.core.types import Chunk, Times
+from hydramem.core.types import Chunk, Entity, Times
 from hydramem.storage.lance import open_vectors
 from hydramem.storage.lance.filters import literal
 from hydramem.storage.lance.gate import ReadGate
 from hydramem.storage.lance.store import LanceVectors
-from hydramem.storage.store import ChunkFilter, ChunkVector, Vector
+from hydramem.storage.store import ChunkFilter, ChunkVector, EntityVector, Vector
 
 DIMENSION = 16
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -343,3 +344,37 @@ def test_upkeep_with_nothing_due_costs_nothing(folder: Path) -> None:
     for _ in range(1000):
         store.maintain()
     assert time.perf_counter() - started < 0.5
+
+
+def test_rows_that_are_new_are_appended_and_rows_that_are_there_are_replaced(folder: Path) -> None:
+    with closing(opened(folder)) as store:
+        fill(store, clustered(3))
+        store.put([ChunkVector(chunk=chunk("c1", "other words"), vector=clustered(1)[0])])
+        fill(store, clustered(1), first=3)
+    with closing(opened(folder)) as store:  # what it holds is read from the folder
+        store.put([ChunkVector(chunk=chunk("c3", "more words"), vector=clustered(1)[0])])
+        assert store.stats().chunks == 4
+        assert [hit.id for hit in store.matching("other", ALL, 9)] == ["c1"]
+        assert [hit.id for hit in store.matching("more", ALL, 9)] == ["c3"]
+
+
+def test_an_entity_that_is_there_just_so_costs_no_version(folder: Path) -> None:
+    def entity(name: str) -> Entity:
+        return Entity(id="e1", project="p", key="ada", name=name, first_seen=NOON, last_seen=NOON)
+
+    def put(name: str, vector: Vector | None) -> int:
+        store.put(entities=[EntityVector(entity=entity(name), vector=vector)])
+        return store.stats().versions
+
+    (vector,) = clustered(1)
+    with closing(opened(folder)) as store:
+        first = put("Ada", None)
+        assert put("Ada", None) == first
+        assert put("Ada Lovelace", None) > first
+        with_one = put("Ada Lovelace", vector)
+        assert store.entities_without_vector() == frozenset()
+        assert put("Ada Lovelace", None) > with_one
+        assert store.entities_without_vector() == {"e1"}
+        store.remove(entities=["e1"])
+        put("Ada Lovelace", None)
+        assert store.stats().entities == 1

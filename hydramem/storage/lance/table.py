@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from hydramem.storage.lance.filters import ids_predicate
 from hydramem.storage.lance.gate import ReadGate
 from hydramem.storage.lance.held import ROW_ID
 from hydramem.storage.lance.near import Near
+from hydramem.storage.lance.roll import Roll
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,6 +65,7 @@ class Table:
         self._gate = gate
         schema = table.schema
         self._near = Near(schema.names, schema.field("vector").type.list_size, self._pieces)
+        self._roll: Roll | None = None
         # Compaction and an index build undo each other's work, so one waits for the other.
         self._upkeep = threading.Lock()
         stats = self.stats()
@@ -77,23 +80,48 @@ class Table:
         return self._indexed
 
     def put(self, rows: "pa.Table") -> None:
-        """Insert rows or replace those of the same id, in one version: readers see all or nothing."""
+        """Insert rows or replace those of the same id, in one version: readers see all or nothing.
+
+        Rows without a vector that are there already, just so, cost nothing.
+        """
+        rows = self._rolled().changed(rows)
         if rows.num_rows == 0:
             return
-        upsert = self._table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
         # LanceDB counts a null among "bad" vectors; the rows were checked when they were made.
-        with self._near.following():
-            upsert.execute(rows, on_bad_vectors="null")
+        with self._following():
+            if self._rolled().holds_any(rows):
+                upsert = self._table.merge_insert("id").when_matched_update_all()
+                upsert.when_not_matched_insert_all().execute(rows, on_bad_vectors="null")
+            else:
+                self._table.add(rows, on_bad_vectors="null")
+        self._rolled().put(rows)
         self._near.put(rows)
         self._count_write(rows.num_rows)
 
     def remove(self, ids: Sequence[str]) -> None:
         """Delete rows by id."""
         for predicate in _predicates(ids):
-            with self._near.following():
+            with self._following():
                 self._table.delete(predicate)
             self._count_write(0)
+        self._rolled().remove(ids)
         self._near.remove(ids)
+
+    @contextmanager
+    def _following(self) -> Iterator[None]:
+        """Forget what is known of the rows where a change of them fails: nobody can say what there is."""
+        try:
+            with self._near.following():
+                yield
+        except BaseException:
+            self._roll = None
+            raise
+
+    def _rolled(self) -> Roll:
+        if self._roll is None:
+            rows = self._table.search().select(["id", "mirror"]).to_arrow()
+            self._roll = Roll(rows, self.without_vector())
+        return self._roll
 
     def by_id(self, ids: Sequence[str], columns: Sequence[str]) -> "Iterator[pa.Table]":
         """Yield some columns of rows by id, in batches."""
