@@ -20,6 +20,7 @@ import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, SearchConfig, StorageConfig
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.model import Embedder
+from hydramem.storage.schema import CHUNK
 from hydramem.storage.store import indexed_text
 
 ABLATIONS = {
@@ -154,7 +155,7 @@ def _connect(scratch: Path, config: Config, model: Embedder) -> hydramem.Memory:
 
 def _embedder_seconds(memory: hydramem.Memory, model: Embedder) -> tuple[float, int]:
     """Time the embedder alone on the texts that ingest gave it; return seconds and how many there were."""
-    texts = [indexed_text(chunk) for batch in memory._opened.graph.scan_chunks() for chunk in batch]
+    texts = [indexed_text(chunk) for batch in memory._opened.graph.scan(CHUNK) for chunk in batch]
     started = perf_counter()
     for begin in range(0, len(texts), _BATCH):
         model.embed_documents(texts[begin : begin + _BATCH])

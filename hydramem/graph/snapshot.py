@@ -39,10 +39,19 @@ class Snapshots:
     def apply(self, write: Write) -> None:
         """Take in a write, after it was committed and in the order of commits. Never waits for a load."""
         names = _projects_of(write)
+        if write.removed:
+            self._forget_all(names)
+            return
         with self._lock:
             touched = [live for name, live in self._projects.items() if name in names]
         for live in touched:
             live.apply(write)
+
+    def _forget_all(self, names: set[str]) -> None:
+        # Columns only grow: what lost rows is loaded anew. A dump's rows may be of any project.
+        with self._lock:
+            for name in names or set(self._projects):
+                self._projects.pop(name, None)
 
     def forget(self, project: str) -> None:
         """Drop a project's snapshot; the next look loads it from the store."""

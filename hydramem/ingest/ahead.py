@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 
 from hydramem.core.types import Chunk
-from hydramem.storage.outbox import batches
+from hydramem.storage.planned import batches
 from hydramem.storage.store import Vector, indexed_text
 
 Vectors = Mapping[str, Vector]

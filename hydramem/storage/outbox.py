@@ -7,12 +7,12 @@ the store delivers it.
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.types import Chunk
+from hydramem.storage.planned import batches
 from hydramem.storage.store import (
     ChunkVector,
     EntityVector,
@@ -52,7 +52,9 @@ class Written:
     def add(self, write: Write) -> None:
         """Note what a write is about to write."""
         self._chunks.update(chunk.id for chunk in write.chunks)
+        self._chunks.update(write.removed.chunks)
         self._entities.update(entity.id for entity in write.entities)
+        self._entities.update(write.removed.entities)
 
     def take(self) -> tuple[list[str], list[str]]:
         """Return the ids of chunks and entities, and forget them."""
@@ -152,6 +154,7 @@ class Mirror:
                     if entity.id in vectors or not worth_a_vector(entity.mention_count)
                 ],
             )
+            _remove(store, write)
             self._graph.clear_outbox([row])
         except BaseException:
             self._behind = True
@@ -184,9 +187,9 @@ class Mirror:
             rows = self._graph.outbox()
             chunks = list(dict.fromkeys(id for row in rows for id in row.chunks))
             entities = list(dict.fromkeys(id for row in rows for id in row.entities))
-            for batch in batches(chunks):
+            for batch in batches(chunks, BATCH):
                 self.refresh_chunks(batch)
-            for batch in batches(entities):
+            for batch in batches(entities, BATCH):
                 self.refresh_entities(batch)
             self._graph.clear_outbox([row.id for row in rows])
             self._behind = False
@@ -226,8 +229,9 @@ class Mirror:
         return dict(zip(texts, self._embed(list(texts.values())), strict=True)) if texts else {}
 
 
-def batches(ids: Iterable[str], size: int = BATCH) -> Iterator[list[str]]:
-    """Cut ids into lists of at most `size`."""
-    left = iter(ids)
-    while batch := list(islice(left, size)):
-        yield batch
+def _remove(store: VectorStore, write: Write) -> None:
+    """Take out of the vector store what a write removed for good."""
+    chunks = set(write.removed.chunks) - {row.id for row in write.chunks}
+    entities = set(write.removed.entities) - {row.id for row in write.entities}
+    if chunks or entities:
+        store.remove(chunks=sorted(chunks), entities=sorted(entities))

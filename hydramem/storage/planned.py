@@ -1,7 +1,8 @@
 """What a Write must satisfy, and what it amounts to, before any graph store takes it."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -21,7 +22,7 @@ from hydramem.core.types import (
     Session,
 )
 from hydramem.storage.schema import EdgeTable
-from hydramem.storage.store import Listing, OutboxRow, Write
+from hydramem.storage.store import Listing, OutboxRow, Removal, Write
 
 Row = TypeVar("Row")
 Pair = tuple[str, str]
@@ -33,7 +34,9 @@ class PlannedWrite:
     """A write with repeated rows folded into their last, keyed as stores address them.
 
     Attributes:
-        needs: Ids, by node table, that must be there already.
+        removed: What is taken out before; nothing that is written refers to it.
+        verbatim: As in `Write`.
+        needs: Ids, by node table, that must be there already, and stay.
         outbox: The row that tells the vector store, where it has something to hear.
     """
 
@@ -47,6 +50,8 @@ class PlannedWrite:
     links: Mapping[EdgeKey, Link]
     mentions: Mapping[Pair, Mention]
     recalled: tuple[Recalled, ...]
+    removed: Removal
+    verbatim: bool
     needs: Mapping[str, tuple[str, ...]]
     outbox: OutboxRow | None
 
@@ -61,7 +66,9 @@ def plan_write(write: Write) -> PlannedWrite:
         _check_audited(write)
     chunks = {row.id: row for row in write.chunks}
     entities = {row.id: row for row in write.entities}
-    outbox = OutboxRow(id=new_id("o"), chunks=tuple(chunks), entities=tuple(entities), at=now())
+    heard = (*chunks, *write.removed.chunks), (*entities, *write.removed.entities)
+    told_chunks, told_entities = (tuple(dict.fromkeys(ids)) for ids in heard)
+    outbox = OutboxRow(id=new_id("o"), chunks=told_chunks, entities=told_entities, at=now())
     return PlannedWrite(
         changes={row.id: row for row in write.changes},
         documents={row.id: row for row in write.documents},
@@ -73,8 +80,10 @@ def plan_write(write: Write) -> PlannedWrite:
         links={link_key(row): row for row in write.links},
         mentions={(row.chunk, row.entity): row for row in write.mentions},
         recalled=write.recalled,
+        removed=write.removed,
+        verbatim=write.verbatim,
         needs=_needs(write),
-        outbox=outbox if chunks or entities else None,
+        outbox=outbox if told_chunks or told_entities else None,
     )
 
 
@@ -106,7 +115,9 @@ def edge_order(table: EdgeTable) -> Callable[[Any], tuple[Any, ...]]:
 
 def _check_audited(write: Write) -> None:
     rows = (write.documents, write.chunks, write.entities, write.relations)
-    if not write.changes and any((*rows, write.mentions, write.links, write.sessions)):
+    taken_out = replace(write.removed, jobs=())
+    sessions = () if write.recalled else write.sessions
+    if not write.changes and any((*rows, write.mentions, write.links, sessions, taken_out)):
         raise InvalidInputError("write: rows without a Change; every write but recalls and jobs is audited")
     if len({change.id for change in write.changes}) != len(write.changes):
         raise InvalidInputError("write: two changes have one id")
@@ -141,6 +152,22 @@ def _absent(ids: Iterable[str | None], written: Iterable[Any]) -> tuple[str, ...
     return tuple(dict.fromkeys(id for id in ids if id is not None and id not in present))
 
 
+def removed_nodes(removed: Removal) -> dict[str, tuple[str, ...]]:
+    """Return the ids of the nodes that are taken out, by table."""
+    return {
+        "Document": removed.documents,
+        "Chunk": removed.chunks,
+        "Entity": removed.entities,
+        "Session": removed.sessions,
+        "Job": removed.jobs,
+    }
+
+
+def removed_edges(removed: Removal) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Return the keys of the edges that are taken out, by table."""
+    return {"RELATES": removed.relations, "LINKS": removed.links, "MENTIONS": removed.mentions}
+
+
 def check_references(needs: Mapping[str, tuple[str, ...]], exists: Callable[[str, str], bool]) -> None:
     """Raise InvalidInputError naming the first needed row that is not there."""
     for table, ids in needs.items():
@@ -153,6 +180,13 @@ def check_page(page: Listing) -> None:
     """Raise InvalidInputError where a page is not one."""
     if page.limit < 0 or page.offset < 0:
         raise InvalidInputError(f"limit {page.limit}, offset {page.offset}: neither may be negative")
+
+
+def batches(items: Iterable[Row], size: int) -> Iterator[list[Row]]:
+    """Cut items into lists of at most `size`."""
+    left = iter(items)
+    while batch := list(islice(left, size)):
+        yield batch
 
 
 def newest_first(rows: Iterable[Row], *, moment: Callable[[Row], Any], id: Callable[[Row], Any]) -> list[Row]:

@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from hydramem.core.ids import content_hash
-from hydramem.storage.outbox import Embed, Mirror, batches
+from hydramem.storage.outbox import Embed, Mirror
+from hydramem.storage.planned import batches
 from hydramem.storage.repair import Progress, compare_stores, rebuild
 from hydramem.storage.store import GraphStore, VectorStore
 

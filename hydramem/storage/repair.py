@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 
 from hydramem.core.results.tended import Diagnosis
 from hydramem.core.types import Entity
-from hydramem.storage.outbox import BATCH, Mirror, batches, worth_a_vector
+from hydramem.storage.outbox import BATCH, Mirror, worth_a_vector
+from hydramem.storage.planned import batches
+from hydramem.storage.schema import CHUNK, ENTITY
 from hydramem.storage.store import GraphStore, VectorStore, chunk_mirror_hash, entity_mirror_hash
 
 Progress = Callable[[int, int], None]
@@ -66,9 +68,9 @@ def diagnose(
 def compare_stores(graph: GraphStore, vectors: VectorStore) -> tuple[Diagnosis, Difference, Difference]:
     """Compare every row; return what there is to say, and where chunks and entities differ."""
     bare = vectors.entities_without_vector()
-    chunk_truth = {c.id: chunk_mirror_hash(c) for batch in graph.scan_chunks() for c in batch}
+    chunk_truth = {c.id: chunk_mirror_hash(c) for batch in graph.scan(CHUNK) for c in batch}
     entity_truth = {
-        e.id: _expected_hash(e, lacks_vector=e.id in bare) for batch in graph.scan_entities() for e in batch
+        e.id: _expected_hash(e, lacks_vector=e.id in bare) for batch in graph.scan(ENTITY) for e in batch
     }
     chunk_mirror, entity_mirror = vectors.chunk_hashes(), vectors.entity_hashes()
     chunks, entities = _compare(chunk_truth, chunk_mirror), _compare(entity_truth, entity_mirror)

@@ -47,6 +47,8 @@ LIVE: tuple[State, ...] = ("active",)
 class Removal:
     """Rows that a write takes out for good, each with the edges that end in it; absent ones are no error.
 
+    Columns that name a removed row, such as a chunk's `document`, are the writer's to change.
+
     Attributes:
         relations, links: By both ends and id.
         mentions: By chunk and entity.
@@ -61,6 +63,12 @@ class Removal:
     links: tuple[tuple[str, str, str], ...] = ()
     mentions: tuple[tuple[str, str], ...] = ()
 
+    def __bool__(self) -> bool:
+        return self != _NOTHING
+
+
+_NOTHING = Removal()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
@@ -68,13 +76,14 @@ class Write:
 
     A relation's ends, a mention's and a link's, a chunk's document and session must exist or be in
     the same write; anything else is an `InvalidInputError` and nothing is written. `recalled` rows also
-    count on their chunk (`recall_count`, `last_recalled_at`); they and jobs alone need no Change. The store
+    count on their chunk (`recall_count`, `last_recalled_at`); they, their sessions and jobs need no Change. The store
     itself adds the `image` to the first Change.
 
     Attributes:
         removed: Taken out before anything is put in.
         verbatim: The rows come from elsewhere with their whole audit, as a dump's do: no Change is asked for,
-            changes that are there already are left, no image is made, and `recalled` rows count nothing.
+            changes and `recalled` rows that are there already are left, no image is made, and `recalled`
+            rows count nothing.
     """
 
     changes: tuple[Change, ...]
@@ -87,7 +96,7 @@ class Write:
     sessions: tuple[Session, ...] = ()
     recalled: tuple[Recalled, ...] = ()
     jobs: tuple[Job, ...] = ()
-    removed: Removal = Removal()
+    removed: Removal = _NOTHING
     verbatim: bool = False
 
 
@@ -303,12 +312,6 @@ class GraphStore(Protocol):
     def counts(self, project: str | None = None) -> Counts:
         """Count active rows (all rows of mentions, links, sessions and changes)."""
 
-    def scan_chunks(self, batch: int = 1000) -> Iterator[tuple[Chunk, ...]]:
-        """Yield every chunk of every state, by id. No transaction stays open between two batches."""
-
-    def scan_entities(self, batch: int = 1000) -> Iterator[tuple[Entity, ...]]:
-        """Yield every entity, by id. No transaction stays open between two batches."""
-
     def scan(self, table: "NodeTable | EdgeTable", batch: int = 1000) -> Iterator[tuple[Any, ...]]:
         """Yield every row of a table: nodes by id, edges by ends and id, recalls also by time.
 
@@ -442,6 +445,9 @@ class VectorStore(Protocol):
 
     def vectors(self, chunks: Sequence[str]) -> Mapping[str, Vector]:
         """Return the vectors of chunks by id; those without one are left out."""
+
+    def entity_vectors(self, entities: Sequence[str]) -> Mapping[str, Vector]:
+        """Return the same of entities."""
 
     def chunk_hashes(self) -> Mapping[str, str]:
         """Return, for every chunk held, the hash of its mirrored columns (`chunk_mirror_hash`)."""

@@ -15,6 +15,7 @@ from hydramem.core.types import Chunk, Relation
 from hydramem.graph.functional import functional_types, holding_now
 from hydramem.graph.snapshot import Snapshot
 from hydramem.llm.model import Generator
+from hydramem.storage.schema import CHUNK
 from hydramem.storage.store import ChunkFilter, GraphStore, within_scope
 from hydramem.verification.clashes import Clash, Said, clashes
 from hydramem.verification.judged import judged
@@ -69,7 +70,7 @@ def conflicts(
 
 def _chunks(node: int | None, snapshot: Snapshot, graph: GraphStore, where: ChunkFilter) -> Iterator[Chunk]:
     if node is None:
-        every = (chunk for batch in graph.scan_chunks() for chunk in batch)
+        every = (chunk for batch in graph.scan(CHUNK) for chunk in batch)
         yield from islice((chunk for chunk in every if where.admits(chunk)), MOST_CHUNKS)
         return
     ids = [mention.chunk for mention in graph.mentioned([snapshot.nodes.ids[node]])]

@@ -1,5 +1,6 @@
 import threading
 import time
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from hydramem.core.types import Times
 from hydramem.graph.growing import Growing, load
 from hydramem.graph.snapshot import Snapshot, Snapshots
+from hydramem.storage.store import Removal
 from tests.graph.graphs import THEN, P, chunk, entity, link, mention, relation, tables, turn, write
 
 ADA, BILLING, MYSQL = entity("Ada Lovelace", aliases=("Ada",)), entity("billing"), entity("MySQL")
@@ -151,6 +153,22 @@ def test_an_unknown_project_is_empty_and_found_once_it_is_written() -> None:
     shelf.rows = (ADA, BILLING)
     snapshots.forget(P)
     assert snapshots.of(P).size == 2
+
+
+def test_what_is_removed_is_gone_at_the_next_look() -> None:
+    shelf = Shelf(ADA, BILLING, relation(ADA, "leads", BILLING))
+    snapshots = Snapshots(shelf)
+    assert len(snapshots.of(P).edges.source) == 1
+    shelf.rows = (ADA,)
+    snapshots.apply(replace(write(), removed=Removal(entities=(BILLING.id,))))
+    left = snapshots.of(P)
+    assert (left.size, len(left.edges.source)) == (1, 0)
+
+
+def test_an_edge_whose_end_was_removed_during_the_load_is_left_out() -> None:
+    _, edges = tables(ADA, BILLING, relation(ADA, "leads", BILLING))
+    nodes, _ = tables(ADA)
+    assert len(load(P, nodes, edges).edges.source) == 0
 
 
 def test_other_projects_rows_are_not_taken_in() -> None:

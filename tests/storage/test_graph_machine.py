@@ -19,7 +19,17 @@ from hydramem.core.types import Recalled, Times
 from hydramem.storage.changes import record
 from hydramem.storage.cypher import open_graph
 from hydramem.storage.in_memory.graph import InMemoryGraph
-from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Write
+from hydramem.storage.schema import (
+    EDGE_TABLES,
+    LINKS,
+    MENTIONS,
+    NODE_TABLES,
+    OUTBOX,
+    RECALLED,
+    RELATES,
+    EdgeTable,
+)
+from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Removal, Write
 from tests.storage.rows import at, chunk, document, entity, job, link, mention, relation, session
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
@@ -218,6 +228,29 @@ class Machine(RuleBasedStateMachine):
         self.write(Write(changes=changes, **{name: tuple(items) for name, items in rows.items()}))
 
     @rule(
+        chunks=st.lists(some(NEW_CHUNKS), max_size=2),
+        entities=st.lists(some(NEW_ENTITIES), max_size=2),
+        gone=st.sampled_from(("relations", "links", "mentions")),
+        number=st.integers(0, 3),
+        back=st.lists(chunks, max_size=1),
+        verbatim=st.booleans(),
+    )
+    def remove(
+        self,
+        chunks: list[str],
+        entities: list[str],
+        gone: str,
+        number: int,
+        back: list[Any],
+        verbatim: bool,
+    ) -> None:
+        table = {"relations": RELATES, "links": LINKS, "mentions": MENTIONS}[gone]
+        held = [_key(table, row) for rows in self.memory.scan(table) for row in rows]
+        removed = Removal(chunks=tuple(chunks), entities=tuple(entities), **{gone: tuple(held[number:][:1])})
+        changes = (record("undo", project="p", target="c4"),)
+        self.write(Write(changes=changes, chunks=tuple(back), removed=removed, verbatim=verbatim))
+
+    @rule(
         id=some(CHUNKS),
         bad=st.sampled_from(
             (
@@ -300,8 +333,10 @@ class Machine(RuleBasedStateMachine):
         for read in ("projects", "meta", "last_change_at", "changes"):
             self.both(lambda store, read=read: getattr(store, read)())
         self.both(lambda store: tuple((row.chunks, row.entities) for row in store.outbox()))
-        self.both(lambda store: tuple(store.scan_chunks(2)))
-        self.both(lambda store: tuple(store.scan_entities(2)))
+        for table in (*NODE_TABLES, *EDGE_TABLES):
+            if table not in (OUTBOX, RECALLED):
+                self.both(lambda store, table=table: [row for rows in store.scan(table, 2) for row in rows])
+        self.both(lambda store: sorted((row for rows in store.scan(RECALLED) for row in rows), key=repr))
         for project in ("p", "q", "O'Hara"):
             self.both(lambda store, project=project: store.counts(project))
             self.both(lambda store, project=project: _tables(store, project))
@@ -353,6 +388,11 @@ def test_every_filter_admits_the_same(tmp_path: Path) -> None:
 
     check()
     engine.close()
+
+
+def _key(table: EdgeTable, row: Any) -> tuple[str, ...]:
+    ends = tuple(getattr(row, end) for end in table.ends)
+    return (*ends, row.id) if hasattr(row, "id") else ends
 
 
 def _tables(store: GraphStore, project: str) -> Any:

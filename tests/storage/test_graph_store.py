@@ -25,7 +25,7 @@ from hydramem.storage.schema import (
     edge_columns,
     node_columns,
 )
-from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Stretch, Write
+from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Removal, Stretch, Write
 from tests.storage.rows import T0, at, chunk, document, entity, job, link, mention, relation, session, write
 
 HOSTILE = (
@@ -44,6 +44,11 @@ HOSTILE = (
 
 def ids(rows: tuple) -> list[str]:
     return [row.id for row in rows]
+
+
+def everything(graph: GraphStore) -> dict[str, list[object]]:
+    tables = [table for table in (*NODE_TABLES, *EDGE_TABLES) if table.name not in ("Change", "Outbox")]
+    return {table.name: [row for rows in graph.scan(table) for row in rows] for table in tables}
 
 
 # Rows ---------------------------------------------------------------------------------------------
@@ -119,6 +124,84 @@ def test_every_field_reads_back_as_written(graph: GraphStore) -> None:
     assert graph.relations(["e1"]) == graph.relations(["e2"]) == edges["relations"]
     assert graph.mentions(["c1"]) == graph.mentioned(["e1"]) == edges["mentions"]
     assert graph.links(["c1"]) == graph.links(["c2"]) == edges["links"]
+
+
+def test_removed_rows_go_with_the_edges_that_end_in_them(graph: GraphStore) -> None:
+    first = {
+        "documents": (document(), document("d2")),
+        "chunks": (chunk(document="d1"), chunk("c2", session="s1"), chunk("c3")),
+        "entities": (entity(), entity("e2", "Bob"), entity("e3", "Eve")),
+        "sessions": (session(), session("s2")),
+        "relations": (relation(), relation("e2", "knows", "e3"), relation("e3", "leads", "e1")),
+        "mentions": (mention(), mention("c2"), mention("c3", "e2")),
+        "links": (link(), link("c2", "c3"), link("c3", "c1")),
+    }
+    graph.write(write(**first, jobs=(job(), job("j2"))))
+    graph.write(Write(changes=(), recalled=(Recalled(session="s1", chunk="c1", rank=0, at=at(1)),)))
+    graph.clear_outbox([row.id for row in graph.outbox()])
+    gone = Removal(
+        documents=("d2", "nope"),
+        chunks=("c1", "nope"),
+        entities=("e1",),
+        sessions=("s2",),
+        jobs=("j1",),
+        relations=(("e2", "e3", "r_e2_knows_e3"), ("e2", "e3", "nope")),
+        links=(("c2", "c3", "l_c2_c3"),),
+        mentions=(("c3", "e2"), ("c3", "e3")),
+    )
+    graph.write(write(removed=gone))
+    left = everything(graph)
+    assert {name: [getattr(row, "id", row) for row in rows] for name, rows in left.items() if rows} == {
+        "Document": ["d1"],
+        "Chunk": ["c2", "c3"],
+        "Entity": ["e2", "e3"],
+        "Session": ["s1"],
+        "Job": ["j2"],
+    }
+    (told,) = graph.outbox()
+    assert (told.chunks, told.entities) == (("c1", "nope"), ("e1",))
+    assert graph.list_chunks(ChunkFilter(documents=("d1",)), Listing()) == ()
+
+
+def test_a_row_can_be_removed_and_put_anew_in_one_write(graph: GraphStore) -> None:
+    graph.write(
+        write(chunks=(chunk(), chunk("c2")), entities=(entity(),), mentions=(mention(),), links=(link(),))
+    )
+    anew = chunk(text="Other.")
+    graph.write(write(chunks=(anew,), mentions=(mention(count=3),), removed=Removal(chunks=("c1",))))
+    assert graph.chunks(["c1"]) == (anew,)
+    assert graph.mentions(["c1"]) == (mention(count=3),)
+    assert graph.links(["c1", "c2"]) == ()
+
+
+def test_nothing_refers_to_what_the_same_write_removes(graph: GraphStore) -> None:
+    graph.write(write(chunks=(chunk(),), entities=(entity(),)))
+    with pytest.raises(InvalidInputError, match="no chunk 'c1'"):
+        graph.write(write(mentions=(mention(),), removed=Removal(chunks=("c1",))))
+    assert ids(graph.chunks(["c1"])) == ["c1"]
+    with pytest.raises(InvalidInputError, match="without a Change"):
+        graph.write(Write(changes=(), removed=Removal(chunks=("c1",))))
+
+
+def test_verbatim_rows_bring_their_own_audit(graph: GraphStore) -> None:
+    told = record("test", project="p", target="c1")
+    said = Recalled(session="s1", chunk="c1", rank=0, at=at(1))
+    copied = Write(
+        changes=(told,),
+        chunks=(chunk(recall_count=1),),
+        sessions=(session(),),
+        recalled=(said,),
+        verbatim=True,
+    )
+    graph.write(copied)
+    once = everything(graph)
+    graph.write(copied)
+    assert everything(graph) == once
+    assert once["RECALLED"] == [said]
+    assert graph.chunks(["c1"])[0].recall_count == 1
+    assert graph.changes() == (told,)
+    graph.write(Write(changes=(), chunks=(chunk("c2"),), verbatim=True))
+    assert ids(graph.chunks(["c2"])) == ["c2"]
 
 
 def test_every_table_can_be_scanned_in_order(graph: GraphStore) -> None:
@@ -615,15 +698,15 @@ def test_counts_are_of_active_rows_by_project(graph: GraphStore) -> None:
 def test_scans_yield_every_row_once_by_id(graph: GraphStore) -> None:
     rows = tuple(chunk(f"c{n}", state="archived" if n % 2 else "active") for n in range(9))
     graph.write(write(chunks=rows, entities=(entity("b"), entity("a"))))
-    batches = list(graph.scan_chunks(4))
+    batches = list(graph.scan(CHUNK, 4))
     assert [len(batch) for batch in batches] == [4, 4, 1]
     assert tuple(row for batch in batches for row in batch) == rows
-    assert [ids(batch) for batch in graph.scan_entities(1)] == [["a"], ["b"]]
+    assert [ids(batch) for batch in graph.scan(ENTITY, 1)] == [["a"], ["b"]]
 
 
 def test_a_write_goes_through_between_two_batches_of_a_scan(graph: GraphStore) -> None:
     graph.write(write(chunks=tuple(chunk(f"c{n}") for n in range(4))))
-    scan = graph.scan_chunks(2)
+    scan = graph.scan(CHUNK, 2)
     next(scan)
     graph.write(write(chunks=(chunk("c3", "changed"),)))
     graph.checkpoint()

@@ -12,7 +12,7 @@ from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.repair import diagnose
-from hydramem.storage.store import ChunkFilter, ChunkVector, EntityVector, Vector, Write
+from hydramem.storage.store import ChunkFilter, ChunkVector, EntityVector, Removal, Vector, Write
 from tests.storage.rows import chunk, entity, write
 
 ANYWHERE = ChunkFilter(states=())
@@ -92,6 +92,20 @@ def test_a_change_of_state_keeps_the_vector(mirror: Mirror, vectors: FailingVect
     assert len(embed.texts) == 1
     np.testing.assert_array_equal(vectors.vectors(["c1"])["c1"], before)
     assert vectors.matching("billing", ChunkFilter(), 5) == ()
+
+
+def test_what_is_removed_leaves_the_vectors_at_once(
+    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
+) -> None:
+    mirror.commit(write(chunks=(chunk("c1"), chunk("c2")), entities=(entity("e1"), entity("e2", "Bob"))))
+    with mirror.watching() as written:
+        anew = chunk("c2", "Other.")
+        mirror.commit(write(chunks=(anew,), removed=Removal(chunks=("c1", "c2"), entities=("e1",))))
+        assert written.take() == (["c1", "c2"], ["e1"])
+    assert vectors.chunk_hashes().keys() == {"c2"}
+    assert vectors.entity_hashes().keys() == {"e2"}
+    assert graph.outbox() == ()
+    assert diagnose(graph, vectors, mirror).healthy
 
 
 def test_what_the_vectors_refused_is_delivered_later(

@@ -98,7 +98,7 @@ class CypherGraph:
         """Commit everything or nothing; return the id of the outbox row, if any."""
         plan = plan_write(write)
         rows = encode_write(plan)
-        if not any(rows.values()):
+        if not any(rows.values()) and not plan.removed:
             return None
         singly = self.engine == "kuzu"
         self._engine.transact(lambda query: Transaction(query, edges_singly=singly).write(plan, rows))
@@ -249,14 +249,6 @@ class CypherGraph:
         with self._engine.reading() as query:
             return census.counts(query, project)
 
-    def scan_chunks(self, batch: int = 1000) -> Iterator[tuple[Chunk, ...]]:
-        """Yield every chunk of every state, by id."""
-        yield from self._read.scan(CHUNK, batch)
-
-    def scan_entities(self, batch: int = 1000) -> Iterator[tuple[Entity, ...]]:
-        """Yield every entity, by id."""
-        yield from self._read.scan(ENTITY, batch)
-
     def scan(self, table: NodeTable | EdgeTable, batch: int = 1000) -> Iterator[tuple[Any, ...]]:
         """Yield every row of a table in the order of its key."""
         yield from self._read.scan(table, batch)
@@ -291,7 +283,7 @@ class CypherGraph:
 
     def graph_tables(self, project: str) -> "tuple[pa.Table, pa.Table]":
         """Return a project's nodes and edges for the snapshot."""
-        # Edges first: nodes are only added, so every end that an edge names is among the nodes.
+        # Edges first: an end that is added meanwhile is among the nodes.
         edges = arrow.edges(self._engine, project)
         return arrow.nodes(self._engine, project), edges
 

@@ -60,6 +60,20 @@ def set_edge(table: EdgeTable) -> str:
     )
 
 
+def remove_nodes(table: NodeTable) -> str:
+    """Take out `$ids` with every edge that ends in them."""
+    return f"UNWIND $ids AS i MATCH (n:{table.name} {{id: i}}) DETACH DELETE n"
+
+
+def remove_edges(table: EdgeTable) -> str:
+    """Take out the edges `$rows`, found by their ends and, where they have one, their id."""
+    by_id = "WHERE x.id = r.id " if has_id(table) else ""
+    return (
+        f"UNWIND $rows AS r MATCH (a:{table.source} {{id: r._from}})-[x:{table.name}]->"
+        f"(b:{table.target} {{id: r._to}}) {by_id}DELETE x"
+    )
+
+
 def edges_between(table: EdgeTable) -> str:
     """Return the ids (null for edges without) of the edges from `$_from` to `$_to`."""
     id = "x.id" if has_id(table) else "NULL"

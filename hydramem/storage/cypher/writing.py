@@ -13,10 +13,12 @@ from hydramem.storage.cypher.statements import (
     create_nodes,
     edges_between,
     node_values,
+    remove_edges,
+    remove_nodes,
     set_edge,
     set_nodes,
 )
-from hydramem.storage.planned import PlannedWrite, check_references
+from hydramem.storage.planned import PlannedWrite, batches, check_references, removed_edges, removed_nodes
 from hydramem.storage.rows import Values, encode
 from hydramem.storage.schema import (
     CHANGE,
@@ -34,10 +36,12 @@ from hydramem.storage.schema import (
     EdgeTable,
     NodeTable,
 )
+from hydramem.storage.store import Removal
 
 Encoded = dict[str, list[Values]]
 
 _ROWS_COMPARED = 1000
+_ROWS_REMOVED = 500
 
 
 def encode_write(plan: PlannedWrite) -> Encoded:
@@ -81,22 +85,41 @@ class Transaction:
         """
         self._look_up(plan, rows)
         check_references(plan.needs, lambda table, id: id in self._known[table])
+        self._remove(plan.removed)
         moved = self._loosen(plan.chunks)
         for table in (DOCUMENT, SESSION, ENTITY, CHUNK, JOB):
             self._put_nodes(table, rows[table.name])
-        self._append(CHANGE, rows[CHANGE.name])
+        self._append(CHANGE, self._unknown(CHANGE, rows) if plan.verbatim else rows[CHANGE.name])
         self._append(OUTBOX, rows[OUTBOX.name])
         self._fasten([plan.chunks[id] for id in plan.chunks if id not in self._known["Chunk"] or id in moved])
         for edges in (MENTIONS, RELATES, LINKS):
             self._put_edges(edges, rows[edges.name])
-        self._recall(rows[RECALLED.name])
+        if plan.verbatim:
+            self._create_edges(RECALLED, self._not_recalled(rows[RECALLED.name]))
+        else:
+            self._recall(rows[RECALLED.name])
         return self._columns_set
 
     def _look_up(self, plan: PlannedWrite, rows: Encoded) -> None:
+        gone = removed_nodes(plan.removed)
         for table in (DOCUMENT, SESSION, ENTITY, CHUNK, JOB, CHANGE):
             ids = dict.fromkeys(row["id"] for row in rows[table.name])
             ids.update(dict.fromkeys(plan.needs.get(table.name, ())))
-            self._known[table.name] = self._existing(table, tuple(ids))
+            self._known[table.name] = self._existing(table, tuple(ids)) - set(gone.get(table.name, ()))
+
+    def _remove(self, removed: Removal) -> None:
+        for edges in (MENTIONS, RELATES, LINKS):
+            keys = removed_edges(removed)[edges.name]
+            for rows in batches(keys, _ROWS_REMOVED):
+                named = [dict(zip(("_from", "_to", "id"), key, strict=False)) for key in rows]
+                self._query(remove_edges(edges), {"rows": named})
+        for nodes in (DOCUMENT, SESSION, ENTITY, CHUNK, JOB):
+            for ids in batches(removed_nodes(removed)[nodes.name], _ROWS_REMOVED):
+                self._query(remove_nodes(nodes), {"ids": ids})
+
+    def _unknown(self, table: NodeTable, rows: Encoded) -> list[Values]:
+        known, self._known[table.name] = self._known[table.name], set()
+        return [row for row in rows[table.name] if row["id"] not in known]
 
     def _existing(self, table: NodeTable, ids: Sequence[str]) -> set[str]:
         if not ids:
@@ -189,6 +212,14 @@ class Transaction:
                 self._query(statement, row)
         elif rows:
             self._query(create_edges(table), {"rows": list(rows)})
+
+    def _not_recalled(self, rows: list[Values]) -> list[Values]:
+        """Return the recalls that are not there yet."""
+        statement = (
+            "MATCH (:Session {id: $_from})-[x:RECALLED]->(:Chunk {id: $_to}) "
+            "WHERE x.`rank` = $rank AND x.at = $at RETURN x.`rank`"
+        )
+        return [row for row in rows if not self._query(statement, row)]
 
     def _recall(self, rows: list[Values]) -> None:
         self._create_edges(RECALLED, rows)

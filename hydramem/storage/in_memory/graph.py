@@ -30,6 +30,7 @@ from hydramem.storage import schema
 from hydramem.storage.in_memory import tables
 from hydramem.storage.planned import (
     PlannedWrite,
+    batches,
     check_page,
     check_references,
     edge_order,
@@ -37,9 +38,10 @@ from hydramem.storage.planned import (
     newest_first,
     plan_write,
     relation_order,
+    removed_nodes,
 )
 from hydramem.storage.rows import normalise
-from hydramem.storage.store import LIVE, ChunkFilter, Listing, OutboxRow, Stretch, Write, holds
+from hydramem.storage.store import LIVE, ChunkFilter, Listing, OutboxRow, Removal, Stretch, Write, holds
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,6 +62,17 @@ class Edges(Generic[Key, Row]):
         self.rows[key] = row
         for end in (0, 1):
             self._at[end].setdefault(key[end], set()).add(key)
+
+    def remove(self, key: Key) -> None:
+        """Take an edge out, where there is one of this key."""
+        if self.rows.pop(key, None) is not None:
+            for end in (0, 1):
+                self._at[end][key[end]].discard(key)
+
+    def detach(self, ids: Iterable[str]) -> None:
+        """Take out every edge that ends in one of some nodes."""
+        for key in {key for id in ids for end in (0, 1) for key in self._at[end].get(id, ())}:
+            self.remove(key)
 
     def touching(self, ids: Iterable[str], *ends: int) -> list[Row]:
         """Return the edges that have one of some nodes at one of the ends (0, 1), each once."""
@@ -85,14 +98,16 @@ class InMemoryGraph:
         self._outbox: dict[str, OutboxRow] = {}
         self._meta: dict[str, str] = {"schema_version": str(schema.SCHEMA_VERSION)}
         self._closed = False
-        self._all: dict[str, Callable[[], Iterable[object]]] = {
-            "Document": self._documents.values,
-            "Chunk": self._chunks.values,
-            "Entity": self._entities.values,
-            "Session": self._sessions.values,
-            "Job": self._jobs.values,
-            "Change": self._changes.values,
-            "Outbox": self._outbox.values,
+        self._nodes: dict[str, dict[str, Any]] = {
+            "Document": self._documents,
+            "Chunk": self._chunks,
+            "Entity": self._entities,
+            "Session": self._sessions,
+            "Job": self._jobs,
+            "Change": self._changes,
+            "Outbox": self._outbox,
+        }
+        self._edges: dict[str, Callable[[], Iterable[Any]]] = {
             "RELATES": lambda: self._relations.rows.values(),
             "LINKS": lambda: self._links.rows.values(),
             "MENTIONS": lambda: self._mentions.rows.values(),
@@ -108,38 +123,55 @@ class InMemoryGraph:
         """Commit everything or nothing; return the id of the outbox row, if any."""
         plan = _normalised(plan_write(write))
         with self._open():
-            check_references(plan.needs, lambda table, id: id in self._rows(table))
-            if repeated := self._changes.keys() & plan.changes.keys():
+            gone = removed_nodes(plan.removed)
+            check_references(plan.needs, lambda table, id: id in self._nodes[table] and id not in gone[table])
+            repeated = self._changes.keys() & plan.changes.keys()
+            if repeated and not plan.verbatim:
                 raise InvalidInputError(f"write: change {min(repeated)!r} is recorded already")
             self._apply(plan)
         return plan.outbox.id if plan.outbox else None
 
-    def _rows(self, table: str) -> Mapping[str, object]:
-        rows: dict[str, Mapping[str, object]] = {
-            "Document": self._documents,
-            "Chunk": self._chunks,
-            "Entity": self._entities,
-            "Session": self._sessions,
-        }
-        return rows[table]
-
     def _apply(self, plan: PlannedWrite) -> None:
+        self._remove(plan.removed)
         self._documents.update(plan.documents)
         self._chunks.update(plan.chunks)
         self._entities.update(plan.entities)
         self._sessions.update(plan.sessions)
         self._jobs.update(plan.jobs)
-        self._changes.update(plan.changes)
+        self._changes.update((id, row) for id, row in plan.changes.items() if id not in self._changes)
         for relation_key, relation in plan.relations.items():
             self._relations.put(relation_key, relation)
         for link_key, link in plan.links.items():
             self._links.put(link_key, link)
         for mention_key, mention in plan.mentions.items():
             self._mentions.put(mention_key, mention)
-        for recalled in plan.recalled:
-            self._recall(recalled)
+        if plan.verbatim:
+            self._recalled.extend(row for row in plan.recalled if row not in self._recalled)
+        else:
+            for recalled in plan.recalled:
+                self._recall(recalled)
         if plan.outbox:
             self._outbox[plan.outbox.id] = plan.outbox
+
+    def _remove(self, removed: Removal) -> None:
+        for relation_key in removed.relations:
+            self._relations.remove(relation_key)
+        for link_key in removed.links:
+            self._links.remove(link_key)
+        for mention_key in removed.mentions:
+            self._mentions.remove(mention_key)
+        nodes = removed_nodes(removed)
+        for table, held in self._nodes.items():
+            for id in nodes.get(table, ()):
+                held.pop(id, None)
+        self._relations.detach(removed.entities)
+        self._links.detach(removed.chunks)
+        self._mentions.detach((*removed.chunks, *removed.entities))
+        sessions, chunks = set(removed.sessions), set(removed.chunks)
+        if sessions or chunks:
+            self._recalled[:] = [
+                row for row in self._recalled if row.session not in sessions and row.chunk not in chunks
+            ]
 
     def _recall(self, recalled: Recalled) -> None:
         self._recalled.append(recalled)
@@ -343,23 +375,21 @@ class InMemoryGraph:
                 changes=len(_of(project, self._changes.values())),
             )
 
-    def scan_chunks(self, batch: int = 1000) -> Iterator[tuple[Chunk, ...]]:
-        """Yield every chunk of every state, by id."""
-        yield from _batches(self._chunks, batch, self.chunks)
-
-    def scan_entities(self, batch: int = 1000) -> Iterator[tuple[Entity, ...]]:
-        """Yield every entity, by id."""
-        yield from _batches(self._entities, batch, self.entities)
-
     def scan(
         self, table: schema.NodeTable | schema.EdgeTable, batch: int = 1000
     ) -> Iterator[tuple[Any, ...]]:
         """Yield every row of a table in the order of its key."""
-        with self._open():
-            rows: list[Any] = list(self._all[table.name]())
-        rows.sort(key=edge_order(table) if isinstance(table, schema.EdgeTable) else _id)
-        for start in range(0, len(rows), batch):
-            yield tuple(rows[start : start + batch])
+        if isinstance(table, schema.EdgeTable):
+            with self._open():
+                rows = sorted(self._edges[table.name](), key=edge_order(table))
+            yield from map(tuple, batches(rows, batch))
+            return
+        held = self._nodes[table.name]
+        for ids in batches(sorted(held), batch):
+            with self._open():
+                found = _pick(held, ids)
+            if found:
+                yield found
 
     def jobs(
         self, page: Listing, *, states: Sequence[JobState] = (), project: str | None = None
@@ -462,15 +492,6 @@ def _of(project: str | None, rows: Iterable[Row]) -> list[Row]:
 def _page(rows: Sequence[Row], page: Listing) -> tuple[Row, ...]:
     check_page(page)
     return tuple(rows[page.offset : page.offset + page.limit])
-
-
-def _batches(
-    rows: Mapping[str, Row], batch: int, fetch: Callable[[Sequence[str]], tuple[Row, ...]]
-) -> Iterator[tuple[Row, ...]]:
-    ids = sorted(rows)
-    for start in range(0, len(ids), batch):
-        if found := fetch(ids[start : start + batch]):
-            yield found
 
 
 def _recorded_at(row: Any) -> datetime:
