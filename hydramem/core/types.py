@@ -16,7 +16,7 @@ Stage = Literal["srmkg", "vog", "person"]
 Traversal = Literal["bfs", "ppr", "hybrid", "none"]
 RecallMode = Literal["fast", "deep"]
 Direction = Literal["out", "in", "both"]
-EdgeKind = Literal["relation", "mention", "link"]
+EdgeKind = Literal["relation", "mention", "link", "synonym"]
 JobState = Literal["waiting", "running", "done", "failed"]
 
 Metadata = Mapping[str, object]

@@ -47,6 +47,11 @@ class Column:
         self._data[self._size] = value
         self._size += 1
 
+    def extend(self, values: Array) -> None:
+        """Add rows."""
+        self._data = np.concatenate([self._data[: self._size], values.astype(self._data.dtype)])
+        self._size, self._seen = len(self._data), 0
+
     def replace(self, row: int, value: object) -> None:
         """Change a row; views taken before keep the old value."""
         if self._data[row] == self._data.dtype.type(value):

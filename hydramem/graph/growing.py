@@ -14,6 +14,7 @@ from hydramem.graph import adjacency
 from hydramem.graph.columns import BEGINNING, END, Array, Codes, Column, microseconds
 from hydramem.graph.masks import Masks
 from hydramem.graph.names import NameIndex, Names
+from hydramem.graph.spelling import Spellings
 from hydramem.graph.view import (
     EDGE_KINDS,
     LAYERS,
@@ -21,6 +22,7 @@ from hydramem.graph.view import (
     MENTION,
     RELATION,
     STATES,
+    SYNONYM,
     EdgeColumns,
     NodeColumns,
     Snapshot,
@@ -31,6 +33,9 @@ from hydramem.storage.store import Write
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+SPELLED_LIKE = "spelled_like"
+"""The type of synonym edges."""
 
 _MERGE_SHARE = 0.05
 _MERGE_ROWS = 2000
@@ -52,6 +57,7 @@ class Growing:
         self._project = project
         self._nodes = _Nodes(nodes)
         self._edges = _Edges(edges, self._nodes.ids)
+        self._edges.join(*self._nodes.spellings.pairs())
         self._adjacency = self._merged()
         self._masks = Masks()
         self._shown: Snapshot | None = None
@@ -63,9 +69,15 @@ class Growing:
                 self._nodes.put_chunk(chunk)
         for entity in write.entities:
             if entity.project == self._project:
-                self._nodes.put_entity(entity)
+                self._put_entity(entity)
         self._apply_edges(write)
         self._shown = None
+
+    def _put_entity(self, entity: Entity) -> None:
+        alike = self._nodes.put_entity(entity)
+        if alike is not None:
+            node = self._nodes.index[entity.id]
+            self._edges.put(self._adjacency, SYNONYM, node, alike, weight=1, type=SPELLED_LIKE)
 
     def _apply_edges(self, write: Write) -> None:
         for mention in write.mentions:
@@ -119,7 +131,7 @@ class Growing:
             nodes=nodes.view(),
             edges=edges,
             adjacency=adjacency.overlay(self._adjacency, len(nodes), edges.source, edges.target),
-            names=Names(index=nodes.names, ids=nodes.ids, size=len(nodes)),
+            names=Names(index=nodes.names, ids=nodes.ids, size=len(nodes), spellings=nodes.spellings),
             turns=nodes.turns(),
             turn_keys=nodes.columns["turn_key"].view(),
             masks=self._masks,
@@ -151,13 +163,15 @@ class _Nodes:
             "turn_key": Column(_turn_keys(sessions, table)),
         }
         self.names = _loaded_names(table)
+        self.spellings = Spellings(self.labels)
         self._keys_seen = self.columns["turn_key"].view()
         self._turns = _ordered(self._keys_seen, 0)
 
     def __len__(self) -> int:
         return len(self.columns["is_chunk"])
 
-    def put_entity(self, entity: Entity) -> None:
+    def put_entity(self, entity: Entity) -> int | None:
+        """Take in an entity; return the node of another that is spelled like it."""
         node = self._row(entity.id)
         self.labels[node] = entity.name
         self._set(
@@ -172,6 +186,7 @@ class _Nodes:
             turn_key=-1,
         )
         self.names.add(node, entity.key, entity.aliases)
+        return self.spellings.add(node, entity.name)
 
     def put_chunk(self, chunk: Chunk) -> None:
         self._set(
@@ -234,11 +249,15 @@ class _Edges:
     """Columns of edges; `recent` finds the rows that the base adjacency does not hold yet."""
 
     def __init__(self, table: "pa.Table", ids: list[str]) -> None:
+        source, target = _ends(table["source"], ids), _ends(table["target"], ids)
+        whole = (source >= 0) & (target >= 0)
+        if not whole.all():  # a node was removed after the edges were read
+            table, source, target = table.filter(whole), source[whole], target[whole]
         types, self._types = _coded(table["type"])
         self.recent: dict[tuple[int, int, int, bytes], int] = {}
         self.columns = {
-            "source": Column(_ends(table["source"], ids)),
-            "target": Column(_ends(table["target"], ids)),
+            "source": Column(source),
+            "target": Column(target),
             "kind": Column(_places(table["kind"], EDGE_KINDS)),
             "type": Column(types),
             "weight": Column(_numbers(table["weight"], np.float32, 1)),
@@ -250,6 +269,26 @@ class _Edges:
 
     def __len__(self) -> int:
         return len(self.columns["source"])
+
+    def join(self, sources: Array, targets: Array) -> None:
+        """Add synonym edges."""
+        if len(sources) == 0:
+            return
+        values = {
+            "source": sources,
+            "target": targets,
+            "kind": SYNONYM,
+            "type": self._types.of(SPELLED_LIKE),
+            "weight": 1,
+            "layer": -1,
+            "state": -1,
+            "valid_to": END,
+            "retired_at": END,
+            "valid_from": BEGINNING,
+            "recorded_at": BEGINNING,
+        }
+        for name, column in self.columns.items():
+            column.extend(np.full(len(sources), values.get(name, 0)))
 
     def put(
         self,

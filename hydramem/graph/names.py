@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from hydramem.core.ids import entity_key
+from hydramem.graph.spelling import Spellings
 
 _WORD = re.compile(r"\w+")
 # Scripts written without spaces: Thai to Khmer, kana, CJK ideographs, and their further planes.
@@ -27,6 +29,9 @@ _COMMON = """
 COMMON_WORDS = frozenset(_COMMON.split())
 
 
+MatchedBy = Literal["name", "alias", "spelling"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
     """A name found in a text.
@@ -35,12 +40,14 @@ class Match:
         node: The entity's node.
         text: The name as the folded text has it.
         start, end: Where in the folded text.
+        by: Whether the text has the name, an alias, or either spelled otherwise.
     """
 
     node: int
     text: str
     start: int
     end: int
+    by: MatchedBy
 
 
 class NameIndex:
@@ -58,11 +65,21 @@ class NameIndex:
 
     def find(self, key: str, size: int) -> int | None:
         """Return the node of a key or alias among the first `size` nodes; a key goes before an alias."""
-        for index in (self._keys, self._aliases):
+        return next((node for node, _ in self._found(key, size)), None)
+
+    def known(self, key: str, size: int) -> tuple[int, MatchedBy] | None:
+        """Return the same node, and whether it is by name or by alias."""
+        return next(self._found(key, size), None)
+
+    def _found(self, key: str, size: int) -> Iterator[tuple[int, MatchedBy]]:
+        indexes: tuple[tuple[dict[str, int], MatchedBy], ...] = (
+            (self._keys, "name"),
+            (self._aliases, "alias"),
+        )
+        for index, by in indexes:
             node = index.get(key)
             if node is not None and node < size:
-                return node
-        return None
+                yield node, by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +90,13 @@ class Names:
         index: Every name; may hold those of later nodes.
         ids: Node ids; may run on past the snapshot's last node.
         size: Number of nodes in the snapshot.
+        spellings: Where names that are spelled otherwise are found.
     """
 
     index: NameIndex
     ids: Sequence[str]
     size: int
+    spellings: Spellings
 
     def find(self, key: str) -> int | None:
         """Return the node of the entity with this key, or this alias's key."""
@@ -109,30 +128,39 @@ class Names:
     def _longest(self, folded: str, words: Sequence[re.Match[str]], place: int) -> tuple[Match | None, int]:
         for count in range(min(_LONGEST_WORDS, len(words) - place), 0, -1):
             start, end = words[place].start(), words[place + count - 1].end()
-            for left, right in _spellings(folded, start, end):
+            for left, right in _with_symbols(folded, start, end):
                 name = folded[left:right]
                 if name in COMMON_WORDS:
                     continue
-                node = self.find(name)
-                if node is not None:
-                    return Match(node=node, text=name, start=left, end=right), count
+                known = self.index.known(name, self.size)
+                if known is not None:
+                    return Match(node=known[0], text=name, start=left, end=right, by=known[1]), count
+            node = self._spelled([word.group() for word in words[place : place + count]], folded[start:end])
+            if node is not None:
+                return Match(node=node, text=folded[start:end], start=start, end=end, by="spelling"), count
         return None, 1
+
+    def _spelled(self, words: Sequence[str], text: str) -> int | None:
+        # `I'll` and `we're` are no names, whatever is spelled like them.
+        if len(words) < 3 and not COMMON_WORDS.isdisjoint(words):
+            return None
+        node = self.spellings.find(text) if any(map(str.isalpha, words)) else None
+        return node if node is not None and node < self.size else None
 
     def _unspaced(self, folded: str, start: int, end: int) -> Iterator[Match]:
         while start < end:
             step = 1
             for length in range(min(_LONGEST_CHARACTERS, end - start), 1, -1):
-                node = self.find(folded[start : start + length])
-                if node is not None:
-                    yield Match(
-                        node=node, text=folded[start : start + length], start=start, end=start + length
-                    )
+                name = folded[start : start + length]
+                known = self.index.known(name, self.size)
+                if known is not None:
+                    yield Match(node=known[0], text=name, start=start, end=start + length, by=known[1])
                     step = length
                     break
             start += step
 
 
-def _spellings(folded: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _with_symbols(folded: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield a name with the symbols that touch it, then without: `c++` before `c`, `.net` before `net`."""
     left, right = start, end
     while left > 0 and not folded[left - 1].isspace() and not folded[left - 1].isalnum():

@@ -1,6 +1,7 @@
 """A project's graph at one moment, as arrays: what walks, names and filters read.
 
-Nodes are entities and chunks; edges are relations, mentions and links.
+Nodes are entities and chunks; edges are relations, mentions, links, and synonyms: entities whose names
+differ in spelling alone. No store holds those; they follow from the names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.results.walked import PathStep
-from hydramem.core.types import Layer, State
+from hydramem.core.types import EdgeKind, Layer, State
 from hydramem.graph.adjacency import Adjacency, ragged
 from hydramem.graph.columns import Array, microseconds
 from hydramem.graph.masks import Interval, Masks
@@ -23,8 +24,8 @@ Nodes = NDArray[np.int32]
 
 LAYERS: tuple[str, ...] = get_args(Layer)
 STATES: tuple[str, ...] = get_args(State)
-RELATION, MENTION, LINK = range(3)
-EDGE_KINDS = ("relation", "mention", "link")
+RELATION, MENTION, LINK, SYNONYM = range(4)
+EDGE_KINDS: tuple[EdgeKind, ...] = get_args(EdgeKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,10 +65,10 @@ class EdgeColumns:
         source, target: Nodes.
         kind: A place in `EDGE_KINDS`.
         type: Codes into `types`; -1 for mentions.
-        weight: The relation's confidence, the mention's count or the link's weight.
+        weight: The relation's confidence, the mention's count, the link's weight, or 1 for a synonym.
         layer, state: Places in `LAYERS` and `STATES`; -1 where an edge has none.
         valid_from, valid_to, recorded_at, retired_at: Microseconds since 1970, or `BEGINNING` and `END`.
-        ids: Ids of relations and links as bytes; empty for mentions.
+        ids: Ids of relations and links as bytes; empty for the others.
     """
 
     types: Sequence[str]

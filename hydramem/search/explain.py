@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 
-from hydramem.core.ids import entity_key
 from hydramem.core.results.recalled import (
     ExplainedArm,
     ExplainedCandidate,
@@ -42,7 +41,6 @@ def explanation(
         traversal: How the graph arm walked.
     """
     ranks = {hit.id: rank for rank, hit in enumerate(hits, start=1)}
-    folded = entity_key(query)
     return Explanation(
         traversal=traversal,
         shape=shape_of(query, names=max((len(plan.entities) for plan in plans), default=0)),
@@ -50,7 +48,7 @@ def explanation(
             ExplainedDate(text=one.text, start=one.start, end=one.end, every_year=one.every_year)
             for one in dates
         ),
-        entities=tuple(_entity(named, folded) for plan in plans for named in plan.entities),
+        entities=tuple(_entity(named) for plan in plans for named in plan.entities),
         arms=tuple(_arm(arm, ranks.keys()) for arm in arms),
         fused=len(found),
         candidates=tuple(
@@ -60,13 +58,8 @@ def explanation(
     )
 
 
-def _entity(named: Named, folded: str) -> ExplainedEntity:
-    return ExplainedEntity(
-        entity=named.name,
-        found_by="name" if entity_key(named.name) in folded else "alias",
-        chunks=named.chunks,
-        rarity=named.rarity,
-    )
+def _entity(named: Named) -> ExplainedEntity:
+    return ExplainedEntity(entity=named.name, found_by=named.by, chunks=named.chunks, rarity=named.rarity)
 
 
 def _arm(arm: Arm, hits: Collection[str]) -> ExplainedArm:

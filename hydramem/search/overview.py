@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from hydramem.core.ids import community_id
 from hydramem.core.results.walked import CentralEntity, Community, GraphEdge, GraphNode, GraphView
-from hydramem.core.types import Chunk, EdgeKind
+from hydramem.core.types import Chunk
 from hydramem.graph.central import Centrality, centrality
 from hydramem.graph.communities import communities as part
 from hydramem.graph.snapshot import Snapshot
-from hydramem.graph.view import LINK, MENTION, RELATION, Nodes
+from hydramem.graph.view import EDGE_KINDS, Nodes
 from hydramem.graph.walks import bfs
 from hydramem.search.explore import snippet
 from hydramem.search.lists import find_entity
@@ -23,7 +23,6 @@ from hydramem.storage.store import GraphStore
 Measure = Literal["pagerank", "relations", "chunks"]
 
 _LEADERS = 3
-_KINDS: Mapping[int, EdgeKind] = {RELATION: "relation", MENTION: "mention", LINK: "link"}
 
 
 def central(*, by: Measure, type: str | None, limit: int, seen: View) -> tuple[CentralEntity, ...]:
@@ -187,7 +186,7 @@ def _edge(snapshot: Snapshot, row: int) -> GraphEdge:
     return GraphEdge(
         source=snapshot.nodes.ids[columns.source[row]],
         target=snapshot.nodes.ids[columns.target[row]],
-        kind=_KINDS[int(columns.kind[row])],
+        kind=EDGE_KINDS[int(columns.kind[row])],
         type=columns.types[code] if code >= 0 else "mentions",
         weight=float(columns.weight[row]),
         id=columns.ids[row].decode(),

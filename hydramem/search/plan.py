@@ -3,13 +3,15 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hydramem.core.check import check_count, check_text
 from hydramem.core.ids import entity_key
+from hydramem.core.results.recalled import FoundBy
 from hydramem.graph.snapshot import MENTION, Snapshot
+from hydramem.storage.store import Scored
 
 # The names under which chat logs have the person who asks.
 _ASKERS = ("user", "User", "human", "Human", "me", "Me")
@@ -19,6 +21,11 @@ _POSSESSIVE = re.compile("['’]s\\b")
 _NAME_WORDS = 3
 _MOST_CHARACTERS = 4096
 
+NEAREST = 200
+"""Entities that are looked at where a query names none."""
+_LEAST_NEAR = 20
+_STANDS_OUT = 6.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
@@ -26,12 +33,14 @@ class Named:
 
     Attributes:
         node: Its node in the snapshot.
+        by: What of it the query holds.
         chunks: How many chunks mention it.
         rarity: 0 where every chunk mentions it, 1 where only one does.
     """
 
     node: int
     name: str
+    by: FoundBy
     chunks: int
     rarity: float
 
@@ -66,24 +75,46 @@ def check_query(query: str, limit: int, *, max_chars: int, max_limit: int) -> No
 
 
 def plan(query: str, snapshot: Snapshot) -> Plan:
-    """Find the entities that a query names, by key and alias."""
-    matches = snapshot.names.matching(query)
+    """Find the entities that a query names, by key, alias, and either spelled otherwise."""
     capitals = _capitals(query)
-    nodes = tuple(
-        dict.fromkeys(
-            match.node for match in matches if _is_name(match.text, snapshot.label(match.node), capitals)
-        )
-    )
-    entities = _named(snapshot, nodes)
-    trust = max((entity.rarity for entity in entities), default=0.0)
+    found: dict[int, FoundBy] = {}
+    for match in snapshot.names.matching(query):
+        if _is_name(match.text, snapshot.label(match.node), capitals):
+            found.setdefault(match.node, match.by)
+    entities = _named(snapshot, found)
     return Plan(
         query=query,
         snapshot=snapshot,
         entities=entities,
-        trust=trust,
+        trust=_trust(entities),
         speakers=_speakers(query, snapshot.nodes.authors),
         askers=_askers(query, snapshot.nodes.authors),
     )
+
+
+def by_meaning(plan: Plan, near: Sequence[Scored]) -> Plan:
+    """Return a plan about the entity whose name means what the query does, where it names none.
+
+    How alike any name and any question are differs between embedders; how far one name stands out from the
+    many next to it does not. Among the nearest `NEAREST` it must lie `_STANDS_OUT` standard deviations above
+    their mean: on questions that do name an entity, nine of ten such were of those.
+
+    Args:
+        plan: What the words of the query gave.
+        near: The entities nearest to the query by cosine, best first.
+    """
+    if plan.entities or len(near) < _LEAST_NEAR:
+        return plan
+    scores = np.array([each.score for each in near])
+    if scores[0] - scores.mean() < _STANDS_OUT * scores.std():
+        return plan
+    node = plan.snapshot.node(near[0].id)
+    entities = () if node is None else _named(plan.snapshot, {node: "embedding"})
+    return replace(plan, entities=entities, trust=_trust(entities))
+
+
+def _trust(entities: Sequence[Named]) -> float:
+    return max((entity.rarity for entity in entities), default=0.0)
 
 
 def _speakers(query: str, authors: Mapping[str, int]) -> tuple[int, ...]:
@@ -117,22 +148,23 @@ def _is_name(text: str, label: str, capitals: frozenset[str]) -> bool:
     return not capitals or " " in text or not label[:1].isupper() or text in capitals
 
 
-def _named(snapshot: Snapshot, nodes: Sequence[int]) -> tuple[Named, ...]:
-    if not nodes:
+def _named(snapshot: Snapshot, found: Mapping[int, FoundBy]) -> tuple[Named, ...]:
+    if not found:
         return ()
-    out = snapshot.adjacency.expand(np.array(nodes, dtype=np.int32))
+    out = snapshot.adjacency.expand(np.array(list(found), dtype=np.int32))
     mentions = snapshot.edges.kind[out.halves >> 1] == MENTION
-    edges = np.bincount(out.origins, minlength=len(nodes))
-    chunks = np.bincount(out.origins[mentions], minlength=len(nodes))
+    edges = np.bincount(out.origins, minlength=len(found))
+    chunks = np.bincount(out.origins[mentions], minlength=len(found))
     # Half of the nodes is a fair guess at the chunks, and only its logarithm counts.
     most = math.log(1 + max(int(snapshot.nodes.is_chunk.sum()), 2))
     return tuple(
         Named(
             node=node,
             name=snapshot.label(node),
+            by=by,
             chunks=int(count),
             rarity=max(0.0, 1 - math.log(max(int(count), 1)) / most),
         )
-        for node, count, joined in zip(nodes, chunks, edges, strict=True)
+        for (node, by), count, joined in zip(found.items(), chunks, edges, strict=True)
         if joined
     )

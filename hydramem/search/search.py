@@ -16,14 +16,14 @@ from hydramem.search.explain import explanation
 from hydramem.search.fuse import Arm, Fused, blended, fuse
 from hydramem.search.lexical import text_arm
 from hydramem.search.pack import Candidate, distinct, pack, within
-from hydramem.search.plan import Plan, check_query, plan
+from hydramem.search.plan import NEAREST, Plan, by_meaning, check_query, plan
 from hydramem.search.rerank import Reranker, reordered
 from hydramem.search.stitch import stitched
 from hydramem.search.trust import trusted
 from hydramem.search.turns import in_conversation, spoken_share
 from hydramem.search.vector import vector_arm
 from hydramem.search.walk import Walk, walk
-from hydramem.storage.store import ChunkFilter, GraphStore, VectorStore
+from hydramem.storage.store import ChunkFilter, GraphStore, Vector, VectorStore
 
 _SPARE = 10
 
@@ -71,7 +71,10 @@ def recall(
     with clock("plan"):
         plans = tuple(plan(query, snapshots.of(project)) for project in where.projects)
         dates = dates_in(query, where.at)
-    arms = _gather(query, plans, where, limit, vectors, embedder, settings, clock)
+    arms, vector = _gather(query, plans, where, limit, vectors, embedder, settings, clock)
+    if traversal != "none" and vector is not None:
+        with clock("entities"):
+            plans = tuple(_by_meaning(each, vector, vectors) for each in plans)
     found = fuse(arms)
     with clock("neighbors"):
         found = in_conversation(found, plans, settings)
@@ -135,7 +138,7 @@ def _gather(
     embedder: Embedder,
     settings: SearchConfig,
     clock: _Clock,
-) -> tuple[Arm, ...]:
+) -> tuple[tuple[Arm, ...], Vector | None]:
     """Look by words in a thread of its own: the stores and the model wait outside the interpreter."""
     count = max(settings.candidates, limit)
 
@@ -145,6 +148,7 @@ def _gather(
             return text_arm(query, where, vectors, snapshots, limit=count, weight=settings.text_weight)
 
     arms: list[Arm] = []
+    vector = None
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="hydramem-text") as beside:
         text = beside.submit(by_words) if settings.text_weight > 0 else None
         if settings.vector_weight > 0:
@@ -154,7 +158,13 @@ def _gather(
                 arms.append(vector_arm(vector, where, vectors, limit=count, weight=settings.vector_weight))
         if text is not None:
             arms.append(text.result())
-    return tuple(arms)
+    return tuple(arms), vector
+
+
+def _by_meaning(plan: Plan, vector: Vector, vectors: VectorStore) -> Plan:
+    if plan.entities:
+        return plan
+    return by_meaning(plan, vectors.nearest_entities(vector, (plan.snapshot.project,), NEAREST))
 
 
 def _walks(

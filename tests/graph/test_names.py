@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 
 from hydramem.core.ids import entity_key
 from hydramem.graph.names import NameIndex, Names
+from hydramem.graph.spelling import Spellings
 
 
 def named(*names: str) -> Names:
     index = NameIndex({entity_key(name): node for node, name in enumerate(names)})
-    return Names(index=index, ids=names, size=len(names))
+    return Names(index=index, ids=names, size=len(names), spellings=Spellings(names))
 
 
 def found(names: Names, text: str) -> list[int]:

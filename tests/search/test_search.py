@@ -13,7 +13,7 @@ from hydramem.search.rerank import Reranker
 from hydramem.search.search import recall
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
-from hydramem.storage.store import ChunkFilter, ChunkVector, Stretch, indexed_text
+from hydramem.storage.store import ChunkFilter, ChunkVector, EntityVector, Stretch, indexed_text
 from tests.graph.graphs import THEN, P, chunk, entity, mention, relation, turn, write
 
 ADA, BILLING, MYSQL = entity("Ada Lovelace", aliases=("Ada",)), entity("billing"), entity("MySQL")
@@ -129,6 +129,22 @@ def test_without_traversal_only_words_and_meaning_count() -> None:
     assert [hit.id for hit in found.hits] == ["lead"]
     assert found.hits[0].path == ()
     assert found.hits[0].why.startswith("Shares the words Ada, lead")
+
+
+def test_a_query_without_a_name_is_walked_from_what_it_means() -> None:
+    report, others = entity("quarterly revenue report"), [entity(f"thing {number}") for number in range(40)]
+    memory = Memory(*GRAPH, report, *others, mention(DATABASE, report))
+    named = memory.embedder.embed_documents([one.name for one in (report, *others)])
+    memory.vectors.put(
+        entities=[
+            EntityVector(entity=one, vector=row) for one, row in zip((report, *others), named, strict=True)
+        ]
+    )
+    found = memory.recall("the report of the revenue, quarterly")
+    assert found.entities == ("quarterly revenue report",)
+    assert "graph" in next(hit for hit in found.hits if hit.id == DATABASE.id).scores
+    assert memory.recall("quite another matter").entities == ()
+    assert memory.recall("the report of the revenue, quarterly", traversal="none").entities == ()
 
 
 def test_scores_are_parts_and_stages_are_timed() -> None:

@@ -59,18 +59,22 @@ class ExplainedDate:
     every_year: bool
 
 
+FoundBy = Literal["name", "alias", "spelling", "embedding"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedEntity:
     """An entity that a query was understood to be about.
 
     Attributes:
-        found_by: What of it the query holds: its name, or an alias.
+        found_by: What of it the query holds: its name, an alias, either spelled otherwise; or its name means
+            what the query does.
         chunks: Chunks that mention it.
         rarity: 0 where every chunk mentions it, 1 where only one does.
     """
 
     entity: str
-    found_by: Literal["name", "alias"]
+    found_by: FoundBy
     chunks: int
     rarity: float
 

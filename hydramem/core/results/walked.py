@@ -151,7 +151,7 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphEdge:
-    """An edge of a drawn graph, by the ids of its ends; `id` is empty for mentions."""
+    """An edge of a drawn graph, by the ids of its ends; `id` is empty for mentions and synonyms."""
 
     source: str
     target: str
