@@ -48,6 +48,21 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Drained:
+    """How the durable jobs stand after a drain.
+
+    Attributes:
+        done: Jobs done meanwhile.
+        failed: Jobs given up meanwhile, after several attempts; `drain` with `retry` tries them again.
+        left: Jobs that still wait: over the time given, or to be tried once more later.
+    """
+
+    done: int = 0
+    failed: int = 0
+    left: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
     """Whether the two stores agree.
 

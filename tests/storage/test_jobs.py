@@ -1,0 +1,200 @@
+"""The durable queue: what waits is done once, what fails is tried again, what is left survives."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+
+from hydramem.core.errors import ModelUnavailableError
+from hydramem.core.types import Job
+from hydramem.storage.in_memory.graph import InMemoryGraph
+from hydramem.storage.jobs import MOST_ATTEMPTS, Handler, Jobs, job, told
+from hydramem.storage.store import Listing, Write
+
+EVERY = Listing(limit=1000)
+
+
+class Place:
+    """A queue over a graph store in memory."""
+
+    def __init__(self) -> None:
+        self.graph = InMemoryGraph()
+        self.queue = self.opened()
+
+    def opened(self) -> Jobs:
+        return Jobs(self.graph, self.commit)
+
+    def commit(self, write: Write) -> None:
+        self.graph.write(write)
+        self.queue.noticed(write)
+
+    def add(self, *names: str, kind: str = "say") -> None:
+        self.commit(Write(changes=(), jobs=tuple(job(kind, project="p", name=name) for name in names)))
+
+    def rows(self) -> tuple[Job, ...]:
+        return self.graph.jobs(EVERY)
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    made = Place()
+    yield made
+    made.queue.close()
+
+
+def saying(into: list[list[str]], most: int = 1) -> dict[str, Handler]:
+    return {"say": Handler(run=lambda rows: into.append([told(row)["name"] for row in rows]), most=most)}
+
+
+def failing(times: int, into: list[str]) -> dict[str, Handler]:
+    """Fail so many times, then do it."""
+    left = [times]
+
+    def run(rows: Sequence[Job]) -> None:
+        if left[0]:
+            left[0] -= 1
+            raise ModelUnavailableError("the model sleeps")
+        into.extend(told(row)["name"] for row in rows)
+
+    return {"say": Handler(run=run)}
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 10.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it did not come about"
+        time.sleep(0.01)
+
+
+def test_a_write_with_jobs_is_followed_without_being_asked(place: Place) -> None:
+    said: list[list[str]] = []
+    place.queue.serve(saying(said))
+    place.add("a")
+    eventually(lambda: not place.rows())
+    assert said == [["a"]]
+
+
+def test_jobs_of_one_kind_are_done_together_and_in_order(place: Place) -> None:
+    said: list[list[str]] = []
+    place.add(*"abcde")
+    place.queue.serve(saying(said, most=2))
+    assert place.queue.drain().done == 5
+    assert said == [["a", "b"], ["c", "d"], ["e"]]
+    assert place.rows() == ()
+
+
+def test_what_fails_waits_with_its_error_and_is_tried_again(place: Place) -> None:
+    said: list[str] = []
+    place.queue.serve(failing(1, said))
+    place.add("a")
+    first = place.queue.drain()
+    assert (first.done, first.failed, first.left) == (0, 0, 1)
+    (row,) = place.rows()
+    assert (row.state, row.attempts) == ("waiting", 1)
+    assert "the model sleeps" in str(row.error)
+    assert place.queue.drain().done == 1
+    assert said == ["a"]
+
+
+def test_what_fails_is_tried_again_without_being_asked(place: Place) -> None:
+    said: list[str] = []
+    place.queue.serve(failing(1, said))
+    place.add("a")
+    eventually(lambda: said == ["a"])
+
+
+def test_a_job_is_given_up_after_some_attempts_and_can_be_retried(place: Place) -> None:
+    said: list[str] = []
+    place.queue.serve(failing(MOST_ATTEMPTS, said))
+    place.add("a")
+    failed = sum(place.queue.drain().failed for _ in range(MOST_ATTEMPTS))
+    assert failed == 1
+    assert place.queue.counts() == {"failed": 1}
+    assert place.queue.drain().done == 0
+    assert place.queue.drain(retry=True).done == 1
+    assert said == ["a"]
+
+
+def test_jobs_that_nobody_does_wait(place: Place) -> None:
+    place.queue.serve(saying([]))
+    place.add("a", kind="sing")
+    assert place.queue.drain().left == 1
+
+
+def test_drain_gives_up_waiting_when_its_time_is_over(place: Place) -> None:
+    hold = threading.Event()
+    place.queue.serve({"say": Handler(run=lambda rows: assert_set(hold))})
+    place.add("a")
+    assert place.queue.drain(0.3).left == 1
+    hold.set()
+    assert place.queue.drain().left == 0
+
+
+def assert_set(event: threading.Event) -> None:
+    assert event.wait(10)
+
+
+def test_closing_waits_for_the_job_at_hand_and_leaves_the_rest(place: Place) -> None:
+    begun, hold = threading.Event(), threading.Event()
+
+    def run(rows: Sequence[Job]) -> None:
+        begun.set()
+        assert_set(hold)
+
+    place.queue.serve({"say": Handler(run=run)})
+    place.add("a", "b")
+    assert begun.wait(10)
+    threading.Timer(0.2, hold.set).start()
+    place.queue.close()
+    assert [(told(row)["name"], row.state) for row in place.rows()] == [("b", "waiting")]
+
+
+def test_what_a_dead_process_had_begun_is_done_again(place: Place) -> None:
+    place.add("a")
+    (row,) = place.rows()
+    place.graph.write(Write(changes=(), jobs=(replace(row, state="running", attempts=1),)))
+    said: list[list[str]] = []
+    place.queue.serve(saying(said))
+    assert place.queue.drain().done == 1
+    assert said == [["a"]]
+
+
+def test_a_job_that_keeps_killing_its_process_is_given_up(place: Place) -> None:
+    place.add("a")
+    (row,) = place.rows()
+    begun = replace(row, state="running", attempts=MOST_ATTEMPTS)
+    place.graph.write(Write(changes=(), jobs=(begun,)))
+    said: list[list[str]] = []
+    place.queue.serve(saying(said))
+    place.queue.drain()
+    assert said == []
+    assert place.queue.counts() == {"failed": 1}
+
+
+def test_what_waits_is_begun_when_the_store_is_opened(place: Place) -> None:
+    place.add("a")
+    said: list[list[str]] = []
+    place.queue.serve(saying(said))
+    eventually(lambda: said == [["a"]])
+
+
+def test_closing_twice_and_closing_unused_are_harmless(place: Place) -> None:
+    place.queue.close()
+    place.queue.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_leaves_the_jobs_to_its_parent(place: Place) -> None:
+    said: list[list[str]] = []
+    place.queue.serve(saying(said))
+    child = os.fork()
+    if child == 0:
+        place.queue._wake(0.0)
+        place.queue.close()
+        os._exit(0 if place.queue._thread is None else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    place.add("a")
+    eventually(lambda: said == [["a"]])
