@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Literal, get_args, get_type_hints
 
 from hydramem.memory.memory import Memory
-from hydramem.storage.changes import acting_as
+from hydramem.storage.changes import acting_as, in_one_run
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +73,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.forget, "destroy", "agent", "write"),
     Operation(Memory.revive, "write", "all", "write"),
     Operation(Memory.promote, "write", "agent", "write"),
+    Operation(Memory.move, "write", "all", "write"),
     Operation(Memory.recall, "read", "agent", "read"),
     Operation(Memory.prime, "read", "agent", "read"),
     Operation(Memory.get, "read", "agent", "read"),
@@ -82,6 +83,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.document, "read", "all", "read"),
     Operation(Memory.projects, "read", "all", "read"),
     Operation(Memory.sessions, "read", "all", "read"),
+    Operation(Memory.scopes, "read", "all", "read"),
     Operation(Memory.entities, "read", "agent", "read"),
     Operation(Memory.relations, "read", "agent", "read"),
     Operation(Memory.history, "read", "agent", "read"),
@@ -118,7 +120,7 @@ def call(
         request: Id of the request, where a retry must not happen twice.
     """
     started = time.perf_counter()
-    with acting_as(actor, request=request):
+    with acting_as(actor, request=request), in_one_run():
         try:
             return operation.method(memory, **arguments)
         finally:

@@ -10,6 +10,7 @@ from hydramem.llm.choose import choose_next_embedder, still_to_configure
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.search import lists
+from hydramem.storage.changes import in_one_run
 from hydramem.verification.calibration.calibrate import Place, Wanted, tend
 from hydramem.verification.check import Asked, check
 from hydramem.verification.conflict import conflicts
@@ -54,6 +55,7 @@ class Tending(Handle):
             include_private=include_private,
         )
 
+    @in_one_run()
     def verify(
         self,
         subject: str | None = None,
@@ -94,6 +96,7 @@ class Tending(Handle):
             progress=progress,
         )
 
+    @in_one_run()
     def calibrate(
         self,
         labels: str | None = None,
@@ -142,7 +145,11 @@ class Tending(Handle):
         store = self._use()
         generator = self._generator("extract")
         return lists.stats(
-            store.path, store.graph, store.embedder, generator=None if generator is None else generator.name
+            store.path,
+            store.graph,
+            store.embedder,
+            generator=None if generator is None else generator.name,
+            limits=store.config.limits,
         )
 
     def doctor(self, *, fix: bool = False, progress: Callable[[int, int], None] | None = None) -> Diagnosis:

@@ -21,6 +21,7 @@ from hydramem.ingest.withdraw import forget, revive
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.search import lists
+from hydramem.storage.changes import in_one_run
 from hydramem.storage.curated import CuratedChange, CuratedTarget
 from hydramem.verification.accepting import Accepting
 
@@ -28,6 +29,7 @@ from hydramem.verification.accepting import Accepting
 class Writing(Handle):
     """What puts memories and relations in, and takes them out."""
 
+    @in_one_run()
     def ingest(
         self,
         sources: Sequence[str],
@@ -64,6 +66,7 @@ class Writing(Handle):
         decisions = accepting.afterwards("ingest", graph=store.graph, mirror=store.mirror)
         return replace(done, verification=decisions)
 
+    @in_one_run()
     def ingest_extracted(
         self,
         source: str,
@@ -104,6 +107,7 @@ class Writing(Handle):
         decisions = accepting.afterwards("ingest_extracted", graph=store.graph, mirror=store.mirror)
         return replace(done, verification=decisions)
 
+    @in_one_run()
     def remember(
         self,
         text: str,
@@ -170,6 +174,7 @@ class Writing(Handle):
         accepting.afterwards("remember", graph=store.graph, mirror=store.mirror)
         return done
 
+    @in_one_run()
     def relate(
         self,
         subject: str,
@@ -235,6 +240,7 @@ class Writing(Handle):
         done = relate(statement, target=self._target(project), functional=functional)
         return lists.related(done, store.graph)
 
+    @in_one_run()
     def unrelate(
         self,
         subject: str,
@@ -275,6 +281,7 @@ class Writing(Handle):
         )
         return lists.named(unrelate(withdrawal, target=self._target(project)), store.graph)
 
+    @in_one_run()
     def curate(
         self,
         target: CuratedTarget,
@@ -314,6 +321,7 @@ class Writing(Handle):
             forget=lambda ids: forget(ids, graph=store.graph, mirror=store.mirror),
         )
 
+    @in_one_run()
     def forget(self, ids: Sequence[str]) -> Forgotten:
         """Archive memories, chunks or whole documents: no longer recalled, still in history, see `revive`.
 
@@ -328,6 +336,7 @@ class Writing(Handle):
         store = self._use()
         return forget(arguments.ids(ids), graph=store.graph, mirror=store.mirror)
 
+    @in_one_run()
     def revive(self, ids: Sequence[str]) -> Forgotten:
         """Bring back what was forgotten, with the relations that it supports, or what was unrelated.
 

@@ -1,10 +1,11 @@
-"""The audit: one Change per thing written, in the transaction that writes it."""
+"""The audit: one Change per thing written, in the transaction that writes it; those of one call are a run."""
 
 import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from datetime import datetime
 
 from hydramem.core.ids import new_id
@@ -13,6 +14,7 @@ from hydramem.core.types import Change
 
 _actor: ContextVar[str] = ContextVar("actor", default="python")
 _request: ContextVar[str | None] = ContextVar("request", default=None)
+_run: ContextVar[str | None] = ContextVar("run", default=None)
 
 
 @contextmanager
@@ -24,6 +26,34 @@ def acting_as(actor: str, *, request: str | None = None) -> Iterator[None]:
     finally:
         _actor.reset(actor_token)
         _request.reset(request_token)
+
+
+@contextmanager
+def in_one_run(run: str | None = None) -> Iterator[str]:
+    """Give the changes of this context one run, and return its id; within a run, that one goes on.
+
+    It also decorates a function, whose every call is a run then. Threads that it starts are not in it.
+
+    Args:
+        run: The run to go on with, as a later part of a call does; a new one where not given.
+    """
+    held = _run.get() or run or new_id("w")
+    token = _run.set(held)
+    try:
+        yield held
+    finally:
+        _run.reset(token)
+
+
+def current_run() -> str | None:
+    """Return the run that changes of this context belong to; None outside one."""
+    return _run.get()
+
+
+def with_run(changes: Sequence[Change]) -> tuple[Change, ...]:
+    """Return changes of one write, those of no run in the run of this context or in one of their own."""
+    run = _run.get() or new_id("w")
+    return tuple(change if change.run else replace(change, run=run) for change in changes)
 
 
 def record(
@@ -45,7 +75,7 @@ def record(
         before: The row as it was (a row dataclass, or plain JSON); None where it did not exist.
         after: The row as it becomes; None where it is gone.
         reason: Why, in the words of who asked for it.
-        run: Id that groups the changes of one long operation.
+        run: What groups the changes of one call; that of the context where not given.
     """
     return Change(
         id=new_id("x"),
@@ -57,7 +87,7 @@ def record(
         after=_as_json(after),
         at=now(),
         reason=reason,
-        run=run,
+        run=run or _run.get(),
         request=_request.get(),
     )
 

@@ -9,9 +9,11 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.types import Chunk
+from hydramem.storage.changes import with_run
 from hydramem.storage.planned import batches
 from hydramem.storage.store import (
     ChunkVector,
@@ -122,6 +124,8 @@ class Mirror:
             StorageError: The graph store refused (nothing is written), or the vector store did (the graph
                 has the write, and the vector store will get it with the next write or opening).
         """
+        if not write.verbatim:
+            write = replace(write, changes=with_run(write.changes))
         with self._one_writer:
             row = self._write(write)
             if row is not None:

@@ -1,0 +1,60 @@
+"""Who, for whom and in which run: what every Change says beside what it changed."""
+
+import pytest
+
+from hydramem.llm.hashing import HashEmbedder
+from hydramem.storage.changes import acting_as, current_run, in_one_run, record
+from hydramem.storage.in_memory.graph import InMemoryGraph
+from hydramem.storage.in_memory.vectors import InMemoryVectors
+from hydramem.storage.outbox import Mirror
+from hydramem.storage.store import Write
+from tests.storage.rows import chunk
+
+
+def change(target: str = "c1"):
+    return record("test", project="p", target=target)
+
+
+def test_changes_of_one_context_are_one_run_and_nested_ones_join_it() -> None:
+    with in_one_run() as run:
+        assert change().run == current_run() == run
+        with in_one_run("w_other") as inner:
+            assert inner == change().run == run
+    assert current_run() is None
+    with in_one_run("w_given"):
+        assert change().run == "w_given"
+
+
+def test_a_run_ends_with_an_error() -> None:
+    with pytest.raises(KeyError), in_one_run():
+        raise KeyError
+    assert change().run is None
+
+
+def test_every_call_of_a_decorated_function_is_a_run() -> None:
+    @in_one_run()
+    def twice() -> set[str | None]:
+        return {change().run, change("c2").run}
+
+    first, second = twice(), twice()
+    assert len(first) == len(second) == 1
+    assert first.isdisjoint(second)
+
+
+def test_a_write_without_a_run_gets_one_of_its_own() -> None:
+    graph, vectors, embedder = InMemoryGraph(), InMemoryVectors(64), HashEmbedder(64)
+    mirror = Mirror(graph, lambda: vectors, embedder.embed_documents, lambda write: None)
+    mirror.commit(Write(changes=(change(), change("c2")), chunks=(chunk(),)))
+    mirror.commit(Write(changes=(change("c3"),)))
+    first, second, third = graph.changes()
+    assert first.run == second.run
+    assert None not in (first.run, third.run)
+    assert first.run != third.run
+    mirror.commit(Write(changes=(change("c4"),), chunks=(chunk(),), verbatim=True))
+    assert graph.changes(target="c4")[0].run is None
+
+
+def test_a_change_tells_who_made_it_and_for_which_request() -> None:
+    with acting_as("cli", request="q1"):
+        assert (change().actor, change().request) == ("cli", "q1")
+    assert (change().actor, change().request) == ("python", None)
