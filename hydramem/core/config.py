@@ -9,9 +9,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from hydramem.core.errors import ConfigError
+from hydramem.core.types import Phase
 
 # pydantic reads this attribute of a standard dataclass: an unknown key is an error.
 _STRICT: Any = {"extra": "forbid"}
@@ -272,6 +273,46 @@ class VerificationConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GardenConfig:
+    """What the gardener does in a night, and how far it may go.
+
+    Attributes:
+        phases: Which phases run, in their own order.
+        phase_seconds: Seconds that a phase may take; what is left over waits for the next night.
+        phase_calls, phase_tokens: Model calls and tokens that a phase may spend.
+        min_repeat_count: Sessions in which evidence must have been seen before a relation is inferred from it.
+        infer_limit: Most relations that are inferred in a night.
+        merge_at, review_at: Probability from which two things are merged, and from which a person is asked.
+        reuse_ceiling: Most that reuse adds to a weight.
+        decay_after_days: Days after which what was never recalled and stands alone loses weight.
+        prune_share: Largest share of a project's relations and links that is archived in a night.
+        spurious_at: Probability of being spurious from which a relation is archived, where the graph and the
+            edge scorer agree.
+        least_auc: Held-out AUC below which the edge scorer prunes nothing.
+        review_limit: Most cases that wait for a person.
+        backups: Rolling backups that are kept; 0 makes none.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    phases: tuple[Phase, ...] = get_args(Phase)
+    phase_seconds: float = 600.0
+    phase_calls: int = 50
+    phase_tokens: int = 200_000
+    min_repeat_count: int = 2
+    infer_limit: int = 100
+    merge_at: float = 0.9
+    review_at: float = 0.5
+    reuse_ceiling: float = 0.3
+    decay_after_days: int = 30
+    prune_share: float = 0.02
+    spurious_at: float = 0.9
+    least_auc: float = 0.75
+    review_limit: int = 200
+    backups: int = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LimitsConfig:
     """How much is kept, and for how long; 0 is without limit. The gardener enforces it, `stats` says it.
 
@@ -330,6 +371,7 @@ class Config:
     memory: MemoryConfig = field(default_factory=MemoryConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     verification: VerificationConfig = field(default_factory=VerificationConfig)
+    garden: GardenConfig = field(default_factory=GardenConfig)
     limits: LimitsConfig = field(default_factory=LimitsConfig)
     server: ServerConfig = field(default_factory=ServerConfig)
 

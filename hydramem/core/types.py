@@ -18,6 +18,7 @@ RecallMode = Literal["fast", "deep"]
 Direction = Literal["out", "in", "both"]
 EdgeKind = Literal["relation", "mention", "link", "synonym"]
 JobState = Literal["waiting", "running", "done", "failed"]
+Phase = Literal["infer", "verify", "supersede", "merge", "reuse", "prune", "review", "maintain"]
 
 Metadata = Mapping[str, object]
 """Values that JSON can hold, by name."""

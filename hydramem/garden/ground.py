@@ -1,0 +1,96 @@
+"""What a phase of the gardener looks at: a view of one project, its budget, and the models it may ask."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from time import monotonic
+from typing import Literal
+
+from hydramem.core.config import Config
+from hydramem.garden.proposal import Proposal
+from hydramem.graph.snapshot import Snapshot
+from hydramem.llm.model import Generator, Usage
+from hydramem.storage.store import GraphStore, Vector, VectorStore
+from hydramem.verification.verify import Judge
+
+PhaseState = Literal["completed", "partial", "failed", "skipped"]
+
+
+class Budget:
+    """What a phase may spend: time, model calls and tokens. One thread spends it."""
+
+    def __init__(self, *, seconds: float, calls: int, tokens: int) -> None:
+        self._until = monotonic() + seconds
+        self._calls, self._tokens = calls, tokens
+        self.usage = Usage()
+
+    def spend(self, usage: Usage) -> None:
+        """Count what a model call cost."""
+        self.usage += usage
+
+    @property
+    def over(self) -> str | None:
+        """What has run out, in words; None as long as nothing has."""
+        if monotonic() >= self._until:
+            return "its time is over"
+        if self.usage.calls >= self._calls:
+            return f"its {self._calls} model calls are used up"
+        if self.usage.prompt_tokens + self.usage.reply_tokens >= self._tokens:
+            return f"its {self._tokens} tokens are used up"
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """One project as the gardener sees it when a run begins. Nothing here writes.
+
+    Attributes:
+        graph, vectors: The stores, read only.
+        snapshot: The graph in memory, at the beginning of the run.
+        embed: Turns texts into an array of shape (texts, dimension).
+        generator: The model of a role, such as `infer`; None where none is configured.
+        judge: Verification as the project has it calibrated.
+        settings: The whole configuration; phases read `garden`, `limits`, `memory` and `verification`.
+        now: The moment that the run counts from.
+        folder: Where the gardener keeps its models, plans and reports.
+        budget: What the phase at hand may spend.
+        progress: Called with what is done, of how much, in the phase at hand.
+    """
+
+    project: str
+    graph: GraphStore
+    vectors: VectorStore
+    snapshot: Snapshot
+    embed: Callable[[Sequence[str]], Vector]
+    generator: Callable[[str], Generator | None]
+    judge: Judge
+    settings: Config
+    now: datetime
+    folder: Path
+    budget: Budget
+    progress: Callable[[int, int], None] = lambda done, whole: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a phase came to.
+
+    Attributes:
+        proposals: What it would change, the surest first.
+        counts: What it looked at and found, by name; numbers for the report.
+        state: `partial` where a budget ran out or part of the models failed, `failed` where it came to nothing
+            because of a failure, `skipped` where something that it needs is not there.
+        notes: Why, and what else a person should know; a sentence each.
+        usage: What the model calls cost.
+    """
+
+    proposals: tuple[Proposal, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    state: PhaseState = "completed"
+    notes: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+PhaseStep = Callable[[Ground], Outcome]
+"""A phase: looks at the ground and says what it would change."""

@@ -1,0 +1,42 @@
+"""What a phase of the gardener wants to change, as a value: it can be shown, written down, and done later."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from hydramem.core.ids import content_hash
+from hydramem.core.types import Phase
+from hydramem.storage.store import Write
+
+Action = Literal["add", "change", "archive", "merge", "link", "remove", "judge"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """One change, small enough to be done or refused on its own.
+
+    Attributes:
+        action: What it does to its target.
+        target: Id of the row that it is about.
+        text: The same in names that a person knows: `Ada works_for Acme`.
+        reason: Why, in a sentence.
+        score: How sure the phase is, 0 to 1; None where nothing is uncertain.
+        write: The rows as they become, without Changes: those are recorded when it is done.
+        expects: Digest of each row that it rests on, by table and key, as it was seen; None for a row that
+            was not there. Where one differs by then, the proposal is refused.
+    """
+
+    project: str
+    phase: Phase
+    action: Action
+    target: str
+    text: str
+    reason: str
+    score: float | None = None
+    write: Write
+    expects: Mapping[str, str | None] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """Address it by what it is: the same proposal of another night has the same id."""
+        return f"p_{content_hash(repr((self.project, self.phase, self.action, self.target, self.write)))}"
