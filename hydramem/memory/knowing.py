@@ -2,16 +2,54 @@
 
 from collections.abc import Sequence
 
-from hydramem.core.results.known import Promoted
+from hydramem.core.check import MAX_SCOPE, check_count, check_scope
+from hydramem.core.results.known import Moved, Promoted, ScopeView
 from hydramem.core.types import Layer
 from hydramem.ingest.promote import promote
+from hydramem.ingest.scopes import move, tree
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.search.lists import relation_subject
+from hydramem.storage.changes import in_one_run
 
 
 class Knowing(Handle):
     """What names things, files them and raises their layer."""
+
+    def scopes(
+        self, prefix: str = "/", *, depth: int | None = None, project: str | None = None
+    ) -> tuple[ScopeView, ...]:
+        """Return the tree of scopes that memories are filed in, each with what is at and under it.
+
+        Args:
+            prefix: Where the tree begins; whole segments only, as everywhere.
+            depth: Levels below the prefix to show; all where not given.
+            project: Namespace to read; the handle's own where not given.
+        """
+        start = check_scope(prefix)
+        levels = None if depth is None else check_count(depth, name="depth", least=0, most=MAX_SCOPE)
+        return tree(self._use().graph.scope_counts(self._name(project), start), prefix=start, depth=levels)
+
+    @in_one_run()
+    def move(self, source: str, destination: str, *, reason: str, project: str | None = None) -> Moved:
+        """File everything at and under a scope elsewhere: of every state, with its history, ids unchanged.
+
+        What is at the destination already stays beside it. A call that was interrupted can be repeated.
+
+        Args:
+            source: The scope that is to go, such as /projects/alpha; /projects/alphabet is another.
+            destination: What it is called from then on.
+            reason: Why, for `history`.
+            project: Namespace that it is in; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: The destination is within the source, or a scope would be too long; nothing
+                is written.
+            NotFoundError: Nothing is filed there; nothing is written.
+        """
+        return move(
+            check_scope(source), check_scope(destination), reason=reason, target=self._target(project)
+        )
 
     def promote(
         self, ids: Sequence[str], *, layer: Layer, reason: str, project: str | None = None

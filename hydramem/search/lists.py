@@ -7,12 +7,15 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
+from hydramem.core.config import LimitsConfig
 from hydramem.core.errors import NotFoundError
 from hydramem.core.ids import document_id, entity_key, session_id
 from hydramem.core.results.tended import Stats
 from hydramem.core.results.written import DocumentView, Related, RelationView
+from hydramem.core.time import now
 from hydramem.core.types import Entity, Relation, State
 from hydramem.graph.snapshot import Snapshot, Snapshots
+from hydramem.ingest.limits import usage, uses
 from hydramem.ingest.relate import Asserted
 from hydramem.llm.model import Embedder
 from hydramem.storage.schema import SCHEMA_VERSION
@@ -157,8 +160,12 @@ def _view(row: Relation, names: Mapping[str, str]) -> RelationView:
     )
 
 
-def stats(path: Path, graph: GraphStore, embedder: Embedder, *, generator: str | None) -> Stats:
-    """Count what the store holds and what it takes on disk."""
+def stats(
+    path: Path, graph: GraphStore, embedder: Embedder, *, generator: str | None, limits: LimitsConfig
+) -> Stats:
+    """Count what the store holds, against its limits, and what it takes on disk."""
+    projects = graph.projects()
+    counted = usage(limits, graph=graph, memories={row.name: row.memories for row in projects}, at=now())
     return Stats(
         path=str(path),
         engine=graph.engine,
@@ -167,9 +174,11 @@ def stats(path: Path, graph: GraphStore, embedder: Embedder, *, generator: str |
         dimension=embedder.dimension,
         generator=generator,
         counts=graph.counts(),
-        projects=graph.projects(),
+        projects=projects,
         pending=sum(len(row.chunks) + len(row.entities) for row in graph.outbox()),
         disk_bytes={part.name: _size(part) for part in sorted(path.iterdir())} if path.is_dir() else {},
+        expired=counted.past.expired,
+        limits=uses(limits, counted),
     )
 
 

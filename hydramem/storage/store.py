@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.ids import content_hash
+from hydramem.core.results.known import Cutoffs, Past, ScopeCount
 from hydramem.core.results.tended import Counts, ProjectView
 from hydramem.core.types import (
     Change,
@@ -76,14 +77,17 @@ class Write:
 
     A relation's ends, a mention's and a link's, a chunk's document and session must exist or be in
     the same write; anything else is an `InvalidInputError` and nothing is written. `recalled` rows also
-    count on their chunk (`recall_count`, `last_recalled_at`); they, their sessions and jobs need no Change. The store
-    itself adds the `image` to the first Change.
+    count on their chunk (`recall_count`, `last_recalled_at`); they, with their sessions, and jobs need no
+    Change. The store itself adds the `image` to the first Change.
 
     Attributes:
         removed: Taken out before anything is put in.
         verbatim: The rows come from elsewhere with their whole audit, as a dump's do: no Change is asked for,
             changes and `recalled` rows that are there already are left, no image is made, and `recalled`
             rows count nothing.
+        embedded: Ids of stored chunks whose vectors come with this write: their `vector_state` becomes
+            `ready`. That is derived, and needs no Change; absent ones are no error.
+        deferred: The vector store need not hear of it now, but with the next write or before the next search.
     """
 
     changes: tuple[Change, ...]
@@ -98,6 +102,8 @@ class Write:
     jobs: tuple[Job, ...] = ()
     removed: Removal = _NOTHING
     verbatim: bool = False
+    embedded: tuple[str, ...] = ()
+    deferred: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,8 +279,26 @@ class GraphStore(Protocol):
     ) -> tuple[Document, ...]:
         """Return a page of a project's documents; `known_at` as in `ChunkFilter`."""
 
-    def list_chunks(self, where: ChunkFilter, page: Listing) -> tuple[Chunk, ...]:
-        """Return a page of chunks: newest recorded first, within one document or session by position."""
+    def list_chunks(
+        self,
+        where: ChunkFilter,
+        page: Listing,
+        *,
+        event_type: str | None = None,
+        mentioning: str | None = None,
+        expired_by: datetime | None = None,
+        by_time: bool = False,
+    ) -> tuple[Chunk, ...]:
+        """Return a page of chunks: newest recorded first, within one document or session by position.
+
+        Args:
+            where: What they must be.
+            page: Which of them.
+            event_type: Only events of this type.
+            mentioning: Only those that mention the entity of this id.
+            expired_by: Only those that had expired at that moment.
+            by_time: Only those that have `happened_at`, and in its order, earliest first.
+        """
 
     def between(self, stretches: Sequence[Stretch]) -> tuple[Chunk, ...]:
         """Return the chunks of stretches, of every state, each once: in order of stretch, position and id."""
@@ -311,6 +335,15 @@ class GraphStore(Protocol):
 
     def counts(self, project: str | None = None) -> Counts:
         """Count active rows (all rows of mentions, links, sessions and changes)."""
+
+    def scope_counts(self, project: str, prefix: str) -> tuple[ScopeCount, ...]:
+        """Count a project's active memories at or under a scope, by scope and categories, in that order."""
+
+    def document_bytes(self) -> Mapping[str, int]:
+        """Return the bytes of the active text of documents by project, as UTF-8."""
+
+    def past(self, cutoffs: Cutoffs) -> Past:
+        """Count the rows that are past their time."""
 
     def scan(self, table: "NodeTable | EdgeTable", batch: int = 1000) -> Iterator[tuple[Any, ...]]:
         """Yield every row of a table: nodes by id, edges by ends and id, recalls also by time.
@@ -454,6 +487,9 @@ class VectorStore(Protocol):
 
     def entity_hashes(self) -> Mapping[str, str]:
         """Return the same for entities."""
+
+    def chunks_without_vector(self) -> frozenset[str]:
+        """Return the ids of the chunks that are held without a vector."""
 
     def entities_without_vector(self) -> frozenset[str]:
         """Return the ids of the entities that are held without a vector."""

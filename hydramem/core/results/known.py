@@ -1,6 +1,8 @@
 """What operations on entities, scopes, layers and limits return."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 
 from hydramem.core.types import Layer
 
@@ -18,3 +20,114 @@ class Promoted:
     chunks: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeCount:
+    """Active memories of one scope that have the same categories.
+
+    Attributes:
+        oldest, newest: When the first and the last of them were recorded.
+    """
+
+    scope: str
+    categories: tuple[str, ...]
+    memories: int
+    oldest: datetime
+    newest: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeView:
+    """A scope and what is filed at or under it.
+
+    Attributes:
+        memories: Active memories at or under it.
+        own: Those exactly at it.
+        oldest, newest: When the first and the last of them were recorded.
+        categories: Labels of all of them, the most frequent first.
+    """
+
+    path: str
+    memories: int
+    own: int
+    oldest: datetime
+    newest: datetime
+    categories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """What move did.
+
+    Attributes:
+        source, destination: The scope that was, and the one that is.
+        chunks: How many memories moved, of every state.
+        active: How many of them are active.
+        scopes: The scopes that they are in now.
+    """
+
+    source: str
+    destination: str
+    chunks: int = 0
+    active: int = 0
+    scopes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cutoffs:
+    """Moments before which rows are past their time; None does not look.
+
+    Attributes:
+        at: The moment at which memories may have expired.
+    """
+
+    at: datetime
+    archived: datetime | None = None
+    changes: datetime | None = None
+    sessions: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """How many rows are past their time.
+
+    Attributes:
+        expired: Active memories that are not recalled any more.
+        archived: Documents, chunks and relations that went to the archive before the cutoff.
+        changes: Changes made before the cutoff.
+        sessions: Sessions that hold nothing and were last active before the cutoff.
+    """
+
+    expired: int = 0
+    archived: int = 0
+    changes: int = 0
+    sessions: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What limits look at: memories and bytes of documents' text by project, and rows past their time."""
+
+    memories: Mapping[str, int] = field(default_factory=dict)
+    document_bytes: Mapping[str, int] = field(default_factory=dict)
+    past: Past = field(default_factory=Past)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitUse:
+    """How a configured limit stands.
+
+    Attributes:
+        limit: Its key in `limits`.
+        project: Whose; None where it is of the whole store.
+        used: Memories or megabytes; of a number of days, the rows that are older.
+        allowed: What is configured: a count, megabytes or days.
+        over: Whether there is more than allowed; the gardener takes it back.
+    """
+
+    limit: str
+    project: str | None = None
+    used: float
+    allowed: int
+    over: bool

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hydramem.core.results.known import LimitUse
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectView:
@@ -33,7 +35,13 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """What the store holds and where."""
+    """What the store holds and where.
+
+    Attributes:
+        pending: Rows that the vectors have still to hear of.
+        expired: Active memories that are not recalled any more, since their time has passed.
+        limits: How each configured limit stands.
+    """
 
     path: str
     engine: str
@@ -45,6 +53,8 @@ class Stats:
     projects: tuple[ProjectView, ...]
     pending: int
     disk_bytes: Mapping[str, int]
+    expired: int = 0
+    limits: tuple[LimitUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,10 @@
-"""Counts: rows by table and project."""
+"""Counts: rows by table and project, memories by scope, and what is past its time."""
 
 from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime
 
+from hydramem.core.results.known import Cutoffs, Past, ScopeCount
 from hydramem.core.results.tended import Counts, ProjectView
 from hydramem.storage.cypher.engine import Query
 
@@ -55,4 +58,57 @@ def projects(query: Query) -> tuple[ProjectView, ...]:
             relations=relations[name],
         )
         for name in sorted(names)
+    )
+
+
+def scopes(query: Query, project: str, prefix: str) -> tuple[ScopeCount, ...]:
+    """Count a project's active memories at or under a scope, by scope and categories, in that order."""
+    stem = prefix.rstrip("/")
+    rows = query(
+        "MATCH (c:Chunk) WHERE c.project = $project AND c.state = 'active' AND c.kind <> 'passage' "
+        "AND (c.scope = $stem OR starts_with(c.scope, $under)) "
+        "RETURN c.scope, c.categories, count(*), min(c.recorded_at), max(c.recorded_at)",
+        {"project": project, "stem": stem, "under": stem + "/"},
+    )
+    found = [
+        ScopeCount(
+            scope=scope,
+            categories=tuple(categories or ()),
+            memories=int(number),
+            oldest=oldest.replace(tzinfo=UTC),
+            newest=newest.replace(tzinfo=UTC),
+        )
+        for scope, categories, number, oldest, newest in rows
+    ]
+    return tuple(sorted(found, key=lambda row: (row.scope, row.categories)))
+
+
+def document_bytes(query: Query) -> Mapping[str, int]:
+    """Return the bytes of the active text of documents by project."""
+    # size() counts characters.
+    rows = query(
+        "MATCH (c:Chunk) WHERE c.state = 'active' AND c.kind = 'passage' "
+        "RETURN c.project, sum(octet_length(encode(c.text)))",
+        {},
+    )
+    return {project: int(number) for project, number in rows}
+
+
+def past(query: Query, cutoffs: Cutoffs) -> Past:
+    """Count the rows that are past their time."""
+
+    def count(pattern: str, condition: str, before: datetime | None) -> int:
+        if before is None:
+            return 0
+        ((number,),) = query(f"MATCH {pattern} WHERE {condition} RETURN count(*)", {"before": before})
+        return int(number)
+
+    archived = "c.state = 'archived' AND c.retired_at < $before"
+    tables = ("(c:Document)", "(c:Chunk)", "(:Entity)-[c:RELATES]->(:Entity)")
+    idle = "c.last_at < $before AND NOT EXISTS { MATCH (:Chunk)-[:IN_SESSION]->(c) }"
+    return Past(
+        expired=count("(c:Chunk)", "c.state = 'active' AND c.expires_at <= $before", cutoffs.at),
+        archived=sum(count(table, archived, cutoffs.archived) for table in tables),
+        changes=count("(c:Change)", "c.at < $before", cutoffs.changes),
+        sessions=count("(c:Session)", idle, cutoffs.sessions),
     )

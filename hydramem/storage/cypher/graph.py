@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
 from hydramem.core.ids import entity_key
+from hydramem.core.results.known import Cutoffs, Past, ScopeCount
 from hydramem.core.results.tended import Counts, ProjectView
 from hydramem.core.types import (
     Change,
@@ -176,13 +177,32 @@ class CypherGraph:
         conditions.known(known_at)
         return self._read.page(DOCUMENT, "(c:Document)", conditions, page, order="c.recorded_at DESC, c.id")
 
-    def list_chunks(self, where: ChunkFilter, page: Listing) -> tuple[Chunk, ...]:
-        """Return a page of chunks: of one document or session by position, else newest recorded first."""
+    def list_chunks(
+        self,
+        where: ChunkFilter,
+        page: Listing,
+        *,
+        event_type: str | None = None,
+        mentioning: str | None = None,
+        expired_by: datetime | None = None,
+        by_time: bool = False,
+    ) -> tuple[Chunk, ...]:
+        """Return a page of chunks: by time, of one document or session by position, else newest first."""
         conditions = chunk_conditions(where)
         pattern, order = "(c:Chunk)", "c.recorded_at DESC, c.position, c.id"
         if len(where.documents) == 1 or len(where.sessions) == 1:
             order = "c.position, c.id"
             pattern = _narrowed(where, conditions)
+        if event_type is not None:
+            conditions.add("c.event_type = $event_type", event_type=event_type)
+        if expired_by is not None:
+            conditions.add("c.expires_at <= $expired_by", expired_by=expired_by)
+        if mentioning is not None:
+            conditions.add("e.id = $mentioning", mentioning=mentioning)
+            pattern += ", (c)-[:MENTIONS]->(e:Entity)"
+        if by_time:
+            conditions.add("c.happened_at IS NOT NULL")
+            order = "c.happened_at, c.position, c.id"
         return self._read.page(CHUNK, pattern, conditions, page, order=order)
 
     def between(self, stretches: Sequence[Stretch]) -> tuple[Chunk, ...]:
@@ -248,6 +268,21 @@ class CypherGraph:
         """Count active rows (all rows of mentions, links, sessions and changes)."""
         with self._engine.reading() as query:
             return census.counts(query, project)
+
+    def scope_counts(self, project: str, prefix: str) -> tuple[ScopeCount, ...]:
+        """Count a project's active memories at or under a scope, by scope and categories."""
+        with self._engine.reading() as query:
+            return census.scopes(query, project, prefix)
+
+    def document_bytes(self) -> Mapping[str, int]:
+        """Return the bytes of the active text of documents by project."""
+        with self._engine.reading() as query:
+            return census.document_bytes(query)
+
+    def past(self, cutoffs: Cutoffs) -> Past:
+        """Count the rows that are past their time."""
+        with self._engine.reading() as query:
+            return census.past(query, cutoffs)
 
     def scan(self, table: NodeTable | EdgeTable, batch: int = 1000) -> Iterator[tuple[Any, ...]]:
         """Yield every row of a table in the order of its key."""

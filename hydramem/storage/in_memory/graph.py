@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.ids import entity_key
+from hydramem.core.results.known import Cutoffs, Past, ScopeCount
 from hydramem.core.results.tended import Counts, ProjectView
 from hydramem.core.types import (
     Change,
@@ -27,7 +28,7 @@ from hydramem.core.types import (
     State,
 )
 from hydramem.storage import schema
-from hydramem.storage.in_memory import tables
+from hydramem.storage.in_memory import census, tables
 from hydramem.storage.planned import (
     PlannedWrite,
     batches,
@@ -135,6 +136,9 @@ class InMemoryGraph:
         self._remove(plan.removed)
         self._documents.update(plan.documents)
         self._chunks.update(plan.chunks)
+        self._chunks.update(
+            (id, replace(self._chunks[id], vector_state="ready")) for id in plan.embedded if id in self._chunks
+        )
         self._entities.update(plan.entities)
         self._sessions.update(plan.sessions)
         self._jobs.update(plan.jobs)
@@ -273,12 +277,32 @@ class InMemoryGraph:
             ]
         return _page(newest_first(rows, moment=_recorded_at, id=_id), page)
 
-    def list_chunks(self, where: ChunkFilter, page: Listing) -> tuple[Chunk, ...]:
-        """Return a page of chunks: of one document or session by position, else newest recorded first."""
+    def list_chunks(
+        self,
+        where: ChunkFilter,
+        page: Listing,
+        *,
+        event_type: str | None = None,
+        mentioning: str | None = None,
+        expired_by: datetime | None = None,
+        by_time: bool = False,
+    ) -> tuple[Chunk, ...]:
+        """Return a page of chunks: by time, of one document or session by position, else newest first."""
         with self._open():
-            rows = [row for row in self._chunks.values() if where.admits(row)]
+            named = None if mentioning is None else {row.chunk for row in self.mentioned([mentioning])}
+            rows = [
+                row
+                for row in self._chunks.values()
+                if where.admits(row)
+                and (event_type is None or row.event_type == event_type)
+                and (named is None or row.id in named)
+                and (expired_by is None or (row.expires_at is not None and row.expires_at <= expired_by))
+            ]
         rows.sort(key=lambda row: (row.position, row.id))
-        if len(where.documents) != 1 and len(where.sessions) != 1:
+        if by_time:
+            dated = [(row.happened_at, row) for row in rows if row.happened_at is not None]
+            rows = [row for _, row in sorted(dated, key=lambda each: each[0])]
+        elif len(where.documents) != 1 and len(where.sessions) != 1:
             rows.sort(key=_recorded_at, reverse=True)
         return _page(rows, page)
 
@@ -373,6 +397,28 @@ class InMemoryGraph:
                 links=sum(row.source in owned for row in self._links.rows.values()),
                 sessions=len(_of(project, self._sessions.values())),
                 changes=len(_of(project, self._changes.values())),
+            )
+
+    def scope_counts(self, project: str, prefix: str) -> tuple[ScopeCount, ...]:
+        """Count a project's active memories at or under a scope, by scope and categories."""
+        with self._open():
+            return census.scopes(_of(project, self._chunks.values()), prefix)
+
+    def document_bytes(self) -> Mapping[str, int]:
+        """Return the bytes of the active text of documents by project."""
+        with self._open():
+            return census.document_bytes(self._chunks.values())
+
+    def past(self, cutoffs: Cutoffs) -> Past:
+        """Count the rows that are past their time."""
+        with self._open():
+            return Past(
+                expired=census.expired(self._chunks.values(), cutoffs.at),
+                archived=census.retired(self._documents.values(), cutoffs.archived)
+                + census.retired(self._chunks.values(), cutoffs.archived)
+                + census.retired(self._relations.rows.values(), cutoffs.archived),
+                changes=census.made(self._changes.values(), cutoffs.changes),
+                sessions=census.idle(self._sessions.values(), self._chunks.values(), cutoffs.sessions),
             )
 
     def scan(

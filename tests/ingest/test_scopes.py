@@ -1,0 +1,131 @@
+"""Scopes: a tree of whole segments, and moving a part of it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.results.known import Moved, ScopeCount
+from hydramem.ingest.scopes import move, moved_scope, tree
+from hydramem.storage.changes import record
+from hydramem.storage.store import ChunkFilter, Write
+from tests.ingest.conftest import PROJECT, KilledError, Kit
+from tests.storage.rows import at, chunk
+
+SCOPES = st.lists(st.sampled_from(["a", "ab", "%", "_"]), max_size=4).map(lambda parts: "/" + "/".join(parts))
+
+
+def count(scope: str, memories: int = 1, *categories: str, days: tuple[int, int] = (0, 0)) -> ScopeCount:
+    first, last = map(at, days)
+    return ScopeCount(scope=scope, categories=categories, memories=memories, oldest=first, newest=last)
+
+
+def put(kit: Kit, *scopes: str, **fields: object) -> list[str]:
+    rows = tuple(
+        chunk(f"c{place}", f"memory {place}", project=PROJECT, scope=scope, **fields)
+        for place, scope in enumerate(scopes)
+    )
+    kit.commit(Write(changes=(record("test", project=PROJECT, target="x"),), chunks=rows), {})
+    return [row.id for row in rows]
+
+
+def shift(kit: Kit, source: str, destination: str) -> Moved:
+    return move(source, destination, reason="tidier", target=kit.target())
+
+
+def scopes(kit: Kit) -> dict[str, str]:
+    return {
+        row.id: row.scope for (row,) in (kit.graph.chunks([id]) for id in sorted(kit.vectors.chunk_hashes()))
+    }
+
+
+def test_the_tree_sums_what_is_below() -> None:
+    counts = [
+        count("/", 1),
+        count("/infra", 2, "db", days=(3, 4)),
+        count("/infra", 1, days=(1, 2)),
+        count("/infra/db/x", 4, "sql", "db", days=(2, 9)),
+        count("/infrared", 8),
+    ]
+    rows = tree(counts)
+    assert [(row.path, row.memories, row.own) for row in rows] == [
+        ("/", 16, 1),
+        ("/infra", 7, 3),
+        ("/infra/db", 4, 0),
+        ("/infra/db/x", 4, 4),
+        ("/infrared", 8, 8),
+    ]
+    infra = rows[1]
+    assert (infra.oldest, infra.newest, infra.categories) == (at(1), at(9), ("db", "sql"))
+    assert [row.path for row in tree(counts, depth=1)] == ["/", "/infra", "/infrared"]
+    below = [row for row in counts if row.scope.startswith("/infra/") or row.scope == "/infra"]
+    assert [row.path for row in tree(below, prefix="/infra", depth=1)] == ["/infra", "/infra/db"]
+    assert tree([]) == ()
+
+
+def test_a_parent_comes_before_its_children_and_they_before_its_neighbours() -> None:
+    assert [row.path for row in tree([count("/a b"), count("/a/c"), count("/a")])] == [
+        "/",
+        "/a",
+        "/a/c",
+        "/a b",
+    ]
+
+
+def test_a_move_takes_the_subtree_and_nothing_else(kit: Kit) -> None:
+    put(kit, "/", "/alpha", "/alpha/x", "/alphabet", "/al%ha", "/beta/x")
+    done = shift(kit, "/alpha", "/beta/y")
+    assert (done.chunks, done.active, done.scopes) == (2, 2, ("/beta/y", "/beta/y/x"))
+    assert list(scopes(kit).values()) == ["/", "/beta/y", "/beta/y/x", "/alphabet", "/al%ha", "/beta/x"]
+    (change,) = (row for row in kit.graph.changes(target="c1") if row.operation == "move")
+    assert change.reason == "tidier"
+    assert kit.vectors.matching("memory", ChunkFilter(scope="/beta/y"), 5)
+
+
+@pytest.mark.parametrize("source", ["/al%", "/al_ha", "/alph"])
+def test_signs_of_patterns_are_ordinary(kit: Kit, source: str) -> None:
+    put(kit, "/alpha")
+    with pytest.raises(NotFoundError, match="is filed at or under"):
+        shift(kit, source, "/x")
+
+
+def test_every_state_moves(kit: Kit) -> None:
+    put(kit, "/a", state="archived")
+    assert (shift(kit, "/a", "/b").chunks, scopes(kit)) == (1, {"c0": "/b"})
+    assert shift(kit, "/b", "/a").active == 0
+
+
+def test_a_move_to_above_lands_once(kit: Kit) -> None:
+    put(kit, "/a/b", "/a/b/b/c", "/a/b/b")
+    shift(kit, "/a/b", "/a")
+    assert list(scopes(kit).values()) == ["/a", "/a/b/c", "/a/b"]
+
+
+@pytest.mark.parametrize(("source", "destination"), [("/a", "/a/b"), ("/a", "/a"), ("/", "/a")])
+def test_nothing_moves_into_itself(kit: Kit, source: str, destination: str) -> None:
+    put(kit, "/a")
+    with pytest.raises(InvalidInputError, match="into itself"):
+        shift(kit, source, destination)
+
+
+def test_a_scope_that_would_be_too_long_moves_nothing(kit: Kit) -> None:
+    put(kit, "/a", "/a/" + "x" * 400)
+    with pytest.raises(InvalidInputError, match="more than 500"):
+        shift(kit, "/a", "/" + "y" * 200)
+    assert scopes(kit)["c0"] == "/a"
+
+
+def test_many_move_in_batches_and_an_interrupted_move_goes_on(kit: Kit) -> None:
+    put(kit, *["/a"] * 450)
+    kit.dies_after = len(kit.writes) + 1
+    with pytest.raises(KilledError):
+        shift(kit, "/a", "/b")
+    kit.dies_after = None
+    assert shift(kit, "/a", "/b").chunks == 250
+    assert set(scopes(kit).values()) == {"/b"}
+
+
+@given(SCOPES, SCOPES, SCOPES)
+def test_moving_there_and_back_is_nothing(stem: str, rest: str, destination: str) -> None:
+    scope = moved_scope(rest, "/", stem)
+    assert moved_scope(moved_scope(scope, stem, destination), destination, stem) == scope

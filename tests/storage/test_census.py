@@ -1,0 +1,73 @@
+"""Counts by scope, bytes of documents, and what is past its time: the same in every store."""
+
+from hydramem.core.results.known import Cutoffs, Past, ScopeCount
+from hydramem.core.types import Chunk, Times
+from hydramem.storage.changes import record
+from hydramem.storage.store import GraphStore, Write
+from tests.storage.rows import T0, at, chunk, document, entity, relation, session
+
+
+def put(graph: GraphStore, **rows: object) -> None:
+    graph.write(Write(changes=(record("test", project="p", target="x"),), **rows))  # type: ignore[arg-type]
+
+
+def filed(id: str, scope: str, *categories: str, day: float = 0, **fields: object) -> Chunk:
+    times = Times(recorded_at=at(day))
+    return chunk(id, scope=scope, categories=categories, times=times, **fields)
+
+
+def test_memories_are_counted_by_scope_and_categories(graph: GraphStore) -> None:
+    put(
+        graph,
+        documents=(document(),),
+        chunks=(
+            filed("c1", "/a", "x", day=2),
+            filed("c2", "/a", "x", day=1),
+            filed("c3", "/a/b"),
+            filed("c4", "/ab"),
+            filed("c5", "/"),
+            filed("c6", "/a", state="archived"),
+            filed("c7", "/a", project="other"),
+            filed("c8", "/", kind="passage", document="d1"),
+            filed("c9", "/a_%/'--"),
+        ),
+    )
+    own = ScopeCount(scope="/a", categories=("x",), memories=2, oldest=at(1), newest=at(2))
+    below = ScopeCount(scope="/a/b", categories=(), memories=1, oldest=T0, newest=T0)
+    assert graph.scope_counts("p", "/a") == (own, below)
+    assert [row.scope for row in graph.scope_counts("p", "/")] == ["/", "/a", "/a/b", "/a_%/'--", "/ab"]
+    assert [row.scope for row in graph.scope_counts("p", "/a_%")] == ["/a_%/'--"]
+    assert graph.scope_counts("p", "/b") == graph.scope_counts("nobody", "/") == ()
+
+
+def test_documents_are_measured_in_bytes(graph: GraphStore) -> None:
+    text = "naïve 東京 🦀"
+    passages = {"kind": "passage", "document": "d1", "text": text}
+    rows = (chunk("c1", **passages), chunk("c2", **passages), chunk("c3", state="archived", **passages))
+    put(graph, documents=(document(),), chunks=(*rows, chunk("c4")))
+    assert graph.document_bytes() == {"p": 2 * len(text.encode())}
+
+
+def test_what_is_past_its_time_is_counted(graph: GraphStore) -> None:
+    gone = Times(recorded_at=T0, retired_at=at(1))
+    put(
+        graph,
+        documents=(document(state="archived", times=gone),),
+        entities=(entity("e1"), entity("e2", "Kestrel")),
+        relations=(relation(state="archived", times=gone),),
+        sessions=(
+            session("s1", last_at=at(1)),
+            session("s2", last_at=at(1)),
+            session("s3", last_at=at(9)),
+        ),
+        chunks=(
+            chunk("c1", expires_at=at(2)),
+            chunk("c2", expires_at=at(1), session="s1"),
+            chunk("c3", expires_at=at(8)),
+            chunk("c4", expires_at=at(1), state="archived", times=gone),
+            chunk("c5", expires_at=at(3), project="other"),
+        ),
+    )
+    cutoffs = Cutoffs(at=at(5), archived=at(2), changes=at(20_000), sessions=at(2))
+    assert graph.past(cutoffs) == Past(expired=3, archived=3, changes=1, sessions=1)
+    assert graph.past(Cutoffs(at=at(5), archived=at(1), changes=T0)) == Past(expired=3)
