@@ -69,7 +69,7 @@ def relation_id(project: str, subject: str, type: str, object: str, valid_from: 
 
 
 def version_id(row: str, recorded_at: datetime, *, kind: str = "r") -> str:
-    """Address a relation, or a memory (kind `c`), as it was believed from a time on, before it was changed."""
+    """Address a relation, or a memory (kind `c`), as it was believed before it was changed."""
     return _address(kind, "version", row, recorded_at.isoformat())
 
 
