@@ -174,7 +174,8 @@ class MemoryConfig:
             consolidation; `calibrate` can fit it to the embedder.
         batch_threshold: Cosine from which two memories of one `remember_many` are one, where their words do
             not tell them apart.
-        link_threshold: Cosine from which a new memory is linked to a neighbour.
+        link_threshold: How near a neighbour must be for a link: 0 for unrelated texts, whatever cosine the
+            embedder gives those, 1 for equal ones. One that shares a rare name need be half as near.
         link_neighbors: Most neighbours that a new memory is linked to.
         most_links: Most links of one memory; the weakest go first.
         shared_by: Distinct sources or sessions that say the same from which a memory is `shared`.
@@ -190,7 +191,7 @@ class MemoryConfig:
     cognitive: bool = True
     consolidation_threshold: float = 0.85
     batch_threshold: float = 0.98
-    link_threshold: float = 0.7
+    link_threshold: float = 0.35
     link_neighbors: int = 5
     most_links: int = 20
     shared_by: int = 2
@@ -280,7 +281,7 @@ class GardenConfig:
         phases: Which phases run, in their own order.
         phase_seconds: Seconds that a phase may take; what is left over waits for the next night.
         phase_calls, phase_tokens: Model calls and tokens that a phase may spend.
-        min_repeat_count: Sessions in which evidence must have been seen before a relation is inferred from it.
+        min_repeat_count: Sessions that must have seen evidence before a relation is inferred from it.
         infer_limit: Most relations that are inferred in a night.
         merge_at, review_at: Probability from which two things are merged, and from which a person is asked.
         reuse_ceiling: Most that reuse adds to a weight.

@@ -79,7 +79,7 @@ class Outcome:
     Attributes:
         proposals: What it would change, the surest first.
         counts: What it looked at and found, by name; numbers for the report.
-        state: `partial` where a budget ran out or part of the models failed, `failed` where it came to nothing
+        state: `partial` where a budget ran out or some model calls failed, `failed` where it came to nothing
             because of a failure, `skipped` where something that it needs is not there.
         notes: Why, and what else a person should know; a sentence each.
         usage: What the model calls cost.
