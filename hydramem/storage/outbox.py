@@ -2,12 +2,13 @@
 
 A write commits in the graph together with an outbox row that names what the vector store must hear;
 the row goes when the vector store has it. A process that dies in between leaves the row, and opening
-the store delivers it.
+the store delivers it. What may wait is delivered with the next write or before the next search, many
+writes at once.
 """
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -57,6 +58,7 @@ class Written:
         self._chunks.update(write.removed.chunks)
         self._entities.update(entity.id for entity in write.entities)
         self._entities.update(write.removed.entities)
+        self._chunks.update(write.embedded)
 
     def take(self) -> tuple[list[str], list[str]]:
         """Return the ids of chunks and entities, and forget them."""
@@ -94,6 +96,8 @@ class Mirror:
         self._watching: list[Written] = []
         # Whether the outbox may hold more than the row of the write at hand.
         self._behind = False
+        # Writes that the vector store has not heard of on purpose, by their row of the outbox.
+        self._deferred: dict[str, Write] = {}
 
     @property
     def one_writer(self) -> threading.RLock:
@@ -117,7 +121,8 @@ class Mirror:
 
         Args:
             write: What to commit.
-            vectors: Vectors by row id. A chunk without one keeps the vector it has, or is embedded here.
+            vectors: Vectors by row id. A chunk without one keeps the vector it has, or is embedded here,
+                or, where it is `pending`, is held without one until a later write says it is `embedded`.
                 An entity with several mentions and without one here is taken to have been heard before.
 
         Raises:
@@ -128,8 +133,23 @@ class Mirror:
             write = replace(write, changes=with_run(write.changes))
         with self._one_writer:
             row = self._write(write)
-            if row is not None:
-                self._deliver(row, write, vectors or {})
+            if row is None:
+                return
+            self._deferred[row] = write
+            if not write.deferred:
+                self._deliver(vectors or {})
+                self._maintain()
+
+    def deliver_deferred(self) -> None:
+        """Have the vector store hear of what could wait; where that fails the log says so."""
+        if not self._deferred:
+            return
+        with self._one_writer:
+            try:
+                if self._deferred:
+                    self._deliver({})
+            except HydraMemError as error:
+                log.warning("the vectors are behind until a later write or opening: %s", error)
 
     def _write(self, write: Write) -> str | None:
         for written in self._watching:
@@ -145,25 +165,39 @@ class Mirror:
             raise
         return row
 
-    def _deliver(self, row: str, write: Write, vectors: Mapping[str, Vector]) -> None:
+    def _deliver(self, vectors: Mapping[str, Vector]) -> None:
         if self._behind:
-            self.catch_up()
+            self.catch_up(vectors)
+        writes, self._deferred = self._deferred, {}
+        if not writes:
+            return
         try:
             store = self._vectors()
+            entities = {row.id: row for write in writes.values() for row in write.entities}
             store.put(
-                self._with_vectors(write.chunks, vectors),
+                self._with_vectors(self._chunks_of(writes.values()), vectors),
                 [
                     EntityVector(entity=entity, vector=vectors.get(entity.id))
-                    for entity in write.entities
+                    for entity in entities.values()
                     if entity.id in vectors or not worth_a_vector(entity.mention_count)
                 ],
             )
-            _remove(store, write)
-            self._graph.clear_outbox([row])
+            for write in writes.values():
+                _remove(store, write)
+            self._graph.clear_outbox(list(writes))
         except BaseException:
             self._behind = True
             raise
-        self._maintain()
+
+    def _chunks_of(self, writes: Iterable[Write]) -> tuple[Chunk, ...]:
+        """Return the chunks that some writes concern, as the last of them left each."""
+        rows: dict[str, Chunk] = {}
+        embedded: dict[str, None] = {}
+        for write in writes:
+            rows.update((row.id, row) for row in write.chunks)
+            embedded.update(dict.fromkeys(write.embedded))
+        rows.update((row.id, row) for row in self._graph.chunks(list(embedded)))
+        return tuple(rows.values())
 
     def settle(self) -> None:
         """Have the vector store ready for searches after a bulk of writes."""
@@ -177,60 +211,72 @@ class Mirror:
             # What was asked for is done; the next upkeep tries again.
             log.warning("%s", error)
 
-    def catch_up(self) -> None:
+    def catch_up(self, vectors: Mapping[str, Vector] | None = None) -> None:
         """Deliver what earlier writes left; where that fails it stays in the outbox, and the log says so."""
         try:
-            self.drain()
+            self.drain(vectors)
         except HydraMemError as error:
             self._behind = True
             log.warning("the vectors are behind until a later write or opening: %s", error)
 
-    def drain(self) -> int:
-        """Deliver what the outbox still holds; return how many rows of the vector store that concerned."""
+    def drain(self, vectors: Mapping[str, Vector] | None = None) -> int:
+        """Deliver what the outbox still holds; return how many rows of the vector store that concerned.
+
+        Args:
+            vectors: Vectors by row id that need not be made.
+        """
         with self._one_writer:
             rows = self._graph.outbox()
             chunks = list(dict.fromkeys(id for row in rows for id in row.chunks))
             entities = list(dict.fromkeys(id for row in rows for id in row.entities))
             for batch in batches(chunks, BATCH):
-                self.refresh_chunks(batch)
+                self.refresh_chunks(batch, vectors)
             for batch in batches(entities, BATCH):
-                self.refresh_entities(batch)
+                self.refresh_entities(batch, vectors)
             self._graph.clear_outbox([row.id for row in rows])
+            self._deferred = {}
             self._behind = False
             return len(chunks) + len(entities)
 
-    def refresh_chunks(self, ids: Sequence[str]) -> None:
+    def refresh_chunks(self, ids: Sequence[str], vectors: Mapping[str, Vector] | None = None) -> None:
         """Make the vector store hold these chunks as the graph has them, or not at all where it has not."""
         chunks = self._graph.chunks(ids)
         store = self._vectors()
         # Not the vector that is held: it may be of the text before the write that was not delivered.
-        made = self.embed_by_id({chunk.id: indexed_text(chunk) for chunk in chunks})
-        store.put([ChunkVector(chunk=chunk, vector=made[chunk.id]) for chunk in chunks])
+        known = self._made({row.id: indexed_text(row) for row in chunks if _wants_vector(row)}, vectors or {})
+        store.put([ChunkVector(chunk=chunk, vector=known.get(chunk.id)) for chunk in chunks])
         store.remove(chunks=sorted(set(ids) - {chunk.id for chunk in chunks}))
 
-    def refresh_entities(self, ids: Sequence[str]) -> None:
+    def refresh_entities(self, ids: Sequence[str], vectors: Mapping[str, Vector] | None = None) -> None:
         """Make the vector store hold these entities as the graph has them, or not at all where it has not."""
         entities = self._graph.entities(ids)
         store = self._vectors()
-        embedded = self.embed_by_id(
-            {entity.id: entity.name for entity in entities if worth_a_vector(entity.mention_count)}
-        )
-        store.put(
-            entities=[EntityVector(entity=entity, vector=embedded.get(entity.id)) for entity in entities]
-        )
+        names = {row.id: row.name for row in entities if worth_a_vector(row.mention_count)}
+        known = self._made(names, vectors or {})
+        store.put(entities=[EntityVector(entity=row, vector=known.get(row.id)) for row in entities])
         store.remove(entities=sorted(set(ids) - {entity.id for entity in entities}))
 
     def _with_vectors(self, chunks: Sequence[Chunk], given: Mapping[str, Vector]) -> list[ChunkVector]:
-        """Pair chunks with vectors: given, else held for the same text, else made now."""
-        rest = [chunk for chunk in chunks if chunk.id not in given]
+        """Pair chunks with vectors: given, else held for the same text, else made; none where it waits."""
+        rest = [chunk for chunk in chunks if chunk.id not in given and _wants_vector(chunk)]
         held = self._vectors().vectors([chunk.id for chunk in rest]) if rest else {}
         made = self.embed_by_id({chunk.id: indexed_text(chunk) for chunk in rest if chunk.id not in held})
         known = {**held, **made, **given}
-        return [ChunkVector(chunk=chunk, vector=known[chunk.id]) for chunk in chunks]
+        return [ChunkVector(chunk=chunk, vector=known.get(chunk.id)) for chunk in chunks]
+
+    def _made(self, texts: Mapping[str, str], given: Mapping[str, Vector]) -> dict[str, Vector]:
+        """Return the vectors of texts by the id of their row: given, or made now."""
+        made = self.embed_by_id({id: text for id, text in texts.items() if id not in given})
+        return {**made, **{id: given[id] for id in texts if id in given}}
 
     def embed_by_id(self, texts: Mapping[str, str]) -> dict[str, Vector]:
         """Embed texts by the id of their row."""
         return dict(zip(texts, self._embed(list(texts.values())), strict=True)) if texts else {}
+
+
+def _wants_vector(chunk: Chunk) -> bool:
+    """Say whether a chunk's vector is to be there now; that of another is made by a job."""
+    return chunk.vector_state == "ready"
 
 
 def _remove(store: VectorStore, write: Write) -> None:

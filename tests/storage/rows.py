@@ -32,9 +32,14 @@ def document(id: str = "d1", **fields: Any) -> Document:
 
 
 def chunk(id: str = "c1", text: str = "Ada leads billing.", **fields: Any) -> Chunk:
-    return Chunk(
-        **{"id": id, "project": "p", "text": text, "kind": "note", "times": Times(recorded_at=T0), **fields}
-    )
+    given = {
+        "project": "p",
+        "kind": "note",
+        "times": Times(recorded_at=T0),
+        "vector_state": "ready",
+        **fields,
+    }
+    return Chunk(id=id, text=text, **given)
 
 
 def entity(id: str = "e1", name: str = "Ada", **fields: Any) -> Entity:

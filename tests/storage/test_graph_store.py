@@ -833,3 +833,11 @@ def test_documents_are_rows_of_their_own(graph: GraphStore) -> None:
     graph.write(write(documents=(document(),)))
     (row,) = graph.documents(["d1"])
     assert isinstance(row, Document)
+
+
+def test_chunks_become_ready_without_a_change(graph: GraphStore) -> None:
+    graph.write(write(chunks=(chunk("c1", vector_state="pending"), chunk("c2", vector_state="pending"))))
+    graph.clear_outbox([row.id for row in graph.outbox()])
+    assert graph.write(Write(changes=(), embedded=("c1", "gone"))) is not None
+    assert [row.vector_state for row in graph.chunks(["c1", "c2"])] == ["ready", "pending"]
+    assert [row.chunks for row in graph.outbox()] == [("c1", "gone")]

@@ -114,6 +114,12 @@ class InMemoryVectors:
             held = {id: self._chunks[id].item.vector for id in chunks if id in self._chunks}
         return {id: vector for id, vector in held.items() if vector is not None}
 
+    def entity_vectors(self, entities: Sequence[str]) -> Mapping[str, Vector]:
+        """Return the same of entities."""
+        with self._lock:
+            held = {id: self._entities[id].vector for id in entities if id in self._entities}
+        return {id: vector for id, vector in held.items() if vector is not None}
+
     def chunk_hashes(self) -> Mapping[str, str]:
         """Return, for every chunk held, the hash of its mirrored columns."""
         with self._lock:
@@ -123,6 +129,11 @@ class InMemoryVectors:
         """Return the same for entities."""
         with self._lock:
             return {id: entity_mirror_hash(item.entity) for id, item in self._entities.items()}
+
+    def chunks_without_vector(self) -> frozenset[str]:
+        """Return the ids of the chunks that are held without a vector."""
+        with self._lock:
+            return frozenset(id for id, row in self._chunks.items() if row.item.vector is None)
 
     def entities_without_vector(self) -> frozenset[str]:
         """Return the ids of the entities that are held without a vector."""

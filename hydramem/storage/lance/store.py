@@ -162,9 +162,16 @@ class LanceVectors:
 
     def vectors(self, chunks: Sequence[str]) -> Mapping[str, Vector]:
         """Return the vectors of chunks by id; those without one are left out."""
+        return self._vectors(self._chunks, chunks)
+
+    def entity_vectors(self, entities: Sequence[str]) -> Mapping[str, Vector]:
+        """Return the same of entities."""
+        return self._vectors(self._entities, entities)
+
+    def _vectors(self, table: Table, ids: Sequence[str]) -> Mapping[str, Vector]:
         found: dict[str, Vector] = {}
         with self._read():
-            for rows in self._chunks.by_id(chunks, ("id", "vector")):
+            for rows in table.by_id(ids, ("id", "vector")):
                 held = rows.filter(rows["vector"].is_valid())
                 values = held["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
                 found.update(zip(held["id"].to_pylist(), values.reshape(-1, self._dimension), strict=True))
@@ -179,6 +186,11 @@ class LanceVectors:
         """Return the same for entities."""
         with self._read():
             return self._entities.mirror()
+
+    def chunks_without_vector(self) -> frozenset[str]:
+        """Return the ids of the chunks that are held without a vector."""
+        with self._read():
+            return frozenset(self._chunks.without_vector())
 
     def entities_without_vector(self) -> frozenset[str]:
         """Return the ids of the entities that are held without a vector."""
