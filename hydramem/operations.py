@@ -69,15 +69,18 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.remember, "write", "agent", "write"),
     Operation(Memory.relate, "write", "agent", "write"),
     Operation(Memory.unrelate, "destroy", "agent", "write"),
+    Operation(Memory.capture, "write", "all", "write"),
     Operation(Memory.curate, "write", "all", "write"),
     Operation(Memory.forget, "destroy", "agent", "write"),
     Operation(Memory.revive, "write", "all", "write"),
+    Operation(Memory.entity, "write", "agent", "write"),
     Operation(Memory.promote, "write", "agent", "write"),
     Operation(Memory.move, "write", "all", "write"),
     Operation(Memory.recall, "read", "agent", "read"),
     Operation(Memory.prime, "read", "agent", "read"),
     Operation(Memory.get, "read", "agent", "read"),
     Operation(Memory.memories, "read", "agent", "read"),
+    Operation(Memory.timeline, "read", "agent", "read"),
     Operation(Memory.curated, "read", "all", "read"),
     Operation(Memory.documents, "read", "all", "read"),
     Operation(Memory.document, "read", "all", "read"),
@@ -109,8 +112,9 @@ def call(
     *,
     actor: str,
     request: str | None = None,
+    session: str | None = None,
 ) -> object:
-    """Run an operation for a surface: the one place for the audit's actor and the timing of every call.
+    """Run an operation for a surface: the one place for the audit's actor, session and timing of every call.
 
     Args:
         memory: The handle to run it on.
@@ -118,9 +122,10 @@ def call(
         arguments: By the names of the method's parameters.
         actor: Who asks: `cli`, `mcp`.
         request: Id of the request, where a retry must not happen twice.
+        session: Name of the conversation that what is recalled is of use to, where there is one.
     """
     started = time.perf_counter()
-    with acting_as(actor, request=request), in_one_run():
+    with acting_as(actor, request=request), in_one_run(), memory.during(session):
         try:
             return operation.method(memory, **arguments)
         finally:

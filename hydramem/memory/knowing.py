@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from hydramem.core.check import MAX_SCOPE, check_count, check_scope
-from hydramem.core.results.known import Moved, Promoted, ScopeView
+from hydramem.core.results.known import EntityChange, Moved, Promoted, ScopeView
 from hydramem.core.types import Layer
+from hydramem.ingest.entity import Naming, set_entity
 from hydramem.ingest.promote import promote
 from hydramem.ingest.scopes import move, tree
 from hydramem.memory import arguments
@@ -15,6 +16,45 @@ from hydramem.storage.changes import in_one_run
 
 class Knowing(Handle):
     """What names things, files them and raises their layer."""
+
+    @in_one_run()
+    def entity(
+        self,
+        name: str,
+        *,
+        type: str | None = None,
+        aliases: Sequence[str] = (),
+        description: str | None = None,
+        rename: str | None = None,
+        reason: str | None = None,
+        project: str | None = None,
+    ) -> EntityChange:
+        """Say what a thing is called and what it is; one that nobody named yet is made.
+
+        What is not given stays as it is known. Texts that use an alias speak of the entity from then on.
+
+        Args:
+            name: A name or alias that it has, or the name of a new one.
+            type: What it is, such as person.
+            aliases: Further names; one that is another entity's is refused, since both may be one thing:
+                see `merge`.
+            description: What it is, in a sentence or two; empty takes away what is known.
+            rename: What it is called from now on; the name before stays as an alias.
+            reason: Why, for `history`.
+            project: Namespace to write to; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: A field is wrong, or a name belongs to another entity; nothing is written.
+        """
+        naming = Naming(
+            name=name,
+            type=type,
+            aliases=arguments.ids(aliases),
+            description=description,
+            rename=rename,
+            reason=reason,
+        )
+        return set_entity(naming, target=self._target(project))
 
     def scopes(
         self, prefix: str = "/", *, depth: int | None = None, project: str | None = None

@@ -4,7 +4,67 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from hydramem.core.types import Layer
+from hydramem.core.types import Entity, Layer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityChange:
+    """What entity did.
+
+    Attributes:
+        entity: As it is now.
+        created: Whether it is new.
+        changed: What else changed: name, type, aliases, description; empty where all of it was known.
+    """
+
+    entity: Entity
+    created: bool
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """What merge did.
+
+    Attributes:
+        entity: The one that is kept, as it is now.
+        merged: Names of those that it stands for from now on.
+        mentions: Chunks that spoke of those and not of it.
+        relations: Relations that have another end now.
+        united: How many of them were there already, and gained evidence.
+        dropped: Relations between what is one thing now, in words; they are kept in the history.
+        run: By which `split` or `undo` takes it back.
+    """
+
+    entity: Entity
+    merged: tuple[str, ...]
+    mentions: int = 0
+    relations: int = 0
+    united: int = 0
+    dropped: tuple[str, ...] = ()
+    run: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Divided:
+    """What split did.
+
+    Attributes:
+        entities: Those that are things of their own again, or the one that was made.
+        kept: The one that they were part of, as it is now.
+        mentions: Chunks that speak of those now.
+        relations: Relations that are theirs now.
+        left: Ids of chunks and relations written since the merge, and of relations whose other end is gone:
+            they stay with the one that was kept.
+        run: By which `undo` takes it back.
+    """
+
+    entities: tuple[Entity, ...]
+    kept: Entity
+    mentions: int = 0
+    relations: int = 0
+    left: tuple[str, ...] = ()
+    run: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
