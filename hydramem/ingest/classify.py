@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, make_dataclass, replace
 from functools import cache
 from typing import Any
 
-from hydramem.core.check import check_name, check_scope, check_share
+from hydramem.core.check import check_scope, check_share
 from hydramem.core.errors import InvalidInputError, ModelError
 from hydramem.core.markup import escape_attribute, escape_text
 from hydramem.core.types import ChunkKind, Usage
@@ -27,7 +27,7 @@ _MOST_TEXT = 6000
 _MOST_NEAR = 5
 _NEAR_CHARS = 160
 _MOST_OFFERED = 40
-_MOST_KEYWORDS = 10
+MOST_KEYWORDS = 10
 _MOST_LABEL = 60
 _MOST_SUMMARY = 400
 _MOST_SEGMENTS = 6
@@ -43,7 +43,7 @@ _ASKED = {
     "short new one; / where nothing fits.",
     "categories": f"categories: up to {rules.MOST_CATEGORIES} labels; those in use where they fit.",
     "importance": "importance: from 0 (small talk) over 0.5 (ordinary) to 1 (must never be lost).",
-    "keywords": f"keywords: up to {_MOST_KEYWORDS} words or names of it that one would look for.",
+    "keywords": f"keywords: up to {MOST_KEYWORDS} words or names of it that one would look for.",
     "summary": "summary: one sentence with its names and numbers; empty where the text is short.",
 }
 _SYSTEM = (
@@ -201,27 +201,31 @@ def _accepted(
     return found, notes
 
 
-def _read_labels(values: Sequence[str], most: int) -> tuple[str, ...]:
-    labels = []
-    for value in values:
-        plain = " ".join("".join(c if _is_printed(c) else " " for c in value).split())
-        if plain and len(plain) <= _MOST_LABEL:
-            labels.append(check_name(plain, name="label"))
+def clean_labels(values: Sequence[str], most: int) -> tuple[str, ...]:
+    """Return labels that a model gave: on one line, not too long, each once, at most so many."""
+    lines = (clean_line(value) for value in values)
+    labels = [line for line in lines if line and len(line) <= _MOST_LABEL]
     return tuple({label.casefold(): label for label in reversed(labels)}.values())[::-1][:most]
 
 
-def _is_printed(character: str) -> bool:
-    return not unicodedata.category(character).startswith("C")
+def clean_line(text: str) -> str:
+    """Return a text that a model gave on one line, without what does not print."""
+    return " ".join("".join(c if not unicodedata.category(c).startswith("C") else " " for c in text).split())
 
 
 def _read_categories(values: Sequence[str], told: Told, known: Vocabulary) -> tuple[str, ...]:
     spelled = {name.casefold(): name for name in known.categories}
-    labels = _read_labels(values, rules.MOST_CATEGORIES)
+    labels = clean_labels(values, rules.MOST_CATEGORIES)
     return tuple(dict.fromkeys(spelled.get(label.casefold(), label) for label in labels))
 
 
-def _read_summary(value: str, told: Told, known: Vocabulary) -> str | None:
-    plain = " ".join("".join(c if _is_printed(c) else " " for c in value).split())
+def clean_summary(value: str) -> str | None:
+    """Return a summary that a model gave, None where it is blank.
+
+    Raises:
+        InvalidInputError: It is too long for one.
+    """
+    plain = clean_line(value)
     if len(plain) > _MOST_SUMMARY:
         raise InvalidInputError(f"{len(plain)} characters, more than the {_MOST_SUMMARY} allowed")
     return plain or None
@@ -250,6 +254,6 @@ _READERS: dict[str, Callable[[Any, Told, Vocabulary], Any]] = {
     "scope": lambda value, told, known: clipped(value, told.root),
     "categories": _read_categories,
     "importance": lambda value, told, known: check_share(value, name="importance"),
-    "keywords": lambda value, told, known: _read_labels(value, _MOST_KEYWORDS),
-    "summary": _read_summary,
+    "keywords": lambda value, told, known: clean_labels(value, MOST_KEYWORDS),
+    "summary": lambda value, told, known: clean_summary(value),
 }

@@ -1,4 +1,4 @@
-"""Forget and revive: chunks go to the archive and come back, with the relations that only they support.
+"""Forget and revive: chunks go to the archive and come back, with their links and what only they support.
 
 A relation is believed while at least one of its evidence chunks is active. Its evidence list is never
 cut, so that what brings a chunk back can bring back what rested on it.
@@ -14,7 +14,7 @@ from typing import TypeVar
 from hydramem.core.errors import NotFoundError
 from hydramem.core.results.written import Forgotten
 from hydramem.core.time import now
-from hydramem.core.types import Change, Chunk, Document, Entity, Relation, State
+from hydramem.core.types import Change, Chunk, Document, Entity, Link, Relation, State
 from hydramem.ingest.supersede import is_version, may_return, returned
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import Mirror, worth_a_vector
@@ -104,6 +104,7 @@ def _move(
             relations = (*back, *(row for row in _supported(touched, graph) if row.id not in taken))
         at = now() if after == "archived" else None
         entities = _recounted(touched, 1 if after == "active" else -1, graph)
+        links = _moved_links(touched, after, at, graph)
         write = Write(
             changes=(
                 *_changes(operation, owners, lambda row: _moved_document(row, after, at)),
@@ -114,12 +115,26 @@ def _move(
             chunks=tuple(moved_chunk(row, after, at) for row in moving),
             entities=entities,
             relations=tuple(_moved_relation(row, at) for row in relations),
+            links=links,
         )
         if write.changes:
             # Names that become worth a vector again have lost theirs; the others keep what they have.
             worth = {row.id: row.name for row in entities if worth_a_vector(row.mention_count)}
             mirror.commit(write, mirror.embed_by_id(worth) if after == "active" else None)
     return Forgotten(chunks=tuple(touched), relations=len(relations))
+
+
+def _moved_links(
+    chunks: Sequence[str], after: State, at: datetime | None, graph: GraphStore
+) -> tuple[Link, ...]:
+    """Return the links that go with chunks, or come back because both of their ends are there again."""
+    before: State = "archived" if after == "active" else "active"
+    links = [link for link in graph.links(chunks) if link.state == before] if chunks else []
+    if after == "active":
+        others = sorted({end for link in links for end in (link.source, link.target)} - set(chunks))
+        there = {*chunks, *(row.id for row in graph.chunks(others) if row.state != "archived")}
+        links = [link for link in links if {link.source, link.target} <= there]
+    return tuple(replace(link, state=after, times=replace(link.times, retired_at=at)) for link in links)
 
 
 def _released(chunk: Chunk, ids: Sequence[str], after: State) -> bool:

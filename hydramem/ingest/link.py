@@ -1,0 +1,337 @@
+"""Link: a stored memory and those near it, as A-MEM does (Xu et al., 2025), after the fact and again at need.
+
+Without a model two memories are linked for being near in meaning, or for mentioning the same rare name. With
+one, it says which go together, how and why, and what each is about now; that is applied by id, to the rows as
+they are when it is written, with history. Doing it again changes nothing.
+"""
+
+import logging
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+import numpy as np
+
+from hydramem.core.config import MemoryConfig
+from hydramem.core.errors import ModelError
+from hydramem.core.time import now
+from hydramem.core.types import Change, Chunk, ChunkKind, Link, Usage
+from hydramem.graph.snapshot import MENTION, Snapshot
+from hydramem.graph.view import Nodes
+from hydramem.ingest import link_reply
+from hydramem.ingest.link_reply import Refinement
+from hydramem.ingest.link_rules import Neighbour, Proposal, bounded, link_of, nearest, proposed
+from hydramem.ingest.nearness import background, nearness
+from hydramem.ingest.target import Target
+from hydramem.llm.model import Generator
+from hydramem.storage.changes import record
+from hydramem.storage.store import ChunkFilter, Vector, VectorStore, Write, indexed_text
+
+logger = logging.getLogger(__name__)
+
+MEMORIES: tuple[ChunkKind, ...] = ("note", "fact", "event", "turn")
+"""The kinds that are linked."""
+
+# Beside the neighbours that are wanted, so that some may be gone.
+_SPARE = 5
+# A name that more chunks than this mention is not rare in any project.
+_COMMON = 20
+_MOST_SHARING = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linked:
+    """What linking one memory did.
+
+    Attributes:
+        links: Links that were added.
+        given_way: Ids of links that gave way to stronger ones.
+        refined: Ids of the memories whose keywords or summary changed.
+        notes: What a model said that could not be used, or why rules stood in.
+        usage: What the model cost.
+    """
+
+    id: str
+    links: tuple[Link, ...] = ()
+    given_way: tuple[str, ...] = ()
+    refined: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What is to be done for one memory, before the rows are looked at once more."""
+
+    new: Chunk
+    neighbours: tuple[Neighbour, ...]
+    links: tuple[Proposal, ...]
+    refined: tuple[Refinement, ...] = ()
+    notes: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+def link_memory(
+    id: str,
+    *,
+    target: Target,
+    vectors: VectorStore,
+    snapshot: Snapshot,
+    settings: MemoryConfig,
+    generator: Generator | None = None,
+) -> Linked:
+    """Link one memory; see `link_memories`."""
+    return link_memories(
+        [id], target=target, vectors=vectors, snapshot=snapshot, settings=settings, generator=generator
+    )[0]
+
+
+def link_memories(
+    ids: Sequence[str],
+    *,
+    target: Target,
+    vectors: VectorStore,
+    snapshot: Snapshot,
+    settings: MemoryConfig,
+    generator: Generator | None = None,
+) -> tuple[Linked, ...]:
+    """Link memories to those near them, in one transaction; what is linked already, or gone, is left alone.
+
+    A model that fails costs its answer: rules link, and a note says so.
+
+    Args:
+        ids: Memories of the target's project.
+        target: Where they are.
+        vectors: Finds what is near.
+        snapshot: The project's graph, for the names that memories share.
+        settings: How near, how many, and how many at most.
+        generator: Says which belong together and how; None goes by rules.
+    """
+    rows = {
+        row.id: row
+        for row in target.graph.chunks(list(dict.fromkeys(ids)))
+        if row.state == "active" and row.kind in MEMORIES and row.project == target.project
+    }
+    around = _around(tuple(rows.values()), target, vectors, snapshot, settings)
+    paired = _paired(target.graph.links(list(rows)))
+    found = {
+        id: _decided(
+            row, [one for one in around[id] if frozenset((id, one.chunk.id)) not in paired], generator
+        )
+        for id, row in rows.items()
+    }
+    done = _applied(tuple(found.values()), target, settings)
+    return tuple(done.get(id, Linked(id=id)) for id in ids)
+
+
+def _decided(new: Chunk, neighbours: Sequence[Neighbour], generator: Generator | None) -> _Found:
+    near = tuple(neighbours)
+    if generator is None or not near:
+        return _Found(new=new, neighbours=near, links=proposed(near))
+    try:
+        said = link_reply.ask(new, near, generator)
+    except ModelError as error:
+        logger.warning("linking by %s failed, rules stand in: %s", generator.name, error)
+        note = f"link: the model failed, rules stand in ({error})"
+        return _Found(new=new, neighbours=near, links=proposed(near), notes=(note,))
+    return _Found(
+        new=new, neighbours=near, links=said.links, refined=said.refined, notes=said.notes, usage=said.usage
+    )
+
+
+# What is near -------------------------------------------------------------------------------------
+
+
+def _around(
+    rows: Sequence[Chunk], target: Target, vectors: VectorStore, snapshot: Snapshot, settings: MemoryConfig
+) -> dict[str, tuple[Neighbour, ...]]:
+    """Return the neighbours of each memory that are near enough, the strongest first."""
+    if not rows or settings.link_neighbors < 1:
+        return {row.id: () for row in rows}
+    unrelated = background(target.embed)
+    where = ChunkFilter(projects=(target.project,), kinds=MEMORIES, at=now())
+    count = settings.link_neighbors + _SPARE
+    own = dict(vectors.vectors([row.id for row in rows]))
+    own |= target.embed_by_id({row.id: indexed_text(row) for row in rows if row.id not in own})
+    sharing = {row.id: _sharing(row.id, snapshot) for row in rows}
+    cosines = {
+        row.id: {one.id: one.score for one in vectors.nearest(own[row.id], where, count + 1)} for row in rows
+    }
+    _measure(cosines, sharing, own, vectors)
+    wanted = {id for row in rows for id in cosines[row.id] if id != row.id}
+    held = {row.id: row for row in target.graph.chunks(sorted(wanted)) if where.admits(row)}
+    return {
+        row.id: nearest(
+            (
+                _neighbour(held[id], nearness(cosine, unrelated), sharing[row.id].get(id, ()))
+                for id, cosine in cosines[row.id].items()
+                if id in held and id != row.id
+            ),
+            settings,
+        )
+        for row in rows
+    }
+
+
+_Shared = tuple[tuple[str, float], ...]
+"""Names and their rarity, the rarest first."""
+
+
+def _neighbour(chunk: Chunk, near: float, shared: _Shared) -> Neighbour:
+    rarity = shared[0][1] if shared else 0.0
+    return Neighbour(chunk=chunk, nearness=near, shared=tuple(name for name, _ in shared), rarity=rarity)
+
+
+def _measure(
+    cosines: Mapping[str, dict[str, float]],
+    sharing: Mapping[str, Mapping[str, _Shared]],
+    own: Mapping[str, Vector],
+    vectors: VectorStore,
+) -> None:
+    """Add the cosines of the memories that share a rare name and are not among the nearest."""
+    missing = {id for new, shared in sharing.items() for id in shared if id not in cosines[new]}
+    held = vectors.vectors(sorted(missing)) if missing else {}
+    for new, shared in sharing.items():
+        for id in shared:
+            if id in held and id not in cosines[new]:
+                cosines[new][id] = float(np.dot(own[new], held[id]))
+
+
+def _sharing(id: str, snapshot: Snapshot) -> dict[str, _Shared]:
+    """Return the chunks that mention the same rare names, with those names."""
+    node = snapshot.node(id)
+    if node is None:
+        return {}
+    entities = _mentioned(node, snapshot)
+    many = math.log(2 + max(int(snapshot.nodes.is_chunk.sum()), 1))
+    found: dict[str, list[tuple[str, float]]] = {}
+    for entity in entities.tolist():
+        chunks = _mentioned(entity, snapshot)
+        if 1 < len(chunks) <= _COMMON:
+            rarity = max(0.0, 1 - math.log(len(chunks)) / many)
+            for chunk in chunks.tolist():
+                if chunk != node:
+                    named = found.setdefault(snapshot.nodes.ids[chunk], [])
+                    named.append((snapshot.label(entity), rarity))
+    rarest = {
+        other: tuple(sorted(names, key=lambda name: (-name[1], name[0]))) for other, names in found.items()
+    }
+    best = sorted(rarest, key=lambda other: (-rarest[other][0][1], other))[:_MOST_SHARING]
+    return {other: rarest[other] for other in best}
+
+
+def _mentioned(node: int, snapshot: Snapshot) -> Nodes:
+    out = snapshot.adjacency.expand(np.array([node]))
+    return np.unique(out.neighbors[snapshot.edges.kind[out.halves >> 1] == MENTION])
+
+
+# What is written ----------------------------------------------------------------------------------
+
+
+def _paired(links: Iterable[Link]) -> set[frozenset[str]]:
+    return {frozenset((link.source, link.target)) for link in links}
+
+
+def _applied(found: Sequence[_Found], target: Target, settings: MemoryConfig) -> dict[str, Linked]:
+    """Write what is to be done, to the rows as they are now; what changed since it was read is left alone."""
+    read = {one.chunk.id: one.chunk for each in found for one in each.neighbours}
+    read |= {each.new.id: each.new for each in found}
+    with target.one_writer:
+        at = now()
+        rows = {
+            row.id: row
+            for row in target.graph.chunks(sorted(read))
+            if row.state == "active" and row.text == read[row.id].text
+        }
+        stored = target.graph.links(sorted(rows)) if any(each.links for each in found) else ()
+        asked = _asked(found, rows, _paired(stored), target.project, at)
+        held = [link for link in stored if link.state == "active"]
+        fresh, weak = bounded(held, asked, settings.most_links)
+        refined = _refined(found, rows)
+        changes = _changes(fresh, weak, refined, rows, target.project, at)
+        if changes:
+            gone = tuple(_given_way(link, at) for link in weak)
+            target.commit(Write(changes=changes, chunks=tuple(refined.values()), links=(*fresh, *gone)), {})
+    return {each.new.id: _told(each, fresh, weak, refined) for each in found}
+
+
+def _asked(
+    found: Sequence[_Found],
+    rows: Mapping[str, Chunk],
+    paired: set[frozenset[str]],
+    project: str,
+    at: datetime,
+) -> list[Link]:
+    """Return the links to add: between memories that are still there, each pair once."""
+    links: list[Link] = []
+    for each in found:
+        for proposal in each.links:
+            pair = frozenset((each.new.id, proposal.target))
+            if pair not in paired and pair <= rows.keys() and len(pair) == 2:
+                paired.add(pair)
+                links.append(link_of(project, each.new.id, proposal, at))
+    return links
+
+
+def _refined(found: Sequence[_Found], rows: Mapping[str, Chunk]) -> dict[str, Chunk]:
+    changed: dict[str, Chunk] = {}
+    for each in found:
+        for one in each.refined:
+            row = changed.get(one.id) or rows.get(one.id)
+            if row is not None:
+                keywords, summary = link_reply.refined(row, one, new=row.id == each.new.id)
+                changed[row.id] = replace(row, keywords=keywords, summary=summary)
+    return {id: row for id, row in changed.items() if row != rows[id]}
+
+
+def _given_way(link: Link, at: datetime) -> Link:
+    """Return a link in whose place a stronger one came; `archived` is for what forgetting takes along."""
+    return replace(link, state="superseded", times=replace(link.times, retired_at=at))
+
+
+def _changes(
+    fresh: Sequence[Link],
+    weak: Sequence[Link],
+    refined: Mapping[str, Chunk],
+    rows: Mapping[str, Chunk],
+    project: str,
+    at: datetime,
+) -> tuple[Change, ...]:
+    by_source: dict[str, list[Link]] = {}
+    for link in fresh:
+        by_source.setdefault(link.source, []).append(link)
+    added = (
+        record(
+            "link", project=project, target=source, before={}, after={"links": [_plain(one) for one in links]}
+        )
+        for source, links in by_source.items()
+    )
+    gone = (
+        record("link", project=project, target=link.id, before=link, after=_given_way(link, at))
+        for link in weak
+    )
+    rewritten = (
+        record(
+            "link", project=project, target=id, before=rows[id], after=row, reason="seen beside a new memory"
+        )
+        for id, row in refined.items()
+    )
+    return (*added, *gone, *rewritten)
+
+
+def _plain(link: Link) -> dict[str, object]:
+    return {"type": link.type, "to": link.target, "weight": link.weight, "reason": link.reason, "id": link.id}
+
+
+def _told(each: _Found, fresh: Sequence[Link], weak: Sequence[Link], refined: Mapping[str, Chunk]) -> Linked:
+    own = tuple(link for link in fresh if link.source == each.new.id)
+    ends = {end for link in own for end in (link.source, link.target)}
+    return Linked(
+        id=each.new.id,
+        links=own,
+        given_way=tuple(link.id for link in weak if ends.intersection((link.source, link.target))),
+        refined=tuple(one.id for one in each.refined if one.id in refined),
+        notes=each.notes,
+        usage=each.usage,
+    )
