@@ -23,6 +23,7 @@ from hydramem import __version__
 from hydramem.core import docstrings
 from hydramem.core.config import ServerConfig
 from hydramem.core.errors import ConfigError, HydraMemError, InvalidInputError
+from hydramem.core.ids import new_id
 from hydramem.core.results.written import Ingested, SkippedSource
 from hydramem.ingest.read import find
 from hydramem.memory.memory import Memory
@@ -85,17 +86,19 @@ def build(
         mask_error_details=True,
         strict_input_validation=True,
     )
+    # What this run recalls is of use to one session of its own.
+    session = f"mcp {new_id('run')}"
     for operation in OPERATIONS:
         if (tools or settings.tools) == "all" or operation.audience == "agent":
             server.tool(
-                _tool(memory, operation, settings),
+                _tool(memory, operation, settings, session),
                 description=docstrings.summary(operation.method.__doc__),
                 annotations=_annotations(operation),
             )
     return server
 
 
-def _tool(memory: Memory, operation: Operation, settings: ServerConfig) -> Callable[..., Any]:
+def _tool(memory: Memory, operation: Operation, settings: ServerConfig, session: str) -> Callable[..., Any]:
     """Build the function that FastMCP reads its schemas from: the method's own signature and words."""
 
     def run(**arguments: Any) -> Any:
@@ -104,7 +107,7 @@ def _tool(memory: Memory, operation: Operation, settings: ServerConfig) -> Calla
                 return _ingest(memory, operation, arguments, settings)
             if operation.method is Memory.calibrate:
                 arguments = _with_files(arguments, ("labels", "export"), settings)
-            return call(memory, operation, arguments, actor="mcp")
+            return call(memory, operation, arguments, actor="mcp", session=session)
         except HydraMemError as error:
             raise ToolError(str(error)) from error
 
@@ -126,11 +129,11 @@ def _tool(memory: Memory, operation: Operation, settings: ServerConfig) -> Calla
 
 
 def _annotations(operation: Operation) -> dict[str, bool]:
-    """Say what a call may do. Ids are content addresses, so asking twice does what asking once does."""
+    """Say what a call may do. Ids are content addresses: but for turns, twice is once."""
     return {
         "readOnlyHint": operation.effect == "read",
         "destructiveHint": operation.effect == "destroy",
-        "idempotentHint": True,
+        "idempotentHint": operation.method is not Memory.capture,
         "openWorldHint": False,
     }
 

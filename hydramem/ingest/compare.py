@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hydramem.core.types import Chunk, Document
+from hydramem.ingest.screen.screen import QUARANTINED_FOR
 from hydramem.storage.store import indexed_text
 
 # A chunk with this key in its metadata is archived because its document is not stored as a whole yet.
@@ -88,6 +89,11 @@ def compare(
 
 def _merged(old: Chunk, row: Chunk) -> Chunk:
     """Return the stored row with what the source now says of it; what was learned of it stays."""
+    as_before = old.state == "active" and old.text == row.text
+    # What a person brought back after reading it is held back no more.
+    metadata = dict(row.metadata)
+    if as_before:
+        metadata.pop(QUARANTINED_FOR, None)
     return replace(
         old,
         text=row.text,
@@ -98,9 +104,9 @@ def _merged(old: Chunk, row: Chunk) -> Chunk:
         source_type=row.source_type,
         author=row.author,
         happened_at=row.happened_at,
-        state="active" if old.state == "active" and old.text == row.text else row.state,
+        state="active" if as_before else row.state,
         times=replace(old.times, retired_at=None),
-        metadata=row.metadata,
+        metadata=metadata,
     )
 
 

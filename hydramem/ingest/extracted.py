@@ -10,16 +10,16 @@ from hydramem.core.check import check_choice, check_name, check_share, check_tex
 from hydramem.core.config import IngestConfig, MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash, document_id, entity_key, passage_id
-from hydramem.core.results.written import Ingested
 from hydramem.core.moments import moment
+from hydramem.core.results.written import Ingested
 from hydramem.core.time import When, check_interval, now
 from hydramem.core.tokens import count_tokens
-from hydramem.core.types import Chunk, Document, Metadata, Times
+from hydramem.core.types import Chunk, Document, Metadata, State, Times
 from hydramem.ingest.chunk import split_turn
 from hydramem.ingest.compare import compare
 from hydramem.ingest.extract.found import Claim, Found, Name
 from hydramem.ingest.rows import Draft
-from hydramem.ingest.screen.screen import QUARANTINED_FOR, Screened, screen
+from hydramem.ingest.screen.screen import QUARANTINED_FOR, Screened, screen, threats_in
 from hydramem.ingest.storing import Storing, Work
 from hydramem.ingest.target import Target
 from hydramem.ingest.withdraw import document_chunks
@@ -100,7 +100,8 @@ def ingest_extracted(
     """Store a document that an agent extracted; the same source again replaces it.
 
     A relation's evidence is the chunks that hold its quote, or both its names, or else the first one. Chunks
-    other than passages are screened like memories; of what is quarantined nothing is made in the graph.
+    other than passages are screened like memories, and so are quotes and descriptions; of what is quarantined
+    nothing is made in the graph.
 
     Args:
         source: Where the text came from.
@@ -121,9 +122,10 @@ def ingest_extracted(
     names = [_name(entity, f"entities[{index}]") for index, entity in enumerate(entities)]
     claims = [_claim(relation, f"relations[{index}]") for index, relation in enumerate(relations)]
     drafted = _draft(source, chunks, title, names, claims, target.project, settings, screening)
+    names, claims, notes = _without_orders(names, claims)
     work = _work(drafted, names, claims, target.graph)
     if work is None:
-        return Ingested(unchanged=1, seconds=perf_counter() - started)
+        return Ingested(unchanged=1, notes=notes, seconds=perf_counter() - started)
     with Storing(target=target, settings=settings) as storing:
         storing.add(work)
         storing.flush()
@@ -134,7 +136,8 @@ def ingest_extracted(
         retired_chunks=counts.retired,
         entities=counts.entities,
         relations=counts.relations,
-        quarantined=sum(row.state == "quarantined" for row in work.difference.write),
+        quarantined=counts.quarantined,
+        notes=notes,
         seconds=perf_counter() - started,
     )
 
@@ -201,8 +204,8 @@ def _draft(
     met: dict[str, int] = {}
     for chunk, found in zip(checked, screened, strict=True):
         for text in split_turn(chunk.text, settings.chunk_tokens):
-            rows.append(_held(_row(document, chunk, text, len(rows), met), found))
-    return Draft(document=document, chunks=rows, title=title)
+            rows.append(_held(_row(document, chunk, text, len(rows), met), found.state, found.reasons))
+    return Draft(document=document, chunks=_quoted_held(rows, claims), title=title)
 
 
 def _screened(chunk: ExtractedChunk, where: str, screening: MemoryConfig) -> Screened:
@@ -212,11 +215,40 @@ def _screened(chunk: ExtractedChunk, where: str, screening: MemoryConfig) -> Scr
     return screen(chunk.text, screening, name=f"{where}.text", most=_MOST_CHARS)
 
 
-def _held(row: Chunk, screened: Screened) -> Chunk:
-    if screened.state == "active":
+def _held(row: Chunk, state: State, reasons: Sequence[str]) -> Chunk:
+    if state == "active":
         return row
-    why = {**row.metadata, QUARANTINED_FOR: list(screened.reasons)}
-    return replace(row, state=screened.state, metadata=why)
+    return replace(row, state=state, metadata={**row.metadata, QUARANTINED_FOR: list(reasons)})
+
+
+def _quoted_held(rows: Sequence[Chunk], claims: Sequence[Claim]) -> list[Chunk]:
+    """Hold back the chunks whose words a quote picks out that gives orders or hides something."""
+    held = list(rows)
+    for quote in dict.fromkeys(claim.quote for claim in claims if claim.quote):
+        if reasons := threats_in(quote):
+            words = _folded(quote)
+            held = [_held(row, "quarantined", reasons) if words in _folded(row.text) else row for row in held]
+    return held
+
+
+def _without_orders(
+    names: Sequence[Name], claims: Sequence[Claim]
+) -> tuple[list[Name], list[Claim], tuple[str, ...]]:
+    """Leave out descriptions and relations whose words give orders or hide something, each with a note."""
+    notes: list[str] = []
+    safe = []
+    for index, name in enumerate(names):
+        threats = threats_in(name.description or "")
+        if threats:
+            notes.append(f"entities[{index}].description is left out: {'; '.join(threats)}")
+        safe.append(replace(name, description=None) if threats else name)
+    stated = []
+    for index, claim in enumerate(claims):
+        if threats := threats_in(claim.quote or ""):
+            notes.append(f"relations[{index}] is left out, its quote: {'; '.join(threats)}")
+        else:
+            stated.append(claim)
+    return safe, stated, tuple(notes)
 
 
 def _checked(chunk: ExtractedChunk, screened: Screened, where: str) -> ExtractedChunk:

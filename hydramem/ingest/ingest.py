@@ -79,6 +79,7 @@ def ingest(
         retired_chunks=counts.retired,
         entities=counts.entities,
         relations=counts.relations,
+        quarantined=counts.quarantined,
         skipped=tuple(skipped),
         seconds=perf_counter() - started,
     )
@@ -107,9 +108,13 @@ def _compared(raw: Raw, id: str, storing: Storing, generator: Generator | None) 
     if not drafted.chunks and not stored:
         return SkippedSource(source=raw.source, reason="empty")
     difference = compare(drafted.chunks, stored, document, at)
+    # Stored, revived or not: nothing is made of a turn that gives orders unless a person has read it.
+    held_back = {row.id for row in difference.write if row.state == "quarantined"}
     names = extract(drafted.passages(), title=drafted.title)
     found = {
-        row.id: each for row, each in zip(drafted.chunks, names, strict=True) if row.id in difference.read
+        row.id: each
+        for row, each in zip(drafted.chunks, names, strict=True)
+        if row.id in difference.read and row.id not in held_back
     }
     if generator is not None and found:
         texts = {row.id: row.text for row in drafted.chunks if row.id in found}

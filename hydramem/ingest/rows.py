@@ -12,6 +12,7 @@ from hydramem.ingest.chunk import chunk, split_turn
 from hydramem.ingest.extract.rules import Passage
 from hydramem.ingest.read import SourceText, Transcript
 from hydramem.ingest.screen.recalled import strip_recalled
+from hydramem.ingest.screen.screen import QUARANTINED_FOR, threats_in
 from hydramem.ingest.transcript import Conversation
 
 Owner = Callable[[str], str | None]
@@ -141,10 +142,13 @@ def _turns(
             source_type=document.source_type,
             author=turn.author,
             happened_at=turn.happened_at,
+            state="quarantined" if threats else "active",
             times=Times(recorded_at=at),
-            metadata=turn.metadata,
+            metadata={**turn.metadata, QUARANTINED_FOR: list(threats)} if threats else turn.metadata,
         )
         for sequence, turn in enumerate(conversation.turns)
         if (said := strip_recalled(turn.text))
+        # What somebody said is held back alone where it gives orders; the document is not.
+        for threats in (threats_in(said),)
         for part, text in enumerate(split_turn(said, settings.chunk_tokens))
     ]

@@ -57,6 +57,7 @@ class Counts:
     retired: int = 0
     entities: int = 0
     relations: int = 0
+    quarantined: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -206,6 +207,8 @@ class Storing:
     ) -> None:
         self.counts.documents += len(works)
         self.counts.chunks += sum(len(work.difference.read) for work in works)
+        held = [row for work in works for row in work.difference.write if row.state == "quarantined"]
+        self.counts.quarantined += len(held)
         self.counts.retired += sum(len(work.difference.retire) for work in works)
         self.counts.entities += sum(1 for entity in entities if entity.id not in woven.before)
         self.counts.relations += sum(1 for relation in relations if relation.times.recorded_at >= woven.at)

@@ -1,7 +1,147 @@
 """Operations on sessions and time: what was said and done when."""
 
-from hydramem.memory.handle import Handle
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from datetime import timedelta
+from typing import get_args
+
+from hydramem.core.check import check_choices, check_name
+from hydramem.core.moments import moment, stretch
+from hydramem.core.results.said import Captured
+from hydramem.core.time import When, check_interval, now
+from hydramem.core.types import Chunk, ChunkKind
+from hydramem.ingest.session import SaidTurn, capture
+from hydramem.memory import arguments
+from hydramem.memory.reading import Reading
+from hydramem.memory.session import LiveSession
+from hydramem.memory.writing import Writing
+from hydramem.search import lists
+from hydramem.storage.changes import in_one_run
+from hydramem.storage.store import ChunkFilter
+from hydramem.verification.accepting import Accepting
 
 
-class Conversing(Handle):
+class Conversing(Writing, Reading):
     """What follows conversations and orders what happened."""
+
+    @contextmanager
+    def session(
+        self, name: str, *, private: bool = False, project: str | None = None
+    ) -> Iterator[LiveSession]:
+        """Open a conversation: what this context recalls is recorded as of use to it.
+
+        Nothing is written before something is said, recalled or remembered. A conversation of this name that
+        is there already goes on.
+
+        Args:
+            name: What it is called.
+            private: Keep its turns out of recall that leaves private memories out, and keep no query.
+            project: Namespace to write to; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: The name is blank, too long or no text.
+        """
+        live = LiveSession(
+            self, check_name(name, name="session"), private=private, project=self._name(project)
+        )
+        with self.during(live.name, private=private):
+            yield live
+        self._use().recalls.flush()
+
+    def during(self, session: str | None, *, private: bool = False) -> AbstractContextManager[None]:
+        """Have what this context recalls recorded for a session, by name; None has nothing recorded."""
+        return self._use().recalls.during(session, private=private)
+
+    @in_one_run()
+    def capture(
+        self,
+        session: str,
+        turns: Sequence[SaidTurn],
+        *,
+        private: bool = False,
+        project: str | None = None,
+    ) -> Captured:
+        """Keep what was said in a conversation, in order: both sides' words, never private reasoning.
+
+        Left out are blocks of recalled memory, an assistant's blocks such as `<think>`, and turns that hold
+        nothing else. The same words said twice are two turns.
+
+        Args:
+            session: Name of the conversation; its turns go on where they stopped.
+            turns: What was said, each with its author: user, assistant, or a name.
+            private: Keep the turns out of recall that leaves private memories out.
+            project: Namespace to write to; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: A field is wrong; nothing is written.
+        """
+        store = self._use()
+        accepting = Accepting(self._judge(project))
+        done = capture(
+            turns,
+            session,
+            target=self._target(project, accepting),
+            settings=store.config.memory,
+            turn_tokens=store.config.ingest.chunk_tokens,
+            private=private,
+        )
+        accepting.afterwards("capture", graph=store.graph, mirror=store.mirror)
+        return done
+
+    def timeline(
+        self,
+        start: When | None = None,
+        end: When | None = None,
+        *,
+        type: str | None = None,
+        entity: str | None = None,
+        kinds: Sequence[ChunkKind] = ("event", "fact", "note"),
+        relative_to: When | None = None,
+        include_private: bool = True,
+        limit: int = 50,
+        offset: int = 0,
+        project: str | None = None,
+    ) -> tuple[Chunk, ...]:
+        """List what happened, earliest first: events, and other memories that have a time.
+
+        Args:
+            start: From when, as 2024, 2024-05 or 2024-05-31, or in words: March 2024, last week.
+            end: Until when; a year, month, week or day counts to its end.
+            type: Only events of this type, such as release.
+            entity: Only what mentions this name or alias.
+            kinds: Kinds to list.
+            relative_to: The moment that words such as `last week` are taken from; now where not given.
+            include_private: Whether private memories are listed.
+            limit: Most rows to return.
+            offset: Rows to pass over.
+            project: Namespace to read; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: A time cannot be read, or it ends before it begins.
+            NotFoundError: No entity has that name.
+        """
+        store, name = self._use(), self._name(project)
+        at = now() if relative_to is None else moment(relative_to, name="relative_to")
+        first = None if start is None else stretch(start, name="start", at=at)[0]
+        last = None if end is None else stretch(end, name="end", at=at)
+        # What a filter takes is closed: the last moment of a day, not the first of the next.
+        until = last and (last[1] - timedelta(microseconds=1) if last[1] > last[0] else last[1])
+        check_interval(first, until, name="start, end")
+        where = ChunkFilter(
+            projects=(name,),
+            kinds=check_choices(kinds, get_args(ChunkKind), name="kinds"),
+            include_private=include_private,
+            happened_from=first,
+            happened_to=until,
+        )
+        mentioned = None
+        if entity is not None:
+            snapshot = store.snapshots.of(name)
+            mentioned = snapshot.nodes.ids[lists.find_entity(snapshot, entity)]
+        return store.graph.list_chunks(
+            where,
+            arguments.page(limit, offset),
+            event_type=type,
+            mentioning=mentioned,
+            by_time=True,
+        )

@@ -14,7 +14,7 @@ from hydramem.core.check import (
     check_share,
 )
 from hydramem.core.errors import NotFoundError
-from hydramem.core.results.recalled import Prompt, Recall
+from hydramem.core.results.recalled import Hit, Prompt, Recall
 from hydramem.core.results.tended import ProjectView
 from hydramem.core.results.written import Curated, DocumentView
 from hydramem.core.time import When, now
@@ -33,10 +33,15 @@ from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.search import lists
 from hydramem.search.deep import deepened
+from hydramem.search.opening import opening
 from hydramem.search.prime import prime
 from hydramem.search.search import recall
+from hydramem.search.view import View
 from hydramem.storage.curated import CuratedTarget
 from hydramem.storage.store import ChunkFilter
+
+# A curated file is long for one snippet, and belongs together.
+_SHARE, _OPENING_SHARE = 3, 2
 
 
 class Reading(Handle):
@@ -133,6 +138,7 @@ class Reading(Handle):
                 max_tokens=arguments.tokens(max_tokens),
                 reranker=self._reranker,
             )
+        store.recalls.note(query, [(hit.project, hit.id) for hit in found.hits])
         if not deep:
             return found
         seen = self._view(project, as_of, known_at, include_private=include_private)
@@ -140,50 +146,74 @@ class Reading(Handle):
 
     def prime(
         self,
-        query: str,
+        query: str | None = None,
         *,
         max_tokens: int = 1500,
         limit: int = 10,
         as_of: When | None = None,
         known_at: When | None = None,
         include_private: bool = True,
+        session: str | None = None,
         project: str | None = None,
     ) -> Prompt:
         """Return what bears on a question as one block for a prompt, escaped and within a token budget.
+
+        Without a question, what a session should start with: the curated files, what is known firmly, events
+        to come, and the entities that most turns around.
 
         It holds what the handle's own project knows and, where the call names a project, what that one
         knows, each snippet with its layer: agent- or project- and working, shared or verified. The same
         memory found in two layers comes once, at the more trusted.
 
         Args:
-            query: A question or words.
+            query: A question or words; a session's start where not given.
             max_tokens: Most tokens of the block.
             limit: Most snippets.
             as_of: What was true in the world at that time; now where not given.
             known_at: What the store believed at that time; what it believes now where not given.
             include_private: Whether private memories may be among them.
+            session: Name of the conversation that starts: it is shown the curated files as it was shown them
+                first, whatever changed.
             project: A namespace to read beside the handle's own.
 
         Raises:
             InvalidInputError: The project is blank or no text, or the query is blank or too long.
         """
         named = None if project is None else check_project(project)
-        return prime(
-            own=self._project,
-            named=named,
-            limit=check_count(limit, name="limit", most=self.config.search.max_limit),
-            max_tokens=check_count(max_tokens, name="max_tokens", most=arguments.MAX_TOKENS),
-            find=lambda name: (
-                self.recall(
-                    query,
-                    limit=limit,
-                    as_of=as_of,
-                    known_at=known_at,
-                    include_private=include_private,
-                    project=name,
-                ).hits
-            ),
-        )
+        recalls = self._use().recalls
+        asked = recalls.session if session is None else check_name(session, name="session")
+
+        def find(name: str) -> Sequence[Hit]:
+            if query is None:
+                seen = self._view(name, as_of, known_at, include_private=include_private)
+                return self._opening(seen, name, session=asked)
+            return self.recall(
+                query,
+                limit=limit,
+                as_of=as_of,
+                known_at=known_at,
+                include_private=include_private,
+                project=name,
+            ).hits
+
+        with recalls.during(None):  # what the block holds is of use, not all that was found
+            found = prime(
+                own=self._project,
+                named=named,
+                limit=check_count(limit, name="limit", most=self.config.search.max_limit),
+                max_tokens=check_count(max_tokens, name="max_tokens", most=arguments.MAX_TOKENS),
+                find=find,
+                share=_OPENING_SHARE if query is None else _SHARE,
+            )
+        if query is not None:
+            recalls.note(query, [(one.project, one.id) for one in found.snippets])
+        return found
+
+    def _opening(self, seen: View, project: str, *, session: str | None) -> tuple[Hit, ...]:
+        # The files tell of the user: where nothing private may be shown, they are none.
+        shown = seen.where.include_private
+        curated = self.curated(session=session, project=project) if shown else ()
+        return opening(curated=curated, seen=seen, graph=self._use().graph)
 
     def get(self, id: str) -> Chunk:
         """Return one chunk or memory, whatever its state.
@@ -323,4 +353,5 @@ class Reading(Handle):
             offset: Rows to pass over.
             project: Namespace to read; the handle's own where not given.
         """
+        self._use().recalls.flush()
         return self._use().graph.list_sessions(self._name(project), arguments.page(limit, offset))

@@ -25,9 +25,8 @@ _TRUST: tuple[str, ...] = get_args(Layer)
 
 # Of three snippets, two are of the project that the call names, as long as it has any.
 _NAMED_IN_A_ROW = 2
-# One snippet takes no more than this part of the block; a longer text is cut, one cut shorter than this
-# many tokens is left out.
-_SHARE = 3
+# One snippet takes no more than this part of the block; a longer text is cut, and left out where that
+# leaves fewer than so many tokens.
 _LEAST_TOKENS = 12
 _MOST_ATTRIBUTE = 200
 _CHARS_A_TOKEN = 8
@@ -46,6 +45,7 @@ def prime(
     limit: int,
     max_tokens: int,
     find: Callable[[str], Sequence[Hit]],
+    share: int = 3,
 ) -> Prompt:
     """Build the block.
 
@@ -54,11 +54,12 @@ def prime(
         named: The project that the call names; None where it names none.
         limit: Most snippets.
         max_tokens: Most tokens of the block.
-        find: Returns what a project holds on the question, best first.
+        find: Returns what a project holds on the question, or to start with; best first.
+        share: One snippet takes at most this part of the block: 3 for a third.
     """
     of_named = [] if named is None else [_Found(whose="project", hit=hit) for hit in find(named)]
     of_own = [] if named == own else [_Found(whose="agent", hit=hit) for hit in find(own)]
-    return _block(_once(_mixed(of_named, of_own))[:limit], max_tokens)
+    return _block(_once(_mixed(of_named, of_own))[:limit], max_tokens, share)
 
 
 def _mixed(named: Sequence[_Found], own: Sequence[_Found]) -> Iterator[_Found]:
@@ -83,13 +84,13 @@ def _trust(found: _Found) -> int:
     return _TRUST.index(found.hit.layer)
 
 
-def _block(found: Sequence[_Found], max_tokens: int) -> Prompt:
+def _block(found: Sequence[_Found], max_tokens: int, share: int) -> Prompt:
     lines: list[str] = []
     snippets: list[Snippet] = []
     room = max_tokens - count_tokens(_OPEN) - count_tokens(_CLOSE)
     for one in found:
         frame = count_tokens(_line(one, len(lines) + 1, "")) + 1
-        text, tokens = _cut(_said(one.hit), min(room - frame, max_tokens // _SHARE))
+        text, tokens = _cut(_said(one.hit), min(room - frame, max_tokens // share))
         if text:
             lines.append(_line(one, len(lines) + 1, text))
             snippets.append(_snippet(one))

@@ -42,15 +42,20 @@ def _gains(
 ) -> dict[str, float]:
     told = chunk.happened_at
     gains = {
-        "layer": settings.layer_weight * _LAYERS[chunk.layer],
+        "layer": settings.layer_weight * layer_gain(chunk),
         "date": settings.date_weight * (told is not None and any(dated.covers(told) for dated in dates)),
         "importance": settings.importance_weight * (chunk.importance - 0.5),
-        "recency": settings.recency_weight * _freshness(chunk, at),
+        "recency": settings.recency_weight * freshness(chunk, at),
     }
     return {name: gain * score for name, gain in gains.items() if gain}
 
 
-def _freshness(chunk: Chunk, at: datetime | None) -> float:
+def layer_gain(chunk: Chunk) -> float:
+    """Return by which share trust in a chunk raises what it counts."""
+    return _LAYERS[chunk.layer]
+
+
+def freshness(chunk: Chunk, at: datetime | None) -> float:
     """Return 1 for what is new, half of it every thirty days; a passage is as old as its reading."""
     if at is None:
         return 0.0

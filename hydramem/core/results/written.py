@@ -44,6 +44,7 @@ class Ingested:
 
     Attributes:
         quarantined: Chunks that are kept and listed, but not recalled: they give orders or hide something.
+        notes: What was left out of what was given, and why.
     """
 
     documents: int = 0
@@ -54,6 +55,7 @@ class Ingested:
     relations: int = 0
     quarantined: int = 0
     skipped: tuple[SkippedSource, ...] = ()
+    notes: tuple[str, ...] = ()
     seconds: float = 0.0
     verification: Decisions = field(default_factory=Decisions)
 

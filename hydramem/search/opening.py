@@ -1,0 +1,123 @@
+"""What a session should start with, before anything is asked: who and what it is about, and what is known.
+
+The curated files come first; then facts and notes worth most, events to come and the entities that the
+project turns around take turns.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, zip_longest
+
+from hydramem.core.ids import entity_key
+from hydramem.core.results.recalled import Hit
+from hydramem.core.results.written import Curated
+from hydramem.core.types import Chunk
+from hydramem.graph.view import Snapshot
+from hydramem.search.explore import neighbors
+from hydramem.search.overview import central
+from hydramem.search.trust import freshness, layer_gain
+from hydramem.search.view import View
+from hydramem.storage.store import GraphStore, Listing
+
+_LEAST_CONFIDENCE = 0.7
+_READ = 200
+_EVENTS = 3
+_ENTITIES = 4
+_RELATIONS = 4
+# A fact was stored as one; a note may be anything.
+_FACT_GAIN = 0.2
+
+
+def opening(*, curated: Sequence[Curated], seen: View, graph: GraphStore) -> tuple[Hit, ...]:
+    """Return what a project has to start with, most needed first.
+
+    Args:
+        curated: The project's curated files, each with the block that the session is shown.
+        seen: The project as it may be seen. Where private memories may not, entities are left out: what is
+            known of them may stem from those.
+        graph: Where memories and descriptions are read.
+    """
+    files = [_file(seen.snapshot.project, each) for each in curated if each.block]
+    facts = _facts(curated, seen, graph)
+    entities = _entities(seen, graph) if seen.where.include_private else ()
+    turns = zip_longest(facts[::2], facts[1::2], _events(seen, graph), entities)
+    return (*files, *(hit for hit in chain.from_iterable(turns) if hit is not None))
+
+
+def _file(project: str, file: Curated) -> Hit:
+    # The block opens with three lines for a prompt of its own.
+    body = file.block.split("\n", 3)[3]
+    name = file.path.replace("\\", "/").rsplit("/", 2)
+    return Hit(
+        id="/".join(name[1:]),
+        text=body,
+        score=1.0,
+        source=name[-1],
+        kind="note",
+        project=project,
+        layer="working",
+    )
+
+
+def _facts(curated: Sequence[Curated], seen: View, graph: GraphStore) -> list[Hit]:
+    """Return the newest facts and notes that are believed firmly, those worth most first."""
+    where = replace(seen.where, kinds=("fact", "note"), min_confidence=_LEAST_CONFIDENCE)
+    shown = {entry for file in curated for entry in file.entries}
+    rows = [row for row in graph.list_chunks(where, Listing(limit=_READ)) if row.text not in shown]
+    worth = {row.id: _worth(row, seen) for row in rows}
+    rows.sort(key=lambda row: (-worth[row.id], row.id))
+    return [_hit(row, worth[row.id]) for row in rows]
+
+
+def _worth(row: Chunk, seen: View) -> float:
+    gain = 1.0 + layer_gain(row) + _FACT_GAIN * (row.kind == "fact")
+    return row.importance * row.confidence * gain * (0.5 + 0.5 * freshness(row, seen.where.at))
+
+
+def _events(seen: View, graph: GraphStore) -> list[Hit]:
+    """Return the events that come next."""
+    where = replace(seen.where, kinds=("event",), happened_from=seen.where.at)
+    return [
+        _hit(row, row.importance) for row in graph.list_chunks(where, Listing(limit=_EVENTS), by_time=True)
+    ]
+
+
+def _hit(row: Chunk, score: float) -> Hit:
+    return Hit(
+        id=row.id,
+        text=row.text,
+        score=score,
+        source=row.source,
+        kind=row.kind,
+        project=row.project,
+        layer=row.layer,
+        author=row.author,
+        happened_at=row.happened_at,
+    )
+
+
+def _entities(seen: View, graph: GraphStore) -> Iterator[Hit]:
+    """Yield the entities that most turns around, with what is known of each."""
+    snapshot = seen.snapshot
+    for each in central(by="pagerank", type=None, limit=_ENTITIES, seen=seen):
+        id = _id(snapshot, each.entity)
+        row = next(iter(graph.entities([id])), None) if id else None
+        around = neighbors(each.entity, depth=1, limit=_RELATIONS, seen=seen) if id else ()
+        known = [f"{each.entity} ({each.type})"]
+        known += [row.description] if row is not None and row.description else []
+        known += [str(step) for neighbor in around for step in neighbor.via]
+        if row is not None and len(known) > 1:
+            yield Hit(
+                id=row.id,
+                text="\n".join(known),
+                score=each.pagerank,
+                source="graph",
+                kind="fact",
+                project=snapshot.project,
+                layer="working",
+            )
+
+
+def _id(snapshot: Snapshot, name: str) -> str | None:
+    node = snapshot.find(entity_key(name))
+    return None if node is None else snapshot.nodes.ids[node]
