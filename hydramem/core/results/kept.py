@@ -1,0 +1,48 @@
+"""What keeping the memory returns: undo, dump and load."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dumped:
+    """A memory as files.
+
+    Attributes:
+        folder: Where they are.
+        rows: Lines by file.
+        bytes: Size of all files together.
+        projects: The projects that they hold rows of.
+        vectors: Whether the vectors are there.
+        signed: Whether the manifest is signed.
+    """
+
+    folder: str
+    rows: Mapping[str, int]
+    bytes: int
+    projects: tuple[str, ...]
+    vectors: bool
+    signed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """What loading a dump did.
+
+    Attributes:
+        folder: The dump.
+        written: Rows that were not there, by file.
+        unchanged: Rows that were there and are the same, by file.
+        differing: Rows that were there and differ, by file; they were left as they are.
+        left: Ids of some of those.
+        embedded: Vectors that were made anew.
+        notes: What is to be known of it, one sentence each.
+    """
+
+    folder: str
+    written: Mapping[str, int]
+    unchanged: Mapping[str, int]
+    differing: Mapping[str, int]
+    left: tuple[str, ...] = ()
+    embedded: int = 0
+    notes: tuple[str, ...] = ()

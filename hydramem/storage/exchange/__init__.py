@@ -1,0 +1,1 @@
+"""A memory as files: dump writes them, load reads them back into either engine, without loss."""

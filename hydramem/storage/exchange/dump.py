@@ -1,0 +1,222 @@
+"""Dump: everything that the graph holds, as sorted JSON lines in a new folder that is whole or not there.
+
+Two dumps of the same memory have the same bytes, whichever engine holds it.
+"""
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
+from hydramem.core.results.kept import Dumped
+from hydramem.storage.durable import sync_folder
+from hydramem.storage.exchange.layout import MANIFEST, PARTS, VECTORS, Part
+from hydramem.storage.exchange.lines import to_line
+from hydramem.storage.exchange.manifest import FileEntry, Manifest, signed, text
+from hydramem.storage.exchange.vectors import vector_line
+from hydramem.storage.outbox import Mirror
+from hydramem.storage.repair import Progress
+from hydramem.storage.schema import CHUNK
+from hydramem.storage.store import GraphStore, Vector, VectorStore
+
+_BATCH = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a dump is to hold.
+
+    Attributes:
+        projects: Only these; all where none is named.
+        vectors: The vectors to write as well; None writes none.
+        embedder: Fingerprint of the store's embedder.
+        dimension: Length of its vectors.
+        created_by: Program and version, for the manifest.
+        key: Signs the manifest; None leaves it unsigned.
+    """
+
+    projects: tuple[str, ...] = ()
+    vectors: VectorStore | None = None
+    embedder: str
+    dimension: int
+    created_by: str
+    key: bytes | None = None
+
+
+def dump(
+    graph: GraphStore, folder: Path, wish: Wish, *, mirror: Mirror, progress: Progress | None = None
+) -> Dumped:
+    """Write everything into a new folder; it appears when it is whole.
+
+    Writers wait until the rows are written, so that what the files say was true at one moment; reads go on.
+
+    Args:
+        graph: The truth.
+        folder: Where to; it must be empty, or not there.
+        wish: What to write.
+        mirror: Holds the writers.
+        progress: Told of rows written and rows to write.
+
+    Raises:
+        InvalidInputError: The folder holds something.
+        NotFoundError: A project that was named holds nothing.
+        StorageError: A store cannot be read, or the folder cannot be written; nothing is left there.
+    """
+    with _new_folder(folder) as partial:
+        with mirror.one_writer:
+            if wish.vectors is not None:
+                mirror.drain()  # what the vectors have not heard yet would be written as they have it
+            _check_projects(graph, wish.projects)
+            writing = _Writing(partial, graph, wish, progress)
+            files = writing.all_parts()
+        manifest = Manifest(
+            created_by=wish.created_by,
+            embedder=wish.embedder,
+            dimension=wish.dimension,
+            vectors=wish.vectors is not None,
+            projects=tuple(sorted(writing.projects)),
+            files=files,
+        )
+        if wish.key is not None:
+            manifest = signed(manifest, wish.key)
+        _write_file(partial / MANIFEST, text(manifest))
+    return Dumped(
+        folder=str(folder),
+        rows={entry.name.removesuffix(".jsonl"): entry.rows for entry in files},
+        bytes=sum(entry.bytes for entry in files),
+        projects=manifest.projects,
+        vectors=manifest.vectors,
+        signed=manifest.signature is not None,
+    )
+
+
+def _check_projects(graph: GraphStore, names: Sequence[str]) -> None:
+    if names and (unknown := set(names) - {view.name for view in graph.projects()}):
+        raise NotFoundError(f"{min(unknown)!r}: no project of this name holds anything")
+
+
+@contextmanager
+def _new_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder beside the one that is wanted, and put it in its place once it is filled."""
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InvalidInputError(f"{folder}: is there already and holds something; name a new folder")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise StorageError(f"{folder}: cannot be made: {error.strerror or error}") from error
+    try:
+        yield partial
+        sync_folder(partial)
+        if folder.exists():
+            folder.rmdir()
+        partial.rename(folder)
+        sync_folder(folder.parent)
+    except OSError as error:
+        raise StorageError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)  # it is gone from here where it was renamed
+
+
+def _write_file(file: Path, data: bytes) -> None:
+    with file.open("xb") as out:
+        out.write(data)
+        out.flush()
+        os.fsync(out.fileno())
+
+
+class _LineFile:
+    """A file of lines in the making, hashed on the way."""
+
+    def __init__(self, file: Path) -> None:
+        self._name = file.name
+        self._out: BinaryIO = file.open("xb")
+        self._digest = hashlib.sha256()
+        self._rows = self._bytes = 0
+
+    def write(self, lines: Sequence[bytes]) -> None:
+        """Append lines."""
+        data = b"".join(lines)
+        self._out.write(data)
+        self._digest.update(data)
+        self._rows += len(lines)
+        self._bytes += len(data)
+
+    def finish(self) -> FileEntry:
+        """Make the file last, and say what it holds."""
+        with self._out:
+            self._out.flush()
+            os.fsync(self._out.fileno())
+        return FileEntry(name=self._name, rows=self._rows, bytes=self._bytes, sha256=self._digest.hexdigest())
+
+
+class _Writing:
+    """The files of one dump, written part by part."""
+
+    def __init__(self, folder: Path, graph: GraphStore, wish: Wish, progress: Progress | None) -> None:
+        self._folder = folder
+        self._graph = graph
+        self._wish = wish
+        self._progress = progress
+        self._done = 0
+        self._total = _estimate(graph)
+        # Ids of the nodes dumped, kept only where some are left out: what names those is left out too.
+        self._kept: dict[str, set[str]] = {}
+        self.projects: set[str] = set()
+
+    def all_parts(self) -> tuple[FileEntry, ...]:
+        """Write every file but the manifest."""
+        return tuple(entry for part in PARTS for entry in self._part(part))
+
+    def _part(self, part: Part) -> Iterator[FileEntry]:
+        lines = _LineFile(self._folder / part.file)
+        name, vectors = VECTORS.get(part.table.name), self._vectors(part)
+        beside = None if name is None or vectors is None else _LineFile(self._folder / f"{name}.jsonl")
+        for batch in self._graph.scan(part.table, _BATCH):
+            wanted = {part.order(row): row for row in batch if self._wanted(part, row)}
+            rows = [wanted[key] for key in sorted(wanted)]
+            lines.write([to_line(part.table, row) for row in rows])
+            if beside is not None and vectors is not None:
+                held = vectors([row.id for row in rows])
+                beside.write([vector_line(row.id, held[row.id]) for row in rows if row.id in held])
+            self.projects.update(row.project for row in rows if hasattr(row, "project"))
+            self._report(len(batch))
+        yield lines.finish()
+        if beside is not None:
+            yield beside.finish()
+
+    def _wanted(self, part: Part, row: Any) -> bool:
+        chosen = self._wish.projects
+        if not chosen:
+            return True
+        if getattr(row, "project", chosen[0]) not in chosen:
+            return False
+        if any(id not in self._kept.get(table, ()) for _, table, id in part.referred(row)):
+            return False
+        if part.is_node:
+            self._kept.setdefault(part.table.name, set()).add(row.id)
+        return True
+
+    def _vectors(self, part: Part) -> Callable[[Sequence[str]], Mapping[str, Vector]] | None:
+        store = self._wish.vectors
+        if store is None:
+            return None
+        return store.vectors if part.table is CHUNK else store.entity_vectors
+
+    def _report(self, rows: int) -> None:
+        self._done += rows
+        if self._progress is not None:
+            self._progress(self._done, max(self._done, self._total))
+
+
+def _estimate(graph: GraphStore) -> int:
+    """Return about how many rows there are: counts leave out what is not active."""
+    counts = graph.counts()
+    nodes = counts.documents + counts.chunks + counts.entities + counts.sessions + counts.changes
+    return nodes + counts.relations + counts.mentions + counts.links

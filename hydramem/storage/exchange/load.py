@@ -1,0 +1,226 @@
+"""Load: what a dump holds and the store does not is written, in batches, after all of it was checked.
+
+A row that is there already is never changed, so that loading again, after a kill or for good measure, adds
+what is missing and nothing else.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from hydramem.core.results.kept import Loaded
+from hydramem.core.types import Entity
+from hydramem.storage.exchange.check import Checked, check
+from hydramem.storage.exchange.layout import PARTS, Key, Part
+from hydramem.storage.exchange.lines import rows_of
+from hydramem.storage.exchange.standing import by_ids, standing
+from hydramem.storage.exchange.vectors import VectorsInStep
+from hydramem.storage.outbox import Embed, worth_a_vector
+from hydramem.storage.planned import batches
+from hydramem.storage.repair import Progress
+from hydramem.storage.schema import CHUNK, ENTITY
+from hydramem.storage.store import GraphStore, Vector, Write, indexed_text
+
+Commit = Callable[[Write, Mapping[str, Vector]], None]
+"""Commits a write, with the vectors of its rows by id."""
+
+_BATCH = 1000
+# Texts are embedded between two writes: a kill loses no more than these.
+_BATCH_EMBEDDED = 128
+_MOST_LEFT = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """The store that a dump is loaded into.
+
+    Attributes:
+        commit: Writes to it.
+        one_writer: The writer lock.
+        embed: Makes the vectors that the dump does not bring.
+        embedder: Fingerprint of the store's embedder; the dump's vectors serve where theirs is the same.
+        dimension: Length of its vectors.
+    """
+
+    graph: GraphStore
+    commit: Commit
+    one_writer: AbstractContextManager[object]
+    embed: Embed
+    embedder: str
+    dimension: int
+
+
+def load(folder: Path, place: Place, *, key: bytes | None = None, progress: Progress | None = None) -> Loaded:
+    """Write what a dump holds and the store does not.
+
+    Args:
+        folder: The dump.
+        place: The store.
+        key: Checks the dump's signature; None where it has none.
+        progress: Told of rows done and rows to do.
+
+    Raises:
+        InvalidInputError: The dump is damaged, changed or not one; nothing is written.
+        SchemaError: A newer version wrote it; nothing is written.
+        ModelError: The embedder failed; what was loaded stays, and loading again goes on from there.
+        StorageError: A store failed; the same.
+    """
+    checked = check(folder, key=key)
+    loading = _Loading(checked, place, progress)
+    for part in PARTS:
+        loading.load(part)
+    loading.recount()
+    return loading.result()
+
+
+@dataclass(slots=True)
+class _Tally:
+    """How the rows of a part fared."""
+
+    written: int = 0
+    unchanged: int = 0
+    differing: int = 0
+
+
+class _Loading:
+    """One load on its way, part by part."""
+
+    def __init__(self, checked: Checked, place: Place, progress: Progress | None) -> None:
+        self._checked = checked
+        self._place = place
+        self._progress = progress
+        self._done = 0
+        manifest = checked.manifest
+        same = (manifest.embedder, manifest.dimension) == (place.embedder, place.dimension)
+        self._brings_vectors = manifest.vectors and same
+        self._tallies = {part.name: _Tally() for part in PARTS}
+        self._met: set[str] = set()
+        self._left: list[str] = []
+        # As the dump has them: when the store's own were first and last seen may have to move.
+        self._differing_entities: dict[str, tuple[datetime, datetime]] = {}
+        self._embedded = 0
+
+    def load(self, part: Part) -> None:
+        """Write the rows of a part that are not there."""
+        rows = (row for _, row in rows_of(part, self._checked.folder))
+        embeds = part.table is CHUNK and not self._brings_vectors
+        held = standing(part, self._place.graph, self._met)
+        brought = self._brought(part)
+        while batch := list(islice(rows, _BATCH_EMBEDDED if embeds else _BATCH)):
+            there = held([part.order(row) for row in batch])
+            self._compare(part, batch, there)
+            missing = [row for row in batch if part.order(row) not in there]
+            self._write(part, missing, brought(batch))
+            self._report(len(batch))
+
+    def _brought(self, part: Part) -> Callable[[Sequence[Any]], Mapping[str, Vector]]:
+        file = self._checked.vectors_file(part) if self._brings_vectors else None
+        if file is None:
+            return lambda rows: {}
+        in_step = VectorsInStep(file, self._place.dimension)
+        return lambda rows: in_step.of([row.id for row in rows])
+
+    def _compare(self, part: Part, batch: Sequence[Any], there: Mapping[Key, Any]) -> None:
+        tally = self._tallies[part.name]
+        if there:
+            self._met.add(part.table.name)
+        differing = [row for row in batch if there.get(part.order(row), row) != row]
+        tally.differing += len(differing)
+        tally.unchanged += len(there) - len(differing)
+        for row in differing:
+            if len(self._left) < _MOST_LEFT:
+                self._left.append(f"{part.name}: {' '.join(map(str, part.order(row)))}")
+            if part.table is ENTITY:
+                self._differing_entities[row.id] = (row.first_seen, row.last_seen)
+
+    def _write(self, part: Part, rows: Sequence[Any], brought: Mapping[str, Vector]) -> None:
+        vectors = self._vectors(part, rows, brought)
+        with self._place.one_writer:
+            # Others may have written meanwhile: what is there now is theirs.
+            look = by_ids(part, self._place.graph)
+            taken = look([part.order(row) for row in rows]) if look is not None else {}
+            left = [row for row in rows if part.order(row) not in taken]
+            if left:
+                self._place.commit(_write_of(part, left), vectors)
+        self._tallies[part.name].written += len(left)
+
+    def _vectors(self, part: Part, rows: Sequence[Any], brought: Mapping[str, Vector]) -> dict[str, Vector]:
+        """Return the vectors of rows: brought by the dump, or made now."""
+        texts: dict[str, str] = {}
+        if part.table is CHUNK:
+            texts = {row.id: indexed_text(row) for row in rows}
+        elif part.table is ENTITY:
+            texts = {row.id: row.name for row in rows if worth_a_vector(row.mention_count)}
+        given = {row.id: brought[row.id] for row in rows if part.is_node and row.id in brought}
+        return {**given, **self._embed({id: text for id, text in texts.items() if id not in given})}
+
+    def _embed(self, texts: Mapping[str, str]) -> dict[str, Vector]:
+        self._embedded += len(texts)
+        return dict(zip(texts, self._place.embed(list(texts.values())), strict=True)) if texts else {}
+
+    def recount(self) -> None:
+        """Count anew what is derived of entities that both sides know: their mentions are of both now."""
+        graph, place = self._place.graph, self._place
+        for ids in batches(self._differing_entities, _BATCH_EMBEDDED):
+            with place.one_writer:
+                before = graph.entities(ids)
+                after = [self._counted(row, _active_mentions(row.id, graph)) for row in before]
+                changed = [row for row, old in zip(after, before, strict=True) if row != old]
+                worth = {row.id: row.name for row in changed if worth_a_vector(row.mention_count)}
+                if changed:
+                    write = Write(changes=(), entities=tuple(changed), verbatim=True)
+                    place.commit(write, self._embed(worth))
+
+    def _counted(self, row: Entity, mentions: int) -> Entity:
+        first, last = self._differing_entities[row.id]
+        return replace(
+            row,
+            mention_count=mentions,
+            first_seen=min(first, row.first_seen),
+            last_seen=max(last, row.last_seen),
+        )
+
+    def _report(self, rows: int) -> None:
+        self._done += rows
+        if self._progress is not None:
+            self._progress(self._done, self._checked.rows)
+
+    def result(self) -> Loaded:
+        """Say what was done."""
+        tallies = self._tallies
+        return Loaded(
+            folder=str(self._checked.folder),
+            written={name: tally.written for name, tally in tallies.items()},
+            unchanged={name: tally.unchanged for name, tally in tallies.items()},
+            differing={name: tally.differing for name, tally in tallies.items()},
+            left=tuple(self._left),
+            embedded=self._embedded,
+            notes=self._notes(),
+        )
+
+    def _notes(self) -> tuple[str, ...]:
+        manifest = self._checked.manifest
+        notes = list[str]()
+        if manifest.vectors and not self._brings_vectors:
+            notes.append(
+                f"the dump's vectors are of {manifest.embedder}, the store's of {self._place.embedder}: "
+                "they were made anew"
+            )
+        if any(tally.differing for tally in self._tallies.values()):
+            notes.append("rows that were there and differ were left as they are; `left` names some")
+        return tuple(notes)
+
+
+def _write_of(part: Part, rows: Sequence[Any]) -> Write:
+    # A part has the name of the field of `Write` that its rows go to.
+    written: dict[str, Any] = {part.name: tuple(rows)}
+    return replace(Write(changes=(), verbatim=True), **written)
+
+
+def _active_mentions(entity: str, graph: GraphStore) -> int:
+    chunks = [mention.chunk for mention in graph.mentioned([entity])]
+    return sum(row.state == "active" for row in graph.chunks(chunks))

@@ -1,0 +1,159 @@
+"""The manifest of a dump: what it holds, the hash of each file, and a signature where a key was given."""
+
+import hashlib
+import hmac
+import json
+import stat
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hydramem.core.errors import InvalidInputError, SchemaError
+from hydramem.storage.exchange.layout import FORMAT, MANIFEST, VERSION
+from hydramem.storage.schema import SCHEMA_VERSION
+
+_MOST_BYTES = 2**20 * 16
+_PIECE = 2**20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileEntry:
+    """A file of a dump.
+
+    Attributes:
+        rows: Its lines.
+        sha256: Hash of its bytes, in hex.
+    """
+
+    name: str
+    rows: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a dump holds. It has no time in it: the same memory gives the same bytes.
+
+    Attributes:
+        format: Always `hydramem-dump`.
+        version: Of the format.
+        schema: Version of the rows.
+        created_by: Program and version that wrote it.
+        embedder: Fingerprint of the embedder of the store; vectors serve a store of the same one.
+        dimension: Length of a vector.
+        vectors: Whether the vectors are here.
+        projects: The projects that hold rows.
+        signature: HMAC-SHA256, in hex, of this file without this line; null where it is not signed.
+    """
+
+    format: str = FORMAT
+    version: int = VERSION
+    schema: int = SCHEMA_VERSION
+    created_by: str
+    embedder: str
+    dimension: int
+    vectors: bool
+    projects: tuple[str, ...]
+    files: tuple[FileEntry, ...]
+    signature: str | None = None
+
+    @property
+    def entries(self) -> dict[str, FileEntry]:
+        """The files by name."""
+        return {entry.name: entry for entry in self.files}
+
+
+def text(manifest: Manifest) -> bytes:
+    """Write a manifest as it stands in its file."""
+    return json.dumps(asdict(manifest), indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def signed(manifest: Manifest, key: bytes) -> Manifest:
+    """Return a manifest with its signature; the hashes in it vouch for every other file."""
+    return replace(manifest, signature=_signature(manifest, key))
+
+
+def _signature(manifest: Manifest, key: bytes) -> str:
+    return hmac.new(key, text(replace(manifest, signature=None)), hashlib.sha256).hexdigest()
+
+
+def check_signature(manifest: Manifest, key: bytes | None, place: Path) -> None:
+    """Raise InvalidInputError where a signature is missing, wrong, or cannot be checked for want of a key."""
+    if key is None:
+        if manifest.signature is not None:
+            raise InvalidInputError(
+                f"{place}: is signed; name the environment variable that holds its key (sign_key_env)"
+            )
+    elif manifest.signature is None:
+        raise InvalidInputError(f"{place}: is not signed, and a key was named to check it with")
+    elif not hmac.compare_digest(manifest.signature.encode(), _signature(manifest, key).encode()):
+        raise InvalidInputError(f"{place}: its signature does not fit: another key, or it was changed")
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest of a dump.
+
+    Raises:
+        InvalidInputError: The folder is no dump, or its manifest is damaged.
+        SchemaError: A newer version wrote it.
+    """
+    place = folder / MANIFEST
+    if not folder.is_dir() or not place.exists():
+        raise InvalidInputError(f"{folder}: is no dump; it has no {MANIFEST}")
+    if not is_plain_file(place) or place.stat().st_size > _MOST_BYTES:
+        raise InvalidInputError(f"{place}: is no manifest of a dump")
+    try:
+        values = json.loads(place.read_bytes().decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{place}: not JSON: {str(error)[:200]}") from error
+    if not isinstance(values, dict) or values.get("format") != FORMAT:
+        raise InvalidInputError(f"{place}: is no manifest of a {FORMAT}")
+    for name, known in (("version", VERSION), ("schema", SCHEMA_VERSION)):
+        found = values.get(name)
+        if isinstance(found, int) and found > known:
+            raise SchemaError(
+                f"{place}: has {name} {found}, this HydraMem reads up to {known}; use a newer one"
+            )
+    return _made(values, place)
+
+
+def _made(values: dict[str, Any], place: Path) -> Manifest:
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        manifest: Manifest = TypeAdapter(Manifest).validate_python(values)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(map(str, problem["loc"]))
+        raise InvalidInputError(f"{place}: {where}: {problem['msg']}") from error
+    return manifest
+
+
+def is_plain_file(path: Path) -> bool:
+    """Say whether a path is a file itself: no link out of the folder, no pipe that would never end."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def check_file(folder: Path, entry: FileEntry) -> None:
+    """Check that a file is the one that was written.
+
+    Raises:
+        InvalidInputError: It is gone, truncated or changed.
+    """
+    file = folder / entry.name
+    if not is_plain_file(file):
+        raise InvalidInputError(f"{file}: is missing, or is not a plain file")
+    size = file.stat().st_size
+    if size != entry.bytes:
+        what = "truncated" if size < entry.bytes else "changed since it was written"
+        raise InvalidInputError(f"{file}: has {size:,} of {entry.bytes:,} bytes: the dump is {what}")
+    digest = hashlib.sha256()
+    with file.open("rb") as data:
+        while piece := data.read(_PIECE):
+            digest.update(piece)
+    if digest.hexdigest() != entry.sha256:
+        raise InvalidInputError(f"{file}: was changed since it was written: its hash is not the manifest's")
