@@ -255,8 +255,10 @@ def _in_step(
     old = [note.id for note in _notes(place, target.graph) if note.text in removed] if removed else []
     if old:
         forget(old)
+    # Word for word: an entry that says what another note says is still an entry of this file.
+    settings = replace(place.settings, cognitive=False)
     made = [
-        remember(Draft(text=entry, kind="note", source=source), target=target, settings=place.settings)
+        remember(Draft(text=entry, kind="note", source=source), target=target, settings=settings)
         for entry in shown.entries
     ]
     new = tuple(one.id for one in made if one.created)

@@ -1,58 +1,42 @@
-"""Remember: one memory, with the entities it mentions and the relations it states, in one transaction."""
+"""Remember: memories are screened, classified, set against those they touch, and stored in one transaction.
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import datetime
-from itertools import count
+After CrewAI's encoding flow and A-MEM (Xu et al., 2025). A model, where one is configured, is asked before
+the writer lock is taken; under it, what it decided on is read again, and rules decide where that changed.
+What fails costs the enrichment, never the memory.
+"""
 
-from hydramem.core.check import check_name
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
 from hydramem.core.config import MemoryConfig
-from hydramem.core.errors import InvalidInputError
-from hydramem.core.ids import memory_id, session_id, turn_id
 from hydramem.core.results.written import Remembered
-from hydramem.core.time import check_interval, now
-from hydramem.core.tokens import count_tokens
-from hydramem.core.types import Chunk, ChunkKind, Session, Times
-from hydramem.ingest.extract.found import Found
-from hydramem.ingest.extract.rules import Passage, extract
-from hydramem.ingest.screen.screen import QUARANTINED_FOR, Screened, screen
+from hydramem.core.time import now
+from hydramem.core.types import Chunk, Usage
+from hydramem.ingest.around import Around, candidates, look_around
+from hydramem.ingest.classify import Classified, classify
+from hydramem.ingest.consolidate import CandidateMemory, Plan, Telling, compare, decide, telling_of
+from hydramem.ingest.draft import Draft, Taken, chunk_of, take
+from hydramem.ingest.enact import Enacted, Touching, enact, ending, merge_known, still
+from hydramem.ingest.encoding import Encoding
+from hydramem.ingest.placing import place, session_row
 from hydramem.ingest.target import Target
-from hydramem.ingest.weave import Woven, relate, weave
-from hydramem.storage.changes import record
-from hydramem.storage.outbox import worth_a_vector
-from hydramem.storage.store import GraphStore, Write, indexed_text
+from hydramem.ingest.think import NO_MODELS, Models, Thought, think, told_of
+from hydramem.ingest.vocabulary import vocabulary
+from hydramem.storage.changes import current_run, in_one_run
+from hydramem.storage.jobs import job
+from hydramem.storage.store import Vector, VectorStore, indexed_text
 
-# Generations of one text that are looked up at once; nearly always the first is the answer.
-_LOOK_AHEAD = 4
+__all__ = ["Draft", "Models", "remember", "remember_all"]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """A memory as a caller gives it; fields as in `Chunk`, `session` by name."""
-
-    text: str
-    kind: ChunkKind
-    source: str = ""
-    author: str | None = None
-    session: str | None = None
-    scope: str = "/"
-    categories: tuple[str, ...] = ()
-    importance: float = 0.5
-    confidence: float = 1.0
-    happened_at: datetime | None = None
-    valid_from: datetime | None = None
-    valid_to: datetime | None = None
-    expires_at: datetime | None = None
-    private: bool = False
+_BATCH_CANDIDATES = 10
 
 
 def remember(
-    draft: Draft,
-    *,
-    target: Target,
-    settings: MemoryConfig,
+    draft: Draft, *, target: Target, settings: MemoryConfig, models: Models = NO_MODELS
 ) -> Remembered:
-    """Store a memory; an equal current one is returned instead of stored twice.
+    """Store a memory; one that is known is returned instead of stored twice, one that ends others ends them.
 
     Blocks of recalled memory in it are left out: memory does not feed on itself. What gives orders to the
     model that reads it, or hides something, is stored quarantined, and nothing is made of it in the graph.
@@ -60,140 +44,246 @@ def remember(
     Args:
         draft: What to remember.
         target: Where to store it.
-        settings: What is accepted.
+        settings: What is accepted, and how it is encoded.
+        models: What classifies and consolidates; rules where there is none.
 
     Raises:
         InvalidInputError: A field is wrong, or nothing but recalled memory; nothing is written.
     """
-    _check(draft)
-    screened = screen(draft.text, settings)
-    draft = replace(draft, text=screened.text)
-    found = _found(draft, screened)
-    # The model works before the writer lock is taken: others write meanwhile.
-    vector = target.embed([indexed_text(_chunk(draft, "", target.project, 0, now(), screened))])[0]
-    with target.one_writer:
-        at = now()
-        id, position = _place(draft, target.project, target.graph)
-        if known := target.graph.chunks([id]):
-            return _remembered(known[0], screened, created=False)
-        chunk = _chunk(draft, id, target.project, position, at, screened)
-        woven = weave([(id, found)], target=target, at=at)
-        named = target.embed_by_id({row.id: row.name for row in woven.crossing(worth_a_vector)})
-        target.commit(_write(draft, chunk, woven, target), {id: vector} | named)
-    active = chunk.state == "active"
-    extracted = ("extract",) if active else ()
-    verified = ("verify",) if active and target.accept else ()
-    return replace(
-        _remembered(chunk, screened, created=True),
-        entities=tuple(entity.name for entity in woven.entities),
-        steps=("screen", *extracted, "embed", *verified, "store"),
-    )
+    taken = take([draft], settings)
+    return remember_all(taken, target=target, settings=settings, models=models)[0]
 
 
-def _remembered(chunk: Chunk, screened: Screened, *, created: bool) -> Remembered:
-    return Remembered(
-        id=chunk.id, created=created, state=chunk.state, reasons=screened.reasons, masked=screened.masked
-    )
+@in_one_run()
+def remember_all(
+    taken: Sequence[Taken], *, target: Target, settings: MemoryConfig, models: Models = NO_MODELS
+) -> tuple[Remembered, ...]:
+    """Store memories that were checked, in one transaction; results in their order.
 
+    Each sees those before it as if they were stored.
 
-def _found(draft: Draft, screened: Screened) -> Found:
-    if screened.state != "active":
-        return Found()
-    return extract([Passage(text=draft.text, author=draft.author)])[0]
-
-
-def _check(draft: Draft) -> None:
-    for name in ("source", "author", "session"):
-        if value := getattr(draft, name):
-            check_name(value, name=name)
-    check_interval(draft.valid_from, draft.valid_to, name="valid_from, valid_to")
-    if draft.kind == "passage":
-        raise InvalidInputError("kind: a passage belongs to a document; ingest it, or remember a note")
-    if draft.kind == "turn" and draft.session is None:
-        raise InvalidInputError("session: a turn belongs to one; name it")
-    if draft.kind == "event" and draft.happened_at is None:
-        raise InvalidInputError("happened_at: an event has a time; give it, or remember a note")
-
-
-def _place(draft: Draft, project: str, graph: GraphStore) -> tuple[str, int]:
-    """Return the id of the memory and its place in its session.
-
-    A turn is always new. Any other text has the id of its current life where it has one, else of the
-    next: what was forgotten stays in history beside what is asserted again.
+    Args:
+        taken: The memories.
+        target: Where to store them.
+        settings: How they are encoded.
+        models: What classifies and consolidates; rules where there is none.
     """
-    if draft.kind == "turn" and draft.session is not None:
-        session = session_id(project, draft.session)
-        position = graph.last_position(session) + 1
-        return turn_id(session, position), position
-    lives = _lives(draft, project)
-    while True:
-        ids = [next(lives) for _ in range(_LOOK_AHEAD)]
-        states = {chunk.id: chunk.state for chunk in graph.chunks(ids)}
-        for id in ids:
-            if states.get(id, "active") in ("active", "quarantined"):
-                return id, 0
+    at = now()
+    # The model works before the writer lock is taken: others write meanwhile.
+    vectors = target.embed([indexed_text(chunk_of(one, project=target.project, at=at)) for one in taken])
+    with target.looking() as near:
+        thoughts = [
+            think(one, vector, target=target, near=near, settings=settings, models=models)
+            for one, vector in zip(taken, vectors, strict=True)
+        ]
+        with target.one_writer:
+            encoding = Encoding(operation="remember", target=target, at=now())
+            settling = _Settling(encoding, near, settings)
+            done = [settling.settle(*each) for each in zip(taken, vectors, thoughts, strict=True)]
+            encoding.commit()
+    return tuple(_told(each, encoding, target) for each in done)
 
 
-def _lives(draft: Draft, project: str) -> Iterator[str]:
-    when = draft.happened_at or draft.valid_from
-    for generation in count():
-        yield memory_id(project, draft.scope, draft.kind, draft.text, when, generation)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Settled:
+    """What became of one memory, and how it came about."""
+
+    taken: Taken
+    enacted: Enacted
+    steps: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
 
 
-def _chunk(draft: Draft, id: str, project: str, position: int, at: datetime, screened: Screened) -> Chunk:
-    return Chunk(
-        id=id,
-        project=project,
-        text=draft.text,
-        kind=draft.kind,
-        session=None if draft.session is None else session_id(project, draft.session),
-        position=position,
-        tokens=count_tokens(draft.text),
-        source=draft.source or draft.session or draft.kind,
-        source_type="session" if draft.session else "remember",
-        author=draft.author,
-        private=draft.private,
-        scope=draft.scope,
-        categories=draft.categories,
-        importance=draft.importance,
-        confidence=draft.confidence,
-        happened_at=draft.happened_at,
-        expires_at=draft.expires_at,
-        times=Times(recorded_at=at, valid_from=draft.valid_from, valid_to=draft.valid_to),
-        state=screened.state,
-        vector_state="ready",
-        metadata={QUARANTINED_FOR: list(screened.reasons)} if screened.state == "quarantined" else {},
+class _Settling:
+    """Finds for one memory after the other what becomes of it; the writer lock is held."""
+
+    def __init__(self, encoding: Encoding, near: VectorStore | None, settings: MemoryConfig) -> None:
+        self._encoding = encoding
+        self._target = encoding.target
+        self._near = near
+        self._settings = settings
+        self._vectors: dict[str, Vector] = {}
+
+    def settle(self, taken: Taken, vector: Vector, thought: Thought) -> _Settled:
+        """Add the rows of one memory to the write."""
+        cognitive = self._settings.cognitive and taken.active and taken.draft.kind != "turn"
+        around = self._around(taken, vector, thought) if cognitive else Around(rows={})
+        filed = thought.classified or (self._classify(taken, around) if cognitive else None)
+        if filed is not None:
+            taken = replace(taken, draft=_filed(taken.draft, filed))
+        steps = ("classify",) if filed is not None and filed.steps else ()
+        enacted, consolidated = self._consolidate(taken, vector, around, thought, cognitive=cognitive)
+        settled = _Settled(
+            taken=taken,
+            enacted=enacted,
+            steps=(*steps, *(("consolidate",) if consolidated else ())),
+            pending=self._later(enacted) if cognitive else (),
+            notes=(*(filed.notes if filed else ()), *thought.notes, *enacted.notes),
+            usage=thought.usage,
+        )
+        if enacted.row.id in self._encoding.rows and enacted.created:
+            self._vectors[enacted.row.id] = vector
+        return settled
+
+    def _around(self, taken: Taken, vector: Vector, thought: Thought) -> Around:
+        told = told_of(taken)
+        filing = bool(told.open) and thought.classified is None
+        if not filing and not taken.is_steady:
+            return Around(rows={})
+        return look_around(
+            vector, scope=told.scope or told.root, target=self._target, vectors=self._near, neighbours=filing
+        )
+
+    def _classify(self, taken: Taken, around: Around) -> Classified:
+        told = told_of(taken)
+        if not told.open:
+            return classify(told)
+        return classify(
+            told, around.neighbours, vocabulary(told.names, target=self._target, offering=False), None
+        )
+
+    def _consolidate(
+        self, taken: Taken, vector: Vector, around: Around, thought: Thought, *, cognitive: bool
+    ) -> tuple[Enacted, bool]:
+        """Return what becomes of a memory, and whether it was set against others."""
+        encoding, draft = self._encoding, taken.draft
+        id, position = place(draft, self._target.project, self._target.graph, taken=encoding.rows)
+        known = encoding.rows.get(id) or next(iter(self._target.graph.chunks([id])), None)
+        if known is not None:
+            return merge_known(known, draft, encoding, self._settings), False
+        row = chunk_of(taken, id=id, project=self._target.project, position=position, at=encoding.at)
+        if draft.session is not None:
+            encoding.said_in(
+                session_row(draft.session, self._target.project, encoding.at, self._target.graph)
+            )
+        if not cognitive or not taken.is_steady:
+            encoding.insert(row, taken.found, vector)
+            return Enacted(row=row, created=True, action="stored"), False
+        return self._set_against(taken, row, vector, around, thought)
+
+    def _set_against(
+        self, taken: Taken, row: Chunk, vector: Vector, around: Around, thought: Thought
+    ) -> tuple[Enacted, bool]:
+        new = telling_of(row)
+        found, rows = candidates(
+            new,
+            around,
+            target=self._target,
+            vectors=self._near,
+            settings=self._settings,
+            at=self._encoding.at,
+        )
+        # What this write has changed already is as it becomes.
+        rows = {id: self._encoding.rows.get(id, old) for id, old in rows.items()}
+        rows = {id: old for id, old in rows.items() if old.state == "active"}
+        beside, with_rows = self._beside(new, vector)
+        found = (*(each for each in found if each.id in rows), *beside)
+        rows |= with_rows
+        plan, notes = _plan(new, found, rows, thought, self._settings)
+        touching = Touching(
+            taken=taken,
+            row=row,
+            vector=vector,
+            rows=rows,
+            cosines={each.id: each.cosine for each in found if each.cosine is not None},
+            vectors=self._vectors_of(ending(plan)),
+        )
+        enacted = enact(plan, touching, self._encoding, self._settings)
+        return replace(enacted, notes=(*notes, *enacted.notes)), bool(found)
+
+    def _beside(self, new: Telling, vector: Vector) -> tuple[tuple[CandidateMemory, ...], dict[str, Chunk]]:
+        """Return the memories of this write that one may touch; only equal ones are its duplicates."""
+        rows = [
+            row
+            for id in self._vectors
+            if (row := self._encoding.rows[id]).state == "active" and row.scope == new.scope
+        ]
+        cosines = {row.id: float(np.dot(self._vectors[row.id], vector)) for row in rows}
+        nearest = sorted(rows, key=lambda row: -cosines[row.id])[:_BATCH_CANDIDATES]
+        kept = {}
+        for row in nearest:
+            cosine = cosines[row.id]
+            same = compare(new, telling_of(row), cosine).action == "duplicate"
+            if not same or cosine >= self._settings.batch_threshold:
+                kept[row.id] = row
+        found = (
+            CandidateMemory(id=id, telling=telling_of(row), cosine=cosines[id]) for id, row in kept.items()
+        )
+        return tuple(found), kept
+
+    def _vectors_of(self, ids: Sequence[str]) -> Mapping[str, Vector]:
+        stored = [id for id in ids if id not in self._vectors]
+        held = self._near.vectors(stored) if stored and self._near is not None else {}
+        return {**held, **{id: self._vectors[id] for id in ids if id in self._vectors}}
+
+    def _later(self, enacted: Enacted) -> tuple[str, ...]:
+        """Leave to the queue what follows from a new memory."""
+        if not enacted.created or self._settings.link_neighbors <= 0:
+            return ()
+        self._encoding.later(job("link", project=self._target.project, chunk=enacted.row.id))
+        return ("link",)
+
+
+def _filed(draft: Draft, filed: Classified) -> Draft:
+    return replace(
+        draft,
+        scope=filed.scope,
+        categories=filed.categories,
+        importance=filed.importance,
+        keywords=filed.keywords,
+        summary=filed.summary,
     )
 
 
-def _write(draft: Draft, chunk: Chunk, woven: Woven, target: Target) -> Write:
-    related = relate(
-        woven.stated,
-        target=target,
-        before=woven.before,
-        at=woven.at,
-        chunks={chunk.id: chunk},
-        entities=woven.entities,
-    )
-    project = target.project
-    return Write(
-        changes=(
-            record("remember", project=project, target=chunk.id, after=chunk),
-            *(each.change("remember") for each in related.refused),
-        ),
-        sessions=_sessions(draft, project, woven.at, target.graph),
-        chunks=(chunk,),
-        entities=woven.entities,
-        mentions=woven.mentions,
-        relations=related.kept,
-    )
+def _plan(
+    new: Telling,
+    found: Sequence[CandidateMemory],
+    rows: Mapping[str, Chunk],
+    thought: Thought,
+    settings: MemoryConfig,
+) -> tuple[Plan, tuple[str, ...]]:
+    """Return a model's plan where what it was made for still stands, else one by rules."""
+    if thought.plan is None:
+        return decide(new, found, settings), ()
+    names = [each.id for each in thought.plan.actions]
+    moved = [id for id in names if id not in rows or not still(rows[id], thought.seen[id])]
+    if moved:
+        note = f"consolidate: {', '.join(moved)} changed meanwhile, so rules decide instead of the model"
+        return decide(new, found, settings), (note,)
+    unseen = [each for each in found if each.id not in thought.seen]
+    meanwhile = decide(new, unseen, settings)
+    return (thought.plan if meanwhile.insert else meanwhile), ()
 
 
-def _sessions(draft: Draft, project: str, at: datetime, graph: GraphStore) -> tuple[Session, ...]:
-    if draft.session is None:
-        return ()
-    id = session_id(project, draft.session)
-    held = next(iter(graph.sessions([id])), None)
-    if held is not None:
-        return (replace(held, last_at=max(held.last_at, at)),)
-    return (Session(id=id, project=project, name=draft.session, started_at=at, last_at=at),)
+def _told(settled: _Settled, encoding: Encoding, target: Target) -> Remembered:
+    taken, enacted = settled.taken, settled.enacted
+    row, extracted = enacted.row, taken.active and enacted.created
+    steps = (
+        "screen",
+        *settled.steps,
+        *(("extract",) if extracted else ()),
+        "embed",
+        *(("verify",) if extracted and target.accept else ()),
+        *(("store",) if enacted.created else ()),
+    )
+    return Remembered(
+        id=row.id,
+        created=enacted.created,
+        action=enacted.action,
+        superseded=enacted.superseded,
+        linked=encoding.linked(row.id),
+        entities=encoding.entities.get(row.id, ()),
+        scope=row.scope,
+        categories=row.categories,
+        importance=row.importance,
+        steps=steps,
+        pending=settled.pending,
+        notes=settled.notes,
+        usage=settled.usage,
+        state=row.state,
+        reasons=taken.screened.reasons,
+        masked=taken.screened.masked,
+        run=current_run() if encoding.rows else None,
+    )

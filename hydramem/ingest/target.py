@@ -1,12 +1,12 @@
 """Where a write of memories goes: the project, and what it takes to write there."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from hydramem.core.types import Candidate, Verdict
 from hydramem.storage.outbox import Embed
-from hydramem.storage.store import GraphStore, Vector, Write
+from hydramem.storage.store import GraphStore, Vector, VectorStore, Write
 
 Commit = Callable[[Write, Mapping[str, Vector]], None]
 """Commits a write, with the vectors of its new rows by id."""
@@ -14,6 +14,8 @@ Known = Callable[[Sequence[str]], Mapping[str, str]]
 """Maps keys of names, aliases included, to ids of entities that the project has."""
 Accept = Callable[[Sequence[Candidate]], Sequence[Verdict]]
 """Judges new relations, and stored ones that gained evidence; one verdict each, in order."""
+Looking = Callable[[], AbstractContextManager[VectorStore | None]]
+"""Holds the vectors that `embed` makes for a read; None where they cannot be had."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +27,7 @@ class Target:
         one_writer: The writer lock, held where a write depends on what was just read.
         embed: Turns texts into an array of shape (texts, dimension).
         accept: Judges relations; None stores them unjudged.
+        looking: Lends the vectors for a look at what is near.
     """
 
     project: str
@@ -34,6 +37,7 @@ class Target:
     embed: Embed
     known: Known
     accept: Accept | None = None
+    looking: Looking = nullcontext
 
     def embed_by_id(self, texts: Mapping[str, str]) -> dict[str, Vector]:
         """Embed texts by the id of their row."""

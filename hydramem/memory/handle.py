@@ -1,6 +1,8 @@
 """The handle on an opened folder that every operation stands on."""
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path as FilePath
 from types import TracebackType
 from typing import Self, get_args
@@ -11,12 +13,15 @@ from hydramem.core.config import Config
 from hydramem.core.time import When, now
 from hydramem.ingest.curate import CuratedPlace
 from hydramem.ingest.target import Accept, Target
+from hydramem.ingest.think import Models
 from hydramem.llm.choose import choose_generator
 from hydramem.llm.model import Generator
 from hydramem.memory import arguments
 from hydramem.search.rerank import choose_reranker
 from hydramem.search.view import View, view
+from hydramem.serving import Space
 from hydramem.storage.curated import CuratedTarget
+from hydramem.storage.store import VectorStore
 from hydramem.verification.verify import Judge
 
 
@@ -96,6 +101,23 @@ class Handle:
             embed=space.embedder.embed_documents,
             known=lambda keys: store.snapshots.of(name).names.lookup(keys),
             accept=accept or (lambda candidates: self._judge(project)(candidates).verdicts),
+            looking=lambda: self._looking(space),
+        )
+
+    @contextmanager
+    def _looking(self, space: Space) -> Iterator[VectorStore | None]:
+        """Hold the vectors of a space for a read; None where another has taken its place."""
+        with self._use().reading() as held:
+            yield held.vectors if held is space else None
+
+    def _models(self) -> Models:
+        """Return what encodes memories."""
+        roles = self.config.llm.roles
+        named = (self.config.llm.provider, roles.classify.provider, roles.consolidate.provider)
+        return Models(
+            configured=self._given_generator is not None or any(each not in ("", "none") for each in named),
+            classify=lambda: self._generator("classify"),
+            consolidate=lambda: self._generator("consolidate"),
         )
 
     def _view(

@@ -1,20 +1,20 @@
 """Operations that write: short methods that check what is given and hand it to their flow."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
-from typing import get_args
 
-from hydramem.core.check import check_choice, check_name, check_scope, check_share
 from hydramem.core.results.written import Curated, Forgotten, Ingested, Related, RelationView, Remembered
 from hydramem.core.time import When
 from hydramem.core.types import ChunkKind
 from hydramem.graph.functional import seems_functional
 from hydramem.ingest.curate import curate
+from hydramem.ingest.draft import Draft, take
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
+from hydramem.ingest.given import MemoryInput, draft_of
 from hydramem.ingest.ingest import Progress, ingest
 from hydramem.ingest.relate import Functional, relate
-from hydramem.ingest.remember import Draft, remember
+from hydramem.ingest.remember import remember_all
 from hydramem.ingest.statement import Statement
 from hydramem.ingest.unrelate import Withdrawal, unrelate
 from hydramem.ingest.withdraw import forget, revive
@@ -116,18 +116,28 @@ class Writing(Handle):
         source: str = "",
         author: str | None = None,
         session: str | None = None,
-        scope: str = "/",
-        categories: Sequence[str] = (),
-        importance: float = 0.5,
+        scope: str | None = None,
+        within: str = "/",
+        categories: Sequence[str] | None = None,
+        importance: float | None = None,
+        keywords: Sequence[str] | None = None,
+        summary: str | None = None,
+        entities: Sequence[str] = (),
         confidence: float = 1.0,
+        event_type: str | None = None,
         happened_at: When | None = None,
         valid_from: When | None = None,
         valid_to: When | None = None,
         expires_at: When | None = None,
         private: bool = False,
+        metadata: Mapping[str, object] | None = None,
         project: str | None = None,
     ) -> Remembered:
-        """Store one memory; an equal current one is returned instead of stored twice.
+        """Store one memory, set against those it touches: what is known is not stored twice.
+
+        One that says what another says is that one, said again. One that tells how something is from now on
+        ends the one before, which stays in history. Fields that are left open are found: by the model that
+        `llm` names where there is one, else by rules. With `memory.cognitive: false` it is stored as given.
 
         A text that gives orders to the model that reads it, or hides something, is quarantined: kept and
         listed, not recalled until a person revives it.
@@ -138,39 +148,60 @@ class Writing(Handle):
             source: Where it came from, as a person reads it.
             author: Who said it.
             session: Name of the conversation it belongs to.
-            scope: Path such as /infra/database.
-            categories: Labels to filter by.
-            importance: 0 to 1.
+            scope: Path such as /infra/database; found where not given.
+            within: The path that a found scope lies at or under.
+            categories: Labels to filter by; found where not given.
+            importance: 0 to 1; found where not given.
+            keywords: Words that one would look for; found where not given.
+            summary: One sentence; found where not given.
+            entities: Names of things that it is about, besides those that it names.
             confidence: 0 to 1.
+            event_type: What kind of event, such as deployment.
             happened_at: When the event took place.
             valid_from: From when it is true in the world.
             valid_to: Until when it is true in the world.
             expires_at: When it stops being recalled.
             private: Keep it out of recall that leaves private memories out.
+            metadata: Values of your own that come back with it.
             project: Namespace to write to; the handle's own where not given.
 
         Raises:
             InvalidInputError: A field is wrong; nothing is written.
         """
-        store = self._use()
-        draft = Draft(
+        given = MemoryInput(
             text=text,
-            kind=check_choice(kind, get_args(ChunkKind), name="kind"),
+            kind=kind,
             source=source,
             author=author,
             session=session,
-            scope=check_scope(scope),
-            categories=tuple(check_name(category, name="categories") for category in categories),
-            importance=check_share(importance, name="importance"),
-            confidence=check_share(confidence, name="confidence"),
-            happened_at=arguments.when(happened_at, "happened_at"),
-            valid_from=arguments.when(valid_from, "valid_from"),
-            valid_to=arguments.when(valid_to, "valid_to"),
-            expires_at=arguments.when(expires_at, "expires_at"),
+            scope=scope,
+            within=within,
+            categories=categories,
+            importance=importance,
+            keywords=keywords,
+            summary=summary,
+            entities=entities,
+            confidence=confidence,
+            event_type=event_type,
+            happened_at=happened_at,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            expires_at=expires_at,
             private=private,
+            metadata=metadata,
         )
+        return self._remember([draft_of(given)], project)[0]
+
+    def _remember(self, drafts: Sequence[Draft], project: str | None) -> tuple[Remembered, ...]:
+        store = self._use()
         accepting = Accepting(self._judge(project))
-        done = remember(draft, target=self._target(project, accepting), settings=store.config.memory)
+        settings = store.config.memory
+        done = remember_all(
+            take(drafts, settings),
+            target=self._target(project, accepting),
+            settings=settings,
+            models=self._models(),
+        )
         accepting.afterwards("remember", graph=store.graph, mirror=store.mirror)
         return done
 

@@ -11,7 +11,12 @@ import hydramem
 from hydramem.core.config import load_config
 from hydramem.llm.scripted import ScriptedGenerator
 
-IN_MEMORY = {"HYDRAMEM_STORAGE_GRAPH": "memory", "HYDRAMEM_EMBEDDING_MODEL": "hash"}
+# Memories are stored as given, so that the model is asked of relations alone.
+IN_MEMORY = {
+    "HYDRAMEM_STORAGE_GRAPH": "memory",
+    "HYDRAMEM_EMBEDDING_MODEL": "hash",
+    "HYDRAMEM_MEMORY_COGNITIVE": "false",
+}
 
 Connect = Callable[..., hydramem.Memory]
 

@@ -1,0 +1,156 @@
+"""Think: what models say of a new memory before the writer lock is taken: how to file it, what it ends."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from hydramem.core.config import MemoryConfig
+from hydramem.core.errors import ConfigError, ModelError
+from hydramem.core.time import now
+from hydramem.core.types import Chunk, Usage
+from hydramem.ingest.around import Around, candidates, look_around
+from hydramem.ingest.classify import Classified, Told, classify
+from hydramem.ingest.consolidate import Plan, telling_of
+from hydramem.ingest.consolidate_reply import planned
+from hydramem.ingest.draft import Taken, chunk_of
+from hydramem.ingest.target import Target
+from hydramem.ingest.vocabulary import vocabulary
+from hydramem.llm.model import Generator
+from hydramem.storage.store import Vector, VectorStore
+
+Ask = Callable[[], Generator | None]
+"""Returns the model of a role; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """The models that encode a memory; each is made where there is something to ask it.
+
+    Attributes:
+        configured: Whether there may be any: where not, rules do all of it under the writer lock.
+    """
+
+    configured: bool = False
+    classify: Ask = lambda: None
+    consolidate: Ask = lambda: None
+
+
+NO_MODELS = Models()
+
+# Where these are given, nothing is asked: rules find keywords and a summary well enough.
+_WORTH_A_CALL = frozenset({"scope", "categories", "importance"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thought:
+    """What models said of a memory.
+
+    Attributes:
+        classified: How to file it; None where rules are to say so.
+        plan: What becomes of others; None where rules are to say so.
+        seen: The memories that the plan was made for, as they were.
+    """
+
+    classified: Classified | None = None
+    plan: Plan | None = None
+    seen: Mapping[str, Chunk] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+def told_of(taken: Taken) -> Told:
+    """Return a memory as classification looks at it."""
+    draft = taken.draft
+    return Told(
+        text=draft.text,
+        kind=draft.kind,
+        names=tuple(name.name for name in taken.found.names),
+        root=draft.within,
+        scope=draft.scope,
+        categories=draft.categories,
+        importance=draft.importance,
+        keywords=draft.keywords,
+        summary=draft.summary,
+    )
+
+
+def think(
+    taken: Taken,
+    vector: Vector,
+    *,
+    target: Target,
+    near: VectorStore | None,
+    settings: MemoryConfig,
+    models: Models,
+) -> Thought:
+    """Ask models what the caller left open of a memory, and what it does to those it touches.
+
+    Nothing is asked where everything is given and nothing is touched, of a quarantined text, or of a turn.
+
+    Args:
+        taken: The memory.
+        vector: Its vector.
+        target: The project.
+        near: Its vectors; None where they cannot be had.
+        settings: How memories are encoded.
+        models: What is asked.
+    """
+    if not (models.configured and settings.cognitive and taken.active) or taken.draft.kind == "turn":
+        return Thought()
+    told = told_of(taken)
+    around = look_around(
+        vector, scope=told.scope or told.root, target=target, vectors=near, neighbours=bool(told.open)
+    )
+    filing = _file(told, around, target, models)
+    if not taken.is_steady:
+        return filing
+    scope = told.scope or (filing.classified.scope if filing.classified else None)
+    if scope is None:
+        return filing  # rules will say where it belongs, and then what it touches
+    placed = replace(taken, draft=replace(taken.draft, scope=scope))
+    return _plan(placed, around, filing, target, near, settings, models)
+
+
+def _file(told: Told, around: Around, target: Target, models: Models) -> Thought:
+    if _WORTH_A_CALL.isdisjoint(told.open):
+        return Thought()
+    generator, notes = _made(models.classify, "classify")
+    if generator is None:
+        return Thought(notes=notes)
+    known = vocabulary(told.names, target=target, offering=True)
+    found = classify(told, around.neighbours, known, generator)
+    return Thought(classified=found, usage=found.usage)
+
+
+def _plan(
+    taken: Taken,
+    around: Around,
+    filing: Thought,
+    target: Target,
+    near: VectorStore | None,
+    settings: MemoryConfig,
+    models: Models,
+) -> Thought:
+    at = now()
+    new = telling_of(chunk_of(taken, project=target.project, at=at))
+    found, rows = candidates(new, around, target=target, vectors=near, settings=settings, at=at)
+    if not found:
+        return filing
+    generator, notes = _made(models.consolidate, "consolidate")
+    if generator is None:
+        return replace(filing, notes=(*filing.notes, *notes))
+    importances = {id: row.importance for id, row in rows.items()}
+    made = planned(new, found, settings, generator, importances=importances)
+    return replace(
+        filing,
+        plan=made.plan,
+        seen=rows,
+        notes=(*filing.notes, *made.notes),
+        usage=filing.usage + made.usage,
+    )
+
+
+def _made(ask: Ask, step: str) -> tuple[Generator | None, tuple[str, ...]]:
+    try:
+        return ask(), ()
+    except (ModelError, ConfigError) as error:
+        return None, (f"{step}: no model, rules stand in ({error})",)
