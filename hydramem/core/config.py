@@ -218,6 +218,7 @@ class SearchConfig:
         layer_weight: How far trust counts: 1 favours shared chunks by 15 %, verified ones by 30 %.
         recency_weight: Share that a chunk gains where it is new; half of it every thirty days.
         importance_weight: Share that a chunk gains or loses by its importance.
+        link_weight: Share of its score that a good match lends along a link of weight 1.
         damping: Probability that the walk goes on rather than restarts.
         max_query_chars: Longer queries are refused.
         max_limit: Largest number of hits that can be asked for.
@@ -242,6 +243,7 @@ class SearchConfig:
     layer_weight: float = 1.0
     recency_weight: float = 0.0
     importance_weight: float = 0.0
+    link_weight: float = 0.6
     damping: float = 0.7
     max_query_chars: int = 32_768
     max_limit: int = 1000

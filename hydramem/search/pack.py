@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hydramem.core.results.recalled import Hit
+from hydramem.core.results.recalled import Hit, LinkView
 from hydramem.core.results.walked import PathStep
 from hydramem.core.tokens import count_tokens
 from hydramem.core.types import Chunk
@@ -23,7 +23,8 @@ class Candidate:
     """A chunk that was found, checked against the graph store.
 
     Attributes:
-        way: How the graph leads here from an entity of the query; None where it does not.
+        way: How the graph leads here from an entity of the query, or a link from another match; None where
+            nothing does.
         context: The passage around the chunk; empty where none was asked for.
         moved_from: Place before a reranker moved it, from 1; None where it did not.
     """
@@ -33,6 +34,11 @@ class Candidate:
     way: Way | None = None
     context: str = ""
     moved_from: int | None = None
+
+    @property
+    def by_link(self) -> bool:
+        """Whether its way is a link: one that begins at another match, no walk from an entity."""
+        return self.way is not None and len(self.way.steps) == 1 and bool(self.way.chunks)
 
 
 def distinct(candidates: Sequence[Candidate]) -> Iterator[Candidate]:
@@ -118,19 +124,29 @@ class _Sized:
         return (replace(self.candidate, context=""), self.text) if self.text <= room else None
 
 
-def pack(query: str, candidates: Sequence[Candidate], *, passed: Mapping[str, Chunk]) -> tuple[Hit, ...]:
+def pack(
+    query: str,
+    candidates: Sequence[Candidate],
+    *,
+    passed: Mapping[str, Chunk],
+    links: Mapping[str, tuple[LinkView, ...]] | None = None,
+) -> tuple[Hit, ...]:
     """Build the hits.
 
     Args:
         query: What was asked.
         candidates: The winners, best first.
         passed: Chunks by id that their ways pass through.
+        links: Links by id of the winner.
     """
     snippets = {id: _snippet(chunk) for id, chunk in passed.items()}
-    return tuple(_hit(query, candidate, snippets) for candidate in candidates)
+    linked = links or {}
+    return tuple(
+        _hit(query, candidate, snippets, linked.get(candidate.chunk.id, ())) for candidate in candidates
+    )
 
 
-def _hit(query: str, candidate: Candidate, snippets: Mapping[str, str]) -> Hit:
+def _hit(query: str, candidate: Candidate, snippets: Mapping[str, str], links: tuple[LinkView, ...]) -> Hit:
     chunk = candidate.chunk
     path = _path(candidate, snippets)
     return Hit(
@@ -150,7 +166,8 @@ def _hit(query: str, candidate: Candidate, snippets: Mapping[str, str]) -> Hit:
         happened_at=chunk.happened_at,
         scores=candidate.fused.parts,
         path=path,
-        why=_why(query, candidate, path),
+        links=links,
+        why=_why(query, candidate, path, links),
     )
 
 
@@ -171,7 +188,7 @@ def _snippet(chunk: Chunk) -> str:
     return f"“{text[:_SNIPPET]}…”" if len(text) > _SNIPPET else f"“{text}”"
 
 
-def _why(query: str, candidate: Candidate, path: Sequence[PathStep]) -> str:
+def _why(query: str, candidate: Candidate, path: Sequence[PathStep], links: Sequence[LinkView]) -> str:
     parts = candidate.fused.parts
     reasons: list[str] = []
     if parts.get("vector"):
@@ -181,7 +198,9 @@ def _why(query: str, candidate: Candidate, path: Sequence[PathStep]) -> str:
         reasons.append(f"shares the words {', '.join(shared)}" if shared else "matches the query's words")
     if parts.get("neighbors"):
         reasons.append("stands beside turns that match")
-    if path:
+    if path and candidate.by_link:
+        reasons.append(f"linked to another match: {told(path)}{_reason(candidate, links)}")
+    elif path:
         reasons.append(f"graph: {told(path)}")
     elif parts.get("graph"):
         reasons.append("the graph leads here from what else was found")
@@ -189,6 +208,12 @@ def _why(query: str, candidate: Candidate, path: Sequence[PathStep]) -> str:
         reasons.append(f"moved from place {candidate.moved_from} by reading it with the question")
     sentence = "; ".join(reasons) or "matches"
     return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def _reason(candidate: Candidate, links: Sequence[LinkView]) -> str:
+    lender = candidate.way.chunks[0] if candidate.way is not None else ""
+    reason = next((link.reason for link in links if link.other == lender), "")
+    return f" ({reason})" if reason else ""
 
 
 def told(path: Sequence[PathStep]) -> str:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from time import perf_counter
 
 from hydramem.core.config import SearchConfig
-from hydramem.core.results.recalled import Recall
+from hydramem.core.results.recalled import LinkView, Recall
 from hydramem.core.types import Chunk, Traversal
 from hydramem.graph.snapshot import Snapshots
 from hydramem.llm.model import Embedder
@@ -15,14 +15,15 @@ from hydramem.search.dates import Dated, dates_in
 from hydramem.search.explain import explanation
 from hydramem.search.fuse import Arm, Fused, blended, fuse
 from hydramem.search.lexical import text_arm
+from hydramem.search.linked import along_links, linked_among, links_of
 from hydramem.search.pack import Candidate, distinct, pack, within
 from hydramem.search.plan import NEAREST, Plan, by_meaning, check_query, plan
 from hydramem.search.rerank import Reranker, reordered
-from hydramem.search.stitch import stitched
+from hydramem.search.stitch import stitched, surroundings
 from hydramem.search.trust import trusted
 from hydramem.search.turns import in_conversation, spoken_share
 from hydramem.search.vector import vector_arm
-from hydramem.search.walk import Walk, walk
+from hydramem.search.walk import Walk, Way, walk
 from hydramem.storage.store import ChunkFilter, GraphStore, Vector, VectorStore
 
 _SPARE = 10
@@ -78,20 +79,22 @@ def recall(
     found = fuse(arms)
     with clock("neighbors"):
         found = in_conversation(found, plans, settings)
+        lent = along_links(found, [each.snapshot for each in plans], where, settings.link_weight)
     with clock("graph"):
-        walks = _walks(plans, found, where, traversal, settings, limit)
-        graph_arm = _graph_arm(walks, settings.graph_weight * (1 - spoken_share(found, plans)))
-        found = blended(found, graph_arm)
+        walks = _walks(plans, lent.found, where, traversal, settings, limit)
+        graph_arm = _graph_arm(walks, settings.graph_weight * (1 - spoken_share(lent.found, plans)))
+        found = blended(lent.found, graph_arm)
     with clock("check"):
         read = limit if reranker is None else max(limit, settings.rerank_candidates)
-        winners, passed = _checked(query, dates, found, where, read, graph, walks, settings)
+        winners, passed = _checked(query, dates, found, where, read, graph, walks, lent.ways, settings)
     skipped: tuple[str, ...] = ()
     if reranker is not None:
         with clock("rerank"):
             winners, skipped = reordered(query, winners, reranker, most=settings.rerank_candidates)
     with clock("pack"):
         chosen = stitched(winners[:limit], reach=context, where=where, graph=graph)
-        hits = pack(query, within(chosen, max_tokens), passed=passed)
+        kept = within(chosen, max_tokens)
+        hits = pack(query, kept, passed=passed, links=_links(kept, plans, where, graph))
     names = tuple(entity.name for each in plans for entity in each.entities)
     told = (
         explanation(
@@ -199,20 +202,23 @@ def _checked(
     limit: int,
     graph: GraphStore,
     walks: Sequence[Walk],
+    links: Mapping[str, Way],
     settings: SearchConfig,
 ) -> tuple[tuple[Candidate, ...], Mapping[str, Chunk]]:
     """Load candidates, best first, until enough pass; a few spare ones make a second read rare."""
     admitted: list[Candidate] = []
+    seen = surroundings(where)
     passed: dict[str, Chunk] = {}
     step = limit + _SPARE
     for start in range(0, len(found), step):
         batch = {one.id: one for one in found[start : start + step]}
-        ways = {id: way for one in walks for id in batch if (way := one.way(id))}
+        ways = {id: links[id] for id in batch if id in links}
+        ways |= {id: way for one in walks for id in batch if (way := one.way(id))}
         between = {id for way in ways.values() for id in way.chunks}
         loaded = {chunk.id: chunk for chunk in graph.chunks([*batch, *sorted(between - batch.keys())])}
         passed |= loaded
         admitted.extend(
-            Candidate(chunk=loaded[id], fused=one, way=ways.get(id))
+            Candidate(chunk=loaded[id], fused=one, way=_shown(ways.get(id), loaded, seen))
             for id, one in batch.items()
             if id in loaded and where.admits(loaded[id])
         )
@@ -221,3 +227,18 @@ def _checked(
             break
     weighed = trusted(covering(query, admitted, settings.session_weight), where.at, settings, dates)
     return tuple(distinct(weighed))[:limit], passed
+
+
+def _shown(way: Way | None, loaded: Mapping[str, Chunk], seen: ChunkFilter) -> Way | None:
+    """Return a way where everything that it passes may be shown."""
+    open = way is not None and all(id in loaded and seen.admits(loaded[id]) for id in way.chunks)
+    return way if open else None
+
+
+def _links(
+    candidates: Sequence[Candidate], plans: Sequence[Plan], where: ChunkFilter, graph: GraphStore
+) -> Mapping[str, tuple[LinkView, ...]]:
+    """Read the links of the winners; where the arrays know of none, nothing is read."""
+    ids = [one.chunk.id for one in candidates]
+    linked = linked_among(ids, [each.snapshot for each in plans])
+    return links_of([one.chunk for one in candidates if one.chunk.id in linked], where=where, graph=graph)

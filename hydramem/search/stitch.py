@@ -28,7 +28,7 @@ def stitched(
     wanted = [stretch for stretch in stretches.values() if stretch is not None]
     if not wanted:
         return tuple(candidates)
-    seen = replace(where, kinds=(), categories=(), happened_from=None, happened_to=None, min_confidence=0.0)
+    seen = surroundings(where)
     held: dict[tuple[str | None, str | None], dict[str, Chunk]] = defaultdict(dict)
     for chunk in graph.between(wanted):
         if seen.admits(chunk):
@@ -39,6 +39,11 @@ def stitched(
         else one
         for one in candidates
     )
+
+
+def surroundings(where: ChunkFilter) -> ChunkFilter:
+    """Return what may be shown beside a hit: a filter but for what chooses a hit."""
+    return replace(where, kinds=(), categories=(), happened_from=None, happened_to=None, min_confidence=0.0)
 
 
 def joined(chunks: Iterable[Chunk]) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hydramem.core.config import SearchConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.recalled import Recall
-from hydramem.core.types import Chunk, Document, Session, Times
+from hydramem.core.types import Chunk, Document, Link, Session, Times
 from hydramem.graph.snapshot import Snapshots
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.search.rerank import Reranker
@@ -103,6 +103,10 @@ class Memory:
     def chunks(self, ids: Sequence[str]) -> tuple[Chunk, ...]:
         self.loads.append(ids)
         return self.graph.chunks(ids)
+
+    def links(self, chunks: Sequence[str]) -> tuple[Link, ...]:
+        self.loads.append(chunks)
+        return self.graph.links(chunks)
 
     def between(self, stretches: Sequence[Stretch]) -> tuple[Chunk, ...]:
         return self.graph.between(stretches)

@@ -10,8 +10,28 @@ from hydramem.core.results.walked import PathStep
 from hydramem.core.types import (
     ChunkKind,
     Layer,
+    LinkType,
     Traversal,
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkView:
+    """A link as one of its ends sees it.
+
+    Attributes:
+        weight: 0 to 1.
+        other: Id of the memory at the other end; `text` is the beginning of it.
+        forward: Whether it leads from here to the other: this one extends, supports or supersedes that one.
+    """
+
+    id: str
+    type: LinkType
+    weight: float
+    reason: str
+    other: str
+    text: str
+    forward: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +43,8 @@ class Hit:
         score: Fused score, 1.0 for the best possible; ranks hits of one recall only.
         scores: The parts of it, by arm (`vector`, `text`, `graph`) and boost.
         why: One sentence: which arms found it and by which words or path.
-        path: The walk from the query's entities to this chunk, where the graph led here.
+        path: The walk from the query's entities, or the link from another match, that led here.
+        links: The strongest links of this memory.
     """
 
     id: str
@@ -41,6 +62,7 @@ class Hit:
     happened_at: datetime | None = None
     scores: Mapping[str, float] = field(default_factory=dict)
     path: tuple[PathStep, ...] = ()
+    links: tuple[LinkView, ...] = ()
     why: str = ""
     context: str = ""
 
