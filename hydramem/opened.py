@@ -20,8 +20,10 @@ from hydramem.llm.absent import AbsentEmbedder
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.model import Embedder
 from hydramem.serving import Serving, Space
+from hydramem.storage.jobs import Jobs
 from hydramem.storage.lock import FolderLock
 from hydramem.storage.outbox import Mirror
+from hydramem.storage.recalls import Recalls
 from hydramem.storage.reindex import DIMENSION, EMBEDDER, move
 from hydramem.storage.repair import Progress, diagnose
 from hydramem.storage.store import GraphStore, Vector, VectorStore, Write
@@ -70,9 +72,14 @@ class OpenStore:
             self.graph,
             lambda: self.vectors,
             lambda texts: self.embedder.embed_documents(texts),
-            self.snapshots.apply,
+            self._committed,
             self._doubt,
         )
+        self._closing.callback(self.mirror.deliver_deferred)
+        self.jobs = Jobs(self.graph, self.mirror.commit)
+        self.recalls = Recalls(self.graph, self.mirror.commit, self.mirror.one_writer)
+        self._closing.callback(self.recalls.close)
+        self._closing.callback(self.jobs.close)  # first of all: it works with the rest
         last = self.graph.last_change_at()
         if last is not None:
             advance_past(last)
@@ -133,6 +140,7 @@ class OpenStore:
 
     def reading(self) -> AbstractContextManager[Space]:
         """Hold the embedder and its vectors for a read: they stay open and belong together."""
+        self.mirror.deliver_deferred()
         return self._serving.reading()
 
     @property
@@ -174,6 +182,7 @@ class OpenStore:
     def diagnose(self, *, fix: bool, progress: Progress | None) -> Diagnosis:
         """Compare the stores; with `fix`, put a damaged vectors folder aside and rebuild it."""
         with self.mirror.one_writer:
+            self.mirror.deliver_deferred()
             held = self.space.held
             if isinstance(held, StorageError):
                 if not fix:
@@ -239,6 +248,10 @@ class OpenStore:
             if self._folders.serving == space.folder:
                 self._serving.replace(space)
         self.graph.clear_outbox([row.id for row in self.graph.outbox()])  # these vectors have it all
+
+    def _committed(self, write: Write) -> None:
+        self.snapshots.apply(write)
+        self.jobs.noticed(write)
 
     def _doubt(self, write: Write) -> None:
         """Have the snapshots of a write's projects loaded again: it may or may not be in the graph."""

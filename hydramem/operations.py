@@ -100,8 +100,12 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.verify, "write", "agent", "check"),
     Operation(Memory.conflicts, "read", "agent", "check"),
     Operation(Memory.stats, "read", "all", "tend"),
+    Operation(Memory.jobs, "read", "all", "tend"),
+    Operation(Memory.drain, "write", "all", "tend"),
     Operation(Memory.doctor, "write", "all", "tend"),
     Operation(Memory.reindex, "write", "all", "tend"),
+    Operation(Memory.dump, "write", "all", "tend"),
+    Operation(Memory.load, "write", "all", "tend"),
 )
 
 

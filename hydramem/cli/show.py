@@ -17,7 +17,7 @@ from hydramem.core.results.checked import (
 from hydramem.core.results.recalled import Explanation, Prompt, Recall
 from hydramem.core.results.walked import Path, PathStep, ReachedChunk
 from hydramem.core.results.written import Curated, DocumentView, RelationView
-from hydramem.core.types import Chunk, Entity
+from hydramem.core.types import Chunk, Entity, Job
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,6 +32,7 @@ _COLUMNS: Mapping[type[Any], tuple[str, ...]] = {
     Entity: ("name", "type", "mention_count", "aliases", "id"),
     ReachedChunk: ("id", "kind", "score", "distance", "source", "text", "via"),
     Conflict: ("score", "kind", "older", "newer", "explanation", "judged_by"),
+    Job: ("kind", "state", "attempts", "created_at", "error", "id"),
     HistoryEntry: ("at", "actor", "operation", "reason", "fields", "through"),
     VerifiedRelation: ("subject", "type", "object", "decision", "score", "stage", "explanation"),
     RelationView: (

@@ -1,9 +1,11 @@
 """What operations are given, checked and turned into the values that the layers take."""
 
+import math
 from collections.abc import Sequence
 from datetime import datetime
 
 from hydramem.core.check import check_count
+from hydramem.core.errors import InvalidInputError
 from hydramem.core.moments import moment
 from hydramem.core.time import When
 from hydramem.core.types import State
@@ -43,6 +45,13 @@ def page(limit: int, offset: int) -> Listing:
         limit=check_count(limit, name="limit", most=MAX_PAGE),
         offset=check_count(offset, name="offset", least=0, most=2**53),
     )
+
+
+def seconds(most: float | None, name: str) -> float | None:
+    """Check a time to wait, None where there is no limit."""
+    if most is not None and not 0 <= most < math.inf:
+        raise InvalidInputError(f"{name}: {most} is no number of seconds")
+    return most
 
 
 def starts(starts: Sequence[str]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from hydramem.core.config import Config, load_config
 from hydramem.llm.model import Embedder, Generator
 from hydramem.memory.conversing import Conversing
 from hydramem.memory.exploring import Exploring
+from hydramem.memory.following import Following
 from hydramem.memory.keeping import Keeping
 from hydramem.memory.knowing import Knowing
 from hydramem.memory.reading import Reading
@@ -48,6 +49,9 @@ def connect(
     default = check_project(project)
     settings = config if isinstance(config, Config) else load_config(config_file(folder, config))
     store = opened.acquire(folder, settings, embedder, reindexing=reindexing)
+    if not reindexing and (generator is not None or not store.jobs.served):
+        # A handle that nobody closes: the jobs outlast the call that opened the store.
+        store.jobs.serve(Following(Memory(store, default, generator)).handlers())
     return Memory(store, default, generator)
 
 
@@ -59,5 +63,5 @@ def config_file(folder: FilePath, given: str | FilePath | None) -> FilePath | No
     return beside if beside.is_file() else None
 
 
-class Memory(Writing, Knowing, Conversing, Reading, Exploring, Tending, Keeping):
+class Memory(Conversing, Writing, Knowing, Reading, Exploring, Tending, Keeping):
     """A memory: what `connect` returns. Safe to use from many threads; close it, or use it with `with`."""

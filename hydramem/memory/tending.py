@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import get_args
 
-from hydramem.core.check import check_count
+from hydramem.core.check import check_choice, check_count
 from hydramem.core.results.checked import Calibrated, Conflicts, Verified
-from hydramem.core.results.tended import Diagnosis, Reindexed, Stats
+from hydramem.core.results.tended import Diagnosis, Drained, Reindexed, Stats
+from hydramem.core.types import Job, JobState
 from hydramem.llm.choose import choose_next_embedder, still_to_configure
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
@@ -144,13 +146,58 @@ class Tending(Handle):
         """Say what the store holds, with which engine and models, and how much disk it takes."""
         store = self._use()
         generator = self._generator("extract")
-        return lists.stats(
+        counted = lists.stats(
             store.path,
             store.graph,
             store.embedder,
             generator=None if generator is None else generator.name,
             limits=store.config.limits,
         )
+        return replace(counted, jobs=store.jobs.counts())
+
+    def jobs(
+        self,
+        state: JobState | None = None,
+        *,
+        limit: int = 50,
+        offset: int = 0,
+        project: str | None = None,
+    ) -> tuple[Job, ...]:
+        """List what was left to be done later and is not done yet, the oldest first.
+
+        A job that is done is gone. One that fails waits to be tried again, and has `failed` after several
+        attempts; `error` says why.
+
+        Args:
+            state: Only those that are waiting, running or failed.
+            limit: Most jobs to return.
+            offset: Jobs to skip.
+            project: Namespace to look in; all of them where not given.
+        """
+        states = () if state is None else (check_choice(state, get_args(JobState), name="state"),)
+        name = None if project is None else self._name(project)
+        return self._use().graph.jobs(arguments.page(limit, offset), states=states, project=name)
+
+    def drain(
+        self,
+        timeout: float | None = None,
+        *,
+        retry: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Drained:
+        """Do now what was left for later, such as vectors and links, and wait until all of it was tried.
+
+        What fails is tried once more some time later, and given up after several attempts.
+
+        Args:
+            timeout: Most seconds to wait; without limit where not given.
+            retry: Try what was given up, too.
+            progress: Called with jobs done and jobs to do.
+
+        Raises:
+            InvalidInputError: The time is no positive number.
+        """
+        return self._use().jobs.drain(arguments.seconds(timeout, "timeout"), retry=retry, progress=progress)
 
     def doctor(self, *, fix: bool = False, progress: Callable[[int, int], None] | None = None) -> Diagnosis:
         """Prove that graph and vectors agree, row by row; where they do not, rebuild from the graph.

@@ -45,6 +45,11 @@ def in_one_run(run: str | None = None) -> Iterator[str]:
         _run.reset(token)
 
 
+def current_actor() -> str:
+    """Return who makes the changes of this context."""
+    return _actor.get()
+
+
 def current_run() -> str | None:
     """Return the run that changes of this context belong to; None outside one."""
     return _run.get()

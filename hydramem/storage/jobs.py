@@ -11,15 +11,17 @@ import os
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from hydramem.core.errors import HydraMemError, StorageError
 from hydramem.core.ids import new_id
 from hydramem.core.results.tended import Drained
 from hydramem.core.time import now
 from hydramem.core.types import Job, JobState
+from hydramem.storage.changes import acting_as, current_actor, current_run, in_one_run
 from hydramem.storage.planned import batches
 from hydramem.storage.store import GraphStore, Listing, Removal, Write
 
@@ -35,6 +37,8 @@ _QUIET, _LONGEST_QUIET = 0.1, 1.0
 _AFTER_OPENING = 1.0
 # What failed waits one second, then four, then sixteen, and so on.
 _BACK_OFF = 4.0
+# Jobs that are claimed at once, and noted as done at once.
+_TOGETHER = 64
 # From so many attempts on a job is tried by itself: another of its batch may be what fails.
 _ALONE_FROM = 2
 # Closing waits so long for the job at hand; later it meets a closed store, and is done again.
@@ -49,17 +53,21 @@ Progress = Callable[[int, int], None]
 class Handler:
     """What does the jobs of one kind.
 
+    It is called as who left the jobs and in the run of their write: undoing that undoes what followed.
+
     Attributes:
         run: Does some jobs; it may be called again with jobs that it has done before.
         most: Jobs that it is given at once.
+        audited: Whether what it writes is in the audit, so that jobs of two runs are done apart.
     """
 
     run: Callable[[Sequence[Job]], None]
     most: int = 1
+    audited: bool = True
 
 
 def job(kind: str, *, project: str, **payload: object) -> Job:
-    """Build a job for a write to carry.
+    """Build a job for a write to carry, in the name of who makes it and within the run of this context.
 
     Args:
         kind: Which handler does it.
@@ -67,13 +75,14 @@ def job(kind: str, *, project: str, **payload: object) -> Job:
         payload: What the handler must know, as JSON can hold it.
     """
     at = now()
-    text = json.dumps(payload, ensure_ascii=True, sort_keys=True)
+    told = {"actor": current_actor(), "run": current_run(), **payload}
+    text = json.dumps(told, ensure_ascii=True, sort_keys=True)
     return Job(id=new_id("j"), project=project, kind=kind, payload=text, created_at=at, updated_at=at)
 
 
-def told(job: Job) -> dict[str, str]:
+def told(job: Job) -> Mapping[str, Any]:
     """Return what a job says, by name."""
-    payload: dict[str, str] = json.loads(job.payload)
+    payload: dict[str, Any] = json.loads(job.payload)
     return payload
 
 
@@ -230,12 +239,12 @@ class Jobs:
 
     def _pass(self) -> None:
         """Do everything that is due; where nothing is, whoever waits for that is told."""
-        seen, batches = self._requests, self._due()
-        for batch in batches:
+        seen, due = self._requests, self._due()
+        for calls in due:
             if self._closing:
                 return
-            self._do(batch)
-        if not batches:
+            self._do(calls)
+        if not due:
             self._answer(seen)
 
     def _answer(self, seen: int) -> None:
@@ -243,41 +252,62 @@ class Jobs:
             self._answered = max(self._answered, seen)
             self._changed.notify_all()
 
-    def _do(self, batch: Sequence[Job]) -> None:
+    def _do(self, calls: Sequence[Sequence[Job]]) -> None:
+        """Claim the jobs of some calls, make the calls, and note what became of the jobs."""
         claimed = [
-            replace(row, state="running", attempts=row.attempts + 1, updated_at=now()) for row in batch
+            [replace(row, state="running", attempts=row.attempts + 1, updated_at=now()) for row in rows]
+            for rows in calls
         ]
-        self._put(claimed)
-        try:
-            self._handlers[batch[0].kind].run(claimed)
-        except HydraMemError as error:
+        self._put([row for rows in claimed for row in rows])
+        done: list[str] = []
+        kept: list[Job] = []
+        for before, rows in zip(calls, claimed, strict=True):
             if self._closing:
-                return  # the store went away under it; the claim is taken back at the next opening
-            self._put([self._after(row, error) for row in claimed])
-        else:
-            self._commit(Write(changes=(), removed=Removal(jobs=tuple(row.id for row in claimed))))
-            self._done += len(claimed)
+                kept.extend(before)  # not tried
+                continue
+            try:
+                self._call(rows)
+            except HydraMemError as error:
+                if self._closing:
+                    return  # the store went away under it; the claim is taken back at the next opening
+                kept.extend(self._after(row, error) for row in rows)
+            else:
+                done.extend(row.id for row in rows)
+        self._commit(Write(changes=(), jobs=tuple(kept), removed=Removal(jobs=tuple(done))))
+        self._done += len(done)
         with self._changed:
             self._changed.notify_all()
 
-    def _due(self) -> list[Sequence[Job]]:
-        """Return what is due, jobs of one kind together, the oldest first; see to what is due later."""
-        due: dict[tuple[str, str, bool], list[Job]] = defaultdict(list)
+    def _call(self, rows: Sequence[Job]) -> None:
+        first = told(rows[0])
+        with acting_as(first["actor"]), in_one_run(first["run"]):
+            self._handlers[rows[0].kind].run(rows)
+
+    def _due(self) -> list[list[Sequence[Job]]]:
+        """Return what is due as calls, those that are claimed together; see to what is due later."""
+        due: dict[tuple[str, ...], list[Job]] = defaultdict(list)
         later: list[float] = []
         for row in self._all("waiting"):
             if row.kind not in self._handlers:
                 continue
             if (seconds := self._wait_of(row)) <= 0:
-                due[row.kind, row.project, row.attempts >= _ALONE_FROM].append(row)
+                due[self._likeness(row)].append(row)
             else:
                 later.append(seconds)
         if later:
             self._wake(min(later))
-        return [
-            batch
-            for (kind, _, alone), rows in due.items()
-            for batch in batches(rows, 1 if alone else self._handlers[kind].most)
-        ]
+        by_kind: dict[str, list[Sequence[Job]]] = defaultdict(list)
+        for (kind, *_), rows in due.items():
+            by_kind[kind].extend(batches(rows, self._handlers[kind].most))
+        return [together for calls in by_kind.values() for together in _claims(calls)]
+
+    def _likeness(self, row: Job) -> tuple[str, ...]:
+        """Return what jobs must have in common to be done in one call, their kind first."""
+        apart = row.id if row.attempts >= _ALONE_FROM else ""
+        if not self._handlers[row.kind].audited:
+            return row.kind, row.project, apart
+        said = told(row)
+        return row.kind, row.project, apart, said["actor"], said["run"] or row.id
 
     def _wait_of(self, row: Job) -> float:
         """Return the seconds until a job is due: 0 for one that is new, or not tried since a drain began."""
@@ -321,3 +351,15 @@ class Jobs:
         atexit.unregister(self.close)
         if thread is not None and thread is not threading.current_thread():
             thread.join(_CLOSING_SECONDS)
+
+
+def _claims(calls: Sequence[Sequence[Job]]) -> Iterator[list[Sequence[Job]]]:
+    """Cut calls into lists of not many more jobs than are claimed together."""
+    together: list[Sequence[Job]] = []
+    for call in calls:
+        together.append(call)
+        if sum(map(len, together)) >= _TOGETHER:
+            yield together
+            together = []
+    if together:
+        yield together

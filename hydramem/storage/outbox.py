@@ -174,6 +174,7 @@ class Mirror:
         try:
             store = self._vectors()
             entities = {row.id: row for write in writes.values() for row in write.entities}
+            vectors = {**vectors, **self._missing_of_entities(writes.values(), vectors)}
             store.put(
                 self._with_vectors(self._chunks_of(writes.values()), vectors),
                 [
@@ -188,6 +189,20 @@ class Mirror:
         except BaseException:
             self._behind = True
             raise
+
+    def _missing_of_entities(
+        self, writes: Iterable[Write], given: Mapping[str, Vector]
+    ) -> Mapping[str, Vector]:
+        """Make the vectors of entities that deferred writes made worth one: nobody has made them yet."""
+        names = {
+            row.id: row.name
+            for write in writes
+            if write.deferred
+            for row in write.entities
+            if worth_a_vector(row.mention_count) and row.id not in given
+        }
+        held = self._vectors().entity_vectors(list(names)) if names else {}
+        return self.embed_by_id({id: name for id, name in names.items() if id not in held})
 
     def _chunks_of(self, writes: Iterable[Write]) -> tuple[Chunk, ...]:
         """Return the chunks that some writes concern, as the last of them left each."""

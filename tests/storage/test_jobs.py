@@ -10,6 +10,7 @@ import pytest
 
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.types import Job
+from hydramem.storage.changes import acting_as, current_actor, current_run, in_one_run
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.jobs import MOST_ATTEMPTS, Handler, Jobs, job, told
 from hydramem.storage.store import Listing, Write
@@ -46,7 +47,10 @@ def place() -> Iterator[Place]:
 
 
 def saying(into: list[list[str]], most: int = 1) -> dict[str, Handler]:
-    return {"say": Handler(run=lambda rows: into.append([told(row)["name"] for row in rows]), most=most)}
+    def run(rows: Sequence[Job]) -> None:
+        into.append([told(row)["name"] for row in rows])
+
+    return {"say": Handler(run=run, most=most, audited=False)}
 
 
 def failing(times: int, into: list[str]) -> dict[str, Handler]:
@@ -84,6 +88,39 @@ def test_jobs_of_one_kind_are_done_together_and_in_order(place: Place) -> None:
     assert place.queue.drain().done == 5
     assert said == [["a", "b"], ["c", "d"], ["e"]]
     assert place.rows() == ()
+
+
+def test_jobs_are_done_in_the_run_and_the_name_of_their_write(place: Place) -> None:
+    said: list[tuple[str, str | None, int]] = []
+    handler = Handler(run=lambda rows: said.append((current_actor(), current_run(), len(rows))), most=9)
+    place.queue.serve({"say": handler})
+    with acting_as("ada"), in_one_run("w_1"):
+        place.add("a", "b")
+    with in_one_run("w_2"):
+        place.add("c")
+    assert place.queue.drain().done == 3
+    assert said == [("ada", "w_1", 2), ("python", "w_2", 1)]
+
+
+def test_closing_gives_back_what_was_claimed_and_not_tried(place: Place) -> None:
+    begun, hold = threading.Event(), threading.Event()
+
+    def run(rows: Sequence[Job]) -> None:
+        begun.set()
+        assert_set(hold)
+
+    place.queue.serve({"say": Handler(run=run)})
+    place.add(*"abc")
+    assert begun.wait(10)
+    closing = threading.Thread(target=place.queue.close)
+    closing.start()
+    time.sleep(0.1)
+    hold.set()
+    closing.join()
+    assert [(told(row)["name"], row.state, row.attempts) for row in place.rows()] == [
+        ("b", "waiting", 0),
+        ("c", "waiting", 0),
+    ]
 
 
 def test_what_fails_waits_with_its_error_and_is_tried_again(place: Place) -> None:

@@ -1,9 +1,10 @@
 """What tells how a store stands."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hydramem.core.results.known import LimitUse
+from hydramem.core.types import JobState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,7 @@ class Stats:
 
     Attributes:
         pending: Rows that the vectors have still to hear of.
+        jobs: Durable jobs by state: those that wait, and those that were given up.
         expired: Active memories that are not recalled any more, since their time has passed.
         limits: How each configured limit stands.
     """
@@ -53,6 +55,7 @@ class Stats:
     projects: tuple[ProjectView, ...]
     pending: int
     disk_bytes: Mapping[str, int]
+    jobs: Mapping[JobState, int] = field(default_factory=dict)
     expired: int = 0
     limits: tuple[LimitUse, ...] = ()
 

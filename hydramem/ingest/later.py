@@ -1,0 +1,46 @@
+"""What a write leaves for later, as durable jobs: vectors of chunks whose text is stored already."""
+
+from collections.abc import Sequence
+
+from hydramem.core.types import Chunk, Job
+from hydramem.ingest.target import Target
+from hydramem.storage.jobs import job, told
+from hydramem.storage.planned import batches
+from hydramem.storage.store import Write, indexed_text
+
+EMBED = "embed"
+"""The kind of job that makes vectors."""
+LINK = "link"
+"""The kind of job that links a memory to those near it."""
+EMBED_AT_ONCE = 64
+"""Chunks in one call of the model, and in one job."""
+
+
+def embed_jobs(chunks: Sequence[Chunk], *, project: str) -> tuple[Job, ...]:
+    """Return the jobs that make the vectors of chunks, which their write stores as `pending`."""
+    return tuple(
+        job(EMBED, project=project, chunks=[row.id for row in rows])
+        for rows in batches(chunks, EMBED_AT_ONCE)
+    )
+
+
+def embed(jobs: Sequence[Job], *, target: Target) -> None:
+    """Make the vectors that some jobs ask for; chunks that have theirs, or are gone, cost nothing.
+
+    Raises:
+        ModelError: The embedder failed; what was made before is kept.
+    """
+    ids = dict.fromkeys(id for each in jobs for id in told(each)["chunks"])
+    for some in batches(ids, EMBED_AT_ONCE):
+        # A text may change while the model reads it; that one is read again.
+        while waiting := _texts(some, target):
+            vectors = target.embed_by_id(waiting)
+            with target.one_writer:
+                now = _texts(some, target)
+                same = tuple(id for id, text in now.items() if waiting.get(id) == text)
+                if same:
+                    target.commit(Write(changes=(), embedded=same), {id: vectors[id] for id in same})
+
+
+def _texts(ids: Sequence[str], target: Target) -> dict[str, str]:
+    return {row.id: indexed_text(row) for row in target.graph.chunks(ids) if row.vector_state == "pending"}
