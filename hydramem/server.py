@@ -107,6 +107,8 @@ def _tool(memory: Memory, operation: Operation, settings: ServerConfig, session:
                 return _ingest(memory, operation, arguments, settings)
             if operation.method is Memory.calibrate:
                 arguments = _with_files(arguments, ("labels", "export"), settings)
+            if operation.method in (Memory.dump, Memory.load):
+                arguments = _with_files(arguments, ("folder",), settings)
             return call(memory, operation, arguments, actor="mcp", session=session)
         except HydraMemError as error:
             raise ToolError(str(error)) from error

@@ -72,7 +72,8 @@ def command(operation: Operation) -> Callable[..., None]:
 
 
 def _run(operation: Operation, arguments: Mapping[str, object], invocation: Invocation) -> None:
-    brings_content = operation.group == "write" and operation.effect == "write"
+    writes = operation.group == "write" and operation.effect == "write"
+    brings_content = writes or operation.method is Memory.load
     # The one command that must open a store whose vectors are not those that are configured.
     reindexing = operation.method is Memory.reindex
     with (

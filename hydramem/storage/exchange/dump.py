@@ -9,12 +9,13 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
 from hydramem.core.results.kept import Dumped
+from hydramem.core.types import Job
 from hydramem.storage.durable import sync_folder
 from hydramem.storage.exchange.layout import MANIFEST, PARTS, VECTORS, Part
 from hydramem.storage.exchange.lines import to_line
@@ -181,7 +182,7 @@ class _Writing:
         for batch in self._graph.scan(part.table, _BATCH):
             wanted = {part.order(row): row for row in batch if self._wanted(part, row)}
             rows = [wanted[key] for key in sorted(wanted)]
-            lines.write([to_line(part.table, row) for row in rows])
+            lines.write([to_line(part.table, _at_rest(row)) for row in rows])
             if beside is not None and vectors is not None:
                 held = vectors([row.id for row in rows])
                 beside.write([vector_line(row.id, held[row.id]) for row in rows if row.id in held])
@@ -213,6 +214,11 @@ class _Writing:
         self._done += rows
         if self._progress is not None:
             self._progress(self._done, max(self._done, self._total))
+
+
+def _at_rest(row: Any) -> Any:
+    """Return a row as it is where nobody works on it: a job that is being done is not done."""
+    return replace(row, state="waiting") if isinstance(row, Job) and row.state == "running" else row
 
 
 def _estimate(graph: GraphStore) -> int:

@@ -152,7 +152,8 @@ class _Loading:
         """Return the vectors of rows: brought by the dump, or made now."""
         texts: dict[str, str] = {}
         if part.table is CHUNK:
-            texts = {row.id: indexed_text(row) for row in rows}
+            # The vector of a chunk that waits for one is made by its job, as it would have been.
+            texts = {row.id: indexed_text(row) for row in rows if row.vector_state == "ready"}
         elif part.table is ENTITY:
             texts = {row.id: row.name for row in rows if worth_a_vector(row.mention_count)}
         given = {row.id: brought[row.id] for row in rows if part.is_node and row.id in brought}

@@ -104,6 +104,7 @@ SAMPLE = Write(
         chunk(
             "c2",
             "Ada led\nbilling\u2028until 2019.",
+            vector_state="ready",
             state="superseded",
             times=Times(recorded_at=T0, valid_from=at(-400), valid_to=at(-1)),
             metadata={"superseded_by": "c1"},
