@@ -236,6 +236,9 @@ class Reading(Handle):
         states: Sequence[State] = (),
         scope: str | None = None,
         session: str | None = None,
+        categories: Sequence[str] = (),
+        event_type: str | None = None,
+        expired: bool = False,
         as_of: When | None = None,
         known_at: When | None = None,
         limit: int = 50,
@@ -250,23 +253,32 @@ class Reading(Handle):
                 quarantined. Where not given: active ones, and those that `as_of` and `known_at` ask for.
             scope: Only those at or under this path.
             session: Only those of this conversation.
+            categories: Only those with one of these labels.
+            event_type: Only events of this type, such as release.
+            expired: Only those that have expired, which nothing else lists.
             as_of: Those true in the world at that time; now where not given.
             known_at: Those the store believed at that time; what it believes now where not given.
             limit: Most rows to return.
             offset: Rows to pass over.
             project: Namespace to read; the handle's own where not given.
         """
-        name = self._name(project)
+        name, moment = self._name(project), arguments.when(as_of, "as_of")
         where = ChunkFilter(
             projects=(name,),
             kinds=check_choices(kinds, get_args(ChunkKind), name="kinds"),
             states=check_choices(states, get_args(State), name="states") or arguments.states(as_of, known_at),
             scope=None if scope is None else check_scope(scope),
             sessions=() if session is None else (lists.session_key(name, session),),
-            at=arguments.when(as_of, "as_of") or (None if states else now()),
+            categories=arguments.ids(categories),
+            at=None if expired else moment or (None if states else now()),
             known_at=arguments.when(known_at, "known_at"),
         )
-        return self._use().graph.list_chunks(where, arguments.page(limit, offset))
+        return self._use().graph.list_chunks(
+            where,
+            arguments.page(limit, offset),
+            event_type=event_type,
+            expired_by=(moment or now()) if expired else None,
+        )
 
     def curated(
         self,

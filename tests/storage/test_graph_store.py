@@ -552,6 +552,27 @@ def test_a_filter_admits_in_the_store_what_it_admits(graph: GraphStore, name: st
     assert {row.id for row in filtered() if where.admits(row)} == set(ids(found))
 
 
+def test_chunks_by_time_by_type_and_by_what_they_mention(graph: GraphStore) -> None:
+    rows = (
+        chunk("c1", kind="event", event_type="release", happened_at=at(3), session="s1", position=1),
+        chunk("c2", kind="event", event_type="release", happened_at=at(1), session="s1", position=2),
+        chunk("c3", kind="event", event_type="O'Neil `x`", happened_at=at(2), expires_at=at(5)),
+        chunk("c4", times=Times(recorded_at=at(1))),
+    )
+    named = (mention("c1", "e1"), mention("c3", "e1", count=3), mention("c4", "e1"))
+    graph.write(write(sessions=(session(),), chunks=rows, entities=(entity(),), mentions=named))
+    found = graph.list_chunks
+    everywhere, said = ChunkFilter(), ChunkFilter(sessions=("s1",))
+    assert ids(found(everywhere, Listing(), by_time=True)) == ["c2", "c3", "c1"]
+    assert ids(found(everywhere, Listing(limit=1, offset=1), by_time=True)) == ["c3"]
+    assert ids(found(said, Listing(), by_time=True, mentioning="e1")) == ["c1"]
+    assert ids(found(everywhere, Listing(), event_type="O'Neil `x`")) == ["c3"]
+    assert ids(found(everywhere, Listing(), mentioning="e1")) == ["c4", "c3", "c1"]
+    assert ids(found(everywhere, Listing(), mentioning="e9", by_time=True)) == []
+    assert ids(found(everywhere, Listing(), expired_by=at(5))) == ["c3"]
+    assert ids(found(everywhere, Listing(), expired_by=at(4))) == []
+
+
 def test_chunks_of_one_document_or_session_come_by_position(graph: GraphStore) -> None:
     rows = tuple(
         chunk(f"c{n}", document="d1", position=9 - n, times=Times(recorded_at=at(n))) for n in range(4)
