@@ -14,7 +14,7 @@ from hydramem.core.results.checked import (
     HistoryEntry,
     VerifiedRelation,
 )
-from hydramem.core.results.recalled import Explanation, Prompt, Recall
+from hydramem.core.results.recalled import Explanation, LinkView, Prompt, Recall
 from hydramem.core.results.walked import Path, PathStep, ReachedChunk
 from hydramem.core.results.written import Curated, DocumentView, RelationView
 from hydramem.core.types import Chunk, Entity, Job
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 # Stored text is not trusted: control characters (colours, cursor moves, titles) must not reach a terminal.
+# Links of one hit that are told of.
+_LINKS = 2
 _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
 # Columns of a list; any other dataclass shows every field.
 _COLUMNS: Mapping[type[Any], tuple[str, ...]] = {
     Chunk: ("id", "kind", "layer", "source", "text"),
-    Curated: ("target", "chars", "limit", "entries", "problems", "path"),
     Entity: ("name", "type", "mention_count", "aliases", "id"),
     ReachedChunk: ("id", "kind", "score", "distance", "source", "text", "via"),
     Conflict: ("score", "kind", "older", "newer", "explanation", "judged_by"),
@@ -112,6 +113,9 @@ def write(result: object, out: "Console") -> None:
         case Prompt():
             if result.text:  # it goes into a prompt: nothing found adds nothing
                 out.print(plain(result.text), markup=False)
+        case Curated() | (Curated(), *_):
+            for file in result if isinstance(result, tuple) else (result,):
+                _curated(file, out)
         case DocumentView():
             _fields(result.document, out)
             for chunk in result.chunks:
@@ -137,12 +141,20 @@ def _hits(found: Recall, out: "Console") -> None:
         out.print(f"[bold green]{hit.score:.2f}[/] {escape(plain(hit.context or hit.text))}")
         out.print(f"     [cyan]{escape(plain(place))}[/]  [dim]{hit.kind} {hit.id}[/]")
         out.print(f"     [dim]{escape(plain(hit.why))}[/]")
+        for link in hit.links[:_LINKS]:
+            out.print(f"     [dim]{escape(plain(_link(link)))}[/]")
     if found.relations:
         _rows(found.relations, out)
     for reason in found.skipped:
         out.print(f"skipped {escape(plain(reason))}", style="yellow")
     if found.explanation is not None:
         _explained(found, found.explanation, out)
+
+
+def _link(link: LinkView) -> str:
+    """Write a link on one line: `-[extends]-> the other's text (reason)`."""
+    arrow = f"-[{link.type}]->" if link.forward else f"<-[{link.type}]-"
+    return f"{arrow} {shortened(link.text, 80)}{f' ({link.reason})' if link.reason else ''}"
 
 
 def _calibrated(done: Calibrated, out: "Console") -> None:
@@ -159,6 +171,22 @@ def _calibrated(done: Calibrated, out: "Console") -> None:
         who = f"{done.people} of people, {done.models} of models"
         out.print(f"labels: {who}; {done.true} true, {done.false} false")
     for note in done.notes:
+        out.print(plain(note), style="yellow", markup=False)
+
+
+def _curated(file: Curated, out: "Console") -> None:
+    """Write a curated file as it reads: how full it is, its entries, and what became of a change."""
+    from rich.markup import escape
+
+    out.print(
+        f"[bold]{file.target}[/] {file.chars:,}/{file.limit:,} characters  [dim]{escape(plain(file.path))}[/]"
+    )
+    for place, entry in enumerate(file.entries, 1):
+        out.print(f"[cyan]{place}[/] {escape(plain(entry))}")
+    for what, ids in (("remembered", file.remembered), ("forgotten", file.forgotten)):
+        if ids:
+            out.print(f"{what}: {', '.join(ids)}", markup=False)
+    for note in (*file.problems, *(f"no room for: {text}" for text in file.left_out)):
         out.print(plain(note), style="yellow", markup=False)
 
 

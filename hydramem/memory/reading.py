@@ -14,7 +14,7 @@ from hydramem.core.check import (
     check_share,
 )
 from hydramem.core.errors import NotFoundError
-from hydramem.core.results.recalled import Hit, Prompt, Recall
+from hydramem.core.results.recalled import Hit, LinkedChunk, Prompt, Recall
 from hydramem.core.results.tended import ProjectView
 from hydramem.core.results.written import Curated, DocumentView
 from hydramem.core.time import When, now
@@ -33,6 +33,7 @@ from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.search import lists
 from hydramem.search.deep import deepened
+from hydramem.search.linked import with_links
 from hydramem.search.opening import opening
 from hydramem.search.prime import prime
 from hydramem.search.search import recall
@@ -215,8 +216,8 @@ class Reading(Handle):
         curated = self.curated(session=session, project=project) if shown else ()
         return opening(curated=curated, seen=seen, graph=self._use().graph)
 
-    def get(self, id: str) -> Chunk:
-        """Return one chunk or memory, whatever its state.
+    def get(self, id: str) -> LinkedChunk:
+        """Return one chunk or memory, whatever its state, with its links.
 
         Args:
             id: Its id.
@@ -224,10 +225,11 @@ class Reading(Handle):
         Raises:
             NotFoundError: There is none.
         """
-        found = self._use().graph.chunks([id])
+        graph = self._use().graph
+        found = graph.chunks([id])
         if not found:
             raise NotFoundError(f"{id[:80]!r}: no chunk has this id")
-        return found[0]
+        return with_links(found[0], graph)
 
     def memories(
         self,

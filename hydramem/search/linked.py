@@ -5,12 +5,12 @@ hits are cut to their number: added behind them it would never be seen.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from hydramem.core.results.recalled import LinkView
-from hydramem.core.types import Chunk, Link
+from hydramem.core.results.recalled import LinkedChunk, LinkView
+from hydramem.core.types import Chunk, Link, State
 from hydramem.graph.snapshot import LINK, Snapshot
 from hydramem.search.fuse import Fused, ranked
 from hydramem.search.stitch import surroundings
@@ -28,7 +28,7 @@ class Lent:
     """Candidates with what links lend them.
 
     Attributes:
-        ways: By candidate, the link that lent it most.
+        ways: By candidate, the link that lent it most, where that is most of its score.
     """
 
     found: tuple[Fused, ...]
@@ -57,7 +57,9 @@ def along_links(
     parts = {one.id: one.parts for one in found}
     for id, gain in gains.items():
         parts[id] = {**parts.get(id, {}), "links": gain}
-    return Lent(found=ranked(parts), ways=ways)
+    order = ranked(parts)
+    led = {one.id for one in order if one.parts.get("links", 0.0) >= one.score / 2}
+    return Lent(found=order, ways={id: way for id, way in ways.items() if id in led})
 
 
 def _lent(
@@ -83,7 +85,11 @@ def _lent(
 
 
 def links_of(
-    chunks: Sequence[Chunk], *, where: ChunkFilter, graph: GraphStore
+    chunks: Sequence[Chunk],
+    *,
+    where: ChunkFilter,
+    graph: GraphStore,
+    ends: tuple[State, ...] | None = None,
 ) -> Mapping[str, tuple[LinkView, ...]]:
     """Return the links of some memories by id, the strongest first, with what is at their other ends.
 
@@ -91,6 +97,7 @@ def links_of(
         chunks: The memories.
         where: What the other ends must pass, but for what chooses a hit.
         graph: Where links are read, all in one call, and their other ends in another.
+        ends: States that the other ends may be in; those of `where` where not given.
     """
     ids = [chunk.id for chunk in chunks]
     links = [
@@ -100,10 +107,10 @@ def links_of(
     ]
     if not links:
         return {}
-    seen = surroundings(where)
-    ends = {end for link in links for end in (link.source, link.target)}
+    seen = replace(surroundings(where), states=ends or where.states)
+    named = {end for link in links for end in (link.source, link.target)}
     held = {chunk.id: chunk for chunk in chunks}
-    held |= {chunk.id: chunk for chunk in graph.chunks(sorted(ends - held.keys()))}
+    held |= {chunk.id: chunk for chunk in graph.chunks(sorted(named - held.keys()))}
     views: dict[str, list[LinkView]] = {}
     for link in sorted(links, key=lambda link: (-link.weight, link.id)):
         for id in {link.source, link.target}.intersection(ids):
@@ -111,6 +118,14 @@ def links_of(
             if view is not None and seen.admits(held[view.other]):
                 views.setdefault(id, []).append(view)
     return {id: tuple(each[:_SHOWN]) for id, each in views.items()}
+
+
+def with_links(chunk: Chunk, graph: GraphStore) -> LinkedChunk:
+    """Return a chunk with its links, to what holds and to what it took the place of."""
+    where = ChunkFilter(projects=(chunk.project,))
+    found = links_of([chunk], where=where, graph=graph, ends=("active", "superseded"))
+    row = {each.name: getattr(chunk, each.name) for each in fields(chunk)}
+    return LinkedChunk(**row, links=found.get(chunk.id, ()))
 
 
 def linked_among(ids: Sequence[str], snapshots: Sequence[Snapshot]) -> frozenset[str]:

@@ -202,6 +202,8 @@ def _why(query: str, candidate: Candidate, path: Sequence[PathStep], links: Sequ
         reasons.append(f"linked to another match: {told(path)}{_reason(candidate, links)}")
     elif path:
         reasons.append(f"graph: {told(path)}")
+    elif parts.get("links"):
+        reasons.append("linked to another match")
     elif parts.get("graph"):
         reasons.append("the graph leads here from what else was found")
     if candidate.moved_from is not None:

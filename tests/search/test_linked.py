@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from hydramem.core.types import Chunk, Link
+from hydramem.search.linked import with_links
 from hydramem.storage.store import ChunkFilter
 from tests.graph.graphs import THEN, P, chunk, link
 from tests.search.test_search import Memory
@@ -98,6 +99,15 @@ def test_a_hub_lends_no_more_than_its_best_link() -> None:
     hit = next(hit for hit in memory.recall("the invoices", limit=9).hits if hit.id == "hidden")
     best = max(hit.score for hit in memory.recall("the invoices", limit=9).hits if hit.id != "hidden")
     assert hit.scores["links"] <= 0.6 * best
+
+
+def test_a_memory_shows_what_it_is_linked_to_and_what_it_took_the_place_of() -> None:
+    old = chunk("old", "The invoices were kept in PostgreSQL.", state="superseded")
+    gone = chunk("gone", "Never mind.", state="archived")
+    links = (linked(MATCH, HIDDEN), linked(MATCH, old, weight=0.5), linked(gone, MATCH))
+    shown = with_links(MATCH, Memory(MATCH, HIDDEN, old, gone, *links).graph)
+    assert [view.other for view in shown.links] == ["hidden", "old"]
+    assert (shown.id, shown.text, shown.times) == (MATCH.id, MATCH.text, MATCH.times)
 
 
 def test_links_are_seen_as_they_were_known() -> None:

@@ -8,6 +8,7 @@ from typing import Literal
 from hydramem.core.results.checked import VerifiedRelation
 from hydramem.core.results.walked import PathStep
 from hydramem.core.types import (
+    Chunk,
     ChunkKind,
     Layer,
     LinkType,
@@ -32,6 +33,17 @@ class LinkView:
     other: str
     text: str
     forward: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedChunk(Chunk):
+    """A chunk with what it is linked to.
+
+    Attributes:
+        links: Its strongest links, to what holds and to what it took the place of.
+    """
+
+    links: tuple[LinkView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
