@@ -19,7 +19,7 @@ from hydramem.storage.store import within_scope
 
 MOST_LABELS = 50
 """Most categories, keywords or entities that one memory is given."""
-_MOST_SUMMARY = 2000
+MOST_SUMMARY = 2000
 _MOST_METADATA = 20_000
 
 
@@ -63,11 +63,13 @@ class Taken:
     Attributes:
         draft: With the text as it is to be stored.
         found: What it names and states; nothing where it is quarantined.
+        stored: Its row where it is stored already and only now encoded; it touches what is older.
     """
 
     draft: Draft
     screened: Screened
     found: Found
+    stored: Chunk | None = None
 
     @property
     def active(self) -> bool:
@@ -120,7 +122,7 @@ def check(draft: Draft) -> None:
         for value in values:
             check_name(value, name=name)
     if draft.summary is not None:
-        check_text(draft.summary, name="summary", most=_MOST_SUMMARY)
+        check_text(draft.summary, name="summary", most=MOST_SUMMARY)
     check_interval(draft.valid_from, draft.valid_to, name="valid_from, valid_to")
     if draft.scope is not None and not within_scope(draft.scope, draft.within):
         raise InvalidInputError(f"scope: {draft.scope!r} is not within {draft.within!r}")

@@ -11,7 +11,7 @@ from hydramem.core.types import Chunk
 from hydramem.ingest.consolidate import Action, Plan
 from hydramem.ingest.draft import Draft, Taken, chunk_of, take
 from hydramem.ingest.encoding import Encoding
-from hydramem.ingest.placing import place
+from hydramem.ingest.placing import life
 from hydramem.ingest.promote import heard
 from hydramem.storage.store import Vector, indexed_text
 
@@ -113,9 +113,8 @@ class _Acting:
             # Before those ended it was not true; and what was private is not told in other words.
             begun = replace(row.times, valid_from=row.times.valid_from or self._begins)
             row = replace(row, times=begun, private=row.private or any(old.private for old in ending))
-        self._encoding.insert(
-            row, self._touching.taken.found, self._touching.vector, reason=self._plan.reason
-        )
+        why = self._plan.reason if self._plan.actions else ""
+        self._encoding.insert(row, self._touching.taken.found, self._touching.vector, reason=why)
         self.end(row.id)
         extends = self._link(row.id)
         action: RememberAction = "superseding" if self.ended else "extending" if extends else "stored"
@@ -170,7 +169,7 @@ class _Acting:
         if not taken.active:
             self.notes.append(f"consolidate: what the model made of {old.id} is not taken in")
             return
-        id, _ = place(draft, old.project, encoding.target.graph, apart=True)
+        id = life(draft, old.project, encoding.target.graph, anew=True)
         times = replace(old.times, recorded_at=encoding.at, valid_from=self._begins, valid_to=None)
         made = chunk_of(taken, id=id, project=old.project, at=encoding.at)
         row = replace(

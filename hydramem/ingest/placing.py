@@ -6,28 +6,23 @@ from datetime import datetime
 from itertools import count
 
 from hydramem.core.ids import memory_id, session_id, turn_id
-from hydramem.core.types import Session
+from hydramem.core.time import now
+from hydramem.core.types import Chunk, Session
 from hydramem.ingest.draft import Draft
-from hydramem.storage.store import GraphStore
+from hydramem.storage.store import GraphStore, covers
 
 # Generations of one text that are looked up at once; nearly always the first is the answer.
 _LOOK_AHEAD = 4
 
 
-def place(
-    draft: Draft, project: str, graph: GraphStore, *, taken: Collection[str] = (), apart: bool = False
-) -> tuple[str, int]:
-    """Return the id of a memory and its place in its session.
-
-    A turn is always new. Any other text has the id of its current life where it has one, else of the
-    next: what was forgotten stays in history beside what is asserted again.
+def place(draft: Draft, project: str, graph: GraphStore, *, taken: Collection[str] = ()) -> tuple[str, int]:
+    """Return the id of a memory and its place in its session; a turn is always new.
 
     Args:
         draft: The memory, its scope found.
         project: Where it goes.
         graph: Where earlier lives are.
         taken: Ids of the same write.
-        apart: A current life is none of its own: the next is wanted.
     """
     if draft.kind == "turn" and draft.session is not None:
         session = session_id(project, draft.session)
@@ -35,13 +30,31 @@ def place(
         while turn_id(session, position) in taken:
             position += 1
         return turn_id(session, position), position
-    lives = _lives(draft, project)
+    return life(draft, project, graph), 0
+
+
+def life(draft: Draft, project: str, graph: GraphStore, *, anew: bool = False) -> str:
+    """Return the id of a text's current life where it has one, else of the next.
+
+    What was forgotten, or has expired, stays in history beside what is asserted again.
+
+    Args:
+        draft: What is asserted.
+        project: Where it goes.
+        graph: Where earlier lives are.
+        anew: Take the next life whatever there is.
+    """
+    lives, at = _lives(draft, project), now()
     while True:
         ids = [next(lives) for _ in range(_LOOK_AHEAD)]
-        states = {chunk.id: chunk.state for chunk in graph.chunks(ids)}
+        rows = {chunk.id: chunk for chunk in graph.chunks(ids)}
         for id in ids:
-            if id not in states or (not apart and states[id] in ("active", "quarantined")):
-                return id, 0
+            if id not in rows or (not anew and _is_current(rows[id], at)):
+                return id
+
+
+def _is_current(row: Chunk, at: datetime) -> bool:
+    return row.state in ("active", "quarantined") and covers(None, row.expires_at, at)
 
 
 def _lives(draft: Draft, project: str) -> Iterator[str]:

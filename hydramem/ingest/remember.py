@@ -20,6 +20,7 @@ from hydramem.ingest.consolidate import CandidateMemory, Plan, Telling, compare,
 from hydramem.ingest.draft import Draft, Taken, chunk_of, take
 from hydramem.ingest.enact import Enacted, Touching, enact, ending, merge_known, still
 from hydramem.ingest.encoding import Encoding
+from hydramem.ingest.later import LINK
 from hydramem.ingest.placing import place, session_row
 from hydramem.ingest.target import Target
 from hydramem.ingest.think import NO_MODELS, Models, Thought, think, told_of
@@ -78,7 +79,7 @@ def remember_all(
         ]
         with target.one_writer:
             encoding = Encoding(operation="remember", target=target, at=now())
-            settling = _Settling(encoding, near, settings)
+            settling = Settling(encoding, near, settings)
             done = [settling.settle(*each) for each in zip(taken, vectors, thoughts, strict=True)]
             encoding.commit()
     return tuple(_told(each, encoding, target) for each in done)
@@ -96,7 +97,7 @@ class _Settled:
     usage: Usage = field(default_factory=Usage)
 
 
-class _Settling:
+class Settling:
     """Finds for one memory after the other what becomes of it; the writer lock is held."""
 
     def __init__(self, encoding: Encoding, near: VectorStore | None, settings: MemoryConfig) -> None:
@@ -127,13 +128,46 @@ class _Settling:
             self._vectors[enacted.row.id] = vector
         return settled
 
+    def settle_stored(self, taken: Taken, row: Chunk, vector: Vector, thought: Thought) -> None:
+        """Add to the write what becomes of a memory that is stored and was not encoded yet.
+
+        Args:
+            taken: The memory; its `stored` is the row as it was when it was thought about.
+            row: Its row as it is now.
+            vector: Its vector.
+            thought: What models say of it.
+        """
+        taken = replace(taken, stored=row)
+        around = self._around(taken, vector, thought)
+        filed = thought.classified or self._classify(taken, around)
+        taken = replace(taken, draft=_filed(taken.draft, filed))
+        draft = taken.draft
+        row = replace(
+            row,
+            scope=filed.scope,
+            categories=draft.categories or (),
+            importance=row.importance if draft.importance is None else draft.importance,
+            keywords=draft.keywords or (),
+            summary=draft.summary,
+            vector_state="ready",
+        )
+        if taken.is_steady:
+            self._set_against(taken, row, vector, around, thought)
+        else:
+            self._encoding.refile(taken.stored, row, vector, reason="")
+
     def _around(self, taken: Taken, vector: Vector, thought: Thought) -> Around:
         told = told_of(taken)
         filing = bool(told.open) and thought.classified is None
         if not filing and not taken.is_steady:
             return Around(rows={})
         return look_around(
-            vector, scope=told.scope or told.root, target=self._target, vectors=self._near, neighbours=filing
+            vector,
+            scope=told.scope or told.root,
+            target=self._target,
+            vectors=self._near,
+            neighbours=filing,
+            stored=taken.stored,
         )
 
     def _classify(self, taken: Taken, around: Around) -> Classified:
@@ -174,6 +208,7 @@ class _Settling:
             vectors=self._near,
             settings=self._settings,
             at=self._encoding.at,
+            stored=taken.stored,
         )
         # What this write has changed already is as it becomes.
         rows = {id: self._encoding.rows.get(id, old) for id, old in rows.items()}
@@ -222,8 +257,8 @@ class _Settling:
         """Leave to the queue what follows from a new memory."""
         if not enacted.created or self._settings.link_neighbors <= 0:
             return ()
-        self._encoding.later(job("link", project=self._target.project, chunk=enacted.row.id))
-        return ("link",)
+        self._encoding.later(job(LINK, project=self._target.project, chunk=enacted.row.id))
+        return (LINK,)
 
 
 def _filed(draft: Draft, filed: Classified) -> Draft:

@@ -33,16 +33,32 @@ def forget(ids: Sequence[str], *, graph: GraphStore, mirror: Mirror) -> Forgotte
     return _move("forget", "active", "archived", ids, graph, mirror)
 
 
-def revive(ids: Sequence[str], *, graph: GraphStore, mirror: Mirror) -> Forgotten:
+def revive(
+    ids: Sequence[str],
+    *,
+    graph: GraphStore,
+    mirror: Mirror,
+    regrow: Callable[[Sequence[Chunk]], None] = lambda released: None,
+) -> Forgotten:
     """Bring archived chunks and documents back, and the archived relations that they support.
 
     A relation comes back by its own id too: one that was taken out on purpose, only so. A quarantined chunk
     goes free by its own id.
 
+    Args:
+        ids: What is brought back.
+        graph, mirror: Where it is.
+        regrow: Makes the entities and relations of chunks that were quarantined: they had none.
+
     Raises:
         NotFoundError: An id is no chunk's, document's or withdrawn relation's; nothing is written.
     """
-    return _move("revive", "archived", "active", ids, graph, mirror)
+    with mirror.one_writer:
+        held = [row.id for row in graph.chunks(ids) if _released(row, ids, "active")]
+        done = _move("revive", "archived", "active", ids, graph, mirror)
+        if held:
+            regrow(graph.chunks(held))
+        return done
 
 
 def unsupported(retired: Sequence[str], graph: GraphStore) -> tuple[Relation, ...]:

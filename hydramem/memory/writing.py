@@ -4,18 +4,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
 
+from hydramem.core.check import check_scope, check_share, check_text
 from hydramem.core.results.written import Curated, Forgotten, Ingested, Related, RelationView, Remembered
 from hydramem.core.time import When
-from hydramem.core.types import ChunkKind
+from hydramem.core.types import Chunk, ChunkKind
 from hydramem.graph.functional import seems_functional
 from hydramem.ingest.curate import curate
-from hydramem.ingest.draft import Draft, take
+from hydramem.ingest.draft import MOST_SUMMARY, Draft, take
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
-from hydramem.ingest.given import MemoryInput, draft_of
+from hydramem.ingest.given import MemoryInput, draft_of, drafts_of, labels
 from hydramem.ingest.ingest import Progress, ingest
+from hydramem.ingest.regrow import regrow
 from hydramem.ingest.relate import Functional, relate
 from hydramem.ingest.remember import remember_all
-from hydramem.ingest.statement import Statement
+from hydramem.ingest.revise import Revision, revise
+from hydramem.ingest.statement import Statement, check_reason
 from hydramem.ingest.unrelate import Withdrawal, unrelate
 from hydramem.ingest.withdraw import forget, revive
 from hydramem.memory import arguments
@@ -191,6 +194,74 @@ class Writing(Handle):
             metadata=metadata,
         )
         return self._remember([draft_of(given)], project)[0]
+
+    @in_one_run()
+    def remember_many(
+        self, memories: Sequence[MemoryInput], *, project: str | None = None
+    ) -> tuple[Remembered, ...]:
+        """Store several memories at once, as `remember` stores one; results in their order.
+
+        They are embedded in one go and stored together: all of them or none. Each is set against those
+        before it too, so that what is said twice is stored once.
+
+        Args:
+            memories: What to remember, at most a thousand.
+            project: Namespace to write to; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: One is wrong; the message names its place, and nothing is written.
+        """
+        return self._remember(drafts_of(memories), project)
+
+    @in_one_run()
+    def revise(
+        self,
+        id: str,
+        *,
+        text: str | None = None,
+        scope: str | None = None,
+        categories: Sequence[str] | None = None,
+        importance: float | None = None,
+        confidence: float | None = None,
+        keywords: Sequence[str] | None = None,
+        summary: str | None = None,
+        expires_at: When | None = None,
+        reason: str | None = None,
+    ) -> Remembered:
+        """Put a memory right: what it says, or how it is filed; what was believed before stays in history.
+
+        Another text is another memory with an id of its own, and the times of the one that it corrects.
+        What has changed in the world is remembered, not revised: then the old one was true until then.
+
+        Args:
+            id: The memory; a passage is put right in its document.
+            text: What it should have said.
+            scope: Path that it belongs to.
+            categories: Labels to filter by, in place of those it has.
+            importance: 0 to 1.
+            confidence: 0 to 1.
+            keywords: Words that one would look for, in place of those it has.
+            summary: One sentence.
+            expires_at: When it stops being recalled.
+            reason: Why, for `history`.
+
+        Raises:
+            NotFoundError: No memory has this id; nothing is written.
+            InvalidInputError: A field is wrong, or it is believed no longer; nothing is written.
+        """
+        store = self._use()
+        revision = Revision(
+            text=text,
+            scope=None if scope is None else check_scope(scope),
+            categories=labels(categories, "categories"),
+            importance=None if importance is None else check_share(importance, name="importance"),
+            confidence=None if confidence is None else check_share(confidence, name="confidence"),
+            keywords=labels(keywords, "keywords"),
+            summary=None if summary is None else check_text(summary, name="summary", most=MOST_SUMMARY),
+            expires_at=arguments.when(expires_at, "expires_at"),
+            reason=check_reason(reason),
+        )
+        return revise(id, revision, graph=store.graph, target=self._target, settings=store.config.memory)
 
     def _remember(self, drafts: Sequence[Draft], project: str | None) -> tuple[Remembered, ...]:
         store = self._use()
@@ -381,4 +452,10 @@ class Writing(Handle):
             NotFoundError: An id is not in the store; nothing is written.
         """
         store = self._use()
-        return revive(arguments.ids(ids), graph=store.graph, mirror=store.mirror)
+        return revive(arguments.ids(ids), graph=store.graph, mirror=store.mirror, regrow=self._regrow)
+
+    def _regrow(self, released: Sequence[Chunk]) -> None:
+        """Make the graph of memories that were held back until now, each in its own project."""
+        for project in sorted({row.project for row in released}):
+            rows = [row for row in released if row.project == project]
+            regrow(rows, target=self._target(project), operation="revive")
