@@ -42,7 +42,13 @@ class Around:
 
 
 def look_around(
-    vector: Vector, *, scope: str, target: Target, vectors: VectorStore | None, neighbours: bool
+    vector: Vector,
+    *,
+    scope: str,
+    target: Target,
+    vectors: VectorStore | None,
+    neighbours: bool,
+    stored: Chunk | None = None,
 ) -> Around:
     """Read what is near a new memory.
 
@@ -52,11 +58,14 @@ def look_around(
         target: The project.
         vectors: Where vectors are; None where they cannot be had.
         neighbours: Whether the nearest are wanted, however far they are.
+        stored: Its row where it is stored already: it is no neighbour of itself.
     """
     if vectors is None:
         return Around(rows={})
     where = ChunkFilter(projects=(target.project,), kinds=MEMORIES, scope=None if scope == "/" else scope)
     scored = vectors.nearest(vector, where, _NEAREST)
+    if stored is not None:
+        scored = tuple(one for one in scored if one.id != stored.id)
     rows = target.graph.chunks([one.id for one in scored[:_NEIGHBOURS]]) if neighbours else ()
     return Around(scored=scored, rows={row.id: row for row in rows})
 
@@ -69,6 +78,7 @@ def candidates(
     vectors: VectorStore | None,
     settings: MemoryConfig,
     at: datetime,
+    stored: Chunk | None = None,
 ) -> tuple[tuple[CandidateMemory, ...], dict[str, Chunk]]:
     """Return the memories that a new one may touch, and their rows.
 
@@ -82,13 +92,20 @@ def candidates(
         vectors: Where words are looked for; None where they cannot be had.
         settings: From which cosine a memory is near.
         at: Now.
+        stored: Its row where it is stored already: only what is older may be touched.
     """
     cosines = {one.id: one.score for one in around.scored}
     near = [one.id for one in around.scored if one.score >= settings.consolidation_threshold][:_BY_COSINE]
     said = _by_words(new, target.project, vectors)
     ids = list(dict.fromkeys((*near, *said)))
     held = dict(around.rows) | _read([id for id in ids if id not in around.rows], target.graph)
-    rows = {id: held[id] for id in ids if id in held and _may_be_touched(held[id], new, target.project, at)}
+    rows = {
+        id: held[id]
+        for id in ids
+        if id in held
+        and _may_be_touched(held[id], new, target.project, at)
+        and (stored is None or held[id].times.recorded_at < stored.times.recorded_at)
+    }
     found = tuple(
         CandidateMemory(id=id, telling=telling_of(row), cosine=cosines.get(id)) for id, row in rows.items()
     )

@@ -13,6 +13,7 @@ from hydramem.ingest.draft import Draft, Taken, chunk_of, take
 from hydramem.ingest.encoding import Encoding
 from hydramem.ingest.placing import life
 from hydramem.ingest.promote import heard
+from hydramem.ingest.supersede import corrected
 from hydramem.storage.store import Vector, indexed_text
 
 _UNKNOWN_LIKENESS = 0.5
@@ -77,10 +78,12 @@ def enact(plan: Plan, touching: Touching, encoding: Encoding, settings: MemoryCo
     if known is not None and not plan.insert:
         done = merge_known(touching.rows[known.id], touching.taken.draft, encoding, settings)
         acting.end(done.row.id)
+        acting.give_way(done.row.id)
         return replace(done, superseded=acting.ended, notes=tuple(acting.notes))
     rewritten = acting.rewrite()
     if rewritten is not None and not plan.insert:
         acting.end(rewritten.id)
+        acting.give_way(rewritten.id)
         return Enacted(
             row=rewritten,
             created=True,
@@ -103,7 +106,9 @@ class _Acting:
         self.notes: list[str] = []
         self.ended: tuple[str, ...] = ()
         draft = touching.taken.draft
-        self._begins = draft.valid_from or draft.happened_at or encoding.at
+        self._stored = touching.taken.stored
+        said_at = encoding.at if self._stored is None else self._stored.times.recorded_at
+        self._begins = draft.valid_from or draft.happened_at or said_at
 
     def insert(self) -> Enacted:
         """Store the new memory, end those whose place it takes, and link it to those it speaks of."""
@@ -113,12 +118,24 @@ class _Acting:
             # Before those ended it was not true; and what was private is not told in other words.
             begun = replace(row.times, valid_from=row.times.valid_from or self._begins)
             row = replace(row, times=begun, private=row.private or any(old.private for old in ending))
-        why = self._plan.reason if self._plan.actions else ""
-        self._encoding.insert(row, self._touching.taken.found, self._touching.vector, reason=why)
+        self._put(row, self._plan.reason if self._plan.actions else "")
         self.end(row.id)
         extends = self._link(row.id)
         action: RememberAction = "superseding" if self.ended else "extending" if extends else "stored"
         return Enacted(row=row, created=True, action=action, superseded=self.ended, notes=tuple(self.notes))
+
+    def _put(self, row: Chunk, reason: str) -> None:
+        vector = self._touching.vector
+        if self._stored is None:
+            self._encoding.insert(row, self._touching.taken.found, vector, reason=reason)
+        else:
+            self._encoding.refile(self._stored, row, vector, reason=reason)
+
+    def give_way(self, to: str) -> None:
+        """Withdraw the new memory where it is stored already and another row stands for it."""
+        if self._stored is not None:
+            gone = corrected(self._stored, at=self._encoding.at, by=to)
+            self._encoding.withdraw(self._stored, gone, reason=self._plan.reason)
 
     def end(self, by: str) -> None:
         """End the memories whose place is taken, by the row that takes it."""

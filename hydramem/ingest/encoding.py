@@ -22,6 +22,7 @@ class Encoding:
     Attributes:
         operation: On whose behalf, for the audit.
         at: The time of the write.
+        deferred: Whether vectors can wait: none is made here.
         rows: Memories that are new or change, by id, as they become.
         entities: Names of what each new memory mentions, by id; known once it is written.
     """
@@ -29,6 +30,7 @@ class Encoding:
     operation: str
     target: Target
     at: datetime
+    deferred: bool = False
     rows: dict[str, Chunk] = field(default_factory=dict)
     entities: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _before: dict[str, Chunk | None] = field(default_factory=dict)
@@ -51,6 +53,14 @@ class Encoding:
     def change(self, before: Chunk, row: Chunk, *, reason: str = "") -> None:
         """Replace a stored memory; what it mentions and states stays."""
         self._put(self.rows.get(before.id, before), row, reason)
+
+    def refile(self, before: Chunk | None, row: Chunk, vector: Vector | None, *, reason: str) -> None:
+        """Replace a memory that was stored before it was encoded; nothing where it stays as it is."""
+        if before is None or before == row:
+            return
+        self.change(before, row, reason=reason)
+        if vector is not None:
+            self._vectors[row.id] = vector
 
     def supersede(self, old: Chunk, *, until: datetime, by: str, reason: str, vector: Vector | None) -> None:
         """End a memory whose place another takes from a time on, keeping what was believed until now.
@@ -126,8 +136,11 @@ class Encoding:
             chunks=self.rows,
             entities=woven.entities,
         )
-        named = self.target.embed_by_id({row.id: row.name for row in woven.crossing(worth_a_vector)})
+        named = {} if self.deferred else self._named(woven)
         self.target.commit(self._write(woven, related), self._vectors | named)
+
+    def _named(self, woven: Woven) -> dict[str, Vector]:
+        return self.target.embed_by_id({row.id: row.name for row in woven.crossing(worth_a_vector)})
 
     def _write(self, woven: Woven, related: Related) -> Write:
         project = self.target.project
@@ -156,6 +169,7 @@ class Encoding:
             relations=(*related.kept, *(row for _, rows in lost for row in rows)),
             links=tuple(self._links.values()),
             jobs=tuple(self._jobs),
+            deferred=self.deferred,
         )
 
     def _lost(self, stated_again: set[str]) -> list[tuple[Relation, tuple[Relation, ...]]]:

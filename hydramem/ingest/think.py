@@ -98,7 +98,12 @@ def think(
         return Thought()
     told = told_of(taken)
     around = look_around(
-        vector, scope=told.scope or told.root, target=target, vectors=near, neighbours=bool(told.open)
+        vector,
+        scope=told.scope or told.root,
+        target=target,
+        vectors=near,
+        neighbours=bool(told.open),
+        stored=taken.stored,
     )
     filing = _file(told, around, target, models)
     if not taken.is_steady:
@@ -132,7 +137,9 @@ def _plan(
 ) -> Thought:
     at = now()
     new = telling_of(chunk_of(taken, project=target.project, at=at))
-    found, rows = candidates(new, around, target=target, vectors=near, settings=settings, at=at)
+    found, rows = candidates(
+        new, around, target=target, vectors=near, settings=settings, at=at, stored=taken.stored
+    )
     if not found:
         return filing
     generator, notes = _made(models.consolidate, "consolidate")
