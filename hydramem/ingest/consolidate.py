@@ -9,11 +9,14 @@ kept beside what is there.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, assert_never
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.types import Chunk, ChunkKind
-from hydramem.ingest.wording import wording
+from hydramem.ingest.supersede import Fact, supersede
+from hydramem.ingest.telling import Reading, Statement, reading
+from hydramem.ingest.telling_pair import Met, meet
+from hydramem.ingest.telling_search import Wanted, looked_for
 
 Compared = Literal["duplicate", "update", "refine", "contradict", "unrelated"]
 Doing = Literal["duplicate", "update", "refine", "contradict", "delete"]
@@ -90,17 +93,9 @@ class Plan:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What to look for besides the nearest neighbours, so that an update finds what it ends.
-
-    Attributes:
-        query: Words for full text; None where the text states nothing that could end anything.
-        slots: What it speaks of, in plain words: another memory with one of them may be the one.
-    """
-
-    query: str | None = None
-    slots: tuple[str, ...] = ()
+_SAID = ("turn", "passage")
+_MOST_REASONS = 3
+_UNRELATED = Comparison(action="unrelated", reason="Nothing shows that they tell of the same.")
 
 
 def telling_of(chunk: Chunk) -> Telling:
@@ -123,11 +118,112 @@ def compare(new: Telling, old: Telling, cosine: float | None = None) -> Comparis
     Args:
         new: What comes in.
         old: What is stored.
-        cosine: Of their vectors, where there are any.
+        cosine: Of their vectors, where there are any; taken for what it is, a hint that decides nothing.
     """
-    if new.scope == old.scope and wording(new.text) == wording(old.text) and new.kind == old.kind:
+    apart = _apart(new, old)
+    if apart is not None:
+        return Comparison(action="unrelated", reason=apart)
+    mine, yours = reading(new.text), reading(old.text)
+    if (mine.speaks or yours.speaks) and new.author != old.author:
+        return _UNRELATED
+    met = _met(mine, yours)
+    if met is None:
+        return _UNRELATED
+    match met.kind:
+        case "same":
+            return _again(new, old)
+        case "more":
+            return Comparison(action="refine", reason=met.reason)
+        case "against":
+            return Comparison(action="contradict", reason=met.reason)
+        case "after":
+            return _in_time(new, old, met)
+        case _:
+            assert_never(met.kind)
+
+
+def _apart(new: Telling, old: Telling) -> str | None:
+    """Say why two memories have nothing to do with each other whatever they say, None where they may."""
+    if new.scope != old.scope:
+        return "They belong to different scopes."
+    if not {new.kind, old.kind}.isdisjoint(_SAID):
+        return "What was said in a conversation or stands in a document is kept as it is."
+    if "event" in (new.kind, old.kind) and (new.kind != old.kind or new.happened_at != old.happened_at):
+        return "An event happened when it did; nothing takes its place."
+    return None
+
+
+def _met(new: Reading, old: Reading) -> Met | None:
+    """Say how two texts meet: as wholes, or in their statements."""
+    if new.signature == old.signature:
+        return Met(kind="same", reason="It says the same.")
+    found = [(mine, yours, meet(mine, yours, new)) for mine in new.statements for yours in old.statements]
+    met = [(mine, yours, one) for mine, yours, one in found if one is not None]
+    if _equal(new, old, met):
+        return Met(kind="same", reason="It says the same in other words.")
+    for kind in ("after", "against"):
+        for _, yours, one in met:
+            if one.kind == kind:
+                return one if kind == "against" else _part(one, yours, old)
+    return _more(new, old, met)
+
+
+def _equal(new: Reading, old: Reading, met: Sequence[tuple[Statement, Statement, Met]]) -> bool:
+    """Say whether two texts state the same in other words, number for number and date for date."""
+    if sorted(new.marks) != sorted(old.marks) or new.negations % 2 != old.negations % 2:
+        return False
+    pairs = [(mine, yours) for mine, yours, one in met if one.kind == "same"]
+    return (
+        bool(pairs)
+        and {id(mine) for mine, _ in pairs} == {id(one) for one in new.statements}
+        and {id(yours) for _, yours in pairs} == {id(one) for one in old.statements}
+    )
+
+
+def _part(met: Met, ended: Statement, old: Reading) -> Met:
+    """Let a memory end only where nothing else that it tells would end with it."""
+    others = [one for one in old.statements if one is not ended and not one.negated and not one.past]
+    if all(one.subject == ended.subject and one.attribute == ended.attribute for one in others):
+        return met
+    return Met(kind="against", reason=f"Part of it holds no longer. {met.reason}")
+
+
+def _more(new: Reading, old: Reading, met: Sequence[tuple[Statement, Statement, Met]]) -> Met | None:
+    told = {id(yours) for _, yours, one in met if one.kind in ("same", "more")}
+    if not old.statements or told != {id(one) for one in old.statements}:
+        return None
+    return Met(kind="more", reason="It says the same, and more.")
+
+
+def _again(new: Telling, old: Telling) -> Comparison:
+    """Say what the same words are: the same memory, unless they are told of another time."""
+    if (new.valid_from, new.valid_to) in ((None, None), (old.valid_from, old.valid_to)):
         return Comparison(action="duplicate", reason="It says the same.")
-    return Comparison(action="unrelated", reason="Nothing shows that they speak of the same.")
+    if old.valid_from is None and old.valid_to is None:
+        return Comparison(action="refine", reason="It says the same, and from when on.")
+    return Comparison(action="unrelated", reason="It says the same of another time.")
+
+
+def _in_time(new: Telling, old: Telling, met: Met) -> Comparison:
+    """Let the later of two take the place of the earlier; `supersede` alone decides which that is."""
+    outcome = supersede(_fact("new", new), [_fact("old", old)])
+    if outcome.closings:
+        return Comparison(action="update", reason=met.reason, sure=met.sure)
+    if outcome.clashes:
+        said = f"{met.reason} Nothing is ended: {outcome.clashes[0].explanation}."
+        return Comparison(action="contradict", reason=said, sure=met.sure)
+    return Comparison(action="unrelated", reason="They hold at different times.")
+
+
+def _fact(name: str, telling: Telling) -> Fact:
+    return Fact(
+        id=name,
+        slot="",
+        value=name,
+        said_at=telling.said_at,
+        valid_from=telling.valid_from,
+        valid_to=telling.valid_to,
+    )
 
 
 def decide(new: Telling, candidates: Sequence[CandidateMemory], settings: MemoryConfig) -> Plan:
@@ -135,20 +231,27 @@ def decide(new: Telling, candidates: Sequence[CandidateMemory], settings: Memory
 
     Args:
         new: What comes in.
-        candidates: Stored memories, of the same project; those of other scopes are left alone.
+        candidates: Stored memories of the same project, the likeliest first; those of other scopes are
+            left alone.
         settings: How memories are consolidated.
     """
-    actions = []
-    for candidate in candidates:
-        found = compare(new, candidate.telling, candidate.cosine)
+    compared = [(one, compare(new, one.telling, one.cosine)) for one in candidates]
+    for one, found in compared:
         if found.action == "duplicate":
-            known = Action(id=candidate.id, action="duplicate", reason=found.reason)
+            known = Action(id=one.id, action="duplicate", reason=found.reason)
             return Plan(actions=(known,), insert=False, reason=found.reason)
-        if found.action != "unrelated":
-            actions.append(Action(id=candidate.id, action=found.action, reason=found.reason))
-    return Plan(actions=tuple(actions), reason="" if actions else "Nothing that is there is touched.")
+    unsure = [one.id for one, found in compared if found.action == "update" and not found.sure]
+    actions = tuple(
+        Action(id=one.id, action=found.action, reason=found.reason)
+        for one, found in compared
+        if found.action != "unrelated" and (found.sure or unsure == [one.id])
+    )
+    reasons = tuple(action.reason for action in actions) or ("It touches nothing that is there.",)
+    return Plan(actions=actions, reason=" ".join(reasons[:_MOST_REASONS]))
 
 
 def wanted(telling: Telling) -> Wanted:
-    """Say what to look for besides a memory's nearest neighbours."""
-    return Wanted()
+    """Say what to look for besides a memory's nearest neighbours: its vector may be far from what it ends."""
+    if telling.kind in (*_SAID, "event"):
+        return Wanted()
+    return looked_for(reading(telling.text).statements)

@@ -1,0 +1,196 @@
+"""Words of a memory in one form: what is written differently and means the same becomes equal.
+
+Case, articles, quotes, plural endings, ways to write a number, a date, a time of day or a currency.
+Nothing that tells two things apart is lost: numbers, names, dates and negations keep their places.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from hydramem.ingest.contrast_words import ARTICLES, NUMBERS
+from hydramem.ingest.telling_words import (
+    CONTRACTIONS,
+    CURRENCIES,
+    ENDINGS,
+    MONTH_NUMBERS,
+    RECURRING,
+    SAME_WORDS,
+    TITLES,
+    WEEKDAY_NUMBERS,
+)
+
+TokenKind = Literal["word", "number", "date", "clock", "mark"]
+
+_FORMS = str.maketrans(
+    {"“": '"', "”": '"', "„": '"', "’": "'", "‘": "'", "‐": "-", "‑": "-", "–": "-", "—": "-"}
+)
+_MONTH = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
+_TOKEN = re.compile(
+    r"(?P<address>https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
+    r"|(?P<iso>\b\d{4}-\d{2}(?:-\d{2})?\b)"
+    r"|(?P<dotted>\b\d{1,2}[./]\s?\d{1,2}[./]\s?\d{4}\b)"
+    rf"|(?P<day>\b\d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:de\s+|of\s+)?(?:{_MONTH})\b\.?(?:,?\s+(?:de\s+)?\d{{4}}\b)?"
+    rf"|\b(?:{_MONTH})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?!:)(?:,?\s+\d{{4}}\b)?|\b(?:{_MONTH})\s+(?:de\s+)?\d{{4}}\b)"
+    r"|(?P<clock>\b\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]\.?m\b\.?|uhr\b|h\b|o'clock\b)(?:\s?[ap]m\b)?|\b\d{1,2}:\d{2}\b)"
+    r"|(?P<number>(?<![\w.])[-+]?\d+(?:[.,]\d{3})*(?:[.,]\d+)?(?![\w]|[.,:/-]\d))"
+    r"|(?P<sign>[%€$£])"
+    r"|(?P<word>\w+(?:[.:/+#]\w+)*(?:[+#]+)?(?:'\w*)?(?:\([rae]\))?)"
+    r"|(?P<mark>[.!?;:,]|(?<=\s)-+(?=\s)|[()\"])",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A word, number, date, time or mark of a text.
+
+    Attributes:
+        form: What equal ones share.
+        capital: Whether it is written with a capital.
+        article: The article before it, which is no token of its own; empty where there is none.
+        owner: Whether it is a possessor: "Ada's".
+    """
+
+    form: str
+    kind: TokenKind = "word"
+    text: str = ""
+    capital: bool = False
+    article: str = ""
+    owner: bool = False
+
+
+def tokens(text: str) -> tuple[Token, ...]:
+    """Return the tokens of a text, in order."""
+    plain = unicodedata.normalize("NFKC", text).translate(_FORMS)
+    return tuple(_articled(_ordered(list(_titled(_found(plain))))))
+
+
+def _found(text: str) -> Iterator[Token]:
+    for match in _TOKEN.finditer(text):
+        written, kind = match.group(), match.lastgroup
+        match kind:
+            case "iso" | "dotted" | "day":
+                yield _date(written, kind)
+            case "clock":
+                yield Token(form=_clock(written), kind="clock", text=written)
+            case "number":
+                yield Token(form=number(written), kind="number", text=written)
+            case "sign":
+                yield Token(form=CURRENCIES[written], text=written)
+            case "mark":
+                yield Token(
+                    form="," if written in '()"' or written[0] == "-" else written, kind="mark", text=written
+                )
+            case "address":
+                yield Token(form=written.casefold().rstrip(".,"), text=written, capital=True)
+            case _:
+                yield from _words(written)
+
+
+def _words(written: str) -> Iterator[Token]:
+    """Yield the words of one written without a gap: "don't" is two."""
+    folded = written.casefold()
+    capital = written[0].isupper()
+    if folded in CONTRACTIONS:
+        for form in CONTRACTIONS[folded].split():
+            yield Token(form=form, text=written, capital=capital)
+        return
+    base, _, ending = folded.partition("'")
+    if ending in ENDINGS and base:
+        yield from (Token(form=form_of(base), text=base, capital=capital), Token(form=ENDINGS[ending]))
+        return
+    if ending in ("s", "") and base != folded:
+        yield Token(form=form_of(base), text=written, capital=capital, owner=True)
+        return
+    if folded in NUMBERS and not capital:
+        yield Token(form=NUMBERS[folded], kind="number", text=written)
+    elif folded in WEEKDAY_NUMBERS:
+        yield Token(form=WEEKDAY_NUMBERS[folded], kind="date", text=written)
+    elif folded in MONTH_NUMBERS and (capital or folded not in ("may", "march", "mar", "dec")):
+        yield Token(form=f"{MONTH_NUMBERS[folded]}-?", kind="date", text=written)
+    else:
+        yield Token(form=form_of(folded), text=written, capital=capital)
+
+
+def _titled(found: Iterator[Token]) -> Iterator[Token]:
+    """Leave out the dot of a title, which ends no sentence."""
+    before = ""
+    for token in found:
+        if token.form != "." or before not in TITLES:
+            yield token
+        before = token.form
+
+
+def _ordered(found: list[Token]) -> Iterator[Token]:
+    """Put a currency behind its number, and what makes a day recur into the day."""
+    place = 0
+    while place < len(found):
+        token, after = found[place], found[place + 1] if place + 1 < len(found) else None
+        place += 2
+        if after is not None and token.text in CURRENCIES and after.kind == "number":
+            yield from (after, token)
+        elif (
+            after is not None
+            and token.form in RECURRING
+            and after.form.startswith("w")
+            and after.kind == "date"
+        ):
+            yield replace(after, form=f"{after.form.rstrip('*')}*")
+        else:
+            yield token
+            place -= 1
+
+
+def _articled(found: Iterator[Token]) -> Iterator[Token]:
+    """Put articles to the word they stand before."""
+    article = ""
+    for token in found:
+        if token.kind == "word" and token.form in ARTICLES:
+            article = token.form
+            continue
+        yield replace(token, article=article) if article else token
+        article = ""
+
+
+def _date(written: str, kind: str) -> Token:
+    """Return a date as month-day-year, with what is not said left out."""
+    if kind == "iso":
+        year, month, *day = written.split("-")
+    elif kind == "dotted":
+        first, month, year = re.split(r"[./]\s?", written)
+        day = [first]
+    else:
+        parts = re.findall(r"\d+|[^\W\d]+", written.casefold())
+        month = str(next(MONTH_NUMBERS[part] for part in parts if part in MONTH_NUMBERS))
+        digits = [part for part in parts if part.isdigit()]
+        day = [part for part in digits if len(part) < 3]
+        year = next((part for part in digits if len(part) == 4), "")
+    said = "-".join([str(int(month)), str(int(day[0])) if day else "?", *([year] if year else [])])
+    return Token(form=said, kind="date", text=written)
+
+
+def _clock(written: str) -> str:
+    """Return a time of day as 24 hours: 3 pm and 15:00 are one."""
+    digits = re.findall(r"\d+", written)
+    hour, minute = int(digits[0]), digits[1] if len(digits) > 1 else "00"
+    half = re.search(r"([ap])\.?m", written, re.IGNORECASE)
+    if half is not None:
+        hour = hour % 12 + (12 if half[1] in "pP" else 0)
+    return f"{hour:02}:{minute}"
+
+
+def number(written: str) -> str:
+    """Return a number in one form: 1,000 and 1.000 and 1000; 3,5 and 3.50."""
+    if re.fullmatch(r"[-+]?\d{1,3}(?:[.,]\d{3})+", written):
+        return re.sub(r"[.,]", "", written)
+    plain = written.replace(",", ".").lstrip("+")
+    # 3.50 is 3.5; but 3.10 may be a version, and is not 3.1.
+    return plain[:-2] if plain.endswith(".0") and plain.count(".") == 1 else plain
+
+
+def form_of(word: str) -> str:
+    """Return a word in its one spelling."""
+    return SAME_WORDS.get(word, word)
