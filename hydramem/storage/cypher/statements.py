@@ -74,11 +74,21 @@ def remove_edges(table: EdgeTable) -> str:
     )
 
 
+def fetch_nodes(table: NodeTable) -> str:
+    """Return the columns of the nodes `$ids`."""
+    return f"UNWIND $ids AS i MATCH (n:{table.name} {{id: i}}) RETURN {node_values(table, 'n')}"
+
+
 def edges_between(table: EdgeTable) -> str:
-    """Return the ids (null for edges without) of the edges from `$_from` to `$_to`."""
-    id = "x.id" if has_id(table) else "NULL"
+    """Return ends and columns of the edges from `$_from` to `$_to`."""
     source, target = f"(a:{table.source} {{id: $_from}})", f"(b:{table.target} {{id: $_to}})"
-    return f"MATCH {source}-[x:{table.name}]->{target} RETURN {id}"
+    return f"MATCH {source}-[x:{table.name}]->{target} RETURN {edge_values(table)}"
+
+
+def edges_at(table: EdgeTable, end: str) -> str:
+    """Return ends and columns of the edges that have `$id` at one end: `a` the source, `b` the target."""
+    pattern = f"MATCH (a:{table.source})-[x:{table.name}]->(b:{table.target})"
+    return f"{pattern} WHERE {end}.id = $id RETURN {edge_values(table)}"
 
 
 def has_id(table: EdgeTable) -> bool:
@@ -94,3 +104,8 @@ def node_values(table: NodeTable, name: str) -> str:
 def edge_values(table: EdgeTable) -> str:
     """Return ends and columns of an edge `(a)-[x]->(b)` in the order that `rows.decode` reads."""
     return ", ".join(("a.id", "b.id", *(f"x.`{column.name}`" for column in table.columns)))
+
+
+def edge_names(table: EdgeTable) -> tuple[str, ...]:
+    """Return the names of what `edge_values` returns, as `rows.encode` has them."""
+    return ("_from", "_to", *(column.name for column in table.columns))

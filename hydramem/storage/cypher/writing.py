@@ -11,15 +11,19 @@ from hydramem.storage.cypher.statements import (
     create_edge,
     create_edges,
     create_nodes,
+    edge_names,
+    edges_at,
     edges_between,
-    node_values,
+    fetch_nodes,
+    has_id,
     remove_edges,
     remove_nodes,
     set_edge,
     set_nodes,
 )
+from hydramem.storage.images import ImageMaker, key_of
 from hydramem.storage.planned import PlannedWrite, batches, check_references, removed_edges, removed_nodes
-from hydramem.storage.rows import Values, encode
+from hydramem.storage.rows import Values, decode, encode
 from hydramem.storage.schema import (
     CHANGE,
     CHUNK,
@@ -42,6 +46,11 @@ Encoded = dict[str, list[Values]]
 
 _ROWS_COMPARED = 1000
 _ROWS_REMOVED = 500
+
+
+def with_image(changes: list[Values], image: ImageMaker) -> list[Values]:
+    """Return the changes of a write, its image on the first."""
+    return [{**row, "image": None if place else image.text()} for place, row in enumerate(changes)]
 
 
 def encode_write(plan: PlannedWrite) -> Encoded:
@@ -76,6 +85,7 @@ class Transaction:
         self._edges_singly = edges_singly
         self._known: dict[str, set[str]] = {}
         self._columns_set = 0
+        self._image = ImageMaker()
 
     def write(self, plan: PlannedWrite, rows: Encoded) -> int:
         """Write everything of a plan; return how many times a column was set.
@@ -89,14 +99,16 @@ class Transaction:
         moved = self._loosen(plan.chunks)
         for table in (DOCUMENT, SESSION, ENTITY, CHUNK, JOB):
             self._put_nodes(table, rows[table.name])
-        self._append(CHANGE, self._unknown(CHANGE, rows) if plan.verbatim else rows[CHANGE.name])
+        self._embed(plan.embedded)
         self._append(OUTBOX, rows[OUTBOX.name])
         self._fasten([plan.chunks[id] for id in plan.chunks if id not in self._known["Chunk"] or id in moved])
         for edges in (MENTIONS, RELATES, LINKS):
             self._put_edges(edges, rows[edges.name])
         if plan.verbatim:
+            self._append(CHANGE, self._unknown(CHANGE, rows))
             self._create_edges(RECALLED, self._not_recalled(rows[RECALLED.name]))
         else:
+            self._append(CHANGE, with_image(rows[CHANGE.name], self._image))
             self._recall(rows[RECALLED.name])
         return self._columns_set
 
@@ -112,10 +124,38 @@ class Transaction:
             keys = removed_edges(removed)[edges.name]
             for rows in batches(keys, _ROWS_REMOVED):
                 named = [dict(zip(("_from", "_to", "id"), key, strict=False)) for key in rows]
+                self._note(edges, (values for row in named for values in self._between(edges, row)))
                 self._query(remove_edges(edges), {"rows": named})
         for nodes in (DOCUMENT, SESSION, ENTITY, CHUNK, JOB):
             for ids in batches(removed_nodes(removed)[nodes.name], _ROWS_REMOVED):
+                self._note_nodes(nodes, ids)
                 self._query(remove_nodes(nodes), {"ids": ids})
+
+    def _note_nodes(self, table: NodeTable, ids: Sequence[str]) -> None:
+        """Note nodes that are about to be removed, and the edges that go with them."""
+        if table is JOB:
+            return
+        self._note(table, self._query(fetch_nodes(table), {"ids": list(ids)}))
+        for edges in (MENTIONS, RELATES, LINKS):
+            sides = [end for end, side in (("a", edges.source), ("b", edges.target)) if side == table.name]
+            found = {
+                key_of(edges, dict(zip(edge_names(edges), values, strict=True))): values
+                for end in sides
+                for id in ids
+                for values in self._query(edges_at(edges, end), {"id": id})
+            }
+            self._note(edges, found.values())
+
+    def _note(self, table: NodeTable | EdgeTable, rows: Iterable[Sequence[Any]]) -> None:
+        """Note rows that are about to be removed, as they are stored."""
+        for values in rows:
+            self._image.removed(table, encode(table, decode(table, values)))
+
+    def _between(self, table: EdgeTable, row: Mapping[str, Any]) -> list[list[Any]]:
+        """Return the stored edge of these ends and, where it has one, this id."""
+        found = self._query(edges_between(table), {"_from": row["_from"], "_to": row["_to"]})
+        place = edge_names(table).index("id") if has_id(table) else 0
+        return [values for values in found if not has_id(table) or values[place] == row["id"]]
 
     def _unknown(self, table: NodeTable, rows: Encoded) -> list[Values]:
         known, self._known[table.name] = self._known[table.name], set()
@@ -133,13 +173,16 @@ class Transaction:
         old = [row for row in rows if row["id"] in known]
         if new:
             self._query(create_nodes(table), {"rows": new})
+        if table is not JOB:
+            for row in new:
+                self._image.made(table, row)
         for start in range(0, len(old), _ROWS_COMPARED):
             self._replace(table, old[start : start + _ROWS_COMPARED])
 
     def _replace(self, table: NodeTable, rows: list[Values]) -> None:
         """Set the columns that differ: an engine keeps every value that is set in memory until it commits."""
-        statement = f"UNWIND $ids AS i MATCH (n:{table.name} {{id: i}}) RETURN {node_values(table, 'n')}"
-        held = {values[0]: values for values in self._query(statement, {"ids": [row["id"] for row in rows]})}
+        ids = [row["id"] for row in rows]
+        held = {values[0]: values for values in self._query(fetch_nodes(table), {"ids": ids})}
         by_columns: dict[tuple[Column, ...], list[Values]] = defaultdict(list)
         for row in rows:
             changed = tuple(
@@ -148,10 +191,20 @@ class Transaction:
                 if value != row[column.name]
             )
             by_columns[changed].append({"id": row["id"], **{each.name: row[each.name] for each in changed}})
+            if changed and table is not JOB:
+                before = zip((column.name for column in table.columns), held[row["id"]], strict=True)
+                self._image.changed(table, dict(before), row)
         for columns, differing in by_columns.items():
             if columns:
                 self._columns_set += len(columns)
                 self._query(set_nodes(table, columns), {"rows": differing})
+
+    def _embed(self, ids: Sequence[str]) -> None:
+        if ids:
+            self._columns_set += len(ids)
+            self._query(
+                "UNWIND $ids AS i MATCH (c:Chunk {id: i}) SET c.vector_state = 'ready'", {"ids": list(ids)}
+            )
 
     def _append(self, table: NodeTable, rows: list[Values]) -> None:
         if repeated := self._known.get(table.name):
@@ -191,19 +244,22 @@ class Transaction:
     def _put_edges(self, table: EdgeTable, rows: list[Values]) -> None:
         new: list[Values] = []
         for row in rows:
-            if self._may_exist(table, row) and self._exists(table, row):
-                self._query(set_edge(table), row)
+            held = self._between(table, row) if self._may_exist(table, row) else []
+            if held:
+                self._replace_edge(table, dict(zip(edge_names(table), held[0], strict=True)), row)
             else:
                 new.append(row)
+                self._image.made(table, row)
         self._create_edges(table, new)
+
+    def _replace_edge(self, table: EdgeTable, held: Values, row: Values) -> None:
+        if any(held[column.name] != row[column.name] for column in table.columns):
+            self._query(set_edge(table), row)
+            self._image.changed(table, held, row)
 
     def _may_exist(self, table: EdgeTable, row: Values) -> bool:
         # Ends are looked up before nodes are written: an edge of a new node is new.
         return row["_from"] in self._known[table.source] and row["_to"] in self._known[table.target]
-
-    def _exists(self, table: EdgeTable, row: Values) -> bool:
-        ends = {"_from": row["_from"], "_to": row["_to"]}
-        return [row.get("id")] in self._query(edges_between(table), ends)
 
     def _create_edges(self, table: EdgeTable, rows: Sequence[Mapping[str, Any]]) -> None:
         if self._edges_singly:

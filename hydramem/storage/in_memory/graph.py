@@ -29,6 +29,7 @@ from hydramem.core.types import (
 )
 from hydramem.storage import schema
 from hydramem.storage.in_memory import census, tables
+from hydramem.storage.in_memory.imaging import image
 from hydramem.storage.planned import (
     PlannedWrite,
     batches,
@@ -72,8 +73,12 @@ class Edges(Generic[Key, Row]):
 
     def detach(self, ids: Iterable[str]) -> None:
         """Take out every edge that ends in one of some nodes."""
-        for key in {key for id in ids for end in (0, 1) for key in self._at[end].get(id, ())}:
+        for key in self.at(ids):
             self.remove(key)
+
+    def at(self, ids: Iterable[str]) -> set[Key]:
+        """Return the keys of the edges that end in one of some nodes."""
+        return {key for id in ids for end in (0, 1) for key in self._at[end].get(id, ())}
 
     def touching(self, ids: Iterable[str], *ends: int) -> list[Row]:
         """Return the edges that have one of some nodes at one of the ends (0, 1), each once."""
@@ -129,16 +134,26 @@ class InMemoryGraph:
             repeated = self._changes.keys() & plan.changes.keys()
             if repeated and not plan.verbatim:
                 raise InvalidInputError(f"write: change {min(repeated)!r} is recorded already")
-            self._apply(plan)
+            self._apply(plan if plan.verbatim else self._with_image(plan))
         return plan.outbox.id if plan.outbox else None
+
+    def _with_image(self, plan: PlannedWrite) -> PlannedWrite:
+        if not plan.changes:
+            return plan
+        edges = {"RELATES": self._relations, "LINKS": self._links, "MENTIONS": self._mentions}
+        held: dict[str, Mapping[Any, Any]] = {name: table.rows for name, table in edges.items()}
+        ends = (*plan.removed.chunks, *plan.removed.entities)
+        detached = {name: table.at(ends) for name, table in edges.items()}
+        first = next(iter(plan.changes.values()))
+        noted = replace(first, image=image(plan, {**self._nodes, **held}, detached))
+        return replace(plan, changes={**plan.changes, first.id: noted})
 
     def _apply(self, plan: PlannedWrite) -> None:
         self._remove(plan.removed)
         self._documents.update(plan.documents)
         self._chunks.update(plan.chunks)
-        self._chunks.update(
-            (id, replace(self._chunks[id], vector_state="ready")) for id in plan.embedded if id in self._chunks
-        )
+        held = [self._chunks[id] for id in plan.embedded if id in self._chunks]
+        self._chunks.update((row.id, replace(row, vector_state="ready")) for row in held)
         self._entities.update(plan.entities)
         self._sessions.update(plan.sessions)
         self._jobs.update(plan.jobs)
