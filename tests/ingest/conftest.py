@@ -1,6 +1,7 @@
 """A whole store in memory, and what ingest needs of it."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -83,6 +84,7 @@ class Kit:
             embed=self.embed,
             known=self.known,
             accept=accept,
+            looking=lambda: nullcontext(self.vectors),
         )
 
     def chunks(self) -> list[Chunk]:
