@@ -11,7 +11,8 @@ from hydramem.ingest.extract.names import key_of, without_disambiguation
 from hydramem.ingest.target import Known
 
 _MOST_ALIASES = 32
-_GENERAL = frozenset({"thing", "concept", "code", ""})
+GENERAL = frozenset({"thing", "concept", "code", ""})
+"""Types that say little; any other takes their place."""
 
 
 def resolve(names: Iterable[Name], *, project: str, known: Known) -> dict[str, str]:
@@ -75,7 +76,7 @@ def merge(
     aliases = dict.fromkeys(row.aliases)
     taken = {row.key, *map(entity_key, aliases)}
     for name in names:
-        if type in _GENERAL and name.type not in _GENERAL:
+        if type in GENERAL and name.type not in GENERAL:
             type = name.type
         description = description or name.description
         for alias in (name.name, *(name.aliases if name.lasting else ())):

@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 
 from hydramem.core.check import MAX_SCOPE, check_count, check_scope
-from hydramem.core.results.known import EntityChange, Moved, Promoted, ScopeView
+from hydramem.core.errors import InvalidInputError
+from hydramem.core.results.known import Divided, EntityChange, Merged, Moved, Promoted, ScopeView
 from hydramem.core.types import Layer
 from hydramem.ingest.entity import Naming, set_entity
+from hydramem.ingest.merge import merge
 from hydramem.ingest.promote import promote
 from hydramem.ingest.scopes import move, tree
+from hydramem.ingest.separate import separate
+from hydramem.ingest.split import split
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.search.lists import relation_subject
@@ -55,6 +59,68 @@ class Knowing(Handle):
             reason=reason,
         )
         return set_entity(naming, target=self._target(project))
+
+    @in_one_run()
+    def merge(
+        self, keep: str, others: Sequence[str], *, reason: str | None = None, project: str | None = None
+    ) -> Merged:
+        """Make one entity stand for others that are the same thing; `split` or `undo` takes it back.
+
+        Their names become its aliases, so that texts that use them speak of it from then on; their mentions
+        and relations become its own. A relation that both had is united: evidence is added up, and the
+        verdict that the other would not change stays.
+
+        Args:
+            keep: Name, alias or id of the one that stays.
+            others: Those of what it stands for from then on.
+            reason: Why, for `history`.
+            project: Namespace that they are in; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: One is to be merged with itself, or there are too many; nothing is written.
+            NotFoundError: The project has no such entity; nothing is written.
+        """
+        return merge(keep, arguments.ids(others), reason=reason, target=self._target(project))
+
+    @in_one_run()
+    def split(
+        self,
+        what: str,
+        *,
+        of: str | None = None,
+        chunks: Sequence[str] = (),
+        reason: str | None = None,
+        project: str | None = None,
+    ) -> Divided:
+        """Tell two things apart: take back a merge, or move what certain chunks say to another entity.
+
+        A merge comes back as it was; what was written since stays with the one that was kept, and is listed.
+        With `chunks`, their mentions of the entity `of`, and the relations that they alone state, become
+        those of `what`, which is made where there is none.
+
+        Args:
+            what: Name, alias or id of what was merged, or the run or change of the merge; with `chunks`, the
+                name of what they speak of.
+            of: With `chunks`, name, alias or id of the entity that they were taken to speak of.
+            chunks: Ids of chunks.
+            reason: Why, for `history`.
+            project: Namespace that it is in; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: It was taken back already, a chunk does not speak of `of`, or both would have
+                one name; nothing is written.
+            NotFoundError: Nothing of that name was merged, or the project has no such entity; nothing is
+                written.
+        """
+        target, named = self._target(project), arguments.ids(chunks)
+        if of is None and not named:
+            done = split(what, reason=reason, target=target)
+        elif of is None or not named:
+            raise InvalidInputError("of, chunks: give both, to tell what certain chunks speak of, or neither")
+        else:
+            done = separate(what, of=of, chunks=named, reason=reason, target=target)
+        self._use().snapshots.forget(target.project)  # names that it had, it has no more
+        return done
 
     def scopes(
         self, prefix: str = "/", *, depth: int | None = None, project: str | None = None

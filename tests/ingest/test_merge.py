@@ -1,0 +1,388 @@
+"""Merge and split: two entities become one and two again, exactly, and what came between stays."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hydramem.core.config import MemoryConfig
+from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.ids import entity_id, entity_key, relation_id, version_id
+from hydramem.core.results.known import Divided, Merged
+from hydramem.core.types import Chunk, Entity, Mention, Relation, Times, Verdict
+from hydramem.ingest.entity import Naming, set_entity
+from hydramem.ingest.merge import merge
+from hydramem.ingest.relate import Functional, relate
+from hydramem.ingest.remember import Draft, remember
+from hydramem.ingest.separate import separate
+from hydramem.ingest.split import split
+from hydramem.ingest.statement import Statement
+from hydramem.ingest.unite import united_relation
+from hydramem.ingest.weave import decided
+from hydramem.storage.changes import in_one_run, record
+from hydramem.storage.schema import ENTITY, MENTIONS, RELATES
+from hydramem.storage.store import Write
+from tests.ingest.conftest import PROJECT, Kit
+from tests.storage.rows import at, chunk
+
+NAMES = ("Ada", "Ada Lovelace", "Countess", "Byron", "MySQL")
+ONE_OBJECT = Functional(types=("lives_in",))
+
+
+def put(kit: Kit, **rows: object) -> None:
+    kit.commit(Write(changes=(record("test", project=PROJECT, target="x"),), **rows), {})  # type: ignore[arg-type]
+
+
+def one(name: str, **fields: object) -> Entity:
+    key = entity_key(name)
+    row = Entity(
+        id=entity_id(PROJECT, key), project=PROJECT, key=key, name=name, first_seen=at(0), last_seen=at(1)
+    )
+    return replace(row, **fields)  # type: ignore[arg-type]
+
+
+def told(kit: Kit, subject: str, type: str, object: str, **fields: object) -> Relation:
+    statement = Statement(subject=subject, type=type, object=object, **fields)  # type: ignore[arg-type]
+    return relate(statement, target=kit.target(), functional=ONE_OBJECT).relation
+
+
+def said(kit: Kit, text: str) -> str:
+    return remember(Draft(text=text, kind="note"), target=kit.target(), settings=MemoryConfig()).id
+
+
+def unite(kit: Kit, keep: str, *others: str) -> Merged:
+    with in_one_run():
+        return merge(keep, others, reason="one person", target=kit.target())
+
+
+def divide(kit: Kit, what: str) -> Divided:
+    done = split(what, reason="two after all", target=kit.target())
+    kit.snapshots.forget(PROJECT)
+    return done
+
+
+def rows(kit: Kit) -> list[object]:
+    """Return everything that a merge touches."""
+    return [row for table in (ENTITY, MENTIONS, RELATES) for batch in kit.graph.scan(table) for row in batch]
+
+
+def entities(kit: Kit) -> dict[str, Entity]:
+    return {row.name: row for batch in kit.graph.scan(ENTITY) for row in batch}
+
+
+@pytest.fixture
+def two(kit: Kit) -> Kit:
+    """Ada and Ada Lovelace, who are one."""
+    said(kit, "Ada wrote the Analyst notes with Charles Babbage.")
+    said(kit, "Ada Lovelace met Charles Babbage in London.")
+    told(kit, "Ada", "likes", "Tea")
+    told(kit, "Ada Lovelace", "likes", "Tea")
+    told(kit, "Ada Lovelace", "knows", "Ada")
+    told(kit, "Byron", "father_of", "Ada Lovelace")
+    told(kit, "Ada Lovelace", "lives_in", "Bath", valid_from=at(-9))
+    told(kit, "Ada Lovelace", "lives_in", "London", valid_from=at(-5))
+    return kit
+
+
+def test_a_merged_entity_is_found_by_every_name_and_has_it_all(two: Kit) -> None:
+    before = entities(two)
+    done = unite(two, "Ada", "Ada Lovelace")
+    assert (done.merged, done.united) == (("Ada Lovelace",), 1)
+    assert done.entity.aliases == ("Ada Lovelace",)
+    assert done.dropped == (f"Ada Lovelace -[knows]-> Ada ({told_id('Ada Lovelace', 'knows', 'Ada')})",)
+    assert "Ada Lovelace" not in entities(two)
+    stated = {("Ada", "likes", "Tea"), ("Byron", "father_of", "Ada"), ("Ada", "lives_in", "London")}
+    assert two.triples() >= stated
+    assert two.counted_right()
+    assert len(two.vectors.entity_hashes()) == len(before) - 1
+    assert two.known(["ada lovelace"]) == {"ada lovelace": done.entity.id}
+    late = said(two, "Ada Lovelace wrote about Kestrel.")
+    assert {row.entity for row in two.graph.mentions([late])} >= {done.entity.id}
+    assert "Ada Lovelace" not in entities(two)
+    assert two.counted_right()
+
+
+def told_id(subject: str, type: str, object: str) -> str:
+    ends = (entity_id(PROJECT, entity_key(name)) for name in (subject, object))
+    first, second = ends
+    return relation_id(PROJECT, first, type, second, None)
+
+
+def test_what_is_stated_of_a_merged_entity_again_is_known(two: Kit) -> None:
+    unite(two, "Ada", "Ada Lovelace")
+    before = rows(two)
+    assert told(two, "Byron", "father_of", "Ada Lovelace").id == told_id("Byron", "father_of", "Ada")
+    assert rows(two) == before
+
+
+def test_what_superseded_another_is_still_named(two: Kit) -> None:
+    unite(
+        two,
+        "Ada",
+        "Ada Lovelace",
+    )
+    unite(two, "London", "Tea")
+    (old,) = (row for row in two.graph.relations([entity_id(PROJECT, "bath")]) if row.state == "superseded")
+    (new,) = (row for row in two.relations() if row.type == "lives_in")
+    assert old.metadata["superseded_by"] == new.id
+    versions = [row for row in two.graph.relations([entity_id(PROJECT, "bath")]) if row.state == "archived"]
+    assert [row.metadata["version_of"] for row in versions] == [old.id]
+
+
+@pytest.mark.parametrize("how", ["name", "run", "id", "change"])
+def test_split_is_the_way_back(two: Kit, how: str) -> None:
+    before, names = rows(two), two.vectors.entity_hashes()
+    merged = entities(two)["Ada Lovelace"]
+    done = unite(two, "Ada", "Ada Lovelace")
+    (change,) = (row for row in two.graph.changes(target=merged.id) if row.operation == "merge")
+    ways = {"name": "ada lovelace", "run": str(done.run), "id": merged.id, "change": change.id}
+    back = divide(two, ways[how])
+    assert rows(two) == before
+    assert two.vectors.entity_hashes() == names
+    assert (back.entities, back.left) == ((merged,), ())
+    assert two.known(["ada lovelace"]) == {"ada lovelace": merged.id}
+    with pytest.raises(InvalidInputError, match="of its own"):
+        divide(two, "Ada Lovelace")
+    unite(two, "Ada", "Ada Lovelace")
+    divide(two, "Ada Lovelace")
+    assert rows(two) == before
+
+
+def test_what_was_written_since_stays_and_is_listed(two: Kit) -> None:
+    unite(two, "Ada", "Ada Lovelace")
+    late = said(two, "Ada likes Kestrel.")
+    told(two, "Ada", "father_of", "Zed")
+    told(two, "Byron", "father_of", "Ada", evidence=(late,))
+    set_entity(Naming(name="Ada", aliases=("Enchantress",), description="a person"), target=two.target())
+    done = divide(two, "Ada Lovelace")
+    kept = entities(two)["Ada"]
+    assert (kept.aliases, kept.description) == (("Enchantress",), "a person")
+    assert set(done.left) == {late, told_id("Byron", "father_of", "Ada")}
+    fathers = {row.object: row.evidence for row in two.relations() if row.type == "father_of"}
+    assert fathers[kept.id] == (late,)
+    assert fathers[entity_id(PROJECT, "ada lovelace")] == ()
+    assert two.counted_right()
+
+
+def test_a_verdict_since_goes_along(two: Kit) -> None:
+    unite(two, "Ada", "Ada Lovelace")
+    row = next(row for row in two.relations() if row.type == "father_of")
+    said = Verdict(decision="accepted", score=1.0, stage="person", verifier="person:Grace", layer="verified")
+    put(two, relations=(decided(row, said, at(99)),))
+    assert divide(two, "Ada Lovelace").left == ()
+    row = next(row for row in two.relations() if row.type == "father_of")
+    assert (row.id, row.verifier, row.layer) == (
+        told_id("Byron", "father_of", "Ada Lovelace"),
+        "person:Grace",
+        "verified",
+    )
+
+
+def test_what_ended_since_ended_with_its_history(two: Kit) -> None:
+    unite(two, "Ada", "Ada Lovelace")
+    told(two, "Ada", "lives_in", "Paris", valid_from=at(-1))
+    divide(two, "Ada Lovelace")
+    around = two.graph.relations([entity_id(PROJECT, "london")])
+    mine = [row for row in around if row.type == "lives_in"]
+    (london,) = (row for row in mine if row.state == "superseded")
+    assert london.times.valid_to == at(-1)
+    assert [row.metadata["version_of"] for row in mine if row.state == "archived"] == [london.id]
+
+
+def test_one_of_several_comes_back_alone(two: Kit) -> None:
+    told(two, "Countess", "likes", "Tea")
+    told(two, "Countess", "knows", "Ada Lovelace")
+    before = entities(two)
+    done = unite(two, "Ada", "Ada Lovelace", "Countess")
+    assert len(done.dropped) == 2
+    back = divide(two, "Countess")
+    assert [row.name for row in back.entities] == ["Countess"]
+    assert entities(two)["Ada"].aliases == ("Ada Lovelace",)
+    assert entities(two)["Countess"] == before["Countess"]
+    assert ("Countess", "likes", "Tea") in two.triples()
+    assert ("Ada", "likes", "Tea") in two.triples()
+    assert two.counted_right()
+    divide(two, "Ada Lovelace")
+    assert {name: row.aliases for name, row in entities(two).items() if row.aliases} == {}
+
+
+def test_merge_into_what_was_merged_itself_is_told(two: Kit) -> None:
+    unite(two, "Ada", "Ada Lovelace")
+    unite(two, "Byron", "Ada")
+    with pytest.raises(InvalidInputError, match="'Ada' was merged itself"):
+        divide(two, "Ada Lovelace")
+    divide(two, "Ada")
+    divide(two, "Ada Lovelace")
+
+
+def test_the_verdict_that_is_harder_to_change_stays() -> None:
+    ends = {"project": PROJECT, "subject": "e1", "type": "likes", "object": "e2", "origin": "extracted"}
+    times = Times(recorded_at=at(1))
+    judged = {"verdict": "accepted", "verifier": "srmkg:1", "evidence": ("a",)}
+    weak = Relation(id="r", times=times, **ends, **judged)  # type: ignore[arg-type]
+    gone = replace(
+        weak,
+        verdict="rejected",
+        verifier="person:Ada",
+        state="archived",
+        evidence=("b", "a"),
+        times=replace(times, recorded_at=at(0), retired_at=at(2)),
+        metadata={"withdrawn": True},
+    )
+    for order in ([weak, gone], [gone, weak]):
+        row = united_relation(order)
+        assert (row.verdict, row.verifier, row.state) == ("rejected", "person:Ada", "archived")
+        assert (set(row.evidence), row.times.recorded_at) == ({"a", "b"}, at(0))
+        assert row.metadata == {"withdrawn": True}
+    lost = replace(gone, verdict=None, verifier=None)
+    assert united_relation([lost, weak]).state == "active"
+    assert united_relation([lost, weak]).metadata == {}
+
+
+@pytest.mark.parametrize(
+    ("keep", "others", "error"),
+    [
+        ("Ada", ("Ada",), InvalidInputError),
+        ("Ada", ("Ada Lovelace", "ADA"), InvalidInputError),
+        ("Ada", (), InvalidInputError),
+        ("Ada", ("Nobody",), NotFoundError),
+        ("Nobody", ("Ada",), NotFoundError),
+        ("Ada", ("'; DROP",), NotFoundError),
+    ],
+)
+def test_what_cannot_be_merged_changes_nothing(
+    two: Kit, keep: str, others: tuple[str, ...], error: type[Exception]
+) -> None:
+    before, writes = rows(two), len(two.writes)
+    with pytest.raises(error):
+        unite(two, keep, *others)
+    assert (rows(two), len(two.writes)) == (before, writes)
+
+
+def test_what_was_never_merged_cannot_be_split(two: Kit) -> None:
+    for what in ("Ada", "Nobody", "w_nothing", "x_nothing", "e_nothing"):
+        with pytest.raises(NotFoundError, match="was merged"):
+            divide(two, what)
+
+
+def test_chunks_that_speak_of_another_are_given_to_it(kit: Kit) -> None:
+    river = said(kit, "Mercury flows into Thames.")
+    planet = said(kit, "Mercury orbits Sol.")
+    told(kit, "Mercury", "flows_to", "Thames", evidence=(river,))
+    told(kit, "Mercury", "is_near", "Sol", evidence=(planet, river))
+    done = separate("Mercury (river)", of="Mercury", chunks=[river], reason="a river", target=kit.target())
+    kit.snapshots.forget(PROJECT)
+    assert (done.mentions, done.kept.mention_count) == (1, 1)
+    assert {row.entity for row in kit.graph.mentions([river])} >= {done.entities[0].id}
+    assert ("Mercury (river)", "flows_to", "Thames") in kit.triples()
+    near = {row.subject: row.evidence for row in kit.relations() if row.type == "is_near"}
+    assert near == {done.kept.id: (planet,), done.entities[0].id: (river,)}
+    assert kit.counted_right()
+    with pytest.raises(InvalidInputError, match="does not speak of 'Mercury'"):
+        separate("Mercury (river)", of="Mercury", chunks=[river], reason=None, target=kit.target())
+    with pytest.raises(InvalidInputError, match="tell it apart"):
+        separate("MERCURY", of="Mercury", chunks=[planet], reason=None, target=kit.target())
+    separate("Mercury (river)", of="Mercury", chunks=[planet], reason=None, target=kit.target())
+    assert entities(kit)["Mercury"].mention_count == 0
+    assert kit.counted_right()
+
+
+def test_what_is_read_later_speaks_of_the_kept_entity(kit: Kit, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("Falcon runs on MySQL.\n\nKestrel uses Redis.\n")
+    kit.ingest(page)
+    unite(kit, "Falcon", "Kestrel")
+    page.write_text("Falcon runs on MySQL.\n\nKestrel uses Redis. Kestrel uses Kafka.\n")
+    kit.ingest(page)
+    assert "Kestrel" not in entities(kit)
+    assert ("Falcon", "uses", "Kafka") in kit.triples()
+    assert kit.counted_right()
+
+
+# Any graph ---------------------------------------------------------------------------------------
+
+STATES = st.sampled_from(["active", "archived", "superseded"])
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[list[Chunk], list[Entity], list[Mention], list[Relation]]:
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=2, unique=True))
+    chunks = [chunk(f"c{n}", project=PROJECT, state=draw(STATES)) for n in range(draw(st.integers(0, 4)))]
+    mentions = [
+        Mention(chunk=row.id, entity=one(name).id, count=draw(st.integers(1, 3)))
+        for row in chunks
+        for name in names
+        if draw(st.booleans())
+    ]
+    active = {row.id for row in chunks if row.state == "active"}
+    rows = [
+        one(
+            name,
+            type=draw(st.sampled_from(["thing", "person"])),
+            description=draw(st.sampled_from([None, "a", "a b"])),
+            aliases=(f"{name}-alias",) * draw(st.integers(0, 1)),
+            first_seen=at(draw(st.integers(0, 3))),
+            last_seen=at(draw(st.integers(3, 6))),
+            mention_count=sum(m.entity == one(name).id and m.chunk in active for m in mentions),
+            metadata=draw(st.sampled_from([{}, {"k": 1}, {"k": 2, "l": name}])),
+        )
+        for name in names
+    ]
+    relations = list(draw_relations(draw, names, [row.id for row in chunks]))
+    return chunks, rows, mentions, relations
+
+
+def draw_relations(draw: st.DrawFn, names: list[str], chunks: list[str]) -> Iterator[Relation]:
+    pairs = [(a, b) for a in names for b in names if a != b]
+    for subject, object in draw(st.lists(st.sampled_from(pairs), max_size=5, unique=True)):
+        ends = one(subject).id, one(object).id
+        begins = draw(st.sampled_from([None, at(1)]))
+        id = relation_id(PROJECT, ends[0], "likes", ends[1], begins)
+        verifier = draw(st.sampled_from([None, "srmkg:1", "vog:m", "person:a"]))
+        row = Relation(
+            id=id,
+            project=PROJECT,
+            subject=ends[0],
+            type="likes",
+            object=ends[1],
+            origin="extracted",
+            evidence=tuple(draw(st.lists(st.sampled_from(chunks), unique=True)) if chunks else ()),
+            verdict=None if verifier is None else "accepted",
+            verifier=verifier,
+            layer=draw(st.sampled_from(["working", "shared"])),
+            state=draw(STATES),
+            times=Times(recorded_at=at(draw(st.integers(0, 2))), valid_from=begins),
+        )
+        yield row
+        if draw(st.booleans()):
+            before = replace(row.times, recorded_at=row.times.recorded_at - timedelta(days=1))
+            old = replace(row, times=before, metadata={"version_of": id}, state="archived")
+            yield replace(old, id=version_id(id, before.recorded_at))
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs(), st.data())
+def test_merge_and_split_is_nothing(
+    graph: tuple[list[Chunk], list[Entity], list[Mention], list[Relation]], data: st.DataObject
+) -> None:
+    kit = Kit()
+    chunks, found, mentions, relations = map(tuple, graph)
+    put(kit, chunks=chunks, entities=found, mentions=mentions, relations=relations)
+    kit.mirror.refresh_entities([row.id for row in found])
+    before, names = rows(kit), kit.vectors.entity_hashes()
+    keep = data.draw(st.sampled_from(found))
+    rest = [row.id for row in found if row != keep]
+    others = data.draw(st.lists(st.sampled_from(rest), min_size=1, unique=True))
+    done = unite(kit, keep.id, *others)
+    assert kit.counted_right()
+    assert len(entities(kit)) == len(found) - len(others)
+    assert not set(others) & {
+        end for batch in kit.graph.scan(RELATES) for row in batch for end in (row.subject, row.object)
+    }
+    assert divide(kit, str(done.run)).left == ()
+    assert rows(kit) == before
+    assert kit.vectors.entity_hashes() == names
