@@ -138,6 +138,28 @@ def test_no_way_between_two_things_is_an_answer(shell):
     assert "no way from" in shell.ok("path", "Ada Lovelace", "Grace Hopper")
 
 
+def test_a_curated_file_reads_as_one(shell):
+    shell.ok("curate", "user", '[{"action": "add", "content": "Prefers [red]short[/] answers."}]')
+    told = shell.ok("curated").splitlines()
+    assert told[0].startswith("memory 0/2,200 characters ")
+    assert told[1].startswith("user 30/1,375 characters ")
+    assert told[2] == "1 Prefers [red]short[/] answers."
+    assert shell.json("curated", "user")[0]["entries"] == ["Prefers [red]short[/] answers."]
+
+
+def test_a_session_and_what_happened_from_a_shell(shell):
+    turns = (
+        '[{"author": "user", "text": "Which key?"}, {"author": "assistant", "text": "<think>x</think>Blue."}]'
+    )
+    assert len(shell.json("capture", "chat", turns)["turns"]) == 2
+    shell.ok("remember", "Atlas was released.", "--kind", "event", "--happened-at", "March 2024")
+    assert "Atlas was released." in shell.ok("timeline", "2024", "last year")
+    assert shell.ok("timeline", "2030") == "nothing\n"
+    assert shell.ok("prime") == ""
+    shell.ok("remember", "Atlas is in hall 3.", "--kind", "fact")
+    assert "Atlas is in hall 3." in shell.ok("prime")
+
+
 def test_errors_are_one_line_and_a_code(shell):
     shell.ok("remember", "A note.")
     for words in (["get", "c_none"], ["recall", " "], ["recall", "x", "--limit", "0"], ["ingest", "absent"],

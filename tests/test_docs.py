@@ -27,8 +27,8 @@ TEST = (
     "python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' -c constraints.txt && "
     ".venv/bin/python -m pytest"
 )
-# What a handle can do beside the operations: it is opened, closed and asked where it is.
-HANDLE = {"close", "config", "folder"}
+# What a handle can do beside the operations: it is opened, closed, asked where it is and held for a session.
+HANDLE = {"close", "config", "folder", "session", "during"}
 
 
 def read(name: str) -> str:

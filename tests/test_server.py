@@ -102,6 +102,7 @@ def test_every_tool_answers(tools, tmp_path):
         "ingest": {"sources": [str(tmp_path / "docs")]},
         "ingest_extracted": {"source": "mail:1", "chunks": [chunk], "relations": [relation]},
         "remember": {"text": "Ada Lovelace likes tea."},
+        "capture": {"session": "monday", "turns": [{"author": "user", "text": "Who leads billing?"}]},
         "recall": {"query": "who leads billing?"},
         "prime": {"query": "who leads billing?", "project": "other"},
         "get": {"id": done["id"]},
@@ -131,6 +132,15 @@ def test_what_is_remembered_over_mcp_is_recalled_and_audited_as_mcp(memory, tool
     assert found["hits"][0]["id"] == done["id"]
     changes = memory._use().graph.changes(target=done["id"])
     assert {change.actor for change in changes} == {"mcp"}
+
+
+def test_what_a_run_recalls_is_of_use_to_a_session_of_its_own(memory, tools):
+    tools.call("remember", text="The zanzibar cache lives in hall 3.")
+    tools.call("recall", query="zanzibar cache")
+    tools.call("prime", query="zanzibar cache")
+    (session,) = memory.sessions()
+    assert session.name.startswith("mcp ")
+    assert len(memory._use().graph.recalled(sessions=[session.id])) == 2
 
 
 def test_our_errors_are_readable_and_others_are_masked(memory, tools, tmp_path):
