@@ -10,6 +10,8 @@ from hydramem.storage.store import Write, indexed_text
 
 EMBED = "embed"
 """The kind of job that makes vectors."""
+ENCODE = "encode"
+"""The kind of job that embeds, classifies, consolidates and links a memory that was stored as it was told."""
 LINK = "link"
 """The kind of job that links a memory to those near it."""
 EMBED_AT_ONCE = 64
@@ -24,13 +26,17 @@ def embed_jobs(chunks: Sequence[Chunk], *, project: str) -> tuple[Job, ...]:
     )
 
 
-def embed(jobs: Sequence[Job], *, target: Target) -> None:
-    """Make the vectors that some jobs ask for; chunks that have theirs, or are gone, cost nothing.
+def asked_of(jobs: Sequence[Job]) -> tuple[str, ...]:
+    """Return the ids of the chunks whose vectors some jobs ask for."""
+    return tuple(dict.fromkeys(id for each in jobs for id in told(each)["chunks"]))
+
+
+def embed(ids: Sequence[str], *, target: Target) -> None:
+    """Make the vectors of pending chunks; those that have theirs, or are gone, cost nothing.
 
     Raises:
         ModelError: The embedder failed; what was made before is kept.
     """
-    ids = dict.fromkeys(id for each in jobs for id in told(each)["chunks"])
     for some in batches(ids, EMBED_AT_ONCE):
         # A text may change while the model reads it; that one is read again.
         while waiting := _texts(some, target):

@@ -111,17 +111,17 @@ class Settling:
         """Add the rows of one memory to the write."""
         cognitive = self._settings.cognitive and taken.active and taken.draft.kind != "turn"
         around = self._around(taken, vector, thought) if cognitive else Around(rows={})
-        filed = thought.classified or (self._classify(taken, around) if cognitive else None)
-        if filed is not None:
-            taken = replace(taken, draft=_filed(taken.draft, filed))
-        steps = ("classify",) if filed is not None and filed.steps else ()
+        found = thought.classified or (self._classify(taken, around) if cognitive else None)
+        if found is not None:
+            taken = replace(taken, draft=filed(taken.draft, found))
+        steps = ("classify",) if found is not None and found.steps else ()
         enacted, consolidated = self._consolidate(taken, vector, around, thought, cognitive=cognitive)
         settled = _Settled(
             taken=taken,
             enacted=enacted,
             steps=(*steps, *(("consolidate",) if consolidated else ())),
             pending=self._later(enacted) if cognitive else (),
-            notes=(*(filed.notes if filed else ()), *thought.notes, *enacted.notes),
+            notes=(*(found.notes if found else ()), *thought.notes, *enacted.notes),
             usage=thought.usage,
         )
         if enacted.row.id in self._encoding.rows and enacted.created:
@@ -139,12 +139,12 @@ class Settling:
         """
         taken = replace(taken, stored=row)
         around = self._around(taken, vector, thought)
-        filed = thought.classified or self._classify(taken, around)
-        taken = replace(taken, draft=_filed(taken.draft, filed))
+        found = thought.classified or self._classify(taken, around)
+        taken = replace(taken, draft=filed(taken.draft, found))
         draft = taken.draft
         row = replace(
             row,
-            scope=filed.scope,
+            scope=found.scope,
             categories=draft.categories or (),
             importance=row.importance if draft.importance is None else draft.importance,
             keywords=draft.keywords or (),
@@ -261,14 +261,15 @@ class Settling:
         return (LINK,)
 
 
-def _filed(draft: Draft, filed: Classified) -> Draft:
+def filed(draft: Draft, found: Classified) -> Draft:
+    """Return a memory with the fields that were found for it."""
     return replace(
         draft,
-        scope=filed.scope,
-        categories=filed.categories,
-        importance=filed.importance,
-        keywords=filed.keywords,
-        summary=filed.summary,
+        scope=found.scope,
+        categories=found.categories,
+        importance=found.importance,
+        keywords=found.keywords,
+        summary=found.summary,
     )
 
 

@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from hydramem.core.types import Job
-from hydramem.ingest.later import EMBED, LINK, embed
+from hydramem.ingest.encode import encode
+from hydramem.ingest.later import EMBED, ENCODE, LINK, asked_of, embed
 from hydramem.ingest.link import link_memories
+from hydramem.ingest.target import Target
 from hydramem.memory.handle import Handle
-from hydramem.storage.jobs import Handler, told
+from hydramem.storage.jobs import Handler, in_the_name_of, told
+from hydramem.verification.accepting import Accepting
 
 _EMBED_TOGETHER = 64
 _LINK_TOGETHER = 32
@@ -21,21 +24,37 @@ class Following:
     def handlers(self) -> Mapping[str, Handler]:
         """Return what does the jobs of each kind."""
         return {
+            ENCODE: Handler(run=self._encode, most=_EMBED_TOGETHER, audited=False),
             EMBED: Handler(run=self._embed, most=_EMBED_TOGETHER, audited=False),
             LINK: Handler(run=self._link, most=_LINK_TOGETHER),
         }
 
     def _embed(self, jobs: Sequence[Job]) -> None:
-        embed(jobs, target=self._handle._target(jobs[0].project))
+        embed(asked_of(jobs), target=self._target(jobs[0].project))
+
+    def _encode(self, jobs: Sequence[Job]) -> None:
+        """Embed memories in one go; each is then set against others in the run that it was told in."""
+        target, settings = self._target(jobs[0].project), self._handle.config.memory
+        embed([told(each)["chunk"] for each in jobs], target=target)
+        for each in jobs:
+            with in_the_name_of(each):
+                encode(told(each), target=target, settings=settings, models=self._handle._models())
+                self._link([each])
 
     def _link(self, jobs: Sequence[Job]) -> None:
         project, store = jobs[0].project, self._handle._use()
+        if store.config.memory.link_neighbors <= 0:
+            return
         with store.reading() as space:
             link_memories(
                 [told(each)["chunk"] for each in jobs],
-                target=self._handle._target(project),
+                target=self._target(project),
                 vectors=space.vectors,
                 snapshot=store.snapshots.of(project),
                 settings=store.config.memory,
                 generator=self._handle._generator("link"),
             )
+
+    def _target(self, project: str) -> Target:
+        # What is deferred here waits for `verify`: no model is asked while a queue waits.
+        return self._handle._target(project, Accepting(self._handle._judge(project)))

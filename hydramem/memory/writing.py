@@ -11,6 +11,7 @@ from hydramem.core.types import Chunk, ChunkKind
 from hydramem.graph.functional import seems_functional
 from hydramem.ingest.curate import curate
 from hydramem.ingest.draft import MOST_SUMMARY, Draft, take
+from hydramem.ingest.encode import remember_soon
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
 from hydramem.ingest.given import MemoryInput, draft_of, drafts_of, labels
 from hydramem.ingest.ingest import Progress, ingest
@@ -134,6 +135,7 @@ class Writing(Handle):
         expires_at: When | None = None,
         private: bool = False,
         metadata: Mapping[str, object] | None = None,
+        wait: bool = True,
         project: str | None = None,
     ) -> Remembered:
         """Store one memory, set against those it touches: what is known is not stored twice.
@@ -166,6 +168,8 @@ class Writing(Handle):
             expires_at: When it stops being recalled.
             private: Keep it out of recall that leaves private memories out.
             metadata: Values of your own that come back with it.
+            wait: Whether its vector is made, and it is set against others, before this returns; else that
+                follows, and `pending` says what.
             project: Namespace to write to; the handle's own where not given.
 
         Raises:
@@ -193,11 +197,11 @@ class Writing(Handle):
             private=private,
             metadata=metadata,
         )
-        return self._remember([draft_of(given)], project)[0]
+        return self._remember([draft_of(given)], project, wait=wait)[0]
 
     @in_one_run()
     def remember_many(
-        self, memories: Sequence[MemoryInput], *, project: str | None = None
+        self, memories: Sequence[MemoryInput], *, wait: bool = True, project: str | None = None
     ) -> tuple[Remembered, ...]:
         """Store several memories at once, as `remember` stores one; results in their order.
 
@@ -206,12 +210,13 @@ class Writing(Handle):
 
         Args:
             memories: What to remember, at most a thousand.
+            wait: Whether vectors are made, and each is set against others, before this returns.
             project: Namespace to write to; the handle's own where not given.
 
         Raises:
             InvalidInputError: One is wrong; the message names its place, and nothing is written.
         """
-        return self._remember(drafts_of(memories), project)
+        return self._remember(drafts_of(memories), project, wait=wait)
 
     @in_one_run()
     def revise(
@@ -263,8 +268,15 @@ class Writing(Handle):
         )
         return revise(id, revision, graph=store.graph, target=self._target, settings=store.config.memory)
 
-    def _remember(self, drafts: Sequence[Draft], project: str | None) -> tuple[Remembered, ...]:
+    def _remember(
+        self, drafts: Sequence[Draft], project: str | None, *, wait: bool
+    ) -> tuple[Remembered, ...]:
         store = self._use()
+        if not wait:
+            settings = store.config.memory
+            judging = Accepting(self._judge(project))  # what it defers waits for `verify`
+            target = self._target(project, judging)
+            return remember_soon(take(drafts, settings), target=target, settings=settings)
         accepting = Accepting(self._judge(project))
         settings = store.config.memory
         done = remember_all(

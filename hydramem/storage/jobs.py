@@ -12,6 +12,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -53,12 +54,13 @@ Progress = Callable[[int, int], None]
 class Handler:
     """What does the jobs of one kind.
 
-    It is called as who left the jobs and in the run of their write: undoing that undoes what followed.
+    Where it is audited it is called in the name of who left the jobs, and in the run of their write: undoing
+    that undoes what followed.
 
     Attributes:
         run: Does some jobs; it may be called again with jobs that it has done before.
         most: Jobs that it is given at once.
-        audited: Whether what it writes is in the audit, so that jobs of two runs are done apart.
+        audited: Whether jobs of two runs are done apart; else it sees to that, or writes nothing audited.
     """
 
     run: Callable[[Sequence[Job]], None]
@@ -84,6 +86,14 @@ def told(job: Job) -> Mapping[str, Any]:
     """Return what a job says, by name."""
     payload: dict[str, Any] = json.loads(job.payload)
     return payload
+
+
+@contextmanager
+def in_the_name_of(job: Job) -> Iterator[None]:
+    """Write as who left a job, and in the run of the write that left it."""
+    said = told(job)
+    with acting_as(said["actor"]), in_one_run(said["run"]):
+        yield
 
 
 class Jobs:
@@ -279,9 +289,9 @@ class Jobs:
             self._changed.notify_all()
 
     def _call(self, rows: Sequence[Job]) -> None:
-        first = told(rows[0])
-        with acting_as(first["actor"]), in_one_run(first["run"]):
-            self._handlers[rows[0].kind].run(rows)
+        handler = self._handlers[rows[0].kind]
+        with in_the_name_of(rows[0]) if handler.audited else nullcontext():
+            handler.run(rows)
 
     def _due(self) -> list[list[Sequence[Job]]]:
         """Return what is due as calls, those that are claimed together; see to what is due later."""

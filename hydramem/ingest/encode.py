@@ -1,0 +1,177 @@
+"""Encode later: a memory is stored as it is told, and set against those it touches once there is time.
+
+Its text is found by words from the first. Until it is encoded it stands beside what it repeats or ends; the
+order in which memories were told decides between them, not the order in which they are encoded.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from hydramem.core.config import MemoryConfig
+from hydramem.core.results.written import Remembered
+from hydramem.core.time import now
+from hydramem.core.types import Chunk, Job
+from hydramem.ingest.classify import classify
+from hydramem.ingest.draft import Draft, Taken, chunk_of, take
+from hydramem.ingest.enact import Enacted, merge_known
+from hydramem.ingest.encoding import Encoding
+from hydramem.ingest.later import ENCODE, embed_jobs
+from hydramem.ingest.placing import place, session_row
+from hydramem.ingest.remember import Settling, filed
+from hydramem.ingest.target import Target
+from hydramem.ingest.think import Models, think, told_of
+from hydramem.ingest.vocabulary import vocabulary
+from hydramem.storage.changes import current_run, in_one_run
+from hydramem.storage.jobs import job
+from hydramem.storage.store import indexed_text
+
+STEPS_LATER = ("embed", "consolidate", "link")
+
+
+@in_one_run()
+def remember_soon(
+    taken: Sequence[Taken], *, target: Target, settings: MemoryConfig
+) -> tuple[Remembered, ...]:
+    """Store memories in one transaction without their vectors, and leave the rest to the queue.
+
+    Args:
+        taken: The memories.
+        target: Where to store them.
+        settings: Whether they are encoded, or stored as given.
+    """
+    with target.one_writer:
+        encoding = Encoding(operation="remember", target=target, at=now(), deferred=True)
+        done = [_store(one, encoding, settings) for one in taken]
+        encoding.commit()
+    return tuple(
+        _told(one, enacted, encoding, target, settings) for one, enacted in zip(taken, done, strict=True)
+    )
+
+
+def _store(taken: Taken, encoding: Encoding, settings: MemoryConfig) -> Enacted:
+    project, graph = encoding.target.project, encoding.target.graph
+    id, position = place(taken.draft, project, graph, taken=encoding.rows)
+    known = encoding.rows.get(id) or next(iter(graph.chunks([id])), None)
+    if known is not None:
+        return merge_known(known, taken.draft, encoding, settings)
+    draft = taken.draft
+    shown = _filed_by_its_words(taken, encoding.target) if _is_encoded(taken, settings) else taken
+    row = chunk_of(shown, id=id, project=project, position=position, at=encoding.at, embedded=False)
+    if draft.session is not None:
+        encoding.said_in(session_row(draft.session, project, encoding.at, graph))
+    encoding.insert(row, taken.found, None)
+    if _is_encoded(taken, settings):
+        encoding.later(_encode_job(row, taken, project))
+    else:
+        for each in embed_jobs([row], project=project):
+            encoding.later(each)
+    return Enacted(row=row, created=True, action="stored")
+
+
+def _is_encoded(taken: Taken, settings: MemoryConfig) -> bool:
+    return settings.cognitive and taken.active and taken.draft.kind != "turn"
+
+
+def _filed_by_its_words(taken: Taken, target: Target) -> Taken:
+    """File a memory as far as its own words say how; its scope is found beside its neighbours."""
+    told = told_of(taken)
+    if not told.open:
+        return taken
+    found = classify(told, (), vocabulary(told.names, target=target, offering=False), None)
+    return replace(taken, draft=replace(filed(taken.draft, found), scope=taken.draft.scope))
+
+
+def _encode_job(row: Chunk, taken: Taken, project: str) -> Job:
+    draft = taken.draft
+    said = {"source": draft.source, "session": draft.session, "within": draft.within}
+    return job(ENCODE, project=project, chunk=row.id, open=list(told_of(taken).open), **said)
+
+
+def _told(
+    taken: Taken, enacted: Enacted, encoding: Encoding, target: Target, settings: MemoryConfig
+) -> Remembered:
+    row, new = enacted.row, taken.active and enacted.created
+    looked_at = (*(("extract",) if new else ()), *(("verify",) if new and target.accept else ()))
+    later = STEPS_LATER if _is_encoded(taken, settings) else STEPS_LATER[:1]
+    return Remembered(
+        id=row.id,
+        created=enacted.created,
+        action=enacted.action,
+        entities=encoding.entities.get(row.id, ()),
+        scope=row.scope,
+        categories=row.categories,
+        importance=row.importance,
+        steps=("screen", *looked_at, *(("store",) if enacted.created else ())),
+        pending=later if enacted.created else (),
+        notes=(_MAY_GO,) if enacted.created and len(later) > 1 else (),
+        state=row.state,
+        reasons=taken.screened.reasons,
+        masked=taken.screened.masked,
+        run=current_run() if encoding.rows else None,
+    )
+
+
+_MAY_GO = "encoded later: another memory may come to stand for this id, or this one for others"
+
+
+def encode(said: Mapping[str, Any], *, target: Target, settings: MemoryConfig, models: Models) -> None:
+    """Encode a stored memory; one that is gone, or believed no longer, is left alone.
+
+    Doing it again changes nothing more: what it ended has ended, and what it repeats stands for it.
+
+    Args:
+        said: What its job says.
+        target: Where it is.
+        settings: How memories are encoded.
+        models: What classifies and consolidates; rules where there is none.
+    """
+    id = said["chunk"]
+    row = _current(id, target)
+    if row is None:
+        return
+    (taken,) = take([_draft(row, said)], settings)
+    taken = replace(taken, stored=row)
+    with target.looking() as near:
+        held = near.vectors([id]) if near is not None else {}
+        vector = held[id] if id in held else target.embed([indexed_text(row)])[0]
+        thought = think(taken, vector, target=target, near=near, settings=settings, models=models)
+        with target.one_writer:
+            row = _current(id, target)
+            if row is None:
+                return
+            encoding = Encoding(operation="remember", target=target, at=now())
+            Settling(encoding, near, settings).settle_stored(taken, row, vector, thought)
+            encoding.commit()
+
+
+def _current(id: str, target: Target) -> Chunk | None:
+    row = next(iter(target.graph.chunks([id])), None)
+    return row if row is not None and row.state == "active" else None
+
+
+def _draft(row: Chunk, said: Mapping[str, Any]) -> Draft:
+    """Return a stored memory as its caller gave it."""
+    left_open = set(said["open"])
+    return Draft(
+        text=row.text,
+        kind=row.kind,
+        source=said["source"],
+        author=row.author,
+        session=said["session"],
+        scope=None if "scope" in left_open else row.scope,
+        within=said["within"],
+        categories=None if "categories" in left_open else row.categories,
+        importance=None if "importance" in left_open else row.importance,
+        keywords=None if "keywords" in left_open else row.keywords,
+        summary=None if "summary" in left_open else row.summary,
+        confidence=row.confidence,
+        event_type=row.event_type,
+        happened_at=row.happened_at,
+        valid_from=row.times.valid_from,
+        valid_to=row.times.valid_to,
+        expires_at=row.expires_at,
+        private=row.private,
+        layer=row.layer,
+        metadata=row.metadata,
+    )
