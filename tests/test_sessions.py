@@ -70,6 +70,16 @@ def test_what_is_kept_of_an_exchange(memory: hydramem.Memory) -> None:
     assert not any("must not know" in f"{change.after}" for change in changes)
 
 
+def test_a_transcript_loses_its_private_reasoning_too(memory: hydramem.Memory, tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text(
+        '{"role": "user", "content": "Which key?"}\n'
+        '{"role": "assistant", "content": "<think>Say blue.</think>\\nThe blue one."}\n'
+        '{"role": "assistant", "content": "<think>only this</think>"}\n'
+    )
+    memory.ingest([str(tmp_path / "t.jsonl")])
+    assert turns(memory, "t") == [(0, "user", "Which key?"), (1, "assistant", "The blue one.")]
+
+
 def test_turns_that_hold_nothing_leave_no_gap(memory: hydramem.Memory) -> None:
     done = said(memory, "One.", " \n", "Two.")
     assert (done.left_out, len(done.turns)) == (1, 2)
@@ -157,9 +167,9 @@ def test_recalls_of_two_projects_stay_apart(memory: hydramem.Memory) -> None:
 def test_a_prompt_counts_what_it_shows(memory: hydramem.Memory) -> None:
     for number in range(5):
         memory.remember(f"Key {number} is in hall {number}, and fits door {number}.")
-    with memory.session("chat"):
-        shown = memory.prime("key hall door", limit=2)
-        memory.prime()
+    with memory.session("chat") as session:
+        shown = session.prime("key hall door", limit=2)
+        session.prime()
     assert [chunk for chunk, _ in signal(memory)] == [snippet.id for snippet in shown.snippets]
 
 

@@ -11,8 +11,8 @@ from hydramem.core.types import Chunk, Document, Session, Times
 from hydramem.ingest.chunk import chunk, split_turn
 from hydramem.ingest.extract.rules import Passage
 from hydramem.ingest.read import SourceText, Transcript
-from hydramem.ingest.screen.recalled import strip_recalled
 from hydramem.ingest.screen.screen import QUARANTINED_FOR, threats_in
+from hydramem.ingest.screen.spoken import spoken
 from hydramem.ingest.transcript import Conversation
 
 Owner = Callable[[str], str | None]
@@ -127,7 +127,7 @@ def _session(conversation: Conversation, document: Document, owner: Owner, at: d
 def _turns(
     conversation: Conversation, session: Session, document: Document, settings: IngestConfig, at: datetime
 ) -> list[Chunk]:
-    # A turn that only repeats what was recalled leaves a gap: the places of the others are their ids.
+    # A turn of which nothing is kept leaves a gap: the places of the others are their ids.
     return [
         Chunk(
             id=turn_id(session.id, sequence, part),
@@ -147,7 +147,7 @@ def _turns(
             metadata={**turn.metadata, QUARANTINED_FOR: list(threats)} if threats else turn.metadata,
         )
         for sequence, turn in enumerate(conversation.turns)
-        if (said := strip_recalled(turn.text))
+        if (said := spoken(turn.text, author=turn.author))
         # What somebody said is held back alone where it gives orders; the document is not.
         for threats in (threats_in(said),)
         for part, text in enumerate(split_turn(said, settings.chunk_tokens))

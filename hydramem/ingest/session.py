@@ -20,9 +20,8 @@ from hydramem.core.tokens import count_tokens
 from hydramem.core.types import Chunk, Session, Times
 from hydramem.ingest.chunk import split_turn
 from hydramem.ingest.extract.rules import Passage, extract
-from hydramem.ingest.screen.reasoning import without_reasoning
-from hydramem.ingest.screen.recalled import strip_recalled
 from hydramem.ingest.screen.screen import QUARANTINED_FOR, screen
+from hydramem.ingest.screen.spoken import spoken
 from hydramem.ingest.target import Target
 from hydramem.ingest.weave import Woven, relate, weave
 from hydramem.storage.changes import record
@@ -30,9 +29,6 @@ from hydramem.storage.outbox import worth_a_vector
 from hydramem.storage.store import GraphStore, Write, indexed_text
 
 _MOST_TURNS = 1000
-# Who has no private reasoning: tags in what they say are words like any other.
-_PEOPLE = frozenset({"user", "human", "me"})
-
 # Read by pydantic where JSON becomes these: a mistyped field is an error, not a turn lost in silence.
 _STRICT: Any = {"extra": "forbid"}
 
@@ -95,10 +91,7 @@ def said(turn: SaidTurn, *, name: str, settings: MemoryConfig) -> str:
     """
     if isinstance(turn.text, str) and not turn.text.strip():
         return ""
-    text = check_text(turn.text, name=f"{name}.text", most=settings.max_chars)
-    if turn.author.casefold() not in _PEOPLE:
-        text = without_reasoning(text)
-    return strip_recalled(text).strip()
+    return spoken(check_text(turn.text, name=f"{name}.text", most=settings.max_chars), author=turn.author)
 
 
 def _turn(turn: SaidTurn, where: str, settings: MemoryConfig) -> Chunk | None:

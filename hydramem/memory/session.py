@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from hydramem.core.check import check_name
-from hydramem.core.results.recalled import Recall
+from hydramem.core.results.recalled import Prompt, Recall
 from hydramem.core.results.said import Captured
 from hydramem.core.results.written import Remembered
 from hydramem.core.time import When
@@ -61,6 +61,11 @@ class LiveSession:
         options.setdefault("project", self._project)
         with self._memory.during(self.name, private=self._private):
             return self._memory.recall(query, **options)
+
+    def prime(self, query: str | None = None, **options: Any) -> Prompt:
+        """Return a prompt block, as `Memory.prime`; without a question, what a session should start with."""
+        with self._memory.during(self.name, private=self._private):
+            return self._memory.prime(query, **options)
 
     def remember(self, text: str, **options: Any) -> Remembered:
         """Remember, as `Memory.remember`, what was learned in this session."""
