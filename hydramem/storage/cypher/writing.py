@@ -278,10 +278,15 @@ class Transaction:
         return [row for row in rows if not self._query(statement, row)]
 
     def _recall(self, rows: list[Values]) -> None:
+        if not rows:
+            return
         self._create_edges(RECALLED, rows)
+        times: dict[str, list[Any]] = defaultdict(list)
         for row in rows:
-            self._query(
-                "MATCH (c:Chunk {id: $chunk}) SET c.recall_count = c.recall_count + 1, c.last_recalled_at = "
-                "CASE WHEN c.last_recalled_at > $at THEN c.last_recalled_at ELSE $at END",
-                {"chunk": row["_to"], "at": row["at"]},
-            )
+            times[row["_to"]].append(row["at"])
+        counts = [{"id": id, "more": len(each), "at": max(each)} for id, each in times.items()]
+        self._query(
+            "UNWIND $rows AS r MATCH (c:Chunk {id: r.id}) SET c.recall_count = c.recall_count + r.more, "
+            "c.last_recalled_at = CASE WHEN c.last_recalled_at > r.at THEN c.last_recalled_at ELSE r.at END",
+            {"rows": counts},
+        )
