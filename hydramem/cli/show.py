@@ -14,6 +14,7 @@ from hydramem.core.results.checked import (
     HistoryEntry,
     VerifiedRelation,
 )
+from hydramem.core.results.known import ScopeView
 from hydramem.core.results.recalled import Explanation, LinkView, Prompt, Recall
 from hydramem.core.results.walked import Path, PathStep, ReachedChunk
 from hydramem.core.results.written import Curated, DocumentView, RelationView
@@ -36,6 +37,7 @@ _COLUMNS: Mapping[type[Any], tuple[str, ...]] = {
     Job: ("kind", "state", "attempts", "created_at", "error", "id"),
     HistoryEntry: ("at", "actor", "operation", "reason", "fields", "through"),
     VerifiedRelation: ("subject", "type", "object", "decision", "score", "stage", "explanation"),
+    ScopeView: ("path", "memories", "own", "categories", "newest"),
     RelationView: (
         "subject",
         "type",
@@ -82,6 +84,9 @@ def plain(value: object) -> str:
             text = ", ".join(f"{key}={plain(item)}" for key, item in value.items())
         case PathStep():
             text = str(value)
+        case Entity():
+            also = f", also {', '.join(value.aliases)}" if value.aliases else ""
+            text = f"{value.name} ({value.type}{also}, {value.mention_count} mentions, {value.id})"
         case ConflictSide():
             said = ", ".join(filter(None, (value.source, f"{value.said_at:%Y-%m-%d}", value.id)))
             text = f"{value.text} ({said})"

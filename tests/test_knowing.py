@@ -1,0 +1,130 @@
+"""Entities, scopes, layers and limits through the public surface, on every store."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hydramem
+from hydramem.core.config import Config, load_config
+from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.operations import OPERATIONS, call
+
+ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
+
+
+@pytest.fixture(params=["memory", ENGINE])
+def config(request: pytest.FixtureRequest) -> Config:
+    return load_config(
+        environment={
+            "HYDRAMEM_STORAGE_GRAPH": request.param,
+            "HYDRAMEM_EMBEDDING_MODEL": "hash",
+            "HYDRAMEM_LIMITS_MEMORIES": "2",
+            "HYDRAMEM_LIMITS_DOCUMENT_MB": "1",
+        }
+    )
+
+
+@pytest.fixture
+def memory(tmp_path: Path, config: Config) -> Iterator[hydramem.Memory]:
+    with hydramem.connect(tmp_path / "store", config=config) as memory:
+        yield memory
+
+
+def graph(memory: hydramem.Memory) -> tuple[object, ...]:
+    """Return what a person sees of the entities and relations."""
+    entities = sorted(memory.entities(limit=1000), key=lambda row: row.id)
+    return tuple(entities), {(row.id, row.evidence) for row in memory.relations(limit=1000)}
+
+
+def test_merge_and_split_and_what_is_found_in_between(memory: hydramem.Memory) -> None:
+    for text in ("Ada leads Kestrel.", "Ada Lovelace leads Kestrel.", "Ada Lovelace met Charles Babbage."):
+        memory.remember(text, source=text)
+    before = graph(memory)
+    done = memory.merge("Ada", ["Ada Lovelace"], reason="one person")
+    assert done.run is not None
+    assert {row.subject for row in memory.relations("Ada Lovelace")} == {"Ada"}
+    assert memory.path("Ada Lovelace", "Charles Babbage").found
+    assert {change.run for change in memory.history(done.entity.id).entries[-1:]} == {done.run}
+    assert memory.doctor().healthy
+    memory.split(done.run)
+    assert graph(memory) == before
+    assert memory.doctor().healthy
+    assert not memory.entity("Ada Lovelace").created
+
+
+def test_a_merge_lasts(tmp_path: Path) -> None:
+    environment = {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
+    config = load_config(environment=environment)
+    with hydramem.connect(tmp_path, config=config) as memory:
+        memory.remember("Ada leads Kestrel. Ada Lovelace leads Falcon.")
+        before = graph(memory)
+        memory.merge("Ada", ["Ada Lovelace"])
+        between = graph(memory)
+    with hydramem.connect(tmp_path, config=config) as memory:
+        assert graph(memory) == between
+        assert not memory.entity("Ada Lovelace").created
+        memory.split("Ada Lovelace")
+        assert graph(memory) == before
+    with hydramem.connect(tmp_path, config=config) as memory:
+        assert graph(memory) == before
+        assert memory.doctor().healthy
+
+
+def test_projects_keep_to_themselves(memory: hydramem.Memory) -> None:
+    memory.entity("Ada", project="a")
+    other = memory.entity("Ada Lovelace", project="b").entity
+    with pytest.raises(NotFoundError):
+        memory.merge("Ada", [other.id], project="a")
+    with pytest.raises(NotFoundError):
+        memory.split("Ada", project="a")
+    id = memory.remember("Ada likes tea.", scope="/x", project="a").id
+    with pytest.raises(NotFoundError):
+        memory.promote([id], layer="shared", reason="sure", project="b")
+    with pytest.raises(NotFoundError):
+        memory.move("/x", "/y", reason="tidier", project="b")
+    assert memory.scopes(project="b") == ()
+
+
+def test_scopes_are_a_tree_that_can_be_moved(memory: hydramem.Memory) -> None:
+    memory.remember("Alpha one.", scope="/projects/alpha", categories=["db"])
+    memory.remember("Alphabet two.", scope="/projects/alphabet")
+    assert [row.path for row in memory.scopes("/projects")] == [
+        "/projects",
+        "/projects/alpha",
+        "/projects/alphabet",
+    ]
+    assert memory.scopes("/projects", depth=0)[0].memories == 2
+    assert memory.move("/projects/alpha/", "/old/alpha", reason="done").chunks == 1
+    (row,) = memory.scopes("/old/alpha")
+    assert (row.memories, row.own, row.categories) == (1, 1, ("db",))
+    assert [hit.text for hit in memory.recall("Alpha one", scope="/old").hits] == ["Alpha one."]
+    assert memory.recall("Alpha one", scope="/projects/alpha").hits == ()
+    with pytest.raises(InvalidInputError):
+        memory.move("/projects", "no path", reason="done")
+    with pytest.raises(InvalidInputError):
+        memory.scopes(depth=-1)
+
+
+def test_an_agent_cannot_verify(memory: hydramem.Memory) -> None:
+    id = memory.remember("Ada leads Kestrel.").id
+    promote = next(row for row in OPERATIONS if row.name == "promote")
+    given = {"ids": [id], "reason": "sure", "layer": "verified"}
+    with pytest.raises(InvalidInputError, match="an agent may promote to shared"):
+        call(memory, promote, given, actor="mcp")
+    call(memory, promote, given, actor="cli")
+    assert [(row.id, row.layer) for row in memory.memories()] == [(id, "verified")]
+
+
+def test_stats_says_how_limits_stand(memory: hydramem.Memory, tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_text("x" * 1000)
+    memory.ingest(tmp_path / "page.md")
+    for number in range(3):
+        memory.remember(f"Memory number {number} of another kind {number}{number}.")
+    memory.remember("Gone by now.", expires_at="2020-01-01")
+    stats = memory.stats()
+    by_limit = {use.limit: use for use in stats.limits}
+    assert (by_limit["memories"].used, by_limit["memories"].over) == (4, True)
+    assert by_limit["document_mb"].used == pytest.approx(0.001)
+    assert stats.expired == 1
