@@ -1,6 +1,8 @@
 """Sessions: turns keep their places, reasoning stays out, and what is recalled leaves a trace."""
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -223,6 +225,41 @@ def test_a_hundred_rows_are_written_at_once_and_the_rest_at_the_end(tmp_path: Pa
         assert memory.get(blue).recall_count == 101
         (row,) = memory.sessions()
         assert (len(row.metadata[QUERIES]), row.metadata[QUERIES][-1]["text"]) == (20, "last")
+
+
+_KILLED = """
+import os, sys, time
+import hydramem
+with hydramem.connect(sys.argv[1]) as memory:
+    id = memory.remember("The key is blue.").id
+    recalls = memory._use().recalls
+    with recalls.during("chat"):
+        for _ in range(100):
+            recalls.note("key", [("default", id)])
+        while memory.get(id).recall_count < 100:
+            time.sleep(0.02)
+        for _ in range(30):
+            recalls.note("key", [("default", id)])
+    print(id, flush=True)
+    os._exit(1)
+"""
+
+
+def test_a_kill_loses_at_most_the_last_batch(tmp_path: Path) -> None:
+    environment = os.environ | {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED, str(tmp_path)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    id = killed.stdout.strip()
+    with hydramem.connect(tmp_path, config=REAL) as memory:
+        assert 100 <= memory.get(id).recall_count <= 130, killed.stderr
+        rows = memory._use().graph.recalled(sessions=[session_id("default", "chat")])
+        assert len(rows) == memory.get(id).recall_count
+        assert memory.doctor().healthy
 
 
 def test_noting_costs_a_recall_next_to_nothing(memory: hydramem.Memory) -> None:
