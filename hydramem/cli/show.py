@@ -17,7 +17,7 @@ from hydramem.core.results.checked import (
 from hydramem.core.results.known import ScopeView
 from hydramem.core.results.recalled import Explanation, LinkView, Prompt, Recall
 from hydramem.core.results.walked import Path, PathStep, ReachedChunk
-from hydramem.core.results.written import Curated, DocumentView, RelationView
+from hydramem.core.results.written import Curated, DocumentView, RelationView, Remembered
 from hydramem.core.types import Chunk, Entity, Job
 
 if TYPE_CHECKING:
@@ -111,6 +111,11 @@ def write(result: object, out: "Console") -> None:
     match result:
         case Recall():
             _hits(result, out)
+        case Remembered():
+            _remembered(result, out)
+        case (Remembered(), *_):
+            for each in result:
+                write(each, out)
         case Calibrated():
             _calibrated(result, out)
         case Path():
@@ -160,6 +165,40 @@ def _link(link: LinkView) -> str:
     """Write a link on one line: `-[extends]-> the other's text (reason)`."""
     arrow = f"-[{link.type}]->" if link.forward else f"<-[{link.type}]-"
     return f"{arrow} {shortened(link.text, 80)}{f' ({link.reason})' if link.reason else ''}"
+
+
+_BECAME = {
+    "stored": "stored",
+    "duplicate": "known already",
+    "superseding": "stored, in place of what it ends",
+    "extending": "stored, beside what it adds to",
+    "updated": "put right",
+}
+
+
+def _remembered(done: Remembered, out: "Console") -> None:
+    out.print(f"{_BECAME[done.action]}: {done.id}", markup=False)
+    lines = (
+        ("superseded", done.superseded),
+        ("linked", tuple(id for id in done.linked if id not in done.superseded)),
+        ("entities", done.entities),
+        ("scope", () if done.scope == "/" else (done.scope,)),
+        ("categories", done.categories),
+        ("follows", done.pending),
+    )
+    for name, values in lines:
+        if values:
+            out.print(f"     {name}: {plain(values)}", style="dim", markup=False)
+    if done.usage.calls:
+        tokens = done.usage.prompt_tokens + done.usage.reply_tokens
+        out.print(f"     model: {done.usage.calls} calls, {tokens} tokens", style="dim", markup=False)
+    if done.state != "active":
+        out.print(f"{done.state}: {plain(done.reasons)}", style="yellow", markup=False)
+    elif done.reasons:
+        masked = f" ({done.masked} masked)" if done.masked else ""
+        out.print(f"{plain(done.reasons)}{masked}", style="yellow", markup=False)
+    for note in done.notes:
+        out.print(plain(note), style="yellow", markup=False)
 
 
 def _calibrated(done: Calibrated, out: "Console") -> None:
