@@ -75,6 +75,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.curate, "write", "all", "write"),
     Operation(Memory.forget, "destroy", "agent", "write"),
     Operation(Memory.revive, "write", "all", "write"),
+    Operation(Memory.undo, "destroy", "all", "tend"),
     Operation(Memory.entity, "write", "agent", "write"),
     Operation(Memory.merge, "destroy", "all", "write"),
     Operation(Memory.split, "write", "all", "write"),

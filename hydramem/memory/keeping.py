@@ -5,20 +5,41 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import hydramem
-from hydramem.core.check import check_project, check_text
+from hydramem.core.check import check_name, check_project, check_text
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.kept import Dumped, Loaded
+from hydramem.core.results.kept import Dumped, Loaded, Undone
 from hydramem.core.time import advance_past
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
+from hydramem.storage.changes import in_one_run
 from hydramem.storage.exchange.dump import Wish, dump
 from hydramem.storage.exchange.load import Place, load
+from hydramem.storage.undo.undo import undo
 
 _MOST_PATH = 4000
 
 
 class Keeping(Handle):
     """What takes writes back, and moves a memory whole."""
+
+    @in_one_run()
+    def undo(self, id: str, *, force: bool = False) -> Undone:
+        """Take back what one call wrote, as if it had not happened: a run, or one change of it.
+
+        `history` shows the runs of a thing. What was written since, and what came since is in or rests on,
+        is left alone and listed. An undo is a run too: undoing it brings everything back. Files beside the
+        graph, such as `MEMORY.md` and fitted weights, stay.
+
+        Args:
+            id: Of a run or of a change.
+            force: Take back too what was written since; what others are in stays all the same.
+
+        Raises:
+            NotFoundError: No run and no change has this id.
+            InvalidInputError: It was undone already, or wrote nothing that can be undone; nothing is written.
+        """
+        store = self._use()
+        return undo(check_name(id, name="id"), graph=store.graph, mirror=store.mirror, force=force)
 
     def dump(
         self,

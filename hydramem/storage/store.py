@@ -254,6 +254,7 @@ class GraphStore(Protocol):
     def changes(
         self,
         *,
+        id: str | None = None,
         target: str | None = None,
         run: str | None = None,
         request: str | None = None,
@@ -263,6 +264,7 @@ class GraphStore(Protocol):
         """Return changes, oldest first; all that is given must match.
 
         Args:
+            id: Their own.
             target: Id of what they changed.
             run, request: What they belong to.
             project: Namespace that they were made in.

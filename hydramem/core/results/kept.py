@@ -46,3 +46,41 @@ class Loaded:
     left: tuple[str, ...] = ()
     embedded: int = 0
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftAlone:
+    """A row that undo did not take back.
+
+    Attributes:
+        id: Its id; of a mention, those of its chunk and entity.
+        what: What it is: document, session, entity, chunk, mention, relation or link.
+        why: What was written since, or what hangs on it.
+    """
+
+    id: str
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """What undo took back.
+
+    Attributes:
+        run: The run of this undo itself: undoing that brings everything back.
+        of: The run or change that was undone.
+        operations: What it had done, by name.
+        removed: Rows that it had made, by what they are.
+        restored: Rows that it had changed or removed.
+        left: What was written since, or is in use by what came since, and stays.
+        notes: What else is to be known, a sentence each.
+    """
+
+    run: str
+    of: str
+    operations: tuple[str, ...]
+    removed: Mapping[str, int]
+    restored: Mapping[str, int]
+    left: tuple[LeftAlone, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -146,6 +146,7 @@ class CypherGraph:
     def changes(
         self,
         *,
+        id: str | None = None,
         target: str | None = None,
         run: str | None = None,
         request: str | None = None,
@@ -154,7 +155,7 @@ class CypherGraph:
     ) -> tuple[Change, ...]:
         """Return changes, oldest first; all that is given must match."""
         conditions = Conditions()
-        equal = {"target": target, "run": run, "request": request, "project": project}
+        equal = {"id": id, "target": target, "run": run, "request": request, "project": project}
         for column, value in equal.items():
             if value is not None:
                 conditions.add(f"c.`{column}` = ${column}", **{column: value})

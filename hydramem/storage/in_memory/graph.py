@@ -140,7 +140,11 @@ class InMemoryGraph:
     def _with_image(self, plan: PlannedWrite) -> PlannedWrite:
         if not plan.changes:
             return plan
-        edges = {"RELATES": self._relations, "LINKS": self._links, "MENTIONS": self._mentions}
+        edges: dict[str, Edges[Any, Any]] = {
+            "RELATES": self._relations,
+            "LINKS": self._links,
+            "MENTIONS": self._mentions,
+        }
         held: dict[str, Mapping[Any, Any]] = {name: table.rows for name, table in edges.items()}
         ends = (*plan.removed.chunks, *plan.removed.entities)
         detached = {name: table.at(ends) for name, table in edges.items()}
@@ -254,6 +258,7 @@ class InMemoryGraph:
     def changes(
         self,
         *,
+        id: str | None = None,
         target: str | None = None,
         run: str | None = None,
         request: str | None = None,
@@ -265,7 +270,8 @@ class InMemoryGraph:
             rows = [
                 row
                 for row in self._changes.values()
-                if (target is None or row.target == target)
+                if (id is None or row.id == id)
+                and (target is None or row.target == target)
                 and (run is None or row.run == run)
                 and (request is None or row.request == request)
                 and (project is None or row.project == project)

@@ -1,0 +1,267 @@
+"""What taking a run back comes to: rows to remove, rows to put, and rows that were written since.
+
+Pure: traces and what is stored come in, a plan goes out. Nothing is left that refers to what is not there.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hydramem.core.results.kept import LeftAlone
+from hydramem.storage.images import Table, Trace, digest
+from hydramem.storage.rows import Values, encode
+from hydramem.storage.schema import CHUNK, DOCUMENT, ENTITY, MENTIONS, RELATES, SESSION, EdgeTable
+from hydramem.storage.undo.columns import set_back
+from hydramem.storage.undo.stored import Address, Stored
+
+WORDS = {
+    "Document": "document",
+    "Session": "session",
+    "Entity": "entity",
+    "Chunk": "chunk",
+    "MENTIONS": "mention",
+    "RELATES": "relation",
+    "LINKS": "link",
+}
+"""What a row of a table is called."""
+
+_HOLDERS = (("Document", "document"), ("Session", "session"))
+_SINCE = "was written since"
+
+
+@dataclass(slots=True, kw_only=True)
+class Plan:
+    """What an undo does, by table and key.
+
+    Attributes:
+        removed: Rows that the run made.
+        put: Rows as they become, those that came back and those that only follow too.
+        restored: Addresses of the rows that the run had changed or removed, and that are as they were.
+        left: What stays as it is.
+    """
+
+    removed: dict[Address, Table] = field(default_factory=dict)
+    put: dict[Address, Values] = field(default_factory=dict)
+    restored: dict[Address, Table] = field(default_factory=dict)
+    left: dict[Address, LeftAlone] = field(default_factory=dict)
+
+    @property
+    def removed_ids(self) -> dict[str, set[str]]:
+        """Ids of the nodes that are removed, by table."""
+        ids: dict[str, set[str]] = defaultdict(set)
+        for name, key in self.removed:
+            ids[name].add(key[0])
+        return ids
+
+    def forget(self, address: Address) -> None:
+        """Do nothing about a row."""
+        self.removed.pop(address, None)
+        self.put.pop(address, None)
+        self.restored.pop(address, None)
+        self.left.pop(address, None)
+
+    def leave(self, trace: Trace, why: str) -> None:
+        """Leave a row as it is, and say why."""
+        address = (trace.table.name, trace.key)
+        self.forget(address)
+        id = " ".join(trace.key[:2]) if trace.table is MENTIONS else trace.key[-1]
+        self.left[address] = LeftAlone(id=id, what=WORDS[trace.table.name], why=why)
+
+
+def plan(traces: Sequence[Trace], stored: Stored, *, spared: Sequence[Trace] = (), force: bool) -> Plan:
+    """Decide what becomes of each row that a run wrote.
+
+    Args:
+        traces: What the run did to each row in the end.
+        stored: The rows as they are now.
+        spared: What the run did and is not taken back, as where one change of several is.
+        force: Take back what was written since too. What others are in, stays all the same.
+    """
+    made = Plan()
+    for trace in traces:
+        _decide(trace, stored.rows.get((trace.table.name, trace.key)), made, force=force)
+    by_address = {(trace.table.name, trace.key): trace for trace in traces}
+    _keep_cited(by_address, stored, made, force=force)
+    _keep_used(by_address, stored, made)
+    _drop_edges_of_removed(by_address, made)
+    _check_ends(by_address, stored, made)
+    _cut_evidence(stored, made)
+    _count_left(traces, spared, stored, made)
+    return made
+
+
+def _decide(trace: Trace, current: Values | None, made: Plan, *, force: bool) -> None:
+    """Decide on a row by itself."""
+    address = (trace.table.name, trace.key)
+    if trace.before is None:
+        if current is None:
+            return
+        made.removed[address] = trace.table
+        if not force and digest(trace.table, current) != trace.digest:
+            made.leave(trace, _SINCE)
+        return
+    if trace.whole:
+        _decide_whole(trace, current, made, force=force)
+    elif current is None:
+        made.leave(trace, "was removed since")
+    else:
+        _decide_set(trace, current, made, force=force)
+
+
+def _decide_whole(trace: Trace, current: Values | None, made: Plan, *, force: bool) -> None:
+    """Put a removed row back, unless another took its place."""
+    address, back = (trace.table.name, trace.key), dict(trace.before or {})
+    if current is not None and digest(trace.table, current) == digest(trace.table, back):
+        return
+    as_run_left_it = (
+        current is None if trace.after is None else current and digest(trace.table, current) == trace.digest
+    )
+    if not as_run_left_it and not force:
+        made.leave(trace, _SINCE if current else "was removed since")
+        return
+    if trace.table is CHUNK:
+        back["vector_state"] = "ready"  # the vector went with the row, and is made with this write
+    made.put[address] = back
+    made.restored[address] = trace.table
+
+
+def _decide_set(trace: Trace, current: Values, made: Plan, *, force: bool) -> None:
+    address = (trace.table.name, trace.key)
+    values, since = set_back(
+        trace.table, current, before=trace.before or {}, after=trace.after or {}, force=force
+    )
+    if since:
+        made.leave(trace, f"{_SINCE}: {', '.join(since)}")
+    if values != current:
+        made.put[address] = values
+        if not since:
+            made.restored[address] = trace.table
+
+
+def _keep_cited(traces: dict[Address, Trace], stored: Stored, made: Plan, *, force: bool) -> None:
+    """Leave chunks that a relation rests on which came since; with force, it loses them as evidence."""
+    if force:
+        return
+    cited: dict[str, str] = {}
+    for relation in stored.relations:
+        address = (RELATES.name, (relation.subject, relation.object, relation.id))
+        if address not in traces:
+            cited.update(dict.fromkeys(relation.evidence, relation.id))
+    for id in sorted(made.removed_ids["Chunk"] & cited.keys()):
+        made.leave(traces[CHUNK.name, (id,)], f"relation {cited[id]} rests on it since")
+
+
+def _drop_edges_of_removed(traces: dict[Address, Trace], made: Plan) -> None:
+    """Forget edges that end in a row that is removed: they go with it."""
+    gone = made.removed_ids
+    for address, trace in traces.items():
+        table = trace.table
+        if isinstance(table, EdgeTable) and (
+            trace.key[0] in gone[table.source] or trace.key[1] in gone[table.target]
+        ):
+            made.forget(address)
+
+
+def _keep_used(traces: dict[Address, Trace], stored: Stored, made: Plan) -> None:
+    """Leave documents, sessions and entities that something is in which stays."""
+    chunks = made.removed_ids["Chunk"]
+    holding: dict[Address, Counter[str]] = defaultdict(Counter)
+    for chunk in stored.chunks:
+        if chunk.id not in chunks:
+            holding[DOCUMENT.name, (chunk.document or "",)]["chunk"] += 1
+            holding[SESSION.name, (chunk.session or "",)]["chunk"] += 1
+    for mention in stored.mentions:
+        if (
+            mention.chunk not in chunks
+            and (MENTIONS.name, (mention.chunk, mention.entity)) not in made.removed
+        ):
+            holding[ENTITY.name, (mention.entity,)]["chunk"] += 1
+    for row in stored.relations:
+        if (RELATES.name, (row.subject, row.object, row.id)) not in made.removed:
+            for end in {row.subject, row.object}:
+                holding[ENTITY.name, (end,)]["relation"] += 1
+    for address in [address for address in made.removed if address in holding]:
+        told = " and ".join(_counted(number, what) for what, number in sorted(holding[address].items()))
+        made.leave(traces[address], f"is in use by {told}")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _check_ends(traces: dict[Address, Trace], stored: Stored, made: Plan) -> None:
+    """Leave rows out that would refer to what is not there."""
+    there = {(name, key[0]) for name, key in (*stored.rows, *made.put) if len(key) == 1}
+    there -= {(name, key[0]) for name, key in made.removed if len(key) == 1}
+    for address in sorted(made.put, key=lambda address: len(address[1])):  # nodes first
+        trace = traces[address]
+        if missing := next((end for end in _needed(trace, made.put[address]) if end not in there), None):
+            made.leave(trace, f"{WORDS[missing[0]]} {missing[1]} is not there")
+            if trace.whole:
+                there.discard((address[0], address[1][0]))
+
+
+def _needed(trace: Trace, values: Values) -> list[tuple[str, str]]:
+    """Return the nodes that a row refers to anew, by table and id."""
+    table = trace.table
+    if isinstance(table, EdgeTable):
+        return [(table.source, values["_from"]), (table.target, values["_to"])]
+    if table is not CHUNK:
+        return []
+    changed = [(name, column) for name, column in _HOLDERS if column in (trace.before or {})]
+    return [(name, values[column]) for name, column in changed if values[column]]
+
+
+def _cut_evidence(stored: Stored, made: Plan) -> None:
+    """Take removed chunks out of the evidence of relations that stay, unless nothing else is left of it."""
+    gone = made.removed_ids["Chunk"]
+    for relation in stored.relations:
+        address = (RELATES.name, (relation.subject, relation.object, relation.id))
+        if address in made.removed:
+            continue
+        values = made.put.get(address) or encode(RELATES, relation)
+        kept = [id for id in values["evidence"] if id not in gone]
+        if kept and kept != values["evidence"]:
+            made.put[address] = {**values, "evidence": kept}
+
+
+def _count_left(traces: Sequence[Trace], spared: Sequence[Trace], stored: Stored, made: Plan) -> None:
+    """Have entities count the chunks that mention them once some went and others stayed."""
+    less: Counter[str] = Counter()
+    for trace in traces:
+        address = (trace.table.name, trace.key)
+        if trace.table is ENTITY and trace.before is None and address in made.left:
+            less[trace.key[0]] += int((trace.after or {}).get("mention_count", 0))
+    for entity, more in _kept_mentions(traces, spared, stored, made).items():
+        less[entity] -= more
+    for id, number in less.items():
+        address = (ENTITY.name, (id,))
+        values = made.put.get(address) or stored.rows.get(address)
+        if number and values is not None and address not in made.removed:
+            made.put[address] = {**values, "mention_count": max(0, values["mention_count"] - number)}
+
+
+def _kept_mentions(
+    traces: Sequence[Trace], spared: Sequence[Trace], stored: Stored, made: Plan
+) -> Counter[str]:
+    """Return by entity how many mentions of this run's stay in spite of it, less those that it ended."""
+    weight: dict[str, int] = {}
+    for trace in traces:
+        if trace.table is CHUNK and (CHUNK.name, trace.key) in made.left:
+            weight[trace.key[0]] = _told(trace)
+    for trace in spared:
+        if trace.table is CHUNK:
+            weight[trace.key[0]] = _told(trace)
+    kept: Counter[str] = Counter()
+    for mention in stored.mentions:
+        kept[mention.entity] += weight.get(mention.chunk, 0)
+    return kept
+
+
+def _told(trace: Trace) -> int:
+    """Return by how much a write of a chunk raised the count of what it mentions."""
+    if trace.before is None:
+        return 1
+    if trace.after is None or "state" not in trace.before:
+        return 0
+    return int(trace.after.get("state") == "active") - int(trace.before["state"] == "active")
