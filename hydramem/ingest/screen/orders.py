@@ -6,6 +6,7 @@ above" and a sentence that quotes an order as an example are not.
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from hydramem.ingest.screen.hidden import as_latin, reveal
 from hydramem.ingest.screen.languages import OTHER_LANGUAGES
@@ -83,8 +84,10 @@ def orders(text: str) -> tuple[str, ...]:
     own = reveal(text)
     latin = as_latin(own)
     found: dict[str, tuple[float, str]] = {}
-    for rule in (*ENGLISH, *OTHER_LANGUAGES):
-        said = next(_given(rule, latin if rule.form == "latin" else own), None)
+    for rule, pattern in _rules():
+        shown = latin if rule.form == "latin" else own
+        # Nearly every text holds none: a look that fails is all that it takes.
+        said = next(_given(rule, pattern, shown), None) if pattern.search(shown) else None
         if said is not None and rule.weight >= found.get(rule.says, (0.0, ""))[0]:
             found[rule.says] = (rule.weight, said)
     if sum(weight for weight, _ in found.values()) < _ENOUGH:
@@ -92,8 +95,13 @@ def orders(text: str) -> tuple[str, ...]:
     return tuple(f"{says}: {_short(said)!r}" for says, (_, said) in found.items())
 
 
-def _given(rule: Rule, text: str) -> Iterator[str]:
-    for match in compiled(rule).finditer(text):
+@cache
+def _rules() -> tuple[tuple[Rule, re.Pattern[str]], ...]:
+    return tuple((rule, compiled(rule)) for rule in (*ENGLISH, *OTHER_LANGUAGES))
+
+
+def _given(rule: Rule, pattern: re.Pattern[str], text: str) -> Iterator[str]:
+    for match in pattern.finditer(text):
         before = text[max(0, match.start() - _LOOKED_BACK) : match.start()]
         after = text[match.end() : match.end() + _LOOKED_BACK]
         if rule.ordered and not _is_order(before, after, rule.ordered):
