@@ -107,6 +107,23 @@ def test_scopes_are_a_tree_that_can_be_moved(memory: hydramem.Memory) -> None:
         memory.scopes(depth=-1)
 
 
+def test_what_is_meant_is_forgotten_once_it_was_looked_at(memory: hydramem.Memory) -> None:
+    memory.remember("At the root.", scope="/")
+    id = memory.remember("In the scope.", scope="/x").id
+    assert memory.forget(scope="/x", dry_run=True).chunks == (id,)
+    with pytest.raises(InvalidInputError, match="1 memories match"):
+        memory.forget(scope="/x")
+    assert memory.forget(scope="/x", expect=1).chunks == (id,)
+    assert [row.text for row in memory.memories()] == ["At the root."]
+    assert memory.forget([memory.memories()[0].id], dry_run=True).dry_run
+    assert len(memory.memories()) == 1
+    for given in ({}, {"ids": [id], "scope": "/x"}, {"kinds": ["none"]}, {"scope": "x"}):
+        with pytest.raises(InvalidInputError):
+            memory.forget(**given)
+    with pytest.raises(NotFoundError):
+        memory.forget(["c_nowhere"], dry_run=True)
+
+
 def test_an_agent_cannot_verify(memory: hydramem.Memory) -> None:
     id = memory.remember("Ada leads Kestrel.").id
     promote = next(row for row in OPERATIONS if row.name == "promote")

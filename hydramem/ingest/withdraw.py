@@ -24,12 +24,20 @@ _PAGE = 1000
 _Row = TypeVar("_Row", Chunk, Document, Relation)
 
 
-def forget(ids: Sequence[str], *, graph: GraphStore, mirror: Mirror) -> Forgotten:
+def forget(ids: Sequence[str], *, graph: GraphStore, mirror: Mirror, dry_run: bool = False) -> Forgotten:
     """Archive chunks and documents, and the relations that nothing else supports.
+
+    Args:
+        ids: What is archived.
+        graph, mirror: Where it is.
+        dry_run: Only tell which chunks that would be.
 
     Raises:
         NotFoundError: An id is neither a chunk's nor a document's; nothing is written.
     """
+    if dry_run:
+        chunks, _ = _find(ids, graph)
+        return Forgotten(chunks=tuple(row.id for row in chunks if row.state == "active"), dry_run=True)
     return _move("forget", "active", "archived", ids, graph, mirror)
 
 

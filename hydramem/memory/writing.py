@@ -3,8 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
+from typing import get_args
 
-from hydramem.core.check import check_scope, check_share, check_text
+from hydramem.core.check import check_choices, check_scope, check_share, check_text
+from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.written import Curated, Forgotten, Ingested, Related, RelationView, Remembered
 from hydramem.core.time import When
 from hydramem.core.types import Chunk, ChunkKind
@@ -20,6 +22,7 @@ from hydramem.ingest.relate import Functional, relate
 from hydramem.ingest.remember import remember_all
 from hydramem.ingest.revise import Revision, revise
 from hydramem.ingest.statement import Statement, check_reason
+from hydramem.ingest.sweep import MEMORIES, Sweep, forget_matching
 from hydramem.ingest.unrelate import Withdrawal, unrelate
 from hydramem.ingest.withdraw import forget, revive
 from hydramem.memory import arguments
@@ -436,19 +439,54 @@ class Writing(Handle):
         )
 
     @in_one_run()
-    def forget(self, ids: Sequence[str]) -> Forgotten:
+    def forget(
+        self,
+        ids: Sequence[str] = (),
+        *,
+        scope: str | None = None,
+        kinds: Sequence[ChunkKind] = (),
+        categories: Sequence[str] = (),
+        before: When | None = None,
+        expect: int | None = None,
+        dry_run: bool = False,
+        project: str | None = None,
+    ) -> Forgotten:
         """Archive memories, chunks or whole documents: no longer recalled, still in history, see `revive`.
 
-        Relations that only they supported are archived with them.
+        Relations that only they supported are archived with them. Name them by id, or say which memories
+        are meant: then look at them first with `dry_run`, and give their number as `expect`.
 
         Args:
             ids: Ids of chunks or documents.
+            scope: Instead of ids: the memories at or under this path, and none above it.
+            kinds: Instead of ids: those of these kinds.
+            categories: Instead of ids: those with one of these labels.
+            before: Instead of ids: those recorded before then.
+            expect: How many they are; nothing is forgotten where it is another number.
+            dry_run: Tell which memories would be forgotten, and forget none.
+            project: Namespace of those that are meant, where they are not named by id; the handle's own where
+                not given.
 
         Raises:
+            InvalidInputError: Ids are given beside what else is meant, neither is, or not as many match as
+                `expect` says; nothing is written.
             NotFoundError: An id is not in the store; nothing is written.
         """
-        store = self._use()
-        return forget(arguments.ids(ids), graph=store.graph, mirror=store.mirror)
+        store, named = self._use(), arguments.ids(ids)
+        meant = scope is not None or kinds or categories or before is not None
+        if bool(named) == bool(meant):
+            raise InvalidInputError("ids: give them, or else a scope, kinds, categories or before")
+        if named:
+            return forget(named, graph=store.graph, mirror=store.mirror, dry_run=dry_run)
+        sweep = Sweep(
+            project=self._name(project),
+            scope=None if scope is None else check_scope(scope),
+            kinds=check_choices(kinds, get_args(ChunkKind), name="kinds") or MEMORIES,
+            categories=labels(categories, "categories") or (),
+            before=arguments.when(before, "before"),
+            expect=expect,
+        )
+        return forget_matching(sweep, graph=store.graph, mirror=store.mirror, dry_run=dry_run)
 
     @in_one_run()
     def revive(self, ids: Sequence[str]) -> Forgotten:

@@ -144,10 +144,15 @@ class Curated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
-    """What forget archived, or revive brought back."""
+    """What forget archived, or revive brought back.
+
+    Attributes:
+        dry_run: Whether this only tells what would be; relations are not counted then.
+    """
 
     chunks: tuple[str, ...]
     relations: int = 0
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
