@@ -14,9 +14,11 @@ from typing import Literal, assert_never
 from hydramem.core.config import MemoryConfig
 from hydramem.core.types import Chunk, ChunkKind
 from hydramem.ingest.supersede import Fact, supersede
-from hydramem.ingest.telling import Reading, Statement, reading
-from hydramem.ingest.telling_pair import Met, meet
-from hydramem.ingest.telling_search import Wanted, looked_for
+from hydramem.ingest.telling.meet import meet
+from hydramem.ingest.telling.pair import Met
+from hydramem.ingest.telling.parts import Statement
+from hydramem.ingest.telling.reading import Reading, reading
+from hydramem.ingest.telling.search import Wanted, looked_for
 
 Compared = Literal["duplicate", "update", "refine", "contradict", "unrelated"]
 Doing = Literal["duplicate", "update", "refine", "contradict", "delete"]

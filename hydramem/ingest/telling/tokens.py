@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from hydramem.ingest.contrast_words import ARTICLES, NUMBERS
-from hydramem.ingest.telling_words import (
+from hydramem.ingest.telling.words import (
     CONTRACTIONS,
     CURRENCIES,
     ENDINGS,
@@ -36,7 +36,7 @@ _TOKEN = re.compile(
     rf"|\b(?:{_MONTH})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?!:)(?:,?\s+\d{{4}}\b)?|\b(?:{_MONTH})\s+(?:de\s+)?\d{{4}}\b)"
     r"|(?P<clock>\b\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]\.?m\b\.?|uhr\b|h\b|o'clock\b)(?:\s?[ap]m\b)?|\b\d{1,2}:\d{2}\b)"
     r"|(?P<number>(?<![\w.])[-+]?\d+(?:[.,]\d{3})*(?:[.,]\d+)?(?![\w]|[.,:/-]\d))"
-    r"|(?P<sign>[%€$£])"
+    r"|(?P<sign>[%€$£&])"
     r"|(?P<word>\w+(?:[.:/+#]\w+)*(?:[+#]+)?(?:'\w*)?(?:\([rae]\))?)"
     r"|(?P<mark>[.!?;:,]|(?<=\s)-+(?=\s)|[()\"])",
     re.IGNORECASE,
@@ -60,6 +60,11 @@ class Token:
     capital: bool = False
     article: str = ""
     owner: bool = False
+
+    @property
+    def marks(self) -> bool:
+        """Whether it tells one thing from another of its kind: a number, date, time or what holds a digit."""
+        return self.kind in ("number", "date", "clock") or any(letter.isdigit() for letter in self.form)
 
 
 def tokens(text: str) -> tuple[Token, ...]:

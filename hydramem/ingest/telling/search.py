@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hydramem.ingest import telling_words as words
-from hydramem.ingest.telling import Statement, words_of
+from hydramem.ingest.telling import words
+from hydramem.ingest.telling.parts import Statement, words_of
 
 _MOST_WORDS = 24
 _SPEAKERS = frozenset({"i", "we"})

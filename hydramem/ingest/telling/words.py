@@ -1,4 +1,5 @@
-"""Words of English, German and Spanish by which a memory is read: what it speaks of, says, and takes back."""
+"""Words of English, German and Spanish by which a memory is read: what it speaks of, says,"
+" and takes back."""
 
 from collections.abc import Mapping
 
@@ -77,7 +78,7 @@ WEEKDAY_NUMBERS: Mapping[str, str] = {
 RECURRING = _words("every each jeden jede jedes cada los")
 """Before a day of the week: each of them."""
 
-CURRENCIES: Mapping[str, str] = {"€": "euro", "$": "dollar", "£": "pound", "%": "percent"}
+CURRENCIES: Mapping[str, str] = {"€": "euro", "$": "dollar", "£": "pound", "%": "percent", "&": "and"}
 TITLES = _words("mr mrs ms dr st prof sr sra hr fr dra")
 
 SAME_WORDS = _table(
@@ -166,7 +167,7 @@ VERBS = _table(
     report: reports berichtet
     belong: belongs belong gehört gehören pertenece
     own: owns own besitzt
-    study: studies studied study studiert studiere studieren estudia estudio
+    study: studies study studiert studiere studieren estudia estudio
     support: supports unterstützt soporta admite
     need: needs need requires require braucht benötigt necesita requiere
     call: calls ruft
@@ -177,12 +178,20 @@ VERBS = _table(
     stay: staying staying alojamos alojo übernachten
     swim: swims swim
     teach: teaches teach
+    maintain: maintains maintain betreut pflegt mantiene
+    lead: leads lead leitet führt dirige lidera
+    organize: organizes organizes organises organisiert organiza
+    coordinate: coordinates koordiniert coordina
+    handle: handles handle
+    coach: coaches coach trainiert
+    last: lasts last dauert dauern dura duran
+    spend: spends spend
     ship: ships ship
     store: stores store
     measure: measures measure misst mide
     allow: allows allow erlaubt permite
     contain: contains contain enthält contiene
-    manage: manages leitet dirige
+    manage: manages manage
     visit: visits
     pay: pays zahlt zahle paga pago
     cook: cooks
@@ -233,6 +242,25 @@ PAST_VERBS = _table(
     ship: shipped
     fail: failed
     have: had
+    spend: spent ausgegeben gastamos gastó
+    fly: flew flog voló
+    drink: drank trank bebió
+    speak: spoke sprach habló
+    become: became
+    begin: began begann empezó
+    break: broke
+    find: gefunden encontró
+    keep: hielt
+    bring: brought brachte trajo
+    call: angerufen llamó
+    invite: invited eingeladen invitó
+    come: came kam vino
+    drive: drove fuhr
+    sleep: slept schlief durmió
+    swim: swam
+    teach: taught
+    read: las leyó
+    study: studied studierte estudió
     attend: attended
     learn: learned learnt gelernt aprendí
     cost: costed kostete costó
@@ -241,6 +269,10 @@ PAST_VERBS = _table(
     """
 )
 PAST_COPULAS = _words("was were war waren wurde wurden era eran estaba estaban fue fueron")
+ROLES = _words(
+    "maintain manage lead own organize coordinate supervise handle run chair coach teach head host"
+)
+"""Verbs of what somebody does for a time, and somebody else after."""
 LASTING = _words("born found build die invent study write")
 """What happened once and cannot come to be otherwise: another value is a contradiction, never an update."""
 
@@ -312,10 +344,13 @@ NEGATIONS = _words(
     "ningún ninguna"
 )
 NOW = _phrases(
-    "from now on,as of now,as of today,these days,right now,by now,for now,now,nowadays,currently,instead,"
+    "down to,from now on,as of now,as of today,these days,right now,by now,for now,now,nowadays,"
+    "currently,instead,"
     "meanwhile,ab jetzt,ab sofort,von nun an,jetzt,inzwischen,mittlerweile,nun,neuerdings,seit neuestem,"
-    "heutzutage,a partir de ahora,de ahora en adelante,ahora,actualmente,desde ahora,erst,sondern,hoy en día"
+    "heutzutage,as of,going forward,henceforth,lately,seit kurzem,últimamente,desde hoy,"
+    "a partir de ahora,de ahora en adelante,ahora,actualmente,desde ahora,erst,sondern,hoy en día"
 )
+HAPPENING = _phrases("takes place,take place,taking place,tiene lugar,se celebra")
 AGAIN = _phrases("again,wieder,back,otra vez,de nuevo")
 PRESENT = _words("current aktuelle aktueller aktuelles aktuellen actual actuales present se sich")
 NEW = _words("new neue neuer neuen neues neuem nuevo nueva nuevos nuevas updated")
@@ -327,16 +362,26 @@ LATER = _phrases("any more,anymore,mehr,longer,más")
 """With a negation: that it held before."""
 CORRECTING = _phrases("actually,correction,eigentlich,korrektur,corrección,en realidad,in fact,sorry")
 FILLERS = _phrases(
-    "last week,last month,last year,this week,this month,this morning,yesterday,today,recently,just,already,"
+    "last week,last month,last year,this week,this month,this morning,yesterday,today,recently,just,"
+    "already,"
     "finally,also,really,very,please,too,so,well,then,letzte woche,letzten monat,gestern,heute,kürzlich,"
-    "schon,auch,sehr,bitte,noch,endlich,la semana pasada,ayer,hoy,también,ya,muy,finalmente,always,immer,"
+    "schon,by the way,btw,übrigens,por cierto,fyi,this season,this term,this semester,this time,there,"
+    "dort,auch,sehr,bitte,noch,endlich,la semana pasada,ayer,hoy,también,ya,muy,finalmente,always,"
+    "immer,"
     "siempre,usually,normalerweise,actually,as well"
 )
 UNSURE = _words(
-    "might may could would should maybe perhaps probably considering thinking planning wants hope hopes if "
+    "might may could would should maybe perhaps probably considering thinking planning hope hopes if "
     "unless whether when evaluating suppose vielleicht könnte könnten würde würden möchte möchten "
     "sollte sollten überlegen überlegt falls wenn ob quizás quizá podría podríamos quiere quiero queremos "
     "piensa pensamos si cuando wish try trying tries consider discuss discussed proposed"
+)
+
+INTENDING = _phrases(
+    "want to,wants to,would like,plan to,plans to,intend to,intends to,about to,going to move,"
+    "going to switch,"
+    "going to change,habe vor,haben vor,hat vor,planen zu,plant zu,vamos a cambiar,va a cambiar,"
+    "voy a cambiar"
 )
 
 # -- words that join --------------------------------------------------------------------------------------
@@ -345,8 +390,10 @@ PREPOSITIONS = _table(
     """
     at: in at on inside an auf bei en am within
     for: for für para
-    from: from von desde aus since seit ab
-    to: to into nach zu hacia bis until til till hasta onto towards
+    from: from von aus
+    since: since seit ab desde starting effective
+    until: until til till bis hasta
+    to: to into nach zu hacia onto towards
     of: of
     with: with mit con via using
     as: as als como
@@ -374,6 +421,7 @@ SCHEDULED = _words("is leave arrive open close start end expire plan")
 PLACED = _words("is live work stay play report belong run write name study")
 ONE_OTHER = frozenset({("play", "for"), ("work", "for"), ("report", "to"), ("belong", "to"), ("is", "to")})
 """Verbs and prepositions behind which there is one at a time."""
+DEFINITES = _words("the der die das den dem el la los las")
 INDEFINITES = _words("a an some another any ein eine einen einem einer un una unos unas otro otra")
 HAS_MANY = _words(
     "have like love speak know own want think visit see meet buy call send get go eat support need plan"
@@ -390,8 +438,10 @@ SEVERAL = _words(
 ATTRIBUTES = _words(
     "deadline manager boss lead leader head chief cto ceo cfo coo director owner captain coach "
     "teacher doctor "
-    "gp dentist therapist trainer goalkeeper striker mentor supervisor assistant landlord landlady president "
-    "chair chairman secretary treasurer name address email mail number phone password passcode pin code hint "
+    "gp dentist therapist trainer goalkeeper striker mentor supervisor assistant landlord landlady "
+    "president "
+    "chair chairman secretary treasurer name address email mail number phone password passcode pin "
+    "code hint "
     "price rent fee rate budget salary cost limit timeout quota interval threshold target goal size "
     "weight height "
     "age version release color status state priority capital currency language timezone plan provider bank "
@@ -406,7 +456,8 @@ ATTRIBUTES = _words(
     "gewicht version "
     "farbe lieblingsfarbe status ticketsystem datenbank sprache bank zimmer raum klasse abteilung "
     "jefe jefa director directora médico médica profesor profesora entrenador dirección teléfono correo "
-    "contraseña precio alquiler presupuesto sueldo límite versión color favorito favorita estado base puerto "
+    "contraseña precio alquiler presupuesto sueldo límite versión color favorito favorita estado base "
+    "puerto "
     "fecha plazo sala aula clase equipo"
 )
 
@@ -430,6 +481,7 @@ STATES = _table(
     active: active inactive archived deprecated aktiv inaktiv activo inactivo
     full: full empty voll leer lleno vacío
     approved: approved denied genehmigt aprobado
+    needed: optional mandatory required obligatorisch freiwillig pflicht obligatorio opcional
     online: online offline
     sick: sick healthy ill krank gesund enfermo sano
     public: public private öffentlich privat público privado

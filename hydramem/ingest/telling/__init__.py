@@ -1,0 +1,1 @@
+"""What a memory states, read from its words without a model, and how two statements meet."""

@@ -1,0 +1,154 @@
+"""Statements that tell a change: what is given up, and what takes the place of what."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hydramem.ingest.telling import words
+from hydramem.ingest.telling.kinds import PLACES, class_of
+from hydramem.ingest.telling.pair import Met, instead
+from hydramem.ingest.telling.parts import SPEAKERS, Phrase, Statement, thing_of, words_of
+from hydramem.ingest.telling.reading import Reading
+
+_LOCATED = ("live", "stay")
+
+
+def given_up(new: Statement, old: Statement, told: Reading) -> Met | None:
+    """Meet "MySQL instead of PostgreSQL" and "Tom left Siemens": what was said is named as no longer so.
+
+    Args:
+        new: What is stated now.
+        old: What was stated.
+        told: The whole text of the new one.
+    """
+    if not new.replaced or old.negated or (old.past and old.attribute != "have"):
+        return None
+    if not new.replaced <= words_of(old.phrases) or not _one_purpose(new, old):
+        return None
+    if old.attribute in words.HAS_MANY and old.attribute not in ("have", "go") and not new.now:
+        return None
+    said = {words.SPEAKER.get(form, form) for form in told.forms} | new.subject
+    whole = any(frozenset(p.forms) == new.replaced and p.named for p in old.phrases if not p.role)
+    ours = whole and bool(old.subject & new.subject & SPEAKERS)
+    if not old.subject <= said and not ours:
+        return None
+    gone = " ".join(sorted(new.replaced))
+    return Met(kind="after", reason=f"It says that {gone} is given up, which the one before tells of.")
+
+
+def _one_purpose(new: Statement, old: Statement) -> bool:
+    mine, yours = ({p.forms for p in one.phrases if p.role == "for"} for one in (new, old))
+    return not mine or not yours or mine == yours or new.attribute == "replace"
+
+
+def changed(new: Statement, old: Statement) -> Met | None:
+    """Meet "the service moved to MySQL" and "we raised the limit to 250"."""
+    if new.attribute != "change" or new.negated or old.negated or old.past:
+        return None
+    target = target_of(new)
+    if target is None:
+        return None
+    thing = _object(new)
+    theme = new.subject if thing is None else frozenset(thing.forms)
+    before, sure = _before(theme, target, new, result_of(old), objected=thing is not None)
+    if before is None or before.forms == target.forms:
+        return None
+    return instead(new, target, before, sure=sure)
+
+
+def result_of(old: Statement) -> Statement:
+    """Return what a change led to as a statement: "the service moved to MySQL" leaves it at MySQL."""
+    target = target_of(old) if old.attribute == "change" and not old.negated else None
+    if target is None:
+        return old
+    thing = _object(old)
+    subject = old.subject if thing is None else frozenset(thing.forms)
+    attribute = "is"
+    if subject <= SPEAKERS:
+        attribute = "use" if class_of(target) else "live"
+    role = "at" if target.kind == "thing" and attribute != "use" else ""
+    kept = tuple(p for p in old.phrases if p is not target and p is not thing)
+    return replace(
+        old,
+        subject=subject,
+        attribute=attribute,
+        definite=old.definite or thing is not None,
+        phrases=(replace(target, role=role), *kept),
+        change="",
+        past=False,
+    )
+
+
+def target_of(new: Statement) -> Phrase | None:
+    """Return what something changed to; None where that is not said."""
+    match new.change:
+        case "number":
+            kinds: tuple[str, ...] = ("number",)
+        case "date":
+            kinds = ("date", "clock")
+        case _:
+            kinds = ("thing", "date", "clock", "number")
+    fitting = [phrase for phrase in new.phrases if phrase.kind in kinds]
+    for roles in (("to", "until"), ("at", "after"), ("", "by")):
+        aimed = [p for p in fitting if p.role in roles and (p.role not in ("", "by") or p.kind != "thing")]
+        if aimed:
+            return aimed[-1]
+    return None
+
+
+def _object(new: Statement) -> Phrase | None:
+    """Return what was changed, where somebody changed it."""
+    thing = thing_of(new.phrases)
+    return None if thing is None or thing.forms[0] in ("out", "over", "down", "up", "back") else thing
+
+
+def _before(
+    theme: frozenset[str], target: Phrase, new: Statement, old: Statement, *, objected: bool
+) -> tuple[Phrase | None, bool]:
+    """Return what the target takes the place of, and whether that is sure."""
+    bare, spoken = theme - SPEAKERS, old.subject - SPEAKERS
+    if not bare:
+        return _of_speaker(theme, target, old)
+    if bare == spoken:
+        return _place_of(target, old.phrases, old), True
+    others = old.phrases
+    purpose = next((p for p in others if p.kind == "thing" and set(p.forms) - SPEAKERS == bare), None)
+    if purpose is not None and (not objected or new.subject == old.subject or target.kind == "number"):
+        return _place_of(target, [p for p in others if p is not purpose], old), True
+    head = bare < spoken and not any(form.isdigit() for form in spoken - bare)
+    if head and (new.definite or objected):
+        return _place_of(target, others, old), False
+    return None, False
+
+
+def _of_speaker(theme: frozenset[str], target: Phrase, old: Statement) -> tuple[Phrase | None, bool]:
+    """Of "we switched to MySQL": what we used, where both are of a kind; of "I moved": where I lived."""
+    if theme != old.subject:
+        return None, False
+    fitting = [phrase for phrase in old.phrases if phrase.kind == target.kind == "thing"]
+    kind = class_of(target)
+    alike = [phrase for phrase in fitting if kind and class_of(phrase) == kind]
+    if alike and old.attribute not in words.HAS_MANY:
+        return alike[0], True
+    if old.attribute in _LOCATED and not kind:
+        return next((phrase for phrase in fitting if phrase.role == "at"), None), True
+    if old.attribute == "use" and target.named and not kind:
+        return next((p for p in fitting if not p.role and p.named and not class_of(p)), None), False
+    return None, False
+
+
+def _place_of(target: Phrase, others: Sequence[Phrase], old: Statement) -> Phrase | None:
+    """Return the phrase that a target can take the place of."""
+    for phrase in others:
+        if phrase.kind == target.kind and _gives_way(phrase, target, old):
+            return phrase
+    return None
+
+
+def _gives_way(phrase: Phrase, target: Phrase, old: Statement) -> bool:
+    if phrase.kind == "number":
+        return phrase.unit == target.unit
+    if phrase.kind != "thing":
+        return True
+    classes = {class_of(phrase), class_of(target)} - {""}
+    placed = phrase.role in ("", *PLACES, "for", "to")
+    return len(classes) < 2 and placed and old.attribute not in words.HAS_MANY

@@ -1,0 +1,125 @@
+"""Cues: the words by which a clause says that something is new, ended, given up or only perhaps so.
+
+They are taken out of the clause as they are understood, so that what is left is what it states.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hydramem.ingest.telling import words
+from hydramem.ingest.telling.tokens import Token
+
+_PLAIN_FUTURE = frozenset({"be", "start", "leave", "arrive", "open", "close", "end", "now"})
+
+
+@dataclass(slots=True)
+class Cues:
+    """A clause without its cues, and what they said; as in `Statement`.
+
+    Attributes:
+        rest: The tokens that are left.
+        led: Whether the clause began with a cue, so that its subject may stand behind the verb.
+        takes_over: Whether somebody takes over what another did.
+        timely: Words that say when, of those taken out.
+    """
+
+    rest: list[Token]
+    unsure: bool = False
+    negated: bool = False
+    ended: bool = False
+    now: bool = False
+    led: bool = False
+    takes_over: bool = False
+    replaced: set[str] = field(default_factory=set)
+
+    def take_all(self) -> None:
+        """Take out every cue."""
+        self.unsure = self._is_unsure()
+        self._take_place()
+        self._take_contrast()
+        first = self.rest[0].form if self.rest else ""
+        self.ended = self._take(words.ENDED)
+        self._take_replaced()
+        self.now = self._take(words.NOW) | self._take(words.AGAIN) | self._take(words.CORRECTING) | self.now
+        self._take(words.FILLERS)
+        self._take_negations()
+        self.led = bool(self.rest) and self.rest[0].form != first
+        self.now = self.now or any(token.form in words.NEW for token in self.rest)
+        dropped = words.NEW | words.PRESENT
+        self.rest = [token for token in self.rest if token.form not in dropped]
+        self.takes_over = self._take(words.TAKING_OVER)
+        if self.rest and self.rest[-1].form == "statt":  # findet statt
+            self.rest.pop()
+
+    def _is_unsure(self) -> bool:
+        forms = [token.form for token in self.rest]
+        if any(form in words.UNSURE for form in forms) or any(
+            _find(self.rest, phrase) is not None for phrase in words.INTENDING
+        ):
+            return True
+        return any(
+            form == "will" and forms[place + 1] not in _PLAIN_FUTURE for place, form in enumerate(forms[:-1])
+        )
+
+    def _take_place(self) -> None:
+        """Read "takes place" as "happens"."""
+        for phrase in words.HAPPENING:
+            if (place := _find(self.rest, phrase)) is not None:
+                self.rest[place : place + len(phrase)] = [Token(form="happens", text="happens")]
+
+    def _take(self, phrases: Sequence[tuple[str, ...]]) -> bool:
+        """Take out each of some phrases; say whether there was one."""
+        found = False
+        for phrase in phrases:
+            while (place := _find(self.rest, phrase)) is not None:
+                del self.rest[place : place + len(phrase)]
+                found = True
+        return found
+
+    def _take_negations(self) -> None:
+        self.negated = self.ended
+        if any(token.form in words.NEGATIONS for token in self.rest):
+            self.negated = True
+            self.ended = self._take(words.LATER) or self.ended
+            if self.rest[-1].form == "more":  # "any" is taken for an article
+                self.rest.pop()
+                self.ended = True
+            self.rest = [token for token in self.rest if token.form not in words.NEGATIONS]
+
+    def _take_contrast(self) -> None:
+        """Read "nicht montags, sondern donnerstags" as Thursday in the place of Monday."""
+        forms = [token.form for token in self.rest]
+        joint = next((place for place, form in enumerate(forms) if form in ("sondern", "sino")), None)
+        no = next((place for place in range(joint or 0) if forms[place] in words.NEGATIONS), None)
+        if joint is None or no is None:
+            return
+        given = forms[no + 1 : joint]
+        small = {*words.PREPOSITIONS, "mehr", "nur", "sólo", "ya", ","}
+        self.replaced.update(form for form in given if form not in small)
+        self.rest = [*self.rest[:no], *self.rest[joint + 1 :]]
+        self.now = True
+
+    def _take_replaced(self) -> None:
+        """Take out "instead of PostgreSQL"."""
+        for phrase in words.REPLACED_AFTER:
+            place = _find(self.rest, phrase)
+            begin = 0 if place is None else place + len(phrase)
+            if place is None or begin >= len(self.rest):
+                continue
+            stop = begin + 1
+            while stop < len(self.rest) and self.rest[stop].form not in words.PREPOSITIONS:
+                stop += 1
+            self.replaced.update(token.form for token in self.rest[begin:stop])
+            del self.rest[place:stop]
+            self.now = True
+            return
+
+
+def _find(found: Sequence[Token], phrase: tuple[str, ...]) -> int | None:
+    first, size = phrase[0], len(phrase)
+    for place in range(len(found) - size + 1):
+        if found[place].form == first and all(
+            found[place + step].form == phrase[step] for step in range(1, size)
+        ):
+            return place
+    return None

@@ -1,0 +1,126 @@
+"""A memory read as statements: of what it speaks, by which attribute, with which phrases.
+
+A clause is split at its verb. Before it stands what is spoken of, as a bag of words ("Bob's manager" and
+"manager of Bob" are one); after it come phrases, each a number, a date, a time of day or a thing.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from hydramem.ingest.telling import words
+from hydramem.ingest.telling.clause import state
+from hydramem.ingest.telling.parts import Statement
+from hydramem.ingest.telling.tokens import Token, tokens
+from hydramem.ingest.telling.verbs import has_verb
+
+MOST_CHARS = 600
+"""Longer texts tell several things; they are compared as wholes only."""
+_MOST_CLAUSES = 12
+# Not part of a longer word: "now here" is not "nowhere".
+_SHORT = 3
+_APART = words.NEGATIONS | {"now", "any", "all", "one", "may", "can", "every", "some"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A text as its statements.
+
+    Attributes:
+        signature: All of its words; texts of one signature say the same.
+        forms: They as a set.
+        marks: Its numbers, dates and times of day, in order.
+        statements: What it states; nothing of a text longer than `MOST_CHARS`.
+        speaks: Whether it tells of who says it.
+        negations: How many words of it deny.
+    """
+
+    signature: str
+    forms: frozenset[str]
+    marks: tuple[str, ...]
+    statements: tuple[Statement, ...]
+    speaks: bool
+    negations: int
+
+
+def reading(text: str) -> Reading:
+    """Read a text; what was read lately is not read again."""
+    return _short(text) if len(text) <= MOST_CHARS else _read(text)
+
+
+@lru_cache(maxsize=4096)
+def _short(text: str) -> Reading:
+    return _read(text)
+
+
+def _read(text: str) -> Reading:
+    found = tokens(text)
+    said = [token for token in found if token.kind != "mark"]
+    spoken = any(token.form in words.SPEAKER and token.kind == "word" for token in said)
+    return Reading(
+        signature=_signature(said),
+        forms=frozenset(token.form for token in said),
+        marks=tuple(token.form for token in said if token.marks),
+        statements=tuple(_statements(found)) if len(text) <= MOST_CHARS else (),
+        speaks=spoken or any(token.form in words.FIRST_PERSON for token in said[:2]),
+        negations=sum(token.form in words.NEGATIONS for token in said),
+    )
+
+
+def _signature(said: Sequence[Token]) -> str:
+    """Return the words in one string; of long words, those written apart or as one are not told apart."""
+    parts, before = [], True
+    for token in said:
+        alone = token.marks or token.owner or len(token.form) < _SHORT or token.form in _APART
+        parts.append(f" {token.form}" if alone or before else token.form)
+        before = alone
+        if token.owner:
+            parts.append("'")
+    return "".join(parts)
+
+
+def _statements(found: Sequence[Token]) -> Iterator[Statement]:
+    before: Statement | None = None
+    count = 0
+    for sentence in _sentences(found):
+        for clause in _clauses(sentence):
+            statement = state(clause, before)
+            before = statement or before
+            if statement is not None:
+                yield statement
+            count += 1
+            if count >= _MOST_CLAUSES:
+                return
+
+
+def _sentences(found: Sequence[Token]) -> Iterator[list[Token]]:
+    sentence: list[Token] = []
+    for token in (*found, Token(form=".", kind="mark")):
+        if token.kind == "mark" and token.form in (".", "!", "?", ";"):
+            if sentence and token.form != "?":
+                yield sentence
+            sentence = []
+        else:
+            sentence.append(token)
+
+
+def _clauses(sentence: list[Token]) -> Iterator[list[Token]]:
+    """Yield the clauses of a sentence: at a comma or a joining word, where a verb of its own follows."""
+    clause: list[Token] = []
+    for place, token in enumerate(sentence):
+        comma = token.kind == "mark" and token.form == ","
+        joint = comma or token.form in words.JOINING
+        if joint and has_verb(clause) and has_verb(_until_joint(sentence[place + 1 :])):
+            yield clause
+            clause = []
+        elif not comma:
+            clause.append(token)
+    if clause:
+        yield clause
+
+
+def _until_joint(rest: list[Token]) -> list[Token]:
+    for place, token in enumerate(rest):
+        if place and (token.form in words.JOINING or token.form == ","):
+            return rest[:place]
+    return rest
