@@ -5,6 +5,7 @@ python -m benchmarks results --runs DIR [--ablate]     every set and embedder, w
 python -m benchmarks scale [--out docs/scale.md]       latency by stage, memory, load time as a store grows
 python -m benchmarks walks                             walks over a large graph
 python -m benchmarks verification [--out PAGE]         how well true claims are told from false, and how fast
+python -m benchmarks writes [--out docs/writes.md]     what a memory costs, and what many single ones leave
 python -m benchmarks risk [--out PAGE]                 whether calibrated thresholds carry the risk asked for
 """
 
@@ -19,7 +20,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from benchmarks import risk, scale, scale_page, verification, verification_page, walks
+from benchmarks import risk, scale, scale_page, verification, verification_page, walks, writes, writes_page
 from benchmarks.results import SETS, collect, others, page, where
 from benchmarks.retrieval import EMBEDDERS, Report, measure, shown
 from hydramem.core.errors import HydraMemError
@@ -122,6 +123,27 @@ def _risk(given: argparse.Namespace) -> int:
     return 0
 
 
+def _writes(given: argparse.Namespace) -> int:
+    data = _data(given)
+    if data is None:
+        return 2
+    keep = None if given.keep is None else Path(given.keep)
+    latencies = [
+        writes.latency(data, held, embedder=given.embedder, count=given.count, keep=keep)
+        for held in given.held
+    ]
+    asked = writes.asked(data, count=given.asked, embedder=given.embedder) if given.asked else ()
+    endured = [
+        writes.endurance(data, int(count), embedder=name, keep=keep)
+        for name, count in (each.split(":") for each in given.endurance)
+    ]
+    written = writes_page.page(latencies, asked, endured)
+    print(written)
+    if given.out is not None:
+        Path(given.out).write_text(written, encoding="utf-8")
+    return 0
+
+
 def _data(given: argparse.Namespace) -> Path | None:
     data = given.data or os.environ.get("HYDRAMEM_BENCH_DATA")
     if not data:
@@ -178,6 +200,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_verification(
         commands.add_parser("verification", help="how well true claims are told from false ones")
     )
+    _add_writes(commands.add_parser("writes", help="latency, model calls and growth of single memories"))
     _add_risk(commands.add_parser("risk", help="whether calibrated thresholds carry the risk asked for"))
     return parser
 
@@ -188,6 +211,24 @@ def _add_verification(judged: argparse.ArgumentParser) -> None:
     judged.add_argument("--out", metavar="FILE", help="write the section into this page")
     judged.add_argument("--json", action="store_true")
     judged.set_defaults(run=_verification)
+
+
+def _add_writes(written: argparse.ArgumentParser) -> None:
+    written.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
+    written.add_argument("--embedder", choices=EMBEDDERS, default="auto", help="of latency and model calls")
+    written.add_argument("--held", nargs="*", type=int, default=(1_000, 10_000), metavar="N")
+    written.add_argument("--count", type=int, default=200, metavar="N", help="memories timed of each kind")
+    written.add_argument("--asked", type=int, default=50, metavar="N", help="memories told to a model")
+    written.add_argument(
+        "--endurance",
+        nargs="*",
+        default=("hash:100000", "auto:5000"),
+        metavar="EMBEDDER:N",
+        help="memories written one by one and in bulk",
+    )
+    written.add_argument("--keep", metavar="DIR", help="where stores are kept: a stopped run goes on there")
+    written.add_argument("--out", metavar="FILE", help="write the page")
+    written.set_defaults(run=_writes)
 
 
 def _add_risk(measured: argparse.ArgumentParser) -> None:
