@@ -10,6 +10,7 @@ import hydramem
 from hydramem.core.config import Config, load_config
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.operations import OPERATIONS, call
+from hydramem.storage.schema import CHUNK, ENTITY, MENTIONS, RELATES
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 
@@ -52,6 +53,48 @@ def test_merge_and_split_and_what_is_found_in_between(memory: hydramem.Memory) -
     assert graph(memory) == before
     assert memory.doctor().healthy
     assert not memory.entity("Ada Lovelace").created
+
+
+def rows(memory: hydramem.Memory) -> list[object]:
+    """Return every row that knowing things is about."""
+    store = memory._use().graph
+    return [
+        row for table in (ENTITY, CHUNK, MENTIONS, RELATES) for batch in store.scan(table) for row in batch
+    ]
+
+
+def test_each_of_these_can_be_undone_and_that_too(memory: hydramem.Memory) -> None:
+    first = memory.remember("Ada leads Kestrel and met Charles Babbage.", scope="/a/b").id
+    memory.remember("Ada Lovelace leads Kestrel in London.", scope="/a")
+    memory.relate("Ada Lovelace", "knows", "Ada")
+    memory.relate("Ada", "lives_in", "Bath", valid_from="2001")
+    memory.relate("Ada", "lives_in", "London", valid_from="2002")
+    wrote = {
+        "merge": lambda: memory.merge("Ada Lovelace", ["Ada"]),
+        "entity": lambda: memory.entity("Ada", aliases=["Countess"], rename="Augusta"),
+        "split": lambda: memory.split("Ada (ship)", of="Ada", chunks=[first]),
+        "promote": lambda: memory.promote([first], layer="shared", reason="sure"),
+        "move": lambda: memory.move("/a", "/z", reason="tidier"),
+        "forget": lambda: memory.forget(scope="/a", expect=2),
+    }
+    for name, write in wrote.items():
+        before = rows(memory)
+        write()
+        after = rows(memory)
+        assert after != before, name
+        run = last_run(memory)
+        undone = memory.undo(run)
+        assert (rows(memory), undone.left) == (before, ()), name
+        assert memory.doctor().healthy, name
+        assert memory.entity("Ada").entity.name == "Ada", name
+        memory.undo(undone.run)
+        assert rows(memory) == after, name
+        memory.undo(last_run(memory))
+        assert rows(memory) == before, name
+
+
+def last_run(memory: hydramem.Memory) -> str:
+    return str(memory._use().graph.changes(project="default")[-1].run)
 
 
 def test_a_merge_lasts(tmp_path: Path) -> None:

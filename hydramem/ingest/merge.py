@@ -178,8 +178,11 @@ def _changes(
     relations = tuple(_relation_changes(related, reason))
     id = new_id("x")
     gone = [_gone(row, id, keep.id, mentions[row.id], reason) for row in merging]
-    named = {"entities": [row.id for row in gone], "relations": [row.id for row in relations]}
-    whole = {**dataclasses.asdict(after), "merge": named}
+    whole = {
+        **dataclasses.asdict(after),
+        "entity_changes": [row.id for row in gone],
+        "relation_changes": [row.id for row in relations],
+    }
     kept = record("merge", project=keep.project, target=keep.id, before=keep, after=whole, reason=reason)
     return (replace(kept, id=id), *gone, *relations)
 
@@ -187,7 +190,7 @@ def _changes(
 def _gone(row: Entity, merge: str, kept: str, mentions: Mapping[str, int], reason: str | None) -> Change:
     """Record an entity that only the history has from then on, with the chunks that spoke of it."""
     gone = dataclasses.asdict(replace(row, metadata={**row.metadata, MERGED_INTO: kept}))
-    gone |= {"mentions": [list(pair) for pair in mentions.items()], "merge": merge}
+    gone |= {"mentions": [list(pair) for pair in mentions.items()], "merge_change": merge}
     return record("merge", project=row.project, target=row.id, before=row, after=gone, reason=reason)
 
 

@@ -171,7 +171,7 @@ def _find(what: str, target: Target) -> tuple[_Merge, frozenset[str]]:
         raise NotFoundError(
             f"{what[:80]!r}: nothing of this name, id or run was merged in project {target.project!r}"
         )
-    merges = {json.loads(row.after or "{}")["merge"] for row in meant}
+    merges = {json.loads(row.after or "{}")["merge_change"] for row in meant}
     if len(merges) > 1:
         raise InvalidInputError(f"{what[:80]!r}: merged several things; name one, or undo the run")
     by_id = {row.id: row for row in target.graph.changes(run=meant[0].run)}
@@ -192,8 +192,8 @@ def _last(made: Sequence[Change], what: str) -> list[Change]:
 
 def _read(changes: Mapping[str, Change], merge: str) -> _Merge:
     kept = changes[merge]
-    named = json.loads(kept.after or "{}")["merge"]
-    rows = [(_relation(changes[id].before), _relation(changes[id].after)) for id in named["relations"]]
+    named = json.loads(kept.after or "{}")
+    rows = [(_relation(changes[id].before), _relation(changes[id].after)) for id in named["relation_changes"]]
     parts: dict[str, list[Relation]] = {}
     for old, new in rows:
         if old is not None and new is not None and old.id != new.id:
@@ -202,7 +202,7 @@ def _read(changes: Mapping[str, Change], merge: str) -> _Merge:
     return _Merge(
         at=kept.at,
         kept=(_entity(kept.before), _entity(kept.after)),
-        parts=tuple(_part(changes[id]) for id in named["entities"]),
+        parts=tuple(_part(changes[id]) for id in named["entity_changes"]),
         relations=tuple(
             _Became(after=new, own=old, parts=tuple(parts[new.id])) for old, new in whole if new.id in parts
         ),
