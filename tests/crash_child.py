@@ -48,7 +48,7 @@ def work(memory: hydramem.Memory, docs: Path, seed: int) -> None:
             case "remember":
                 text = f"Note zeta{seed}n{step} about Person{step % 7} and Gadget{step % 5}."
                 say(begin="remember", text=text)
-                id = memory.remember(text).id
+                id = memory.remember(text, wait=chance.random() < 0.5).id
                 remembered.append(id)
                 say(done="remember", id=id, text=text)
             case "forget" if remembered:

@@ -78,6 +78,11 @@ def run_and_kill(store: Path, docs: Path, seed: int, chance: random.Random) -> l
 def inspect(memory: hydramem.Memory, said: Acknowledged) -> None:
     """Assert that everything acknowledged is there, whole, and nothing forgotten is recalled."""
     assert memory.doctor().problems == ()
+    inspect_recall(memory, said)  # by words alone, where no job was done yet
+    assert memory.drain().left == 0
+    assert memory.jobs() == ()
+    assert memory.doctor().problems == ()
+    assert all(row.vector_state == "ready" for row in memory.memories(limit=1000))
     for id, text in said.active.items():
         state = memory.get(id).state
         assert state == "active" or id in said.unsure, text
