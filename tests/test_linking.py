@@ -1,4 +1,4 @@
-"""Links on a whole store: made from the queue or by a model, followed at recall, gone and back with memories."""
+"""Links on a whole store: from the queue or by a model, followed at recall, away and back with memories."""
 
 import os
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ QUESTION = "where does billing store its invoices"
 
 @pytest.fixture(scope="module")
 def config() -> Config:
-    return load_config(environment={"HYDRAMEM_STORAGE_GRAPH": ENGINE})
+    return load_config(environment={"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "minilm"})
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hydramem.core.types import Chunk
+from hydramem.ingest.background import nearness
 from hydramem.ingest.classify_words import SMALL_TALK, STOPS, WEIGHTY
-from hydramem.ingest.nearness import nearness
 from hydramem.ingest.sentences import sentence_spans
 from hydramem.storage.store import within_scope
 from hydramem.storage.words import folded, words
@@ -52,7 +52,7 @@ class Vocabulary:
         scopes, categories: In use, the most used first.
         mentions: How many chunks mention a name of the new memory, by name as the text has it.
         chunks: About how many chunks the project has.
-        background: Cosine of unrelated texts by the embedder (`ingest.nearness`).
+        background: Cosine of unrelated texts by the embedder (`ingest.background`).
     """
 
     scopes: tuple[str, ...] = ()

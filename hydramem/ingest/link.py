@@ -20,9 +20,9 @@ from hydramem.core.types import Change, Chunk, ChunkKind, Link, Usage
 from hydramem.graph.snapshot import MENTION, Snapshot
 from hydramem.graph.view import Nodes
 from hydramem.ingest import link_reply
+from hydramem.ingest.background import background, nearness
 from hydramem.ingest.link_reply import Refinement
 from hydramem.ingest.link_rules import Neighbour, Proposal, bounded, link_of, nearest, proposed
-from hydramem.ingest.nearness import background, nearness
 from hydramem.ingest.target import Target
 from hydramem.llm.model import Generator
 from hydramem.storage.changes import record

@@ -21,7 +21,7 @@ class Neighbour:
     """A memory near a new one.
 
     Attributes:
-        nearness: 0 for unrelated, 1 for equal (`ingest.nearness`).
+        nearness: 0 for unrelated, 1 for equal (`ingest.background`).
         shared: Names that both mention, the rarest first.
         rarity: Of the rarest of them: 0 where all mention it, 1 where only these do.
     """
