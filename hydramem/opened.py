@@ -14,6 +14,7 @@ from hydramem.core.results.tended import Diagnosis, Reindexed
 from hydramem.core.time import advance_past
 from hydramem.folders import VectorFolders
 from hydramem.graph.snapshot import Snapshots
+from hydramem.ingest.bound import Bounds
 from hydramem.ingest.curate import SessionBlocks
 from hydramem.ingest.target import Commit
 from hydramem.llm.absent import AbsentEmbedder
@@ -66,6 +67,7 @@ class OpenStore:
         self.replies = Replies(None if self.in_memory else self.path / "models" / "vog_replies.db")
         self._closing.callback(self.replies.close)
         self.calibrations = Calibrations(None if self.in_memory else self.path, NAMES)
+        self.bounds = Bounds(None if self.in_memory else self.path)
         self.curated_blocks = SessionBlocks()
         self.curated_folder = self._curated_folder()
         self.mirror = Mirror(

@@ -34,7 +34,7 @@ class Following:
 
     def _encode(self, jobs: Sequence[Job]) -> None:
         """Embed memories in one go; each is then set against others in the run that it was told in."""
-        target, settings = self._target(jobs[0].project), self._handle.config.memory
+        target, settings = self._target(jobs[0].project), self._handle._encoding()
         embed([told(each)["chunk"] for each in jobs], target=target)
         for each in jobs:
             with in_the_name_of(each):

@@ -9,7 +9,7 @@ from typing import Self, get_args
 
 from hydramem import opened
 from hydramem.core.check import check_choice, check_project
-from hydramem.core.config import Config
+from hydramem.core.config import Config, MemoryConfig
 from hydramem.core.time import When, now
 from hydramem.ingest.curate import CuratedPlace
 from hydramem.ingest.target import Accept, Target
@@ -109,6 +109,11 @@ class Handle:
         """Hold the vectors of a space for a read; None where another has taken its place."""
         with self._use().reading() as held:
             yield held.vectors if held is space else None
+
+    def _encoding(self) -> MemoryConfig:
+        """Return how memories are encoded, with the threshold that was fitted to the store's embedder."""
+        store = self._use()
+        return store.bounds.applied_to(store.config.memory, store.embedder.fingerprint)
 
     def _models(self) -> Models:
         """Return what encodes memories."""

@@ -14,6 +14,7 @@ from hydramem.memory.handle import Handle
 from hydramem.search import lists
 from hydramem.storage.changes import in_one_run
 from hydramem.verification.calibration.calibrate import Place, Wanted, tend
+from hydramem.verification.calibration.consolidation import tend_consolidation
 from hydramem.verification.check import Asked, check
 from hydramem.verification.conflict import conflicts
 
@@ -107,6 +108,7 @@ class Tending(Handle):
         max_false_accept: float | None = None,
         dry_run: bool = False,
         revert: bool = False,
+        consolidation: bool = False,
         project: str | None = None,
     ) -> Calibrated:
         """Fit verification to the project: learn from people's reviews and from models that read evidence.
@@ -123,11 +125,15 @@ class Tending(Handle):
                 0.05; sets the accept threshold. Where not given, what was asked for last.
             dry_run: Say what would be done, and write nothing.
             revert: Go back to what served before the last calibration, in the end to what is shipped.
+            consolidation: Fit the cosine from which a new memory is set against one that is there to the
+                store's embedder, for all projects, and nothing else; with `revert`, the configured one
+                serves again.
             project: Namespace to calibrate; the handle's own where not given.
 
         Raises:
             InvalidInputError: A line of the file is wrong, the export's file exists, or there is nothing to
                 go back from; nothing is written.
+            ModelError: The embedder failed, where its threshold was to be fitted.
             StorageError: The calibration cannot be read or written; what served before serves.
         """
         store, target = self._use(), self._target(project)
@@ -140,7 +146,15 @@ class Tending(Handle):
         wanted = Wanted(
             labels=labels, export=export, max_false_accept=max_false_accept, dry_run=dry_run, revert=revert
         )
-        return tend(place, wanted)
+        if not consolidation:
+            return tend(place, wanted)
+        return tend_consolidation(
+            place,
+            wanted,
+            bounds=store.bounds,
+            embedder=store.embedder,
+            configured=store.config.memory.consolidation_threshold,
+        )
 
     def stats(self) -> Stats:
         """Say what the store holds, with which engine and models, and how much disk it takes."""

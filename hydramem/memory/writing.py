@@ -281,7 +281,7 @@ class Writing(Handle):
             target = self._target(project, judging)
             return remember_soon(take(drafts, settings), target=target, settings=settings)
         accepting = Accepting(self._judge(project))
-        settings = store.config.memory
+        settings = self._encoding()
         done = remember_all(
             take(drafts, settings),
             target=self._target(project, accepting),

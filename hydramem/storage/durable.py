@@ -1,4 +1,4 @@
-"""Names of files that last: what a power cut must not take back."""
+"""Files that last: what a power cut must not take back, or leave half of."""
 
 import os
 from pathlib import Path
@@ -12,3 +12,14 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that a kill leaves the old one or the new one, never a part."""
+    beside = path.with_name(f"{path.name}.new")
+    with beside.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+    sync_folder(path.parent)

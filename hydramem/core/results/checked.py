@@ -208,6 +208,8 @@ class Calibrated:
         imported: Reviews that this call stored.
         exported: Relations that this call wrote for review.
         measures: The weights before and after, on labels that they were not fitted to.
+        consolidation_threshold: Cosine from which a new memory is set against one that is there, where that
+            was what was asked for.
         notes: What else is to know, one sentence each.
     """
 
@@ -223,4 +225,5 @@ class Calibrated:
     imported: int = 0
     exported: int = 0
     measures: tuple[CalibrationMeasure, ...] = ()
+    consolidation_threshold: float | None = None
     notes: tuple[str, ...] = ()

@@ -285,6 +285,11 @@ def revert(place: Place, *, dry_run: bool) -> Calibrated:
     )
 
 
+def told(place: Place) -> Calibrated:
+    """Say what serves a project now."""
+    return _told(place, place.serving)
+
+
 def _told(place: Place, serving: Calibration) -> Calibrated:
     """Say what serves."""
     settings = serving.applied_to(place.settings)

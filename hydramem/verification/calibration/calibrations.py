@@ -6,7 +6,6 @@ one that serves. A file is written whole or not at all and never changed: going 
 
 import json
 import logging
-import os
 import re
 import threading
 from collections.abc import Iterator, Mapping
@@ -18,7 +17,7 @@ from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.ids import content_hash
 from hydramem.core.results.checked import CalibrationMeasure
-from hydramem.storage.durable import sync_folder
+from hydramem.storage.durable import write_whole
 from hydramem.verification.weights import DEFAULT, Weights
 
 log = logging.getLogger(__name__)
@@ -216,14 +215,3 @@ def _folder_name(project: str) -> str:
     """Return a name that no project name can lead out of its folder with, or share with another."""
     readable = re.sub(r"[^a-z0-9]+", "-", project.casefold())[:40].strip("-")
     return f"{readable}-{content_hash(project)}" if readable else content_hash(project)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a kill leaves the old one or the new one, never a part."""
-    beside = path.with_name(f"{path.name}.new")
-    with beside.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
-    sync_folder(path.parent)
