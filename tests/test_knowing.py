@@ -188,3 +188,14 @@ def test_stats_says_how_limits_stand(memory: hydramem.Memory, tmp_path: Path) ->
     assert (by_limit["memories"].used, by_limit["memories"].over) == (4, True)
     assert by_limit["document_mb"].used == pytest.approx(0.001)
     assert stats.expired == 1
+
+
+def test_what_was_merged_has_a_history(memory: hydramem.Memory) -> None:
+    memory.remember("Ada Lovelace leads Kestrel.")
+    gone, kept = memory.entity("Ada Lovelace").entity, memory.entity("Ada").entity
+    memory.merge("Ada", ["Ada Lovelace"], reason="one person")
+    told = memory.history(gone.id)
+    assert (told.kind, told.text, told.entries[-1].reason) == ("entity", "Ada Lovelace", "one person")
+    assert {each.field: each.after for each in told.entries[-1].fields}["metadata"] == (
+        f'{{"merged_into": "{kept.id}"}}'
+    )

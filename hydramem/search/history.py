@@ -56,7 +56,7 @@ def history(id: str, *, graph: GraphStore, snapshot: Callable[[], Snapshot]) -> 
     if subject is None:
         if not own:
             raise NotFoundError(f"{id[:80]!r}: nothing has this id, and nothing had")
-        subject = _Subject(id=id, kind=_KINDS.get(id[:1], "row"), text="")
+        subject = _Subject(id=id, kind=_KINDS.get(id[:1], "row"), text=_last_name(own[-1]))
     entries = [_entry(change) for change in own]
     for source in subject.sources[:_MOST_SOURCES]:
         entries.extend(_told_by(graph.changes(target=source), subject.id))
@@ -64,6 +64,12 @@ def history(id: str, *, graph: GraphStore, snapshot: Callable[[], Snapshot]) -> 
         entries.append(_born(subject, graph))
     entries.sort(key=lambda entry: entry.at)
     return History(id=subject.id, kind=subject.kind, text=subject.text, entries=tuple(entries))
+
+
+def _last_name(change: Change) -> str:
+    """Return what a thing was called that only the history has."""
+    row = _row(change.before or change.after)
+    return str(row.get("name") or row.get("text") or row.get("source") or "")
 
 
 _KINDS: Mapping[str, str] = {"c": "chunk", "d": "document", "e": "entity", "r": "relation", "s": "session"}
@@ -147,9 +153,11 @@ def _differences(before: Mapping[str, object], after: Mapping[str, object]) -> I
 def _plain(value: object) -> str | None:
     """Write a value for a person; what is empty is as if it were not there."""
     match value:
-        case None | "" | [] | {}:
+        case None | "" | []:
             return None
-        case list() if len(value) > _LISTED:
+        case dict() if not value:  # a pattern {} would be any mapping
+            return None
+        case list() | dict() if len(value) > _LISTED:
             return f"{len(value)} items"
         case str():
             return value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…"
