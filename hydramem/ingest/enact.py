@@ -186,7 +186,7 @@ class _Acting:
         if not taken.active:
             self.notes.append(f"consolidate: what the model made of {old.id} is not taken in")
             return
-        id = life(draft, old.project, encoding.target.graph, anew=True)
+        id = life(draft, old.project, encoding.target.graph, anew=True).id
         times = replace(old.times, recorded_at=encoding.at, valid_from=self._begins, valid_to=None)
         made = chunk_of(taken, id=id, project=old.project, at=encoding.at)
         row = replace(

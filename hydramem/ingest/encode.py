@@ -51,13 +51,14 @@ def remember_soon(
 
 def _store(taken: Taken, encoding: Encoding, settings: MemoryConfig) -> Enacted:
     project, graph = encoding.target.project, encoding.target.graph
-    id, position = place(taken.draft, project, graph, taken=encoding.rows)
-    known = encoding.rows.get(id) or next(iter(graph.chunks([id])), None)
+    there = place(taken.draft, project, graph, taken=encoding.rows)
+    known = encoding.rows.get(there.id, there.known)
     if known is not None:
         return merge_known(known, taken.draft, encoding, settings)
     draft = taken.draft
     shown = _filed_by_its_words(taken, encoding.target) if _is_encoded(taken, settings) else taken
-    row = chunk_of(shown, id=id, project=project, position=position, at=encoding.at, embedded=False)
+    at = encoding.at
+    row = chunk_of(shown, id=there.id, project=project, position=there.position, at=at, embedded=False)
     if draft.session is not None:
         encoding.said_in(session_row(draft.session, project, encoding.at, graph))
     encoding.insert(row, taken.found, None)

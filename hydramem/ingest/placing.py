@@ -1,7 +1,7 @@
 """Where a memory goes: the id of its current life, its place in its session, and the session's row."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
 
@@ -15,8 +15,22 @@ from hydramem.storage.store import GraphStore, covers
 _LOOK_AHEAD = 4
 
 
-def place(draft: Draft, project: str, graph: GraphStore, *, taken: Collection[str] = ()) -> tuple[str, int]:
-    """Return the id of a memory and its place in its session; a turn is always new.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a memory goes.
+
+    Attributes:
+        position: In its session.
+        known: The row that is there, where the same is current.
+    """
+
+    id: str
+    position: int = 0
+    known: Chunk | None = None
+
+
+def place(draft: Draft, project: str, graph: GraphStore, *, taken: Collection[str] = ()) -> Place:
+    """Find where a memory goes; a turn is always new.
 
     Args:
         draft: The memory, its scope found.
@@ -29,12 +43,12 @@ def place(draft: Draft, project: str, graph: GraphStore, *, taken: Collection[st
         position = graph.last_position(session) + 1
         while turn_id(session, position) in taken:
             position += 1
-        return turn_id(session, position), position
-    return life(draft, project, graph), 0
+        return Place(id=turn_id(session, position), position=position)
+    return life(draft, project, graph)
 
 
-def life(draft: Draft, project: str, graph: GraphStore, *, anew: bool = False) -> str:
-    """Return the id of a text's current life where it has one, else of the next.
+def life(draft: Draft, project: str, graph: GraphStore, *, anew: bool = False) -> Place:
+    """Find a text's current life where it has one, else the next.
 
     What was forgotten, or has expired, stays in history beside what is asserted again.
 
@@ -50,7 +64,7 @@ def life(draft: Draft, project: str, graph: GraphStore, *, anew: bool = False) -
         rows = {chunk.id: chunk for chunk in graph.chunks(ids)}
         for id in ids:
             if id not in rows or (not anew and _is_current(rows[id], at)):
-                return id
+                return Place(id=id, known=rows.get(id))
 
 
 def _is_current(row: Chunk, at: datetime) -> bool:

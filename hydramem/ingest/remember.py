@@ -183,11 +183,12 @@ class Settling:
     ) -> tuple[Enacted, bool]:
         """Return what becomes of a memory, and whether it was set against others."""
         encoding, draft = self._encoding, taken.draft
-        id, position = place(draft, self._target.project, self._target.graph, taken=encoding.rows)
-        known = encoding.rows.get(id) or next(iter(self._target.graph.chunks([id])), None)
+        there = place(draft, self._target.project, self._target.graph, taken=encoding.rows)
+        known = encoding.rows.get(there.id, there.known)
         if known is not None:
             return merge_known(known, draft, encoding, self._settings), False
-        row = chunk_of(taken, id=id, project=self._target.project, position=position, at=encoding.at)
+        project, at = self._target.project, encoding.at
+        row = chunk_of(taken, id=there.id, project=project, position=there.position, at=at)
         if draft.session is not None:
             encoding.said_in(
                 session_row(draft.session, self._target.project, encoding.at, self._target.graph)

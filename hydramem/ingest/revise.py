@@ -128,8 +128,8 @@ def _correct(
     settings: MemoryConfig,
 ) -> Remembered:
     draft, graph = replace(taken.draft, kind=old.kind, happened_at=old.happened_at), encoding.target.graph
-    id = life(draft, old.project, graph)
-    known = next(iter(graph.chunks([id])), None)
+    there = life(draft, old.project, graph)
+    id, known = there.id, there.known
     if known is not None:
         said = replace(draft, source=old.source)
         row = merge_known(known, said, encoding, settings).row
