@@ -40,6 +40,7 @@ def ingest(
     target: Target,
     settings: IngestConfig,
     generator: Generator | None = None,
+    wait: bool = True,
     progress: Callable[[Progress], None] | None = None,
 ) -> Ingested:
     """Store documents and transcripts; what is unchanged costs nothing, what cannot be read is skipped.
@@ -49,6 +50,7 @@ def ingest(
         target: Where to store.
         settings: Sizes of chunks and batches.
         generator: Extracts beside the rules where there is one.
+        wait: Whether vectors are made, and the generator reads, before this returns; else jobs do that.
         progress: Called after each source.
 
     Raises:
@@ -58,9 +60,11 @@ def ingest(
     found = find(sources)
     skipped: list[SkippedSource] = []
     unchanged = 0
-    with Storing(target=target, settings=settings) as storing:
+    reader = generator if wait else None
+    reread = generator is not None and not wait
+    with Storing(target=target, settings=settings, wait=wait, reread=reread) as storing:
         for done, source in enumerate(found, 1):
-            work = source if isinstance(source, SkippedSource) else _prepare(source, storing, generator)
+            work = source if isinstance(source, SkippedSource) else _prepare(source, storing, reader)
             if isinstance(work, SkippedSource):
                 skipped.append(work)
             elif work is None:
@@ -81,8 +85,15 @@ def ingest(
         relations=counts.relations,
         quarantined=counts.quarantined,
         skipped=tuple(skipped),
+        pending=_pending(counts.documents, wait, reread),
         seconds=perf_counter() - started,
     )
+
+
+def _pending(documents: int, wait: bool, reread: bool) -> tuple[str, ...]:
+    if wait or not documents:
+        return ()
+    return ("embed", "extract") if reread else ("embed",)
 
 
 def _prepare(path: Path, storing: Storing, generator: Generator | None) -> Work | SkippedSource | None:

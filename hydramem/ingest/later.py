@@ -12,6 +12,8 @@ EMBED = "embed"
 """The kind of job that makes vectors."""
 ENCODE = "encode"
 """The kind of job that embeds, classifies, consolidates and links a memory that was stored as it was told."""
+REREAD = "reread"
+"""The kind of job that has a model read a document that was stored by rules alone."""
 LINK = "link"
 """The kind of job that links a memory to those near it."""
 EMBED_AT_ONCE = 64

@@ -11,15 +11,17 @@ from types import TracebackType
 
 from hydramem.core.config import IngestConfig
 from hydramem.core.time import now
-from hydramem.core.types import Change, Chunk, Document, Entity, Relation
+from hydramem.core.types import Change, Chunk, Document, Entity, Job, Relation, VectorState
 from hydramem.ingest.ahead import EmbeddingAhead, Vectors
 from hydramem.ingest.compare import Difference, unfinished
 from hydramem.ingest.extract.found import Found
+from hydramem.ingest.later import REREAD, embed_jobs
 from hydramem.ingest.rows import Draft
 from hydramem.ingest.target import Target
 from hydramem.ingest.weave import Related, Stated, Woven, relate, weave
 from hydramem.ingest.withdraw import document_chunks, moved_relation, unsupported
 from hydramem.storage.changes import record
+from hydramem.storage.jobs import job
 from hydramem.storage.outbox import worth_a_vector
 from hydramem.storage.store import Vector, Write
 
@@ -62,10 +64,17 @@ class Counts:
 
 @dataclass(slots=True, kw_only=True)
 class Storing:
-    """Gathers works and commits them; holds what one run of ingest needs throughout."""
+    """Gathers works and commits them; holds what one run of ingest needs throughout.
+
+    Attributes:
+        wait: Whether vectors are made before a work is committed; else jobs that go with it make them.
+        reread: Whether a model is to read each document later, by a job.
+    """
 
     target: Target
     settings: IngestConfig
+    wait: bool = True
+    reread: bool = False
     counts: Counts = field(default_factory=Counts)
     _waiting: list[Work] = field(default_factory=list)
     _gathered: int = 0
@@ -117,7 +126,7 @@ class Storing:
         if self._waiting:
             works, self._waiting, self._gathered = self._waiting, [], 0
             started = self._ahead.start(
-                [row for work in works for row in work.difference.write if row.id in work.difference.embed]
+                [row for work in works for row in self._embedded_here(work, work.difference.write)]
             )
             self._finish_begun()
             self._begun = works, started
@@ -194,10 +203,12 @@ class Storing:
             ),
             documents=tuple(_document(work, at) for work in works),
             sessions=tuple(session for work in works for session in work.draft.sessions),
-            chunks=tuple(row for work in works for row in _chunks(work)),
+            chunks=tuple(row for work in works for row in self._chunks(work)),
             entities=tuple(entities),
             mentions=woven.mentions,
             relations=(*relations, *lost),
+            jobs=tuple(job for work in works for job in self._jobs(work)),
+            deferred=not self.wait,
         )
         self.target.commit(write, vectors)
         self._count(works, entities, woven, relations)
@@ -219,7 +230,7 @@ class Storing:
         stated: list[Stated] = []
         vectors: dict[str, Vector] = {}
         parts = (
-            (rows, [row for row in rows if row.id in work.difference.embed])
+            (rows, self._embedded_here(work, rows))
             for rows in _batches(work.difference.write, self.settings.batch_chunks)
         )
         for rows, part in self._ahead.each(parts):
@@ -228,7 +239,8 @@ class Storing:
             with self.target.one_writer:
                 at = now()
                 woven = self._weave(found, at, counted=counted)
-                self.target.commit(_ahead(work, rows, woven, at), {**part, **self._entity_vectors(woven)})
+                ahead = replace(_ahead(work, self._states(work, rows), woven, at), deferred=not self.wait)
+                self.target.commit(ahead, {**part, **self._entity_vectors(woven)})
             self.counts.entities += sum(1 for entity in woven.entities if entity.id not in woven.before)
             before |= dict.fromkeys((entity.id for entity in woven.entities), 1) | woven.before
             stated.extend(woven.stated)
@@ -240,19 +252,36 @@ class Storing:
             self._finish([work], woven.entities, closing, stated, vectors, at)
 
     def _entity_vectors(self, woven: Woven) -> dict[str, Vector]:
-        """Embed the entities that this write makes worth a vector."""
+        """Embed the entities that this write makes worth a vector, unless that can wait."""
+        if not self.wait:
+            return {}
         return self.target.embed_by_id({row.id: row.name for row in woven.crossing(worth_a_vector)})
+
+    def _embedded_here(self, work: Work, rows: Sequence[Chunk]) -> list[Chunk]:
+        """Return those of a work's rows that need a vector before they are committed."""
+        return [row for row in rows if row.id in work.difference.embed] if self.wait else []
+
+    def _states(self, work: Work, rows: Sequence[Chunk]) -> list[Chunk]:
+        """Return a work's rows with the state that their vectors will have."""
+        made: VectorState = "ready" if self.wait else "pending"
+        return [replace(row, vector_state=made) if row.id in work.difference.embed else row for row in rows]
+
+    def _chunks(self, work: Work) -> list[Chunk]:
+        """Return a work's rows as its last commit stores them."""
+        return [*self._states(work, work.difference.write), *work.difference.retire]
+
+    def _jobs(self, work: Work) -> list[Job]:
+        """Return what a work leaves for later."""
+        project = work.draft.document.project
+        asked = [job(REREAD, project=project, document=work.draft.document.id)] if self.reread else []
+        if self.wait:
+            return asked
+        waiting = [row for row in work.difference.write if row.id in work.difference.embed]
+        return [*embed_jobs(waiting, project=project), *asked]
 
 
 def _batches(rows: Sequence[Chunk], size: int) -> Iterator[Sequence[Chunk]]:
     return (rows[start : start + size] for start in range(0, len(rows), size))
-
-
-def _chunks(work: Work) -> Iterator[Chunk]:
-    """Yield a work's rows as its last commit stores them."""
-    for row in work.difference.write:
-        yield replace(row, vector_state="ready")
-    yield from work.difference.retire
 
 
 def _ahead(work: Work, rows: Sequence[Chunk], woven: Woven, at: datetime) -> Write:
@@ -271,7 +300,7 @@ def _ahead(work: Work, rows: Sequence[Chunk], woven: Woven, at: datetime) -> Wri
         ),
         documents=() if work.document is not None else (document,),
         sessions=tuple(work.draft.sessions),
-        chunks=tuple(replace(unfinished(row, at), vector_state="ready") for row in new),
+        chunks=tuple(unfinished(row, at) for row in new),
         entities=woven.entities,
         mentions=tuple(mention for mention in woven.mentions if mention.chunk in held),
     )

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from hydramem.core.types import Job
 from hydramem.ingest.encode import encode
-from hydramem.ingest.later import EMBED, ENCODE, LINK, asked_of, embed
+from hydramem.ingest.later import EMBED, ENCODE, LINK, REREAD, asked_of, embed
 from hydramem.ingest.link import link_memories
+from hydramem.ingest.reread import reread
 from hydramem.ingest.target import Target
 from hydramem.memory.handle import Handle
 from hydramem.storage.jobs import Handler, in_the_name_of, told
@@ -26,6 +27,7 @@ class Following:
         return {
             ENCODE: Handler(run=self._encode, most=_EMBED_TOGETHER, audited=False),
             EMBED: Handler(run=self._embed, most=_EMBED_TOGETHER, audited=False),
+            REREAD: Handler(run=self._reread),
             LINK: Handler(run=self._link, most=_LINK_TOGETHER),
         }
 
@@ -40,6 +42,17 @@ class Following:
             with in_the_name_of(each):
                 encode(told(each), target=target, settings=settings, models=self._handle._models())
                 self._link([each])
+
+    def _reread(self, jobs: Sequence[Job]) -> None:
+        store, generator = self._handle._use(), self._handle._generator("extract")
+        if generator is None:
+            return
+        for each in jobs:
+            with store.one_ingest:
+                target = self._target(each.project)
+                reread(
+                    told(each)["document"], target=target, settings=store.config.ingest, generator=generator
+                )
 
     def _link(self, jobs: Sequence[Job]) -> None:
         project, store = jobs[0].project, self._handle._use()

@@ -41,6 +41,7 @@ class Writing(Handle):
         self,
         sources: Sequence[str],
         *,
+        wait: bool = True,
         project: str | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Ingested:
@@ -52,6 +53,8 @@ class Writing(Handle):
         Args:
             sources: Files and folders: Markdown, text, HTML, source code, chat transcripts in JSON or JSONL,
                 and as text with lines such as `Ada: ...`.
+            wait: Whether vectors are made, and a model reads where there is one, before this returns; else
+                that follows, and `pending` says what.
             project: Namespace to write to; the handle's own where not given.
             progress: Called as work is done.
 
@@ -67,9 +70,12 @@ class Writing(Handle):
                 target=target,
                 settings=store.config.ingest,
                 generator=self._generator("extract"),
+                wait=wait,
                 progress=progress,
             )
             store.mirror.settle()
+        if not wait:
+            return done  # what is deferred waits for `verify`
         decisions = accepting.afterwards("ingest", graph=store.graph, mirror=store.mirror)
         return replace(done, verification=decisions)
 

@@ -45,6 +45,7 @@ class Ingested:
     Attributes:
         quarantined: Chunks that are kept and listed, but not recalled: they give orders or hide something.
         notes: What was left out of what was given, and why.
+        pending: Steps that follow from the queue.
     """
 
     documents: int = 0
@@ -56,6 +57,7 @@ class Ingested:
     quarantined: int = 0
     skipped: tuple[SkippedSource, ...] = ()
     notes: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
     seconds: float = 0.0
     verification: Decisions = field(default_factory=Decisions)
 
