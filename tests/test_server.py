@@ -47,7 +47,7 @@ class Tools:
     def __init__(self, memory: hydramem.Memory, **settings: object) -> None:
         self.server = server.build(memory, settings=ServerConfig(**settings), tools="all")
 
-    def call(self, name: str, **arguments: object) -> tuple[bool, dict, str]:
+    def call(self, name: str, /, **arguments: object) -> tuple[bool, dict, str]:
         return asyncio.run(self._call(name, arguments))
 
     async def _call(self, name, arguments):
@@ -102,6 +102,9 @@ def test_every_tool_answers(tools, tmp_path):
         "ingest": {"sources": [str(tmp_path / "docs")]},
         "ingest_extracted": {"source": "mail:1", "chunks": [chunk], "relations": [relation]},
         "remember": {"text": "Ada Lovelace likes tea."},
+        "remember_many": {"memories": [{"text": "Ada Lovelace likes rum."}, {"text": "Grace likes ships."}]},
+        "revise": {"id": done["id"], "scope": "/new"},
+        "entity": {"name": "Countess Lovelace", "type": "person"},
         "capture": {"session": "monday", "turns": [{"author": "user", "text": "Who leads billing?"}]},
         "recall": {"query": "who leads billing?"},
         "prime": {"query": "who leads billing?", "project": "other"},
@@ -114,9 +117,16 @@ def test_every_tool_answers(tools, tmp_path):
         "relate": {"subject": "Ada Lovelace", "type": "knows", "object": "Grace Hopper"},
         "unrelate": {"subject": "Ada Lovelace", "type": "knows", "object": "Grace Hopper"},
         "history": {"id": done["id"]},
+        "merge": {"keep": "Ada Lovelace", "others": ["Countess Lovelace"]},
+        "split": {"what": "Countess Lovelace"},
+        "promote": {"ids": [done["id"]], "layer": "shared", "reason": "two people said so"},
+        "move": {"source": "/new", "destination": "/old", "reason": "tidying"},
         "curate": {"target": "memory", "changes": [{"action": "add", "content": "Tea at four."}]},
         "forget": {"ids": [done["id"]]},
         "revive": {"ids": [done["id"]]},
+        "undo": {"id": done["run"]},
+        "dump": {"folder": str(tmp_path / "docs" / "dump")},
+        "load": {"folder": str(tmp_path / "docs" / "dump")},
     }
     for operation in sorted(
         OPERATIONS, key=lambda op: list(calls).index(op.name) if op.name in calls else 99

@@ -99,4 +99,6 @@ _KINDS = {
 def _kind(hint: Any) -> str:
     if get_origin(hint) is Literal:
         return ", ".join(f"`{choice}`" for choice in get_args(hint) if choice)
+    if get_origin(hint) is tuple and get_origin(get_args(hint)[0]) is Literal:
+        return f"list of {_kind(get_args(hint)[0])}"
     return _KINDS[hint]
