@@ -181,7 +181,8 @@ def test_stats_says_how_limits_stand(memory: hydramem.Memory, tmp_path: Path) ->
     (tmp_path / "page.md").write_text("x" * 1000)
     memory.ingest(tmp_path / "page.md")
     for number in range(3):
-        memory.remember(f"Memory number {number} of another kind {number}{number}.")
+        done = memory.remember(f"Memory number {number} of another kind {number}{number}.")
+        assert ("limits.memories" in " ".join(done.notes)) == (number == 2)
     memory.remember("Gone by now.", expires_at="2020-01-01")
     stats = memory.stats()
     by_limit = {use.limit: use for use in stats.limits}

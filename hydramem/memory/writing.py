@@ -17,6 +17,7 @@ from hydramem.ingest.encode import remember_soon
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
 from hydramem.ingest.given import MemoryInput, draft_of, drafts_of, labels
 from hydramem.ingest.ingest import Progress, ingest
+from hydramem.ingest.limits import noted
 from hydramem.ingest.regrow import regrow
 from hydramem.ingest.relate import Functional, relate
 from hydramem.ingest.remember import remember_all
@@ -280,6 +281,11 @@ class Writing(Handle):
     def _remember(
         self, drafts: Sequence[Draft], project: str | None, *, wait: bool
     ) -> tuple[Remembered, ...]:
+        done = self._stored(drafts, project, wait=wait)
+        told = noted(self.config.limits, self._name(project), self._use().graph)
+        return tuple(replace(each, notes=(*each.notes, *told)) for each in done) if told else done
+
+    def _stored(self, drafts: Sequence[Draft], project: str | None, *, wait: bool) -> tuple[Remembered, ...]:
         store = self._use()
         if not wait:
             settings = store.config.memory
