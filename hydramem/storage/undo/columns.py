@@ -33,8 +33,10 @@ def set_back(
     since: list[str] = []
     for column in table.columns:
         name = column.name
-        if name not in before or current[name] == before[name]:
+        if name not in before or before[name] == after[name]:
             continue
+        if current[name] == before[name] and name not in derived:
+            continue  # something else put it back
         if current[name] == after[name] or (force and name not in derived):
             back[name] = before[name]
         elif name in derived:

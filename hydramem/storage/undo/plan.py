@@ -226,42 +226,45 @@ def _cut_evidence(stored: Stored, made: Plan) -> None:
 
 
 def _count_left(traces: Sequence[Trace], spared: Sequence[Trace], stored: Stored, made: Plan) -> None:
-    """Have entities count the chunks that mention them once some went and others stayed."""
+    """Have entities count the active chunks that mention them, where some stay or were retired since.
+
+    What the run itself added to a count is taken off with its other columns.
+    """
+    entities = {trace.key[0]: trace for trace in traces if trace.table is ENTITY}
     less: Counter[str] = Counter()
-    for trace in traces:
-        address = (trace.table.name, trace.key)
-        if trace.table is ENTITY and trace.before is None and address in made.left:
-            less[trace.key[0]] += int((trace.after or {}).get("mention_count", 0))
-    for entity, more in _kept_mentions(traces, spared, stored, made).items():
-        less[entity] -= more
+    for id, trace in entities.items():
+        if trace.before is None and (ENTITY.name, trace.key) in made.left:
+            less[id] += int((trace.after or {}).get("mention_count", 0))
+    for trace in (*traces, *spared):
+        if trace.table is CHUNK and (other := _counted_otherwise(trace, stored, made)):
+            for entity in stored.mentioned_by(trace.key[0]):
+                less[entity] -= other
     for id, number in less.items():
         address = (ENTITY.name, (id,))
         values = made.put.get(address) or stored.rows.get(address)
-        if number and values is not None and address not in made.removed:
+        if number and id in entities and values is not None and address not in made.removed:
             made.put[address] = {**values, "mention_count": max(0, values["mention_count"] - number)}
 
 
-def _kept_mentions(
-    traces: Sequence[Trace], spared: Sequence[Trace], stored: Stored, made: Plan
-) -> Counter[str]:
-    """Return by entity how many mentions of this run's stay in spite of it, less those that it ended."""
-    weight: dict[str, int] = {}
-    for trace in traces:
-        if trace.table is CHUNK and (CHUNK.name, trace.key) in made.left:
-            weight[trace.key[0]] = _told(trace)
-    for trace in spared:
-        if trace.table is CHUNK:
-            weight[trace.key[0]] = _told(trace)
-    kept: Counter[str] = Counter()
-    for mention in stored.mentions:
-        kept[mention.entity] += weight.get(mention.chunk, 0)
-    return kept
+def _counted_otherwise(trace: Trace, stored: Stored, made: Plan) -> int:
+    """Return by how much a chunk counts more after the undo than before the run added to the counts."""
+    address = (CHUNK.name, trace.key)
+    now = stored.rows.get(address)
+    then = None if address in made.removed else made.put.get(address, now)
+    return _added(trace, now) - (_counts(now) - _counts(then))
 
 
-def _told(trace: Trace) -> int:
-    """Return by how much a write of a chunk raised the count of what it mentions."""
-    if trace.before is None:
-        return 1
-    if trace.after is None or "state" not in trace.before:
-        return 0
-    return int(trace.after.get("state") == "active") - int(trace.before["state"] == "active")
+def _counts(chunk: Values | None) -> int:
+    return int(chunk is not None and chunk["state"] == "active")
+
+
+def _added(trace: Trace, now: Values | None) -> int:
+    """Return by how much a run raised the count of what a chunk mentions."""
+    before, after = trace.before, trace.after
+    was = int(before is not None and before.get("state") == "active")
+    if before is not None and after is None:
+        return -was
+    if before is not None and not trace.whole:
+        return int((after or {}).get("state") == "active") - was
+    untouched = now is not None and digest(CHUNK, now) == trace.digest
+    return (_counts(now) if untouched else 1) - was

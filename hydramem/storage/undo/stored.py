@@ -1,5 +1,6 @@
 """What is stored now of what a run wrote, and what hangs on it."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,14 +34,20 @@ class Stored:
     Attributes:
         rows: What is there of what the run wrote, and the ends of what it removed.
         mentions: Of the chunks that it wrote, and of the entities that it made.
+        by_chunk: What each chunk that it wrote mentions.
         relations: Around the entities that it made, and around what its chunks mention.
         chunks: Of the documents and sessions that it made.
     """
 
     rows: Mapping[Address, Values]
     mentions: tuple[Mention, ...]
+    by_chunk: Mapping[str, tuple[str, ...]]
     relations: tuple[Relation, ...]
     chunks: tuple[Chunk, ...]
+
+    def mentioned_by(self, chunk: str) -> tuple[str, ...]:
+        """Return the entities that a chunk of the run mentions."""
+        return self.by_chunk.get(chunk, ())
 
 
 def look_up(traces: Sequence[Trace], graph: GraphStore) -> Stored:
@@ -50,7 +57,10 @@ def look_up(traces: Sequence[Trace], graph: GraphStore) -> Stored:
         for table in (DOCUMENT, SESSION, ENTITY, CHUNK)
     }
     written = [trace.key[0] for trace in traces if trace.table is CHUNK]
-    mentions = {*graph.mentions(written), *graph.mentioned(made["Entity"])}
+    by_chunk: dict[str, list[str]] = defaultdict(list)
+    for mention in (named := graph.mentions(written)):
+        by_chunk[mention.chunk].append(mention.entity)
+    mentions = {*named, *graph.mentioned(made["Entity"])}
     of_made = set(made["Chunk"])
     near = {row.entity for row in mentions if row.chunk in of_made}
     chunks = (
@@ -60,6 +70,7 @@ def look_up(traces: Sequence[Trace], graph: GraphStore) -> Stored:
     return Stored(
         rows=_rows(traces, graph),
         mentions=tuple(mentions),
+        by_chunk={chunk: tuple(entities) for chunk, entities in by_chunk.items()},
         relations=graph.relations(sorted(near.union(made["Entity"]))),
         chunks=tuple({row.id: row for row in chunks}.values()),
     )

@@ -78,12 +78,13 @@ def undo(id: str, *, graph: GraphStore, mirror: Mirror, force: bool = False) -> 
     """
     with mirror.one_writer, in_one_run() as run:
         asked = _find(id, run, graph)
-        _check_standing(asked, graph, force=force)
-        every = joined(asked.images)
+        undone = _check_standing(asked, graph, force=force)
+        every = joined((*asked.images, *undone))
         stored = look_up(every, graph)
         traces = _of_changes(asked, every, stored)
         if not traces:
-            raise InvalidInputError(f"{id}: changed no rows, or was written before writes could be undone")
+            why = "changed no rows, or was written before writes could be undone"
+            raise InvalidInputError(f"{id}: {'was undone already, bit by bit' if undone else why}")
         taken = {(trace.table.name, trace.key) for trace in traces}
         spared = [trace for trace in every if (trace.table.name, trace.key) not in taken]
         made = plan(traces, stored, spared=spared, force=force)
@@ -110,26 +111,33 @@ def _find(id: str, current: str, graph: GraphStore) -> _Asked:
     return _Asked(id=id, changes=changes, images=images)
 
 
-def _check_standing(asked: _Asked, graph: GraphStore, *, force: bool) -> None:
-    """Raise InvalidInputError where this is undone already; what was left then can still be forced."""
+def _check_standing(asked: _Asked, graph: GraphStore, *, force: bool) -> tuple[str, ...]:
+    """Check that this is not undone already; what was left alone then can still be forced.
+
+    Returns:
+        The images of undoing it before, whose work is not to be done twice.
+
+    Raises:
+        InvalidInputError: It is undone already.
+    """
+    runs: dict[str, None] = {}
     for id in dict.fromkeys((asked.id, asked.changes[0].run or asked.id)):
-        last = _undoing(id, graph)
-        if last is None:
-            continue
-        if force and _told(last).get("left") and not _told(last).get("force"):
-            continue
-        raise InvalidInputError(
-            f"{id}: was undone by {last.run} at {last.at:%Y-%m-%d %H:%M}; to have it back, undo {last.run}"
-        )
+        undone = _undoing(id, graph)
+        for change in undone:
+            told = _told(change)
+            if not told.get("part") and (told.get("force") or not (force and told.get("left"))):
+                raise InvalidInputError(
+                    f"{id}: was undone at {change.at:%Y-%m-%d %H:%M} UTC; to have it back, undo {change.run}"
+                )
+        runs.update(dict.fromkeys(change.run for change in undone if change.run))
+    return tuple(change.image for run in runs for change in graph.changes(run=run) if change.image)
 
 
-def _undoing(id: str, graph: GraphStore) -> Change | None:
-    """Return the change that undid a run or change and stands; None where none does."""
-    for change in reversed(graph.changes(target=id)):
-        done = change.operation == OPERATION and _told(change).get("finished")
-        if done and change.run and _undoing(change.run, graph) is None:
-            return change
-    return None
+def _undoing(id: str, graph: GraphStore) -> list[Change]:
+    """Return the changes that undid a run or change and stand, oldest first."""
+    leads = [change for change in graph.changes(target=id) if _told(change).get("finished")]
+    done = [change for change in leads if change.operation == OPERATION and change.run]
+    return [change for change in done if not _undoing(str(change.run), graph)]
 
 
 def _told(change: Change) -> dict[str, Any]:
@@ -235,10 +243,16 @@ def _leads(asked: _Asked, made: Plan, *, force: bool, finished: bool) -> tuple[C
         "force": force,
         "finished": finished,
     }
+    first = asked.changes[0]
     projects = dict.fromkeys(change.project for change in asked.changes)
+    targets = {asked.id: after}
+    if first.run is not None and first.run != asked.id:
+        targets[first.run] = after | {"part": asked.id}  # so that undoing the run knows of it
     before = {"operations": asked.operations}
     return tuple(
-        record(OPERATION, project=name, target=asked.id, before=before, after=after) for name in projects
+        record(OPERATION, project=name, target=target, before=before, after=told)
+        for name in projects
+        for target, told in targets.items()
     )
 
 
