@@ -82,6 +82,31 @@ def test_a_transcript_loses_its_private_reasoning_too(memory: hydramem.Memory, t
     assert turns(memory, "t") == [(0, "user", "Which key?"), (1, "assistant", "The blue one.")]
 
 
+def test_a_remembered_turn_keeps_no_reasoning_either(memory: hydramem.Memory) -> None:
+    given = {"kind": "turn", "session": "chat"}
+    memory.remember("<think>Say blue.</think>Blue.", author="assistant", **given)
+    assert turns(memory) == [(0, "assistant", "Blue.")]
+    with pytest.raises(InvalidInputError, match="private reasoning"):
+        memory.remember("<think>Say blue.", author="assistant", **given)
+    with pytest.raises(InvalidInputError, match="blank"):
+        memory.remember(" ", **given)
+
+
+def test_what_was_captured_can_be_undone_and_what_was_recalled_since_stays(memory: hydramem.Memory) -> None:
+    kept = memory.remember("The key is blue.").id
+    with memory.session("chat") as session:
+        first = session.say("Which key?")
+        session.recall("key", kinds=["note"])
+        second = session.say("And the lock of Ada Lovelace?")
+    assert first.run != second.run
+    memory.undo(second.run)
+    assert turns(memory) == [(0, "user", "Which key?")]
+    assert signal(memory) == [(kept, 1)]
+    assert memory.get(kept).recall_count == 1
+    assert session.say("And the lock?").turns
+    assert [place for place, _, _ in turns(memory)] == [0, 1]
+
+
 def test_turns_that_hold_nothing_leave_no_gap(memory: hydramem.Memory) -> None:
     done = said(memory, "One.", " \n", "Two.")
     assert (done.left_out, len(done.turns)) == (1, 2)

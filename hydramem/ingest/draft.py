@@ -15,6 +15,7 @@ from hydramem.core.types import Chunk, ChunkKind, Layer, Metadata, Times
 from hydramem.ingest.extract.found import Found, Name
 from hydramem.ingest.extract.rules import Passage, extract
 from hydramem.ingest.screen.screen import QUARANTINED_FOR, Screened, screen
+from hydramem.ingest.screen.spoken import spoken
 from hydramem.storage.store import within_scope
 
 MOST_LABELS = 50
@@ -103,7 +104,11 @@ def take(drafts: Sequence[Draft], settings: MemoryConfig) -> list[Taken]:
 
 def _screened(draft: Draft, settings: MemoryConfig) -> Screened:
     check(draft)
-    return screen(draft.text, settings)
+    if draft.kind != "turn" or not isinstance(draft.text, str) or not draft.text.strip():
+        return screen(draft.text, settings)
+    if not (said := spoken(draft.text, author=draft.author)):
+        raise InvalidInputError("text: is only what was recalled from this memory, or private reasoning")
+    return screen(said, settings)
 
 
 def check(draft: Draft) -> None:

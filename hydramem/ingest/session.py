@@ -24,7 +24,7 @@ from hydramem.ingest.screen.screen import QUARANTINED_FOR, screen
 from hydramem.ingest.screen.spoken import spoken
 from hydramem.ingest.target import Target
 from hydramem.ingest.weave import Woven, relate, weave
-from hydramem.storage.changes import record
+from hydramem.storage.changes import current_run, in_one_run, record
 from hydramem.storage.outbox import worth_a_vector
 from hydramem.storage.store import GraphStore, Write, indexed_text
 
@@ -49,6 +49,7 @@ class SaidTurn:
     happened_at: When | None = None
 
 
+@in_one_run()
 def capture(
     turns: Sequence[SaidTurn],
     session: str,
@@ -149,6 +150,7 @@ def _stored(drafts: Sequence[Chunk], captured: Captured, target: Target) -> Capt
         turns=tuple(row.id for row in rows),
         quarantined=sum(row.state == "quarantined" for row in rows),
         entities=tuple(entity.name for entity in woven.entities),
+        run=current_run(),
     )
 
 

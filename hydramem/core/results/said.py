@@ -14,6 +14,7 @@ class Captured:
             of an exchange that was interrupted.
         quarantined: How many give orders or hide something: kept and listed, not recalled.
         entities: Names of what they mention.
+        run: Names the changes of this call, for `undo`; None where nothing was stored.
     """
 
     session: str
@@ -21,3 +22,4 @@ class Captured:
     left_out: int = 0
     quarantined: int = 0
     entities: tuple[str, ...] = ()
+    run: str | None = None
