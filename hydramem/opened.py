@@ -77,7 +77,7 @@ class OpenStore:
             self._committed,
             self._doubt,
         )
-        self._closing.callback(self.mirror.deliver_deferred)
+        self._closing.callback(self.mirror.close)
         self.jobs = Jobs(self.graph, self.mirror.commit)
         self.recalls = Recalls(self.graph, self.mirror.commit, self.mirror.one_writer)
         self._closing.callback(self.recalls.close)

@@ -159,6 +159,7 @@ class Tending(Handle):
     def stats(self) -> Stats:
         """Say what the store holds, with which engine and models, and how much disk it takes."""
         store = self._use()
+        store.mirror.tidy()
         generator = self._generator("extract")
         counted = lists.stats(
             store.path,

@@ -98,6 +98,9 @@ class Mirror:
         self._behind = False
         # Writes that the vector store has not heard of on purpose, by their row of the outbox.
         self._deferred: dict[str, Write] = {}
+        # Rows of the outbox that the vector store has taken: the next write clears them, which saves each
+        # write a transaction of its own for it. A process that dies before that delivers them once more.
+        self._heard: tuple[str, ...] = ()
 
     @property
     def one_writer(self) -> threading.RLock:
@@ -151,11 +154,27 @@ class Mirror:
             except HydraMemError as error:
                 log.warning("the vectors are behind until a later write or opening: %s", error)
 
+    def tidy(self) -> None:
+        """Clear the outbox of what the vector store has taken, where no write follows to do that."""
+        with self._one_writer:
+            if self._heard:
+                self._graph.clear_outbox(self._heard)
+                self._heard = ()
+
+    def close(self) -> None:
+        """Leave nothing to the next opening; where that fails the log says so, and it is done then."""
+        self.deliver_deferred()
+        try:
+            self.tidy()
+        except StorageError as error:
+            log.warning("%s", error)
+
     def _write(self, write: Write) -> str | None:
         for written in self._watching:
             written.add(write)  # before it is tried: a write that fails may have happened
         try:
-            row = self._graph.write(write)
+            row = self._graph.write(replace(write, heard=self._heard) if self._heard else write)
+            self._heard = ()
             self._committed(write)
         except InvalidInputError:
             raise  # refused before anything was written
@@ -185,7 +204,7 @@ class Mirror:
             )
             for write in writes.values():
                 _remove(store, write)
-            self._graph.clear_outbox(list(writes))
+            self._heard = (*self._heard, *writes)
         except BaseException:
             self._behind = True
             raise
@@ -241,6 +260,7 @@ class Mirror:
             vectors: Vectors by row id that need not be made.
         """
         with self._one_writer:
+            self.tidy()
             rows = self._graph.outbox()
             chunks = list(dict.fromkeys(id for row in rows for id in row.chunks))
             entities = list(dict.fromkeys(id for row in rows for id in row.entities))

@@ -35,7 +35,7 @@ class PlannedWrite:
 
     Attributes:
         removed: What is taken out before; nothing that is written refers to it.
-        verbatim, embedded: As in `Write`.
+        verbatim, embedded, heard: As in `Write`.
         needs: Ids, by node table, that must be there already, and stay.
         outbox: The row that tells the vector store, where it has something to hear.
     """
@@ -53,6 +53,7 @@ class PlannedWrite:
     removed: Removal
     verbatim: bool
     embedded: tuple[str, ...]
+    heard: tuple[str, ...]
     needs: Mapping[str, tuple[str, ...]]
     outbox: OutboxRow | None
 
@@ -67,8 +68,8 @@ def plan_write(write: Write) -> PlannedWrite:
         _check_audited(write)
     chunks = {row.id: row for row in write.chunks}
     entities = {row.id: row for row in write.entities}
-    heard = (*chunks, *write.removed.chunks, *write.embedded), (*entities, *write.removed.entities)
-    told_chunks, told_entities = (tuple(dict.fromkeys(ids)) for ids in heard)
+    told = (*chunks, *write.removed.chunks, *write.embedded), (*entities, *write.removed.entities)
+    told_chunks, told_entities = (tuple(dict.fromkeys(ids)) for ids in told)
     outbox = OutboxRow(id=new_id("o"), chunks=told_chunks, entities=told_entities, at=now())
     return PlannedWrite(
         changes={row.id: row for row in write.changes},
@@ -84,6 +85,7 @@ def plan_write(write: Write) -> PlannedWrite:
         removed=write.removed,
         verbatim=write.verbatim,
         embedded=write.embedded,
+        heard=write.heard,
         needs=_needs(write),
         outbox=outbox if told_chunks or told_entities else None,
     )

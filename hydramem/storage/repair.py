@@ -54,6 +54,7 @@ def diagnose(
         progress: Told of the rebuilding.
     """
     with mirror.one_writer:
+        mirror.tidy()
         if not fix:
             return compare_stores(graph, vectors)[0]
         mirror.drain()

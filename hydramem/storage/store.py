@@ -88,6 +88,7 @@ class Write:
         embedded: Ids of stored chunks whose vectors come with this write: their `vector_state` becomes
             `ready`. That is derived, and needs no Change; absent ones are no error.
         deferred: The vector store need not hear of it now, but with the next write or before the next search.
+        heard: Rows of the outbox that the vector store has taken: they go with this write.
     """
 
     changes: tuple[Change, ...]
@@ -104,6 +105,7 @@ class Write:
     verbatim: bool = False
     embedded: tuple[str, ...] = ()
     deferred: bool = False
+    heard: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

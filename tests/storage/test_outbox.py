@@ -74,6 +74,7 @@ def test_a_commit_reaches_both_stores_and_empties_the_outbox(
     wrote = write(chunks=(chunk("c1"),), entities=(entity("e1"),))
     mirror.commit(wrote)
     assert [each.chunks for each in heard] == [wrote.chunks]
+    mirror.tidy()
     assert graph.outbox() == ()
     assert vectors.chunk_hashes().keys() == {"c1"}
     assert vectors.entity_hashes().keys() == {"e1"}
@@ -105,6 +106,7 @@ def test_what_is_removed_leaves_the_vectors_at_once(
         assert written.take() == (["c1", "c2"], ["e1"])
     assert vectors.chunk_hashes().keys() == {"c2"}
     assert vectors.entity_hashes().keys() == {"e2"}
+    mirror.tidy()
     assert graph.outbox() == ()
     assert diagnose(graph, vectors, mirror).healthy
 
@@ -119,6 +121,7 @@ def test_what_the_vectors_refused_is_delivered_later(
     assert diagnose(graph, vectors, mirror).pending == 2
     vectors.full = False
     assert mirror.drain() == 2
+    mirror.tidy()
     assert graph.outbox() == ()
     assert diagnose(graph, vectors, mirror).healthy
     assert [hit.id for hit in vectors.nearest_entities(EMBEDDER.embed_query("Ada"), ("p",), 5)] == ["e1"]
@@ -218,6 +221,7 @@ def test_upkeep_that_fails_is_no_failure_of_the_write(
     vectors = Untidy(64)
     mirror = Mirror(graph, lambda: vectors, embed, heard.append)
     mirror.commit(write(chunks=(chunk("c1"),)))
+    mirror.tidy()
     assert graph.outbox() == ()
     assert "compaction" in caplog.text
 
@@ -246,6 +250,7 @@ def test_a_pending_chunk_is_found_by_its_words_and_gets_its_vector_later(
     mirror.commit(Write(changes=(), embedded=("c1", "gone")), {"c1": np.eye(64, dtype=np.float32)[3]})
     assert graph.chunks(["c1"])[0].vector_state == "ready"
     assert vectors.vectors(["c1"])["c1"][3] == 1
+    mirror.tidy()
     assert graph.outbox() == ()
     assert diagnose(graph, vectors, mirror).healthy
 
@@ -270,6 +275,7 @@ def test_deferred_writes_are_delivered_together_with_the_next_one(
     mirror.commit(write(chunks=(chunk("c3"),)))
     assert vectors.chunk_hashes().keys() == {"c1", "c2", "c3"}
     assert vectors.entity_hashes().keys() == {"e1"}
+    mirror.tidy()
     assert graph.outbox() == ()
 
 
@@ -313,3 +319,13 @@ def test_a_store_that_is_opened_delivers_what_was_deferred(
     Mirror(graph, lambda: vectors, embed, lambda write: None).catch_up()
     assert [hit.id for hit in vectors.matching("billing", ChunkFilter(), 5)] == ["c1"]
     assert embed.texts == []
+
+
+def test_the_outbox_row_of_one_write_goes_with_the_next(mirror: Mirror, graph: InMemoryGraph) -> None:
+    mirror.commit(write(chunks=(chunk("c1"),)))
+    (left,) = graph.outbox()
+    mirror.commit(write(chunks=(chunk("c2"),)))
+    assert [row.chunks for row in graph.outbox()] == [("c2",)]
+    assert mirror.drain() == 0
+    assert graph.outbox() == ()
+    assert left.chunks == ("c1",)

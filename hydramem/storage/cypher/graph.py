@@ -30,6 +30,7 @@ from hydramem.storage.cypher import arrow, census
 from hydramem.storage.cypher.engine import Engine
 from hydramem.storage.cypher.filters import Conditions, chunk_conditions
 from hydramem.storage.cypher.reading import Reader
+from hydramem.storage.cypher.statements import forget_outbox
 from hydramem.storage.cypher.tables import check_folder, graph_file, mark_folder, prepare_schema, set_meta
 from hydramem.storage.cypher.writing import Transaction, encode_write
 from hydramem.storage.planned import check_page, link_order, newest_first, plan_write, relation_order
@@ -99,7 +100,7 @@ class CypherGraph:
         """Commit everything or nothing; return the id of the outbox row, if any."""
         plan = plan_write(write)
         rows = encode_write(plan)
-        if not any(rows.values()) and not plan.removed:
+        if not any(rows.values()) and not plan.removed and not plan.heard:
             return None
         singly = self.engine == "kuzu"
         self._engine.transact(lambda query: Transaction(query, edges_singly=singly).write(plan, rows))
@@ -315,7 +316,7 @@ class CypherGraph:
         """Forget outbox rows that the vector store has taken."""
         if ids:
             with self._engine.writing() as query:
-                query("UNWIND $ids AS i MATCH (o:Outbox {id: i}) DELETE o", {"ids": list(dict.fromkeys(ids))})
+                query(forget_outbox(), {"ids": list(dict.fromkeys(ids))})
 
     def graph_tables(self, project: str) -> "tuple[pa.Table, pa.Table]":
         """Return a project's nodes and edges for the snapshot."""

@@ -34,6 +34,11 @@ def set_nodes(table: NodeTable, columns: tuple[Column, ...]) -> str:
     return f"UNWIND $rows AS r MATCH (n:{table.name} {{id: r.id}}) SET {changed}"
 
 
+def forget_outbox() -> str:
+    """Delete the rows `$ids` of the outbox."""
+    return "UNWIND $ids AS i MATCH (o:Outbox {id: i}) DELETE o"
+
+
 def create_edges(table: EdgeTable) -> str:
     """Create the edges `$rows`."""
     return (

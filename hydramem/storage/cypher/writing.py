@@ -15,6 +15,7 @@ from hydramem.storage.cypher.statements import (
     edges_at,
     edges_between,
     fetch_nodes,
+    forget_outbox,
     has_id,
     remove_edges,
     remove_nodes,
@@ -101,6 +102,7 @@ class Transaction:
             self._put_nodes(table, rows[table.name])
         self._embed(plan.embedded)
         self._append(OUTBOX, rows[OUTBOX.name])
+        self._forget(plan.heard)
         self._fasten([plan.chunks[id] for id in plan.chunks if id not in self._known["Chunk"] or id in moved])
         for edges in (MENTIONS, RELATES, LINKS):
             self._put_edges(edges, rows[edges.name])
@@ -211,6 +213,10 @@ class Transaction:
             raise InvalidInputError(f"write: {table.name.lower()} {min(repeated)!r} is recorded already")
         if rows:
             self._query(create_nodes(table), {"rows": rows})
+
+    def _forget(self, heard: Sequence[str]) -> None:
+        if heard:
+            self._query(forget_outbox(), {"ids": list(heard)})
 
     def _loosen(self, chunks: Mapping[str, Chunk]) -> set[str]:
         """Detach known chunks whose document or session changes; return their ids."""

@@ -175,6 +175,8 @@ class InMemoryGraph:
                 self._recall(recalled)
         if plan.outbox:
             self._outbox[plan.outbox.id] = plan.outbox
+        for id in plan.heard:
+            self._outbox.pop(id, None)
 
     def _remove(self, removed: Removal) -> None:
         for relation_key in removed.relations:
