@@ -27,7 +27,6 @@ from hydramem.ingest.unite import (
     united_relation,
 )
 from hydramem.storage.changes import current_run, record
-from hydramem.storage.planned import relation_key
 from hydramem.storage.store import GraphStore, Removal, Write
 
 MOST_MERGED = 100
@@ -85,11 +84,7 @@ def merge(kept: str, others: Sequence[str], *, reason: str | None, target: Targe
             entities=(after,),
             mentions=_moved_mentions(keep, merging, mentions),
             relations=(*related.after.values(), *(row for _, row in related.noted)),
-            removed=Removal(
-                entities=tuple(found),
-                relations=tuple(relation_key(row) for row in related.before),
-                mentions=tuple((chunk, row.id) for row in merging for chunk in mentions[row.id]),
-            ),
+            removed=Removal(entities=tuple(found)),  # their mentions and relations go with them
         )
         target.commit(write, target.embed_by_id(crossing([keep], [after])))
     return _told(keep, after, merging, mentions, related)
