@@ -6,6 +6,7 @@ python -m benchmarks scale [--out docs/scale.md]       latency by stage, memory,
 python -m benchmarks walks                             walks over a large graph
 python -m benchmarks verification [--out PAGE]         how well true claims are told from false, and how fast
 python -m benchmarks writes [--out docs/writes.md]     what a memory costs, and what many single ones leave
+python -m benchmarks consolidation [--out PAGE]        how well updates and duplicates of memories are told
 python -m benchmarks risk [--out PAGE]                 whether calibrated thresholds carry the risk asked for
 """
 
@@ -20,7 +21,17 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from benchmarks import risk, scale, scale_page, verification, verification_page, walks, writes, writes_page
+from benchmarks import (
+    consolidation,
+    risk,
+    scale,
+    scale_page,
+    verification,
+    verification_page,
+    walks,
+    writes,
+    writes_page,
+)
 from benchmarks.results import SETS, collect, others, page, where
 from benchmarks.retrieval import EMBEDDERS, Report, measure, shown
 from hydramem.core.errors import HydraMemError
@@ -144,6 +155,16 @@ def _writes(given: argparse.Namespace) -> int:
     return 0
 
 
+def _consolidation(given: argparse.Namespace) -> int:
+    report = consolidation.measure()
+    print(json.dumps(asdict(report) | where(), indent=2) if given.json else consolidation.shown(report))
+    if given.out is not None:
+        out = Path(given.out)
+        written = consolidation.placed(out.read_text(encoding="utf-8"), asdict(report) | where())
+        out.write_text(written, encoding="utf-8")
+    return 0
+
+
 def _data(given: argparse.Namespace) -> Path | None:
     data = given.data or os.environ.get("HYDRAMEM_BENCH_DATA")
     if not data:
@@ -201,6 +222,10 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser("verification", help="how well true claims are told from false ones")
     )
     _add_writes(commands.add_parser("writes", help="latency, model calls and growth of single memories"))
+    told = commands.add_parser("consolidation", help="how well updates and duplicates of memories are told")
+    told.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
+    told.add_argument("--json", action="store_true")
+    told.set_defaults(run=_consolidation)
     _add_risk(commands.add_parser("risk", help="whether calibrated thresholds carry the risk asked for"))
     return parser
 

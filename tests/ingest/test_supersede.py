@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.ingest.supersede import Fact, overlap, supersede
+from hydramem.core.types import Chunk, Times
+from hydramem.ingest.supersede import (
+    SUPERSEDED_BY,
+    Fact,
+    corrected,
+    is_version,
+    overlap,
+    supersede,
+    superseded,
+)
 
 
 def year(number: int) -> datetime:
@@ -84,3 +93,31 @@ def test_overlap_is_of_moments_that_both_cover(
         for at in range(1999, 2011)
     )
     assert overlap(one, other) == overlap(other, one) == both
+
+
+CHUNK = Chunk(
+    id="c_old", project="p", text="We use PostgreSQL.", kind="fact", times=Times(recorded_at=year(2020))
+)
+
+
+def test_a_superseded_memory_ends_and_keeps_what_was_believed() -> None:
+    current, version = superseded(CHUNK, until=year(2022), at=year(2022), by="c_new")
+    assert (current.id, current.state, current.times.valid_to) == ("c_old", "superseded", year(2022))
+    assert current.times.recorded_at == year(2022)
+    assert current.metadata[SUPERSEDED_BY] == "c_new"
+    assert is_version(version)
+    assert version.id != current.id
+    assert version.id.startswith("c_")
+    assert (version.state, version.times.retired_at, version.times.valid_to) == ("archived", year(2022), None)
+
+
+def test_a_memory_that_is_to_end_later_still_holds() -> None:
+    current, _ = superseded(CHUNK, until=year(2030), at=year(2022), by="c_new")
+    assert current.state == "active"
+
+
+def test_a_corrected_memory_is_believed_no_longer() -> None:
+    gone = corrected(CHUNK, at=year(2022), by="c_new")
+    assert (gone.state, gone.times.retired_at) == ("archived", year(2022))
+    assert gone.times.recorded_at == CHUNK.times.recorded_at
+    assert gone.metadata[SUPERSEDED_BY] == "c_new"

@@ -42,7 +42,7 @@ def _one_purpose(new: Statement, old: Statement) -> bool:
 
 def changed(new: Statement, old: Statement) -> Met | None:
     """Meet "the service moved to MySQL" and "we raised the limit to 250"."""
-    if new.attribute != "change" or new.negated or old.negated or old.past:
+    if new.attribute != "change" or new.negated or old.negated or old.past or not _one_purpose(new, old):
         return None
     target = target_of(new)
     if target is None:

@@ -39,9 +39,10 @@ class Cues:
         self._take_contrast()
         first = self.rest[0].form if self.rest else ""
         self.ended = self._take(words.ENDED)
-        self._take_replaced()
         self.now = self._take(words.NOW) | self._take(words.AGAIN) | self._take(words.CORRECTING) | self.now
         self._take(words.FILLERS)
+        self._take_replaced()
+        self.now = self._take(words.INSTEAD) or self.now
         self._take_negations()
         self.led = bool(self.rest) and self.rest[0].form != first
         self.now = self.now or any(token.form in words.NEW for token in self.rest)

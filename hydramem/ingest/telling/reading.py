@@ -4,6 +4,8 @@ A clause is split at its verb. Before it stands what is spoken of, as a bag of w
 "manager of Bob" are one); after it come phrases, each a number, a date, a time of day or a thing.
 """
 
+import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +19,7 @@ from hydramem.ingest.telling.verbs import has_verb
 MOST_CHARS = 600
 """Longer texts tell several things; they are compared as wholes only."""
 _MOST_CLAUSES = 12
+_WORD = re.compile(r"[+-]?\w+(?:[.,:/'-]\w+)*")
 # Not part of a longer word: "now here" is not "nowhere".
 _SHORT = 3
 _APART = words.NEGATIONS | {"now", "any", "all", "one", "may", "can", "every", "some"}
@@ -28,32 +31,34 @@ class Reading:
 
     Attributes:
         signature: All of its words; texts of one signature say the same.
-        forms: They as a set.
+        forms: They as a set; of a text longer than `MOST_CHARS` this and what follows is left out.
         marks: Its numbers, dates and times of day, in order.
-        statements: What it states; nothing of a text longer than `MOST_CHARS`.
+        statements: What it states.
         speaks: Whether it tells of who says it.
         negations: How many words of it deny.
     """
 
     signature: str
-    forms: frozenset[str]
-    marks: tuple[str, ...]
-    statements: tuple[Statement, ...]
+    forms: frozenset[str] = frozenset()
+    marks: tuple[str, ...] = ()
+    statements: tuple[Statement, ...] = ()
     speaks: bool
-    negations: int
+    negations: int = 0
 
 
 def reading(text: str) -> Reading:
     """Read a text; what was read lately is not read again."""
-    return _short(text) if len(text) <= MOST_CHARS else _read(text)
+    return _short(text) if len(text) <= MOST_CHARS else _long(text)
+
+
+def _long(text: str) -> Reading:
+    """Read a long text for its words alone, in linear time."""
+    said = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return Reading(signature=" ".join(said), speaks=not words.SPEAKER.keys().isdisjoint(said))
 
 
 @lru_cache(maxsize=4096)
 def _short(text: str) -> Reading:
-    return _read(text)
-
-
-def _read(text: str) -> Reading:
     found = tokens(text)
     said = [token for token in found if token.kind != "mark"]
     spoken = any(token.form in words.SPEAKER and token.kind == "word" for token in said)
@@ -61,7 +66,7 @@ def _read(text: str) -> Reading:
         signature=_signature(said),
         forms=frozenset(token.form for token in said),
         marks=tuple(token.form for token in said if token.marks),
-        statements=tuple(_statements(found)) if len(text) <= MOST_CHARS else (),
+        statements=tuple(_statements(found)),
         speaks=spoken or any(token.form in words.FIRST_PERSON for token in said[:2]),
         negations=sum(token.form in words.NEGATIONS for token in said),
     )

@@ -76,10 +76,10 @@ def verb_place(clause: Sequence[Token]) -> int | None:
 def _may_be_verb(token: Token, last: Token | None) -> bool:
     if token.kind != "word" or token.article:
         return False
+    if token.form == "am":  # am Montag
+        return last is not None and last.form == "i"
     if last is None:
         return True
-    if token.form == "am":  # am Montag
-        return last.form == "i"
     return not (last.owner or last.form in words.OWNERS)
 
 

@@ -336,7 +336,7 @@ TAKING_OVER = _phrases("took over,take over,taken over,takes over,succeeded,succ
 ENDED = _phrases(
     "no longer,nicht mehr,nicht länger,ya no,no more,"
     "not longer,stopped,quit,gave up,given up,dejé de,dejó de,dejamos de,aufgehört,"
-    "former,formerly,used to,früher,antes,solía"
+    "former,formerly,used to,solía"
 )
 NEGATIONS = _words(
     "not no never neither nor without nicht kein keine keinen keinem keiner nie niemals ohne nunca "
@@ -345,11 +345,12 @@ NEGATIONS = _words(
 )
 NOW = _phrases(
     "down to,from now on,as of now,as of today,these days,right now,by now,for now,now,nowadays,"
-    "currently,instead,"
+    "currently,"
     "meanwhile,ab jetzt,ab sofort,von nun an,jetzt,inzwischen,mittlerweile,nun,neuerdings,seit neuestem,"
     "heutzutage,as of,going forward,henceforth,lately,seit kurzem,últimamente,desde hoy,"
     "a partir de ahora,de ahora en adelante,ahora,actualmente,desde ahora,erst,sondern,hoy en día"
 )
+INSTEAD = _phrases("instead,stattdessen,en su lugar")
 HAPPENING = _phrases("takes place,take place,taking place,tiene lugar,se celebra")
 AGAIN = _phrases("again,wieder,back,otra vez,de nuevo")
 PRESENT = _words("current aktuelle aktueller aktuelles aktuellen actual actuales present se sich")

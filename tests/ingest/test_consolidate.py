@@ -1,0 +1,199 @@
+"""Consolidation by rules: what ends, what stays, and what is never taken for the same."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hydramem.core.config import MemoryConfig
+from hydramem.core.types import Chunk, Times
+from hydramem.ingest.consolidate import (
+    CandidateMemory,
+    Telling,
+    compare,
+    decide,
+    telling_of,
+    wanted,
+)
+
+THEN = datetime(2026, 1, 5, tzinfo=UTC)
+LATER = THEN + timedelta(days=40)
+SETTINGS = MemoryConfig()
+
+
+def told(text: str, at: datetime = THEN, **fields: object) -> Telling:
+    return replace(Telling(text=text, said_at=at), **fields)
+
+
+def action(old: str, new: str) -> str:
+    return compare(told(new, LATER), told(old)).action
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("We use PostgreSQL.", "We switched to MySQL."),
+        ("crate 1001 is in hall 3", "crate 1001 is in hall 5"),
+        ("The standup is at 3 pm.", "The standup is not at 3 pm."),
+        ("Tom works at Siemens.", "Tom left Siemens."),
+        ("Our CTO is Maria.", "Jonas took over from Maria as CTO."),
+        ("Wir nutzen Slack.", "Wir nutzen Mattermost statt Slack."),
+        ("Lucía vive en Sevilla.", "Lucía se mudó a Valencia."),
+        ("The meeting moved to Thursday.", "The meeting is on Friday."),
+        ("Paula maintains the parser.", "Omar maintains the parser now."),
+    ],
+)
+def test_a_later_one_takes_the_place_of_the_earlier(old: str, new: str) -> None:
+    assert action(old, new) == "update"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("crate 1001 is in hall 3", "crate 1002 is in hall 4"),
+        ("Ada is Bob's manager.", "Bob is Ada's manager."),
+        ("I like jazz.", "I like hiking now."),
+        ("We use PostgreSQL.", "We might switch to MySQL."),
+        ("We use PostgreSQL for billing.", "We switched from PostgreSQL to MySQL for search."),
+        ("I met Clara in Prague.", "I met Clara in Vienna."),
+        ("My brother is Tom.", "My brother is Daniel."),
+        ("Tom speaks French.", "Tom speaks Italian now."),
+        ("Is Ada in Berlin?", "Ada is in Rome."),
+    ],
+)
+def test_what_may_both_be_true_stays(old: str, new: str) -> None:
+    assert action(old, new) == "unrelated"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The rent is 950 euros.", "The rent is 905 euros."),
+        ("The key is with Ana.", "The key is with Anna."),
+        ("The demo is on 4 May.", "The demo is on 5 May."),
+        ("The door is locked.", "The door is not locked."),
+        ("The client calls the server.", "The server calls the client."),
+        ("He is now here.", "He is nowhere."),
+        ("The cleaner comes on Friday.", "The cleaner comes on Fridays."),
+        ("The cable is 3 m long.", "The cable is 3 ft long."),
+        ("We run Python 3.1.", "We run Python 3.10."),
+        ("Ada owes Ben 5 euros.", "Ben owes Ada 5 euros."),
+    ],
+)
+def test_what_differs_is_never_a_duplicate(one: str, other: str) -> None:
+    assert action(one, other) != "duplicate"
+    assert action(other, one) != "duplicate"
+
+
+NAMES = list(permutations(("Ada", "Ben", "Cleo")))
+
+
+@given(st.sampled_from(NAMES), st.sampled_from(("pays", "told")))
+def test_names_that_change_places_say_something_else(names: tuple[str, str, str], verb: str) -> None:
+    first, second, third = names
+    assert (
+        action(f"{first} {verb} {second} and {third}", f"{second} {verb} {first} and {third}") != "duplicate"
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ada lives in Berlin.", "ada lives in berlin"),
+        ("The spare key is under the flowerpot.", "Spare key is under the flower pot!"),
+        ("My manager is Priya.", "Priya is my manager."),
+        ("We use PostgreSQL as our database.", "Our database is PostgreSQL."),
+        ("Am Freitag fahren wir nach Wien.", "Wir fahren am Freitag nach Wien."),
+        ("It's 15:00 in Rome.", "It is 3 pm in Rome."),
+    ],
+)
+def test_the_same_in_other_words_is_a_duplicate(one: str, other: str) -> None:
+    assert action(one, other) == action(other, one) == "duplicate"
+
+
+def test_more_of_the_same_is_a_refinement() -> None:
+    assert action("Ada lives in Berlin.", "Ada lives in Berlin, in Kreuzberg near the canal.") == "refine"
+
+
+def test_what_cannot_be_ordered_contradicts() -> None:
+    old = told("The gate code is 4412.")
+    new = told("The gate code is 4421.")
+    assert compare(new, old).action == "contradict"
+    assert "does not begin after" in compare(new, old).reason
+    # An older statement that arrives late ends nothing.
+    late = told("The gate code is 4421.", LATER, valid_from=THEN - timedelta(days=9))
+    assert compare(late, replace(old, valid_from=THEN)).action == "contradict"
+    assert action("Grandfather was born in 1931.", "Grandfather was born in 1933.") == "contradict"
+
+
+def test_what_ended_before_the_other_began_is_left_alone() -> None:
+    old = told("Ada lives in Berlin.", valid_to=THEN)
+    assert compare(told("Ada lives in Rome.", LATER, valid_from=LATER), old).action == "unrelated"
+    again = told("Ada lives in Berlin.", LATER, valid_from=LATER)
+    assert compare(again, replace(old, valid_from=THEN - timedelta(days=9))).action == "unrelated"
+
+
+def test_only_what_is_told_of_itself_is_touched() -> None:
+    old, new = told("I live in Berlin.", author="ada"), told("I live in Rome now.", LATER, author="ben")
+    assert compare(new, old).action == "unrelated"
+    assert compare(replace(new, author="ada"), old).action == "update"
+    assert compare(replace(new, author="ada", scope="/home"), old).action == "unrelated"
+    assert compare(replace(new, author="ada", kind="turn"), old).action == "unrelated"
+    assert compare(replace(new, author="ada", kind="event", happened_at=LATER), old).action == "unrelated"
+
+
+def test_events_are_the_same_only_at_the_same_time() -> None:
+    old = told("The server crashed.", kind="event", happened_at=THEN)
+    assert compare(replace(old, said_at=LATER), old).action == "duplicate"
+    assert compare(replace(old, said_at=LATER, happened_at=LATER), old).action == "unrelated"
+
+
+def test_a_memory_does_not_end_for_a_part_of_it() -> None:
+    old = "Ada lives in Berlin. She works at Siemens."
+    assert action(old, "Ada lives in Rome now.") == "contradict"
+
+
+def held(*texts: str) -> list[CandidateMemory]:
+    return [CandidateMemory(id=text, telling=told(text)) for text in texts]
+
+
+def test_a_duplicate_stands_for_the_new_one() -> None:
+    plan = decide(
+        told("ada lives in berlin", LATER), held("Ben lives in Rome.", "Ada lives in Berlin."), SETTINGS
+    )
+    assert not plan.insert
+    assert [(one.id, one.action) for one in plan.actions] == [("Ada lives in Berlin.", "duplicate")]
+
+
+def test_what_is_not_sure_ends_nothing_where_several_may_be_meant() -> None:
+    new = told("We switched to Quandel.", LATER)
+    assert [one.action for one in decide(new, held("We use Zorbix."), SETTINGS).actions] == ["update"]
+    assert decide(new, held("We use Zorbix.", "We use Flimm."), SETTINGS).actions == ()
+
+
+def test_cosine_decides_nothing() -> None:
+    old, new = told("crate 1001 is in hall 3"), told("crate 1002 is in hall 4", LATER)
+    assert {compare(new, old, cosine).action for cosine in (None, 0.0, 0.97, 1.0)} == {"unrelated"}
+
+
+def test_what_to_look_for_finds_what_it_ends() -> None:
+    switched = wanted(told("We switched to MySQL."))
+    assert switched.query is not None
+    assert "postgresql" in switched.query.split()
+    moved = wanted(told("Crate 1001 is in hall 5."))
+    assert moved.slots == ("1001 crate is",)
+    assert wanted(told("Hello!", kind="turn")) == wanted(told("?!"))
+
+
+def test_a_stored_memory_is_looked_at_by_when_it_was_recorded() -> None:
+    chunk = Chunk(id="c", project="p", text="x", kind="fact", times=Times(recorded_at=THEN, valid_from=THEN))
+    assert telling_of(chunk) == told("x", kind="fact", valid_from=THEN)
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_any_two_texts_can_be_compared(one: str, other: str) -> None:
+    assert compare(told(one, LATER), told(one)).action == "duplicate"
+    compare(told(one, LATER), told(other))
