@@ -213,3 +213,12 @@ def test_quotes_and_descriptions_that_give_orders_are_left_out(memory: hydramem.
     assert {row.name: row.description for row in memory.entities()}.get("Eve") is None
     assert [row.state for row in memory.document("page").chunks] == ["active"]
     assert not any(ORDER in f"{change.after}" for change in memory._use().graph.changes(kind="r"))
+
+
+def test_a_description_that_gives_orders_is_refused(memory: hydramem.Memory) -> None:
+    with pytest.raises(InvalidInputError, match="description"):
+        memory.entity("Eve", description=ORDER)
+    assert memory.entities() == ()
+    memory.remember("Eve leads Billing.")
+    memory.entity("Eve", description="Leads billing since 2020.")
+    assert "Leads billing since 2020." in memory.prime().text

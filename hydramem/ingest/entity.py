@@ -10,6 +10,7 @@ from hydramem.core.ids import entity_id, entity_key
 from hydramem.core.results.known import EntityChange
 from hydramem.core.time import now
 from hydramem.core.types import Entity
+from hydramem.ingest.screen.screen import threats_in
 from hydramem.ingest.statement import check_reason, name_of
 from hydramem.ingest.target import Target
 from hydramem.storage.changes import record
@@ -75,6 +76,8 @@ def _checked(naming: Naming) -> Naming:
     described = naming.description
     if described:
         described = check_text(described, name="description", most=_MOST_DESCRIPTION).strip()
+        if threats := threats_in(described):
+            raise InvalidInputError(f"description: goes into prompts and is not taken: {'; '.join(threats)}")
     return replace(
         naming,
         name=name_of(naming.name, "name"),

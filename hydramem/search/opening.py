@@ -11,8 +11,9 @@ from itertools import chain, zip_longest
 from hydramem.core.ids import entity_key
 from hydramem.core.results.recalled import Hit
 from hydramem.core.results.written import Curated
-from hydramem.core.types import Chunk
+from hydramem.core.types import Chunk, Entity
 from hydramem.graph.view import Snapshot
+from hydramem.ingest.screen.screen import threats_in
 from hydramem.search.explore import neighbors
 from hydramem.search.overview import central
 from hydramem.search.trust import freshness, layer_gain
@@ -104,7 +105,7 @@ def _entities(seen: View, graph: GraphStore) -> Iterator[Hit]:
         row = next(iter(graph.entities([id])), None) if id else None
         around = neighbors(each.entity, depth=1, limit=_RELATIONS, seen=seen) if id else ()
         known = [f"{each.entity} ({each.type})"]
-        known += [row.description] if row is not None and row.description else []
+        known += _described(row)
         known += [str(step) for neighbor in around for step in neighbor.via]
         if row is not None and len(known) > 1:
             yield Hit(
@@ -116,6 +117,12 @@ def _entities(seen: View, graph: GraphStore) -> Iterator[Hit]:
                 project=snapshot.project,
                 layer="working",
             )
+
+
+def _described(row: Entity | None) -> list[str]:
+    """Return what is said of an entity, where a prompt may hold it: a model may have written it."""
+    text = (row.description if row is not None else None) or ""
+    return [text] if text and not threats_in(text) else []
 
 
 def _id(snapshot: Snapshot, name: str) -> str | None:
