@@ -277,6 +277,18 @@ def test_upkeep_goes_on_where_it_stood_when_opened_again(folder: Path) -> None:
     assert opened(folder).stats().fragments <= 10
 
 
+def test_closing_drops_old_versions_where_they_are_many(folder: Path) -> None:
+    vectors = clustered(40)
+    with closing(opened(folder, compact_fragments=16)) as store:
+        for i, vector in enumerate(vectors):
+            fill(store, vector[None], first=i)
+        before = disk_bytes(folder)
+    assert disk_bytes(folder) < before
+    with closing(opened(folder, compact_fragments=16)) as store:
+        assert store.stats().versions < 8
+        assert len(store.chunk_hashes()) == 40
+
+
 def test_reads_go_on_while_old_versions_are_dropped(folder: Path) -> None:
     store = opened(folder, compact_fragments=2, keep_versions_minutes=0)
     fill(store, clustered(500))

@@ -233,10 +233,20 @@ class LanceVectors:
     def close(self) -> None:
         """Release the store; harmless when repeated. Waits for an index that is being built.
 
-        The end of the process would wait for most of that work too, and then lose it.
+        The end of the process would wait for most of that work too, and then lose it. Where many old versions
+        are left they go: nobody can be reading them any more.
         """
-        self._closed = True
         self._await_builder()
+        if self._closed or os.getpid() != self._process:
+            return
+        try:
+            with self._write():
+                for table in (self._chunks, self._entities):
+                    table.drop_versions()
+        except StorageError as error:
+            _log.warning("%s", error)  # the next upkeep drops them
+        finally:
+            self._closed = True
 
     def _nearest(
         self,

@@ -228,6 +228,16 @@ class Table:
             self._table.optimize(cleanup_older_than=max(_AT_ONCE, timedelta() if full else kept))
         self._versions = 0 if full else self._versions + 2
 
+    def drop_versions(self) -> None:
+        """Drop old versions where they are many; nobody reads or writes meanwhile, nor after."""
+        if self._versions < self._settings.compact_fragments or not self._upkeep.acquire(blocking=False):
+            return
+        try:
+            self._table.optimize(cleanup_older_than=_AT_ONCE)
+            self._versions = 0
+        finally:
+            self._upkeep.release()
+
     def wants_index(self) -> bool:
         """Say whether a vector index would pay and is missing, or has fallen into many parts; scans once."""
         if self._indexed:
