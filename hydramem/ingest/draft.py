@@ -83,13 +83,21 @@ class Taken:
         return self.draft.kind in ("note", "fact")
 
 
-def take(drafts: Sequence[Draft], settings: MemoryConfig) -> list[Taken]:
+def take(drafts: Sequence[Draft], settings: MemoryConfig, *, listed: bool = False) -> list[Taken]:
     """Check and screen memories, and find what they name.
+
+    Args:
+        drafts: The memories.
+        settings: What is accepted.
+        listed: Whether errors name the place of a memory among them.
 
     Raises:
         InvalidInputError: One is wrong, or is nothing but recalled memory.
     """
-    screened = [_screened(draft, settings) for draft in drafts]
+    screened = [
+        _screened(draft, settings, f"memories[{place}]: text" if listed else "text")
+        for place, draft in enumerate(drafts)
+    ]
     drafts = [replace(draft, text=one.text) for draft, one in zip(drafts, screened, strict=True)]
     active = [place for place, one in enumerate(screened) if one.state == "active"]
     passages = [Passage(text=drafts[place].text, author=drafts[place].author) for place in active]
@@ -102,13 +110,13 @@ def take(drafts: Sequence[Draft], settings: MemoryConfig) -> list[Taken]:
     ]
 
 
-def _screened(draft: Draft, settings: MemoryConfig) -> Screened:
+def _screened(draft: Draft, settings: MemoryConfig, name: str) -> Screened:
     check(draft)
     if draft.kind != "turn" or not isinstance(draft.text, str) or not draft.text.strip():
-        return screen(draft.text, settings)
+        return screen(draft.text, settings, name=name)
     if not (said := spoken(draft.text, author=draft.author)):
-        raise InvalidInputError("text: is only what was recalled from this memory, or private reasoning")
-    return screen(said, settings)
+        raise InvalidInputError(f"{name}: is only what was recalled from this memory, or private reasoning")
+    return screen(said, settings, name=name)
 
 
 def check(draft: Draft) -> None:

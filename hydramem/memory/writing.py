@@ -12,7 +12,7 @@ from hydramem.core.time import When
 from hydramem.core.types import Chunk, ChunkKind
 from hydramem.graph.functional import seems_functional
 from hydramem.ingest.curate import curate
-from hydramem.ingest.draft import MOST_SUMMARY, Draft, take
+from hydramem.ingest.draft import MOST_SUMMARY, Draft, Taken, take
 from hydramem.ingest.encode import remember_soon
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
 from hydramem.ingest.given import MemoryInput, draft_of, drafts_of, labels
@@ -226,7 +226,7 @@ class Writing(Handle):
         Raises:
             InvalidInputError: One is wrong; the message names its place, and nothing is written.
         """
-        return self._remember(drafts_of(memories), project, wait=wait)
+        return self._remember(drafts_of(memories), project, wait=wait, listed=True)
 
     @in_one_run()
     def revise(
@@ -279,29 +279,29 @@ class Writing(Handle):
         return revise(id, revision, graph=store.graph, target=self._target, settings=store.config.memory)
 
     def _remember(
-        self, drafts: Sequence[Draft], project: str | None, *, wait: bool
+        self, drafts: Sequence[Draft], project: str | None, *, wait: bool, listed: bool = False
     ) -> tuple[Remembered, ...]:
-        done = self._stored(drafts, project, wait=wait)
+        taken = take(drafts, self._use().config.memory, listed=listed)
+        done = self._stored(taken, project, wait=wait)
         told = noted(self.config.limits, self._name(project), self._use().graph)
         return tuple(replace(each, notes=(*each.notes, *told)) for each in done) if told else done
 
-    def _stored(self, drafts: Sequence[Draft], project: str | None, *, wait: bool) -> tuple[Remembered, ...]:
+    def _stored(self, taken: Sequence[Taken], project: str | None, *, wait: bool) -> tuple[Remembered, ...]:
         store = self._use()
         if not wait:
             settings = store.config.memory
             judging = Accepting(self._judge(project))  # what it defers waits for `verify`
             target = self._target(project, judging)
-            return remember_soon(take(drafts, settings), target=target, settings=settings)
+            return remember_soon(taken, target=target, settings=settings)
         accepting = Accepting(self._judge(project))
-        settings = self._encoding()
-        done = remember_all(
-            take(drafts, settings),
+        first, *others = remember_all(
+            taken,
             target=self._target(project, accepting),
-            settings=settings,
+            settings=self._encoding(),
             models=self._models(),
         )
-        accepting.afterwards("remember", graph=store.graph, mirror=store.mirror)
-        return done
+        read = accepting.afterwards("remember", graph=store.graph, mirror=store.mirror)
+        return (replace(first, usage=first.usage + read.usage), *others)
 
     @in_one_run()
     def relate(

@@ -66,4 +66,5 @@ class Accepting:
             deferred=sum(decisions.get(id, "deferred") == "deferred" for id in self._deferred),
             rejected=rejected + sum(each == "rejected" for each in decisions.values()),
             notes=(*run.reasons, *((cap,) if waiting > most else ())),
+            usage=run.usage,
         )

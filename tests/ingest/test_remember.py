@@ -275,7 +275,7 @@ def test_what_is_about_more_than_it_names_mentions_it(kit: Kit):
 
 
 def many(kit: Kit, *given: MemoryInput) -> tuple[Remembered, ...]:
-    return remember_all(take(drafts_of(given), NEAR), target=kit.target(), settings=NEAR)
+    return remember_all(take(drafts_of(given), NEAR, listed=True), target=kit.target(), settings=NEAR)
 
 
 def test_many_are_one_write_and_one_call_of_the_embedder(kit: Kit):
@@ -308,6 +308,7 @@ def test_turns_of_one_call_keep_their_order(kit: Kit):
         (MemoryInput(text="x", kind="event"), "happened_at"),
         (MemoryInput(text="x", metadata={"a": object()}), "metadata"),
         (MemoryInput(text="x", scope="/b", within="/a"), "within"),
+        (MemoryInput(text=" "), "blank"),
         ("text", "MemoryInput"),
     ],
 )

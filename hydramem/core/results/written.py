@@ -23,11 +23,13 @@ class Decisions:
         deferred: How many are stored and wait for a decision; they count as far as they are probable.
         rejected: How many were rejected; new ones are in the history alone.
         notes: Why some wait, each reason once.
+        usage: What models that read their evidence cost.
     """
 
     deferred: int = 0
     rejected: int = 0
     notes: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +84,8 @@ class Remembered:
         steps: The encoding steps that ran.
         pending: The steps that follow from the queue of jobs; until then the id may still be superseded.
         notes: What was left out or failed, and why; the memory is stored all the same.
-        usage: What language models cost in this call.
+        usage: What language models cost in this call; what verified the relations of several memories of one
+            call stands with the first.
         state: `quarantined` where it gives orders or hides something: kept and listed, not recalled.
         reasons: Why it is held back, and which kinds of secrets it holds.
         masked: How many secrets were masked.
