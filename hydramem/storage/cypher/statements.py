@@ -96,6 +96,12 @@ def edges_at(table: EdgeTable, end: str) -> str:
     return f"{pattern} WHERE {end}.id = $id RETURN {edge_values(table)}"
 
 
+def edges_from(table: EdgeTable) -> str:
+    """Return ends and columns of the edges that start at one of `$ids`."""
+    pattern = f"MATCH (a:{table.source})-[x:{table.name}]->(b:{table.target})"
+    return f"{pattern} WHERE a.id IN $ids RETURN {edge_values(table)}"
+
+
 def has_id(table: EdgeTable) -> bool:
     """Say whether edges of a table have an id besides their ends."""
     return any(column.name == "id" for column in table.columns)

@@ -29,6 +29,8 @@ Commit = Callable[[Write, Mapping[str, Vector]], None]
 """Commits a write, with the vectors of its rows by id."""
 
 _BATCH = 1000
+# Engines create many edges at once much faster than few.
+_BATCH_EDGES = 50_000
 # Texts are embedded between two writes: a kill loses no more than these.
 _BATCH_EMBEDDED = 128
 _MOST_LEFT = 20
@@ -110,7 +112,8 @@ class _Loading:
         embeds = part.table is CHUNK and not self._brings_vectors
         held = standing(part, self._place.graph, self._met)
         brought = self._brought(part)
-        while batch := list(islice(rows, _BATCH_EMBEDDED if embeds else _BATCH)):
+        size = _BATCH_EMBEDDED if embeds else _BATCH if part.is_node else _BATCH_EDGES
+        while batch := list(islice(rows, size)):
             there = held([part.order(row) for row in batch])
             self._compare(part, batch, there)
             missing = [row for row in batch if part.order(row) not in there]
