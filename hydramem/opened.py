@@ -16,6 +16,7 @@ from hydramem.folders import VectorFolders
 from hydramem.graph.snapshot import Snapshots
 from hydramem.ingest.bound import Bounds
 from hydramem.ingest.curate import SessionBlocks
+from hydramem.ingest.later import missing_jobs
 from hydramem.ingest.target import Commit
 from hydramem.llm.absent import AbsentEmbedder
 from hydramem.llm.choose import choose_embedder
@@ -191,6 +192,9 @@ class OpenStore:
                     return self._ill(held)
                 self._serving.replace(self._folders.renew(self.space))
             found = diagnose(self.graph, self.vectors, self.mirror, fix=fix, progress=progress)
+            if fix:
+                jobs = missing_jobs(self.vectors.chunks_without_vector(), self.graph)
+                self.mirror.commit(Write(changes=(), jobs=jobs))
         return replace(found, unfinished_reindex=self._folders.target)
 
     def reindex(self, embedder: Embedder, *, progress: Progress | None) -> Reindexed:

@@ -213,3 +213,22 @@ def test_a_process_that_never_closes_does_not_hang_at_its_end(tmp_path: Path) ->
         assert len(memory.memories()) == 5
         assert memory.drain().left == 0
         assert memory.doctor().problems == ()
+
+
+def test_the_doctor_asks_again_for_a_vector_that_no_job_makes(
+    memory: hydramem.Memory, embedder: Flaky
+) -> None:
+    memory.remember("The first write makes what classification compares with.")
+    memory.drain()
+    embedder.down = True
+    done = memory.remember("Ada leads billing.", wait=False)
+    for _ in range(5):
+        memory.drain()
+    assert [job.state for job in memory.jobs()] == ["failed"]
+    embedder.down = False
+    assert memory.doctor().problems == ()
+    memory.doctor(fix=True)
+    memory.drain()
+    assert memory.get(done.id).vector_state == "ready"
+    assert memory.drain(retry=True).failed == 0
+    assert memory.jobs() == ()

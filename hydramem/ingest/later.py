@@ -1,12 +1,13 @@
 """What a write leaves for later, as durable jobs: vectors of chunks whose text is stored already."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 
 from hydramem.core.types import Chunk, Job
 from hydramem.ingest.target import Target
 from hydramem.storage.jobs import job, told
 from hydramem.storage.planned import batches
-from hydramem.storage.store import Write, indexed_text
+from hydramem.storage.store import GraphStore, Listing, Write, indexed_text
 
 EMBED = "embed"
 """The kind of job that makes vectors."""
@@ -16,6 +17,7 @@ REREAD = "reread"
 """The kind of job that has a model read a document that was stored by rules alone."""
 LINK = "link"
 """The kind of job that links a memory to those near it."""
+_MANY = 1_000_000
 EMBED_AT_ONCE = 64
 """Chunks in one call of the model, and in one job."""
 
@@ -26,6 +28,30 @@ def embed_jobs(chunks: Sequence[Chunk], *, project: str) -> tuple[Job, ...]:
         job(EMBED, project=project, chunks=[row.id for row in rows])
         for rows in batches(chunks, EMBED_AT_ONCE)
     )
+
+
+def missing_jobs(bare: Collection[str], graph: GraphStore) -> tuple[Job, ...]:
+    """Return jobs for pending chunks that no job asks for, as those of a job that was given up.
+
+    Args:
+        bare: Ids of chunks that are held without a vector.
+        graph: Where their rows and the jobs are.
+    """
+    waiting: dict[str, list[Chunk]] = defaultdict(list)
+    for row in graph.chunks(sorted(bare)):
+        if row.vector_state == "pending":
+            waiting[row.project].append(row)
+    asked = set(_asked_for(graph)) if waiting else set()
+    rest = {project: [row for row in rows if row.id not in asked] for project, rows in waiting.items()}
+    return tuple(each for project, rows in rest.items() for each in embed_jobs(rows, project=project))
+
+
+def _asked_for(graph: GraphStore) -> Iterator[str]:
+    for each in graph.jobs(Listing(limit=_MANY), states=("waiting", "running")):
+        if each.kind == EMBED:
+            yield from told(each)["chunks"]
+        elif each.kind == ENCODE:
+            yield told(each)["chunk"]
 
 
 def asked_of(jobs: Sequence[Job]) -> tuple[str, ...]:
