@@ -36,15 +36,18 @@ TABLES: Mapping[str, Table] = {
 }
 """The tables that can be undone, nodes before the edges between them."""
 
-UNTRACKED = {CHUNK.name: frozenset({"recall_count", "last_recalled_at", "vector_state"})}
-"""Columns that no image holds: reads and upkeep write them."""
+UNTRACKED = {
+    CHUNK.name: frozenset({"recall_count", "last_recalled_at", "vector_state"}),
+    ENTITY.name: frozenset({"mention_count"}),
+}
+"""Columns that no image holds: reads and upkeep write them, or they are counted anew."""
 
 DERIVED = {
-    ENTITY.name: frozenset({"mention_count", "first_seen", "last_seen"}),
+    CHUNK.name: UNTRACKED[CHUNK.name],
+    ENTITY.name: UNTRACKED[ENTITY.name] | {"first_seen", "last_seen"},
     SESSION.name: frozenset({"last_at"}),
-    **UNTRACKED,
 }
-"""Columns that follow from other rows: they are counted anew, and are never changed since."""
+"""Columns that follow from other rows: to write them is not to change the row."""
 
 _NONE: frozenset[str] = frozenset()
 
@@ -56,8 +59,7 @@ class Trace:
     Attributes:
         before: The whole row that was removed, or the columns that were set as they were; None where the row
             was made.
-        after: The columns that were set, and the derived ones of a row that was made, as they became; None
-            where the row was removed.
+        after: The columns that were set as they became; None where the row was removed.
         digest: Of the row as it became, without derived columns; None where only those were set.
         whole: Whether `before` is the whole row.
     """
@@ -121,9 +123,7 @@ class ImageMaker:
             self._new.add(key[0])
         elif table is MENTIONS and key[0] in self._new:
             return
-        derived = DERIVED.get(table.name, _NONE) - UNTRACKED.get(table.name, _NONE)
-        counted = [{name: values[name] for name in derived}] if derived else []
-        self._made.setdefault(table.name, []).append([*key, digest(table, values), *counted])
+        self._made.setdefault(table.name, []).append([*key, digest(table, values)])
 
     def changed(self, table: Table, before: Mapping[str, Any], after: Values) -> None:
         """Note a row that was replaced; `before` has at least the columns that differ."""
@@ -200,13 +200,8 @@ def _read_removed(told: Mapping[str, Any]) -> Iterable[Trace]:
 
 def _read_made(told: Mapping[str, Any]) -> Iterable[Trace]:
     for name, rows in told.get("made", {}).items():
-        table = TABLES[name]
-        for row in rows:
-            *key, digest = row[:-1] if isinstance(row[-1], dict) else row
-            counted = row[-1] if isinstance(row[-1], dict) else {}
-            yield Trace(
-                table=table, key=tuple(key), before=None, after=_values(table, counted), digest=digest
-            )
+        for *key, digest in rows:
+            yield Trace(table=TABLES[name], key=tuple(key), before=None, after={}, digest=digest)
 
 
 def _read_set(told: Mapping[str, Any]) -> Iterable[Trace]:

@@ -33,15 +33,11 @@ def set_back(
     since: list[str] = []
     for column in table.columns:
         name = column.name
-        if name not in before or before[name] == after[name]:
+        if name not in before or current[name] == before[name]:
             continue
-        if current[name] == before[name] and name not in derived:
-            continue  # something else put it back
         if current[name] == after[name] or (force and name not in derived):
             back[name] = before[name]
-        elif name in derived:
-            back[name] = _counted_back(column, current[name], before[name], after[name])
-        else:
+        elif name not in derived:  # those a later write set as it would have without this one
             value = _merged(column, current[name], before[name], after[name])
             if value is None:
                 since.append(name)
@@ -49,11 +45,6 @@ def set_back(
     if since:
         back = {name: value for name, value in back.items() if name in derived}
     return {**current, **back}, tuple(since)
-
-
-def _counted_back(column: Column, current: Any, before: Any, after: Any) -> Any:
-    # A moment that a later write set is as that write would have set it without this one.
-    return max(0, current - (after - before)) if column.kind == "integer" else current
 
 
 def _merged(column: Column, current: Any, before: Any, after: Any) -> Any:

@@ -68,13 +68,12 @@ class Plan:
         self.left[address] = LeftAlone(id=id, what=WORDS[trace.table.name], why=why)
 
 
-def plan(traces: Sequence[Trace], stored: Stored, *, spared: Sequence[Trace] = (), force: bool) -> Plan:
+def plan(traces: Sequence[Trace], stored: Stored, *, force: bool) -> Plan:
     """Decide what becomes of each row that a run wrote.
 
     Args:
         traces: What the run did to each row in the end.
         stored: The rows as they are now.
-        spared: What the run did and is not taken back, as where one change of several is.
         force: Take back what was written since too. What others are in, stays all the same.
     """
     made = Plan()
@@ -86,7 +85,7 @@ def plan(traces: Sequence[Trace], stored: Stored, *, spared: Sequence[Trace] = (
     _drop_edges_of_removed(by_address, made)
     _check_ends(by_address, stored, made)
     _cut_evidence(stored, made)
-    _count_left(traces, spared, stored, made)
+    _count_mentions(stored, made)
     return made
 
 
@@ -225,46 +224,28 @@ def _cut_evidence(stored: Stored, made: Plan) -> None:
             made.put[address] = {**values, "evidence": kept}
 
 
-def _count_left(traces: Sequence[Trace], spared: Sequence[Trace], stored: Stored, made: Plan) -> None:
-    """Have entities count the active chunks that mention them, where some stay or were retired since.
-
-    What the run itself added to a count is taken off with its other columns.
-    """
-    entities = {trace.key[0]: trace for trace in traces if trace.table is ENTITY}
-    less: Counter[str] = Counter()
-    for id, trace in entities.items():
-        if trace.before is None and (ENTITY.name, trace.key) in made.left:
-            less[id] += int((trace.after or {}).get("mention_count", 0))
-    for trace in (*traces, *spared):
-        if trace.table is CHUNK and (other := _counted_otherwise(trace, stored, made)):
-            for entity in stored.mentioned_by(trace.key[0]):
-                less[entity] -= other
-    for id, number in less.items():
+def _count_mentions(stored: Stored, made: Plan) -> None:
+    """Have entities count the active chunks that mention them, as the undo leaves them."""
+    gone = made.removed_ids["Chunk"]
+    now = {key for name, key in (*stored.rows, *made.removed) if name == MENTIONS.name}
+    now |= {(chunk, entity) for chunk, entities in stored.by_chunk.items() for entity in entities}
+    then = {key for key in now if (MENTIONS.name, key) not in made.removed and key[0] not in gone}
+    then |= {key for name, key in made.put if name == MENTIONS.name}
+    more: Counter[str] = Counter()
+    for chunk, entity in now:
+        more[entity] -= _is_active(stored.rows.get((CHUNK.name, (chunk,))))
+    for chunk, entity in then:
+        address = (CHUNK.name, (chunk,))
+        more[entity] += _is_active(made.put.get(address) or stored.rows.get(address))
+    for id, number in more.items():
         address = (ENTITY.name, (id,))
-        values = made.put.get(address) or stored.rows.get(address)
-        if number and id in entities and values is not None and address not in made.removed:
-            made.put[address] = {**values, "mention_count": max(0, values["mention_count"] - number)}
+        there = stored.rows.get(address)
+        values = made.put.get(address, there)
+        if values is not None and address not in made.removed:
+            count = (there["mention_count"] if there else 0) + number
+            if count != values["mention_count"]:
+                made.put[address] = {**values, "mention_count": max(0, count)}
 
 
-def _counted_otherwise(trace: Trace, stored: Stored, made: Plan) -> int:
-    """Return by how much a chunk counts more after the undo than before the run added to the counts."""
-    address = (CHUNK.name, trace.key)
-    now = stored.rows.get(address)
-    then = None if address in made.removed else made.put.get(address, now)
-    return _added(trace, now) - (_counts(now) - _counts(then))
-
-
-def _counts(chunk: Values | None) -> int:
-    return int(chunk is not None and chunk["state"] == "active")
-
-
-def _added(trace: Trace, now: Values | None) -> int:
-    """Return by how much a run raised the count of what a chunk mentions."""
-    before, after = trace.before, trace.after
-    was = int(before is not None and before.get("state") == "active")
-    if before is not None and after is None:
-        return -was
-    if before is not None and not trace.whole:
-        return int((after or {}).get("state") == "active") - was
-    untouched = now is not None and digest(CHUNK, now) == trace.digest
-    return (_counts(now) if untouched else 1) - was
+def _is_active(chunk: Values | None) -> bool:
+    return chunk is not None and chunk["state"] == "active"

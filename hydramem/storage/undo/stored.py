@@ -32,7 +32,7 @@ class Stored:
     """The rows that an undo looks at, values as `rows.encode` has them.
 
     Attributes:
-        rows: What is there of what the run wrote, and the ends of what it removed.
+        rows: What is there of what the run wrote, the ends of its edges, and what its chunks mention.
         mentions: Of the chunks that it wrote, and of the entities that it made.
         by_chunk: What each chunk that it wrote mentions.
         relations: Around the entities that it made, and around what its chunks mention.
@@ -44,10 +44,6 @@ class Stored:
     by_chunk: Mapping[str, tuple[str, ...]]
     relations: tuple[Relation, ...]
     chunks: tuple[Chunk, ...]
-
-    def mentioned_by(self, chunk: str) -> tuple[str, ...]:
-        """Return the entities that a chunk of the run mentions."""
-        return self.by_chunk.get(chunk, ())
 
 
 def look_up(traces: Sequence[Trace], graph: GraphStore) -> Stored:
@@ -68,7 +64,7 @@ def look_up(traces: Sequence[Trace], graph: GraphStore) -> Stored:
         *(row for id in made["Session"] for row in _chunks(ChunkFilter(sessions=(id,), states=()), graph)),
     )
     return Stored(
-        rows=_rows(traces, graph),
+        rows=_rows(traces, {mention.entity for mention in named}, graph),
         mentions=tuple(mentions),
         by_chunk={chunk: tuple(entities) for chunk, entities in by_chunk.items()},
         relations=graph.relations(sorted(near.union(made["Entity"]))),
@@ -76,7 +72,7 @@ def look_up(traces: Sequence[Trace], graph: GraphStore) -> Stored:
     )
 
 
-def _rows(traces: Sequence[Trace], graph: GraphStore) -> dict[Address, Values]:
+def _rows(traces: Sequence[Trace], mentioned: set[str], graph: GraphStore) -> dict[Address, Values]:
     keys: dict[str, list[Key]] = {
         table.name: [trace.key for trace in traces if trace.table is table]
         for table in (DOCUMENT, SESSION, ENTITY, CHUNK, MENTIONS, RELATES, LINKS)
@@ -85,7 +81,7 @@ def _rows(traces: Sequence[Trace], graph: GraphStore) -> dict[Address, Values]:
     found: dict[Table, Iterable[Any]] = {
         DOCUMENT: graph.documents([*_ids(keys["Document"]), *ends["Document"]]),
         SESSION: graph.sessions([*_ids(keys["Session"]), *ends["Session"]]),
-        ENTITY: graph.entities([*_ids(keys["Entity"]), *ends["Entity"]]),
+        ENTITY: graph.entities([*_ids(keys["Entity"]), *ends["Entity"], *sorted(mentioned)]),
         CHUNK: graph.chunks([*_ids(keys["Chunk"]), *ends["Chunk"]]),
         MENTIONS: graph.mentions(_ids(keys["MENTIONS"])),
         RELATES: graph.relations(_ids(keys["RELATES"])),

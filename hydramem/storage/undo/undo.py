@@ -85,9 +85,7 @@ def undo(id: str, *, graph: GraphStore, mirror: Mirror, force: bool = False) -> 
         if not traces:
             why = "changed no rows, or was written before writes could be undone"
             raise InvalidInputError(f"{id}: {'was undone already, bit by bit' if undone else why}")
-        taken = {(trace.table.name, trace.key) for trace in traces}
-        spared = [trace for trace in every if (trace.table.name, trace.key) not in taken]
-        made = plan(traces, stored, spared=spared, force=force)
+        made = plan(traces, stored, force=force)
         _commit(asked, made, stored, mirror, force=force)
     return Undone(
         run=run,
