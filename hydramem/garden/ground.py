@@ -5,16 +5,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
-from typing import Literal
 
 from hydramem.core.config import Config
+from hydramem.core.results.gardened import PhaseState
+from hydramem.core.types import Usage
 from hydramem.garden.proposal import Proposal
 from hydramem.graph.snapshot import Snapshot
-from hydramem.llm.model import Generator, Usage
+from hydramem.llm.model import Generator
 from hydramem.storage.store import GraphStore, Vector, VectorStore
 from hydramem.verification.verify import Judge
-
-PhaseState = Literal["completed", "partial", "failed", "skipped"]
 
 
 class Budget:

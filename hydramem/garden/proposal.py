@@ -1,11 +1,14 @@
 """What a phase of the gardener wants to change, as a value: it can be shown, written down, and done later."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from hydramem.core.ids import content_hash
 from hydramem.core.types import Phase
+from hydramem.storage.exchange.lines import to_line
+from hydramem.storage.images import TABLES
+from hydramem.storage.schema import EdgeTable, NodeTable
 from hydramem.storage.store import Write
 
 Action = Literal["add", "change", "archive", "merge", "link", "remove", "judge"]
@@ -22,7 +25,7 @@ class Proposal:
         reason: Why, in a sentence.
         score: How sure the phase is, 0 to 1; None where nothing is uncertain.
         write: The rows as they become, without Changes: those are recorded when it is done.
-        expects: Digest of each row that it rests on, by table and key, as it was seen; None for a row that
+        expects: Digest of each row that it rests on, as `expect.expected` gives them; None for a row that
             was not there. Where one differs by then, the proposal is refused.
     """
 
@@ -39,4 +42,22 @@ class Proposal:
     @property
     def id(self) -> str:
         """Address it by what it is: the same proposal of another night has the same id."""
-        return f"p_{content_hash(repr((self.project, self.phase, self.action, self.target, self.write)))}"
+        rows = sorted(to_line(table_of(row), row) for row in written(self.write))
+        told = (self.project, self.phase, self.action, self.target, rows, self.write.removed)
+        return f"p_{content_hash(repr(told))}"
+
+
+def table_of(row: object) -> NodeTable | EdgeTable:
+    """Return the table of a row."""
+    return next(table for table in TABLES.values() if isinstance(row, table.row))
+
+
+def written(write: Write) -> Iterator[object]:
+    """Yield the rows that a write puts in."""
+    yield from write.documents
+    yield from write.sessions
+    yield from write.entities
+    yield from write.chunks
+    yield from write.mentions
+    yield from write.relations
+    yield from write.links

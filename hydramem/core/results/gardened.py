@@ -1,0 +1,97 @@
+"""What a night of the gardener returns: each phase, what it would change, and what came of that."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from hydramem.core.types import Phase, Usage
+
+PhaseState = Literal["completed", "partial", "failed", "skipped"]
+NightState = Literal["planned", "completed", "partial", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposedChange:
+    """One change that a phase proposes.
+
+    Attributes:
+        action: What it does to its target, such as archive or merge.
+        target: Id of the row that it is about.
+        text: The same in names.
+        score: How sure the phase is, 0 to 1.
+    """
+
+    id: str
+    phase: Phase
+    action: str
+    target: str
+    text: str
+    reason: str
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedChange:
+    """A change that was not made, and why: a row that it rests on is not as it was."""
+
+    id: str
+    text: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseReport:
+    """One phase of a night. Proposals are applied, refused, there already, dropped, or left.
+
+    Attributes:
+        proposals: Changes that it proposed.
+        applied: Those that were made.
+        refused: Those whose rows had changed by then.
+        standing: Those that an earlier try had made already.
+        dropped: Those that touch what an earlier phase of the night touches; the next night looks again.
+        left: Those that were not tried: only a plan was asked for, or the run was interrupted.
+        counts: What it looked at and found, by name.
+        notes: What else a person should know; a sentence each.
+        usage: What its model calls cost.
+    """
+
+    phase: Phase
+    state: PhaseState
+    proposals: int = 0
+    applied: int = 0
+    refused: int = 0
+    standing: int = 0
+    dropped: int = 0
+    left: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gardened:
+    """A night, or the plan of one.
+
+    Attributes:
+        run: Id of what it wrote, for `history` and `undo`; None where it wrote nothing.
+        state: The worst of its phases; `planned` where nothing was to be changed.
+        resumed: Changes of an interrupted night that this one made first.
+        changes: What was proposed, in the order of the phases; at most `SHOWN_CHANGES` of a night.
+        file: Where the plan was written, or read from.
+    """
+
+    project: str
+    run: str | None
+    started_at: datetime
+    seconds: float
+    state: NightState
+    phases: tuple[PhaseReport, ...] = ()
+    resumed: int = 0
+    changes: tuple[ProposedChange, ...] = ()
+    refused: tuple[RefusedChange, ...] = ()
+    file: str | None = None
+
+
+SHOWN_CHANGES = 1000

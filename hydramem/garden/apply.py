@@ -1,0 +1,164 @@
+"""Apply: a plan's proposals are made in small batches, each checked against the store as it is by then."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, fields
+from itertools import chain
+from time import perf_counter, sleep
+from typing import Any
+
+from hydramem.core.types import Change, Phase
+from hydramem.garden.expect import Current, address, touched
+from hydramem.garden.proposal import Proposal, table_of, written
+from hydramem.storage.changes import record
+from hydramem.storage.images import key_of
+from hydramem.storage.rows import encode
+from hydramem.storage.schema import EdgeTable
+from hydramem.storage.store import GraphStore, Removal, Write
+
+_FIRST_BATCH = 16
+_MOST_BATCH = 512
+_BATCH_SECONDS = 0.05
+# Between two batches whoever waits for the writer lock gets it.
+_BREATH = 0.002
+
+_ROWS = ("documents", "sessions", "entities", "chunks", "mentions", "relations", "links")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """What became of a plan's proposals, by their ids.
+
+    Attributes:
+        refused: With the reason for each.
+        standing: Those that the store had already, by an earlier try.
+        left: Those that were not tried, because something stopped the rest.
+    """
+
+    made: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+    standing: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hands:
+    """What it takes to write.
+
+    Attributes:
+        commit: Commits a write; vectors are made where rows need them.
+        one_writer: The writer lock; it is let go between two batches.
+        stopping: Says whether to end after the batch at hand.
+        progress: Called with proposals done and proposals to do.
+    """
+
+    graph: GraphStore
+    commit: Callable[[Write], None]
+    one_writer: AbstractContextManager[Any]
+    stopping: Callable[[], bool] = lambda: False
+    progress: Callable[[int, int], None] = lambda done, whole: None
+
+
+def apply(proposals: Sequence[Proposal], hands: Hands, *, run: str) -> Applied:
+    """Make proposals, in their order; each happens whole or not at all.
+
+    A batch grows while it takes well under a twentieth of a second and shrinks where it takes more.
+
+    Args:
+        proposals: What to make.
+        hands: What it takes.
+        run: The run that it all belongs to.
+    """
+    made: list[str] = []
+    standing: list[str] = []
+    refused: dict[str, str] = {}
+    size, place = _FIRST_BATCH, 0
+    while place < len(proposals) and not hands.stopping():
+        batch = proposals[place : place + size]
+        started = perf_counter()
+        with hands.one_writer:
+            chosen = _chosen(batch, hands.graph, standing, refused)
+            if chosen:
+                hands.commit(_joined([each for each, _ in chosen], run, chosen[0][1]))
+        made.extend(each.id for each, _ in chosen)
+        place += len(batch)
+        size = _next_size(size, perf_counter() - started)
+        hands.progress(place, len(proposals))
+        sleep(_BREATH)
+    left = tuple(each.id for each in proposals[place:])
+    return Applied(made=tuple(made), refused=refused, standing=tuple(standing), left=left)
+
+
+def _next_size(size: int, seconds: float) -> int:
+    if seconds > _BATCH_SECONDS:
+        return max(1, size // 2)
+    return min(_MOST_BATCH, size * 2) if seconds < _BATCH_SECONDS / 3 else size
+
+
+def _chosen(
+    batch: Sequence[Proposal], graph: GraphStore, standing: list[str], refused: dict[str, str]
+) -> list[tuple[Proposal, Current]]:
+    """Return the proposals of a batch whose rows are as they were seen."""
+    current = Current(batch, graph)
+    chosen: list[tuple[Proposal, Current]] = []
+    taken: set[str] = set()
+    for proposal in batch:
+        changed = current.differing(proposal.expects)
+        names = touched(proposal)
+        if current.stands(proposal.write):
+            standing.append(proposal.id)
+        elif changed:
+            refused[proposal.id] = f"{changed[0]} was changed since the plan was made"
+        elif not taken.isdisjoint(names):
+            refused[proposal.id] = f"{min(taken & names)} is changed by the proposal before it"
+        else:
+            taken |= names
+            chosen.append((proposal, current))
+    return chosen
+
+
+def _joined(proposals: Sequence[Proposal], run: str, current: Current) -> Write:
+    """Return one write of all, each row with its Change."""
+    rows: dict[str, Any] = {
+        name: tuple(chain(*(getattr(each.write, name) for each in proposals))) for name in _ROWS
+    }
+    removed = {
+        part.name: tuple(chain(*(getattr(each.write.removed, part.name) for each in proposals)))
+        for part in fields(Removal)
+    }
+    changes = tuple(chain(*(_changes(each, run, current) for each in proposals)))
+    return Write(changes=changes, removed=Removal(**removed), **rows)
+
+
+def _changes(proposal: Proposal, run: str, current: Current) -> Iterator[Change]:
+    """Yield a Change for each node, relation and link; mentions go with what they join."""
+    told = {"project": proposal.project, "reason": proposal.reason, "run": run}
+    for row in written(proposal.write):
+        table = table_of(row)
+        if isinstance(table, EdgeTable) and not hasattr(row, "id"):
+            continue
+        target = key_of(table, encode(table, row))[-1]
+        yield record("garden", target=target, before=current.row(address(table, row)), after=row, **told)
+    gone = proposal.write.removed
+    for name, ids in (("Chunk", gone.chunks), ("Entity", gone.entities), ("Document", gone.documents)):
+        for id in ids:
+            yield record("garden", target=id, before=current.row(f"{name} {id}"), **told)
+    for name, keys in (("RELATES", gone.relations), ("LINKS", gone.links)):
+        for key in keys:
+            yield record("garden", target=key[-1], before=current.row(" ".join((name, *key))), **told)
+    if not (_has_rows(proposal.write) or any((gone.chunks, gone.entities, gone.documents, gone.relations))):
+        yield record("garden", target=proposal.target, after={"removed": proposal.text}, **told)
+
+
+def _has_rows(write: Write) -> bool:
+    return any((write.documents, write.sessions, write.entities, write.chunks, write.relations, write.links))
+
+
+def by_phase(proposals: Sequence[Proposal], ids: Sequence[str] | Mapping[str, str]) -> dict[Phase, int]:
+    """Count proposals by phase, of those named."""
+    named = set(ids)
+    counts: dict[Phase, int] = {}
+    for each in proposals:
+        if each.id in named:
+            counts[each.phase] = counts.get(each.phase, 0) + 1
+    return counts

@@ -1,0 +1,155 @@
+"""A night's plan as a file: a line that says whose it is, and a line for each proposal."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, get_args
+
+from hydramem.core.errors import InvalidInputError
+from hydramem.core.types import Phase
+from hydramem.garden.proposal import Action, Proposal, table_of, written
+from hydramem.storage.durable import write_whole
+from hydramem.storage.exchange.layout import PARTS
+from hydramem.storage.exchange.lines import from_values, time_text, to_line, values_of
+from hydramem.storage.schema import SCHEMA_VERSION
+from hydramem.storage.store import Removal, Write
+
+FORMAT = "hydramem-garden-plan"
+VERSION = 1
+
+_PARTS = {part.table.name: part for part in PARTS}
+_FIELDS = {part.table.row: part.name for part in PARTS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a night would change.
+
+    Attributes:
+        run: The run that applying it is.
+        made_at: When the memory was as the proposals expect it.
+    """
+
+    project: str
+    run: str
+    made_at: datetime
+    proposals: tuple[Proposal, ...]
+
+
+def write_plan(plan: Plan, file: Path) -> None:
+    """Write a plan as JSON lines, whole or not at all."""
+    head = {
+        "format": FORMAT,
+        "version": VERSION,
+        "schema": SCHEMA_VERSION,
+        "project": plan.project,
+        "run": plan.run,
+        "made_at": time_text(plan.made_at),
+        "proposals": len(plan.proposals),
+    }
+    lines = (json.dumps(_told(each), ensure_ascii=True) for each in plan.proposals)
+    write_whole(file, "".join(f"{line}\n" for line in (json.dumps(head), *lines)))
+
+
+def _told(proposal: Proposal) -> dict[str, Any]:
+    rows: dict[str, list[Any]] = {}
+    for row in written(proposal.write):
+        table = table_of(row)
+        rows.setdefault(table.name, []).append(json.loads(to_line(table, row)))
+    gone = {name: getattr(proposal.write.removed, name) for name in Removal.__dataclass_fields__}
+    return {
+        "id": proposal.id,
+        "phase": proposal.phase,
+        "action": proposal.action,
+        "target": proposal.target,
+        "text": proposal.text,
+        "reason": proposal.reason,
+        "score": proposal.score,
+        "rows": rows,
+        "removed": {name: keys for name, keys in gone.items() if keys},
+        "expects": dict(proposal.expects),
+    }
+
+
+def read_plan(file: Path, *, project: str) -> Plan:
+    """Read a plan of a project.
+
+    Raises:
+        InvalidInputError: It is no plan, of another project or version, cut short or changed; the message
+            names file and line.
+    """
+    try:
+        lines = list(values_of(file))
+    except OSError as error:
+        raise InvalidInputError(f"{file}: cannot be read: {error.strerror or error}") from error
+    head = lines[0][1] if lines else {}
+    if head.get("format") != FORMAT:
+        raise InvalidInputError(f"{file}: is no plan of a night; `hydramem garden --plan --out` writes one")
+    if (head.get("version"), head.get("schema")) != (VERSION, SCHEMA_VERSION):
+        raise InvalidInputError(f"{file}: was written by another version; plan the night anew")
+    if head.get("project") != project:
+        raise InvalidInputError(
+            f"{file}: is a plan of project {str(head.get('project'))[:80]!r}, not {project!r}"
+        )
+    if head.get("proposals") != len(lines) - 1:
+        raise InvalidInputError(f"{file}: is cut short or was added to; plan the night anew")
+    try:
+        return Plan(
+            project=project,
+            run=str(head["run"]),
+            made_at=datetime.fromisoformat(head["made_at"]),
+            proposals=tuple(_read(values, project, file, number) for number, values in lines[1:]),
+        )
+    except (KeyError, ValueError) as error:
+        raise InvalidInputError(f"{file}: its first line is not a plan's: {error}") from error
+
+
+def _read(values: dict[str, Any], project: str, file: Path, number: int) -> Proposal:
+    try:
+        phase, action = values["phase"], values["action"]
+        if phase not in get_args(Phase) or action not in get_args(Action):
+            raise ValueError(f"{phase!r} or {action!r} is none of the gardener's")
+        proposal = Proposal(
+            project=project,
+            phase=phase,
+            action=action,
+            target=str(values["target"]),
+            text=str(values["text"]),
+            reason=str(values["reason"]),
+            score=values["score"],
+            write=_write(values["rows"], values["removed"], project),
+            expects={str(name): seen for name, seen in values["expects"].items()},
+        )
+    except InvalidInputError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidInputError(f"{file}, line {number}: is no proposal: {error}") from error
+    if proposal.id != values.get("id"):
+        raise InvalidInputError(f"{file}, line {number}: was changed; plan the night anew")
+    return proposal
+
+
+def _write(rows: dict[str, list[Any]], removed: dict[str, Any], project: str) -> Write:
+    made: dict[str, Any] = {}
+    for name, told in rows.items():
+        part = _PARTS[name]
+        made[_FIELDS[part.table.row]] = tuple(from_values(part, values) for values in told)
+    strangers = [row for part in made.values() for row in part if getattr(row, "project", project) != project]
+    if strangers:
+        raise ValueError("a row of another project")
+    return Write(changes=(), removed=_removal(removed), **made)
+
+
+def _removal(removed: dict[str, Any]) -> Removal:
+    def key(value: Any) -> Any:
+        return value if isinstance(value, str) else tuple(map(str, value))
+
+    return Removal(**{name: tuple(map(key, keys)) for name, keys in removed.items()})
+
+
+def ordered(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
+    """Return proposals with the surest first, phase by phase in the order of the night."""
+    place = {phase: number for number, phase in enumerate(get_args(Phase))}
+    return tuple(sorted(proposals, key=lambda one: (place[one.phase], -(one.score or 1.0), one.id)))

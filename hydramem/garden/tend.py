@@ -1,0 +1,235 @@
+"""Tend: a night of the gardener. Every phase looks at the memory as it is at nightfall and says what it would
+change; the plan is written down; its proposals are made in small batches under one run, which can be undone.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from time import perf_counter
+from typing import get_args
+
+from hydramem.core.errors import HydraMemError
+from hydramem.core.ids import new_id
+from hydramem.core.results.gardened import (
+    SHOWN_CHANGES,
+    Gardened,
+    NightState,
+    PhaseReport,
+    ProposedChange,
+    RefusedChange,
+)
+from hydramem.core.types import Phase
+from hydramem.garden.apply import Applied, Hands, apply, by_phase
+from hydramem.garden.expect import touched
+from hydramem.garden.ground import Ground, Outcome, PhaseStep
+from hydramem.garden.plan import Plan, ordered, read_plan, write_plan
+from hydramem.garden.proposal import Proposal
+
+UNFINISHED = "unfinished.jsonl"
+"""The plan that is being applied; where it is there at the start of a night, the one before was cut short."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Night:
+    """What a night is given.
+
+    Attributes:
+        phases: Which phases run; they run in the order of the night.
+        steps: What each phase does.
+        ground: Returns what a phase looks at, with a budget of its own.
+        hands: What it takes to write.
+        folder: Where the gardener keeps plans; None where nothing is kept.
+        upkeep: The part that changes no rows, and runs last; None where only a plan is asked for.
+        began: Called with each phase when it begins.
+    """
+
+    project: str
+    phases: Sequence[Phase]
+    steps: Mapping[Phase, PhaseStep]
+    ground: Callable[[Phase], Ground]
+    hands: Hands
+    folder: Path | None
+    now: datetime
+    upkeep: Callable[[Ground], Outcome] | None = None
+    began: Callable[[Phase], None] = lambda phase: None
+
+
+@dataclass(slots=True, kw_only=True)
+class _Planned:
+    outcomes: dict[Phase, Outcome] = field(default_factory=dict)
+    seconds: dict[Phase, float] = field(default_factory=dict)
+    dropped: dict[Phase, int] = field(default_factory=dict)
+    proposals: tuple[Proposal, ...] = ()
+
+
+def plan(night: Night, *, out: Path | None = None) -> Gardened:
+    """Say what a night would change, and change nothing.
+
+    Args:
+        night: The night.
+        out: Where to write the plan, for `apply_file`.
+    """
+    started = perf_counter()
+    found = _look(night)
+    made = Plan(project=night.project, run=new_id("w"), made_at=night.now, proposals=found.proposals)
+    if out is not None:
+        write_plan(made, out)
+    return _told(night, found, None, run=None, seconds=perf_counter() - started, file=out)
+
+
+def tend(night: Night) -> Gardened:
+    """Plan a night and make what it planned, after what an interrupted night before left to do."""
+    started = perf_counter()
+    resumed = _resume(night)
+    found = _look(night)
+    made = Plan(project=night.project, run=new_id("w"), made_at=night.now, proposals=found.proposals)
+    done = _make(night, made)
+    if night.upkeep is not None and "maintain" in night.phases:
+        _step(night, "maintain", night.upkeep, found)
+    seconds = perf_counter() - started
+    return _told(night, found, done, run=made.run, seconds=seconds, resumed=resumed)
+
+
+def apply_file(night: Night, file: Path) -> Gardened:
+    """Make exactly what a plan says; what rests on rows that changed since is refused.
+
+    Raises:
+        InvalidInputError: The file is no plan of this project.
+    """
+    started = perf_counter()
+    given = read_plan(file, project=night.project)
+    done = _make(night, given)
+    found = _Planned(proposals=given.proposals)
+    seconds = perf_counter() - started
+    return _told(night, found, done, run=given.run, seconds=seconds, file=file)
+
+
+def _look(night: Night) -> _Planned:
+    found = _Planned()
+    for phase in get_args(Phase):
+        if phase in night.phases and phase in night.steps:
+            _step(night, phase, night.steps[phase], found)
+    kept: list[Proposal] = []
+    taken: set[str] = set()
+    for proposal in ordered([each for one in found.outcomes.values() for each in one.proposals]):
+        names = touched(proposal)
+        if taken.isdisjoint(names):
+            taken |= names
+            kept.append(proposal)
+        else:
+            found.dropped[proposal.phase] = found.dropped.get(proposal.phase, 0) + 1
+    found.proposals = tuple(kept)
+    return found
+
+
+def _step(night: Night, phase: Phase, step: PhaseStep, found: _Planned) -> None:
+    night.began(phase)
+    started = perf_counter()
+    try:
+        outcome = step(night.ground(phase))
+    except HydraMemError as error:
+        # One phase that cannot do its work does not cost the others theirs; the report says so.
+        outcome = Outcome(state="failed", notes=(str(error),))
+    found.outcomes[phase] = outcome
+    found.seconds[phase] = perf_counter() - started
+
+
+def _make(night: Night, made: Plan) -> Applied:
+    unfinished = None if night.folder is None else night.folder / UNFINISHED
+    if unfinished is not None and made.proposals:
+        unfinished.parent.mkdir(parents=True, exist_ok=True)
+        write_plan(made, unfinished)
+    done = apply(made.proposals, night.hands, run=made.run)
+    if unfinished is not None and not done.left:
+        unfinished.unlink(missing_ok=True)
+    return done
+
+
+def _resume(night: Night) -> int:
+    """Make what an interrupted night left to do, where it still may be done; return how much that was."""
+    unfinished = None if night.folder is None else night.folder / UNFINISHED
+    if unfinished is None or not unfinished.exists():
+        return 0
+    before = read_plan(unfinished, project=night.project)
+    done = apply(before.proposals, night.hands, run=before.run)
+    if not done.left:
+        unfinished.unlink()
+    return len(done.made)
+
+
+def _told(
+    night: Night,
+    found: _Planned,
+    done: Applied | None,
+    *,
+    run: str | None,
+    seconds: float,
+    resumed: int = 0,
+    file: Path | None = None,
+) -> Gardened:
+    phases = [phase for phase in get_args(Phase) if phase in found.outcomes]
+    if not found.outcomes:
+        phases = [phase for phase in get_args(Phase) if any(each.phase == phase for each in found.proposals)]
+    reports = tuple(_report(phase, found, done) for phase in phases)
+    refused = {} if done is None else done.refused
+    return Gardened(
+        project=night.project,
+        run=run if done is not None and done.made else None,
+        started_at=night.now,
+        seconds=seconds,
+        state="planned" if done is None else _worst(reports),
+        phases=reports,
+        resumed=resumed,
+        changes=tuple(_shown(each) for each in found.proposals[:SHOWN_CHANGES]),
+        refused=tuple(
+            RefusedChange(id=each.id, text=each.text, why=refused[each.id])
+            for each in found.proposals
+            if each.id in refused
+        ),
+        file=None if file is None else str(file),
+    )
+
+
+def _report(phase: Phase, found: _Planned, done: Applied | None) -> PhaseReport:
+    outcome = found.outcomes.get(phase, Outcome())
+    kept = sum(each.phase == phase for each in found.proposals)
+    dropped = found.dropped.get(phase, 0)
+    counted = {
+        name: 0 if done is None else by_phase(found.proposals, ids).get(phase, 0)
+        for name, ids in (
+            ("applied", done.made if done else ()),
+            ("refused", done.refused if done else ()),
+            ("standing", done.standing if done else ()),
+        )
+    }
+    left = kept - sum(counted.values())
+    return PhaseReport(
+        phase=phase,
+        state="partial" if done is not None and left and outcome.state == "completed" else outcome.state,
+        proposals=kept + dropped,
+        dropped=dropped,
+        left=left,
+        counts=outcome.counts,
+        notes=outcome.notes,
+        usage=outcome.usage,
+        seconds=found.seconds.get(phase, 0.0),
+        **counted,
+    )
+
+
+def _worst(reports: Sequence[PhaseReport]) -> NightState:
+    states = {report.state for report in reports}
+    return "failed" if "failed" in states else "partial" if "partial" in states else "completed"
+
+
+def _shown(proposal: Proposal) -> ProposedChange:
+    return ProposedChange(
+        id=proposal.id,
+        phase=proposal.phase,
+        action=proposal.action,
+        target=proposal.target,
+        text=proposal.text,
+        reason=proposal.reason,
+        score=proposal.score,
+    )

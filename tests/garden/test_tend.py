@@ -1,0 +1,246 @@
+"""A night: what is planned is what is made, once, in batches, and only where nothing changed since."""
+
+import threading
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from hydramem.core.config import Config
+from hydramem.core.errors import InvalidInputError, ModelUnavailableError
+from hydramem.core.types import Chunk, Phase
+from hydramem.garden.apply import Hands
+from hydramem.garden.expect import expected
+from hydramem.garden.ground import Budget, Ground, Outcome
+from hydramem.garden.plan import read_plan
+from hydramem.garden.proposal import Proposal
+from hydramem.garden.tend import UNFINISHED, Night, apply_file, plan, tend
+from hydramem.storage.in_memory.graph import InMemoryGraph
+from hydramem.storage.images import TABLES
+from hydramem.storage.store import Removal, Write
+from tests.storage.rows import at, chunk, entity, mention, relation, write
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+ADA, BOB, LEADS = entity("e1"), entity("e2", "Bob"), relation()
+CHUNKS = tuple(chunk(f"c{number:02}", f"Note {number}.") for number in range(40))
+
+
+@pytest.fixture
+def graph() -> InMemoryGraph:
+    graph = InMemoryGraph()
+    mentions = tuple(mention(row.id) for row in CHUNKS)
+    graph.write(write(entities=(ADA, BOB), relations=(LEADS,), chunks=CHUNKS, mentions=mentions))
+    return graph
+
+
+def quieter(row: Chunk) -> Proposal:
+    """Propose that a memory counts less."""
+    return Proposal(
+        project="p",
+        phase="reuse",
+        action="change",
+        target=row.id,
+        text=f"{row.text} counts less",
+        reason="Nobody asked for it.",
+        score=0.5,
+        write=Write(changes=(), chunks=(replace(row, importance=0.1),)),
+        expects=expected(row),
+    )
+
+
+def archive(score: float = 0.9) -> Proposal:
+    gone = replace(LEADS, state="archived")
+    return Proposal(
+        project="p",
+        phase="prune",
+        action="archive",
+        target=LEADS.id,
+        text="Ada leads Bob",
+        reason="Nothing supports it.",
+        score=score,
+        write=Write(changes=(), relations=(gone,)),
+        expects=expected(LEADS, ADA),
+    )
+
+
+def night(graph: InMemoryGraph, folder: Path | None = None, **steps: Outcome | Exception) -> Night:
+    def step(given: Outcome | Exception):
+        def run(ground: Ground) -> Outcome:
+            if isinstance(given, Exception):
+                raise given
+            return given
+
+        return run
+
+    def ground(phase: Phase) -> Ground:
+        return Ground(
+            project="p",
+            graph=graph,
+            vectors=None,  # type: ignore[arg-type]  # no phase of these tests looks
+            snapshot=None,  # type: ignore[arg-type]
+            embed=lambda texts: None,  # type: ignore[arg-type, return-value]
+            generator=lambda role: None,
+            judge=None,  # type: ignore[arg-type]
+            settings=Config(),
+            now=NOW,
+            folder=folder or Path(),
+            budget=Budget(seconds=1, calls=1, tokens=1),
+        )
+
+    return Night(
+        project="p",
+        phases=("reuse", "prune", "infer", "maintain"),
+        steps={name: step(given) for name, given in steps.items()},  # type: ignore[misc]
+        ground=ground,
+        hands=Hands(graph=graph, commit=lambda rows: graph.write(rows), one_writer=threading.RLock()),
+        folder=folder,
+        now=NOW,
+    )
+
+
+def state(graph: InMemoryGraph) -> dict[str, list[object]]:
+    return {name: [row for batch in graph.scan(table) for row in batch] for name, table in TABLES.items()}
+
+
+REUSE = Outcome(proposals=tuple(map(quieter, CHUNKS)), counts={"looked at": 40})
+
+
+def test_a_plan_changes_nothing_and_applying_it_makes_exactly_that(
+    graph: InMemoryGraph, tmp_path: Path
+) -> None:
+    before, file = state(graph), tmp_path / "plan.jsonl"
+    planned = plan(night(graph, reuse=REUSE, prune=Outcome(proposals=(archive(),))), out=file)
+    assert state(graph) == before and planned.state == "planned" and planned.run is None
+    assert len(planned.changes) == 41 and planned.changes[-1].text == "Ada leads Bob"
+    done = apply_file(night(graph), file)
+    assert (done.state, sum(each.applied for each in done.phases)) == ("completed", 41)
+    assert {row.importance for row in graph.chunks([row.id for row in CHUNKS])} == {0.1}
+    assert graph.relations(["e1"])[0].state == "archived"
+    changes = graph.changes(run=done.run)
+    assert len(changes) == 41 and {change.operation for change in changes} == {"garden"}
+    assert {change.reason for change in changes} == {"Nobody asked for it.", "Nothing supports it."}
+    assert all(change.before and change.after for change in changes)
+    again = apply_file(night(graph), file)
+    assert sum(each.standing for each in again.phases) == 41 and again.run is None
+    assert len(graph.changes(run=done.run)) == 41
+
+
+def test_what_changed_since_the_plan_is_refused(graph: InMemoryGraph, tmp_path: Path) -> None:
+    file = tmp_path / "plan.jsonl"
+    plan(night(graph, reuse=REUSE, prune=Outcome(proposals=(archive(),))), out=file)
+    told = replace(CHUNKS[3], summary="written since")
+    graph.write(write(chunks=(told,), entities=(replace(ADA, description="new"),)))
+    done = apply_file(night(graph), file)
+    assert [each.text for each in done.refused] == ["Note 3. counts less", "Ada leads Bob"]
+    assert "changed since" in done.refused[0].why
+    assert graph.chunks([told.id]) == (told,)
+    for report in done.phases:
+        parts = (report.applied, report.refused, report.standing, report.dropped, report.left)
+        assert report.proposals == sum(parts)
+
+
+def test_counting_again_what_is_mentioned_is_no_change(graph: InMemoryGraph) -> None:
+    given = night(graph, prune=Outcome(proposals=(archive(),)))
+    graph.write(write(entities=(replace(ADA, mention_count=9, last_seen=at(3)),)))
+    assert tend(given).phases[0].applied == 1
+
+
+def test_a_later_phase_leaves_alone_what_an_earlier_one_touches(graph: InMemoryGraph) -> None:
+    both = replace(archive(), phase="infer", action="judge")
+    done = tend(night(graph, infer=Outcome(proposals=(both,)), prune=Outcome(proposals=(archive(),))))
+    assert [(each.phase, each.applied, each.dropped) for each in done.phases] == [
+        ("infer", 1, 0),
+        ("prune", 0, 1),
+    ]
+
+
+def test_a_phase_that_fails_is_told_and_costs_the_others_nothing(graph: InMemoryGraph) -> None:
+    failed = ModelUnavailableError("ollama: no answer")
+    done = tend(night(graph, infer=failed, prune=Outcome(proposals=(archive(),), state="partial")))
+    assert [(each.phase, each.state) for each in done.phases] == [("infer", "failed"), ("prune", "partial")]
+    assert done.phases[0].notes == ("ollama: no answer",) and done.state == "failed"
+
+
+def test_an_interrupted_night_is_finished_by_the_next(graph: InMemoryGraph, tmp_path: Path) -> None:
+    given = night(graph, tmp_path, reuse=REUSE)
+    stopping = iter([False, True])
+    cut = replace(given, hands=replace(given.hands, stopping=lambda: next(stopping)))
+    first = tend(cut)
+    assert first.state == "partial" and 0 < first.phases[0].applied < 40
+    assert first.phases[0].left == 40 - first.phases[0].applied
+    assert (tmp_path / UNFINISHED).exists()
+    second = tend(night(graph, tmp_path, reuse=Outcome()))
+    assert second.resumed == first.phases[0].left
+    assert not (tmp_path / UNFINISHED).exists()
+    assert len(graph.changes(run=first.run)) == 40
+
+
+def test_removed_rows_are_in_the_history(graph: InMemoryGraph) -> None:
+    gone = Proposal(
+        project="p",
+        phase="prune",
+        action="remove",
+        target=CHUNKS[0].id,
+        text="Note 0.",
+        reason="Kept long enough.",
+        write=Write(changes=(), removed=Removal(chunks=(CHUNKS[0].id,))),
+        expects=expected(CHUNKS[0]),
+    )
+    done = tend(night(graph, prune=Outcome(proposals=(gone,))))
+    assert graph.chunks([CHUNKS[0].id]) == () and graph.mentions([CHUNKS[0].id]) == ()
+    [change] = graph.changes(run=done.run)
+    assert change.target == CHUNKS[0].id and change.before and change.after is None
+
+
+def test_writers_get_their_turn(graph: InMemoryGraph) -> None:
+    given = night(graph, reuse=REUSE)
+
+    def slow(rows: Write) -> None:
+        time.sleep(0.03)
+        graph.write(rows)
+
+    hands = replace(given.hands, commit=slow)
+    waited: list[float] = []
+
+    def writer() -> None:
+        for _ in range(5):
+            started = time.perf_counter()
+            with hands.one_writer:
+                waited.append(time.perf_counter() - started)
+            time.sleep(0.005)
+
+    other = threading.Thread(target=writer)
+    other.start()
+    tend(replace(given, hands=hands))
+    other.join()
+    assert max(waited) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda lines: [], "is no plan"),
+        (lambda lines: lines[:-1], "cut short"),
+        (lambda lines: [lines[0], lines[1].replace('"importance": 0.1', '"importance": 0.9')], "was changed"),
+        (lambda lines: [lines[0].replace('"p"', '"q"'), lines[1]], "project"),
+        (lambda lines: [lines[0].replace('"version": 1', '"version": 9'), lines[1]], "another version"),
+        (lambda lines: [lines[0], lines[1][:40]], "line 2"),
+        (lambda lines: [lines[0], lines[1].replace('"Chunk"', '"Chunks"', 1)], "line 2"),
+    ],
+)
+def test_a_plan_that_was_changed_is_refused(graph: InMemoryGraph, tmp_path: Path, change, told: str) -> None:
+    file, before = tmp_path / "plan.jsonl", state(graph)
+    plan(night(graph, reuse=Outcome(proposals=(quieter(CHUNKS[0]),))), out=file)
+    file.write_text("".join(f"{line}\n" for line in change(file.read_text().splitlines())))
+    with pytest.raises(InvalidInputError, match=told):
+        apply_file(night(graph), file)
+    assert state(graph) == before
+
+
+def test_a_plan_reads_back_as_it_was(graph: InMemoryGraph, tmp_path: Path) -> None:
+    file = tmp_path / "plan.jsonl"
+    proposals = (*map(quieter, CHUNKS[:3]), archive())
+    plan(night(graph, reuse=Outcome(proposals=proposals)), out=file)
+    assert {each.id for each in read_plan(file, project="p").proposals} == {each.id for each in proposals}
