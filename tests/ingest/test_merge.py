@@ -26,6 +26,7 @@ from hydramem.ingest.weave import decided
 from hydramem.storage.changes import in_one_run, record
 from hydramem.storage.schema import ENTITY, MENTIONS, RELATES
 from hydramem.storage.store import Write
+from hydramem.storage.undo.undo import undo
 from tests.ingest.conftest import PROJECT, Kit
 from tests.storage.rows import at, chunk
 
@@ -366,7 +367,7 @@ def draw_relations(draw: st.DrawFn, names: list[str], chunks: list[str]) -> Iter
 
 @settings(max_examples=60, deadline=None)
 @given(graphs(), st.data())
-def test_merge_and_split_is_nothing(
+def test_merge_and_split_is_nothing_and_so_is_undo(
     graph: tuple[list[Chunk], list[Entity], list[Mention], list[Relation]], data: st.DataObject
 ) -> None:
     kit = Kit()
@@ -378,11 +379,17 @@ def test_merge_and_split_is_nothing(
     rest = [row.id for row in found if row != keep]
     others = data.draw(st.lists(st.sampled_from(rest), min_size=1, unique=True))
     done = unite(kit, keep.id, *others)
+    after = rows(kit)
     assert kit.counted_right()
     assert len(entities(kit)) == len(found) - len(others)
     assert not set(others) & {
         end for batch in kit.graph.scan(RELATES) for row in batch for end in (row.subject, row.object)
     }
     assert divide(kit, str(done.run)).left == ()
+    assert rows(kit) == before
+    assert kit.vectors.entity_hashes() == names
+    again = unite(kit, keep.id, *others)
+    assert rows(kit) == after
+    assert undo(str(again.run), graph=kit.graph, mirror=kit.mirror).left == ()
     assert rows(kit) == before
     assert kit.vectors.entity_hashes() == names
