@@ -7,7 +7,8 @@ they are when it is written, with history. Doing it again changes nothing.
 
 import logging
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -17,7 +18,7 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ModelError
 from hydramem.core.time import now
 from hydramem.core.types import Change, Chunk, ChunkKind, Link, Usage
-from hydramem.graph.snapshot import MENTION, Snapshot
+from hydramem.graph.snapshot import LINK, MENTION, Snapshot
 from hydramem.graph.view import Nodes
 from hydramem.ingest import link_reply
 from hydramem.ingest.background import background, nearness
@@ -114,14 +115,15 @@ def link_memories(
         if row.state == "active" and row.kind in MEMORIES and row.project == target.project
     }
     around = _around(tuple(rows.values()), target, vectors, snapshot, settings)
-    paired = _paired(target.graph.links(list(rows)))
+    # The arrays know who is linked to whom; reading links of many memories from the store takes far longer.
+    paired = {frozenset((id, other)) for id in rows for other in _linked(id, snapshot)}
     found = {
         id: _decided(
             row, [one for one in around[id] if frozenset((id, one.chunk.id)) not in paired], generator
         )
         for id, row in rows.items()
     }
-    done = _applied(tuple(found.values()), target, settings)
+    done = _applied(tuple(found.values()), target, snapshot, settings)
     return tuple(done.get(id, Linked(id=id)) for id in ids)
 
 
@@ -229,11 +231,25 @@ def _mentioned(node: int, snapshot: Snapshot) -> Nodes:
 # What is written ----------------------------------------------------------------------------------
 
 
-def _paired(links: Iterable[Link]) -> set[frozenset[str]]:
-    return {frozenset((link.source, link.target)) for link in links}
+def _linked(id: str, snapshot: Snapshot) -> list[str]:
+    """Return what a memory is linked to, by links of any state, once for each link."""
+    node = snapshot.node(id)
+    if node is None:
+        return []
+    out = snapshot.adjacency.expand(np.array([node]))
+    links = snapshot.edges.kind[out.halves >> 1] == LINK
+    return [snapshot.nodes.ids[other] for other in out.neighbors[links].tolist()]
 
 
-def _applied(found: Sequence[_Found], target: Target, settings: MemoryConfig) -> dict[str, Linked]:
+def _crowded(asked: Sequence[Link], snapshot: Snapshot, most: int) -> list[str]:
+    """Return the memories that might have more links than allowed with those that are asked for."""
+    more = Counter(end for link in asked for end in (link.source, link.target))
+    return sorted(end for end, count in more.items() if count + len(_linked(end, snapshot)) > most)
+
+
+def _applied(
+    found: Sequence[_Found], target: Target, snapshot: Snapshot, settings: MemoryConfig
+) -> dict[str, Linked]:
     """Write what is to be done, to the rows as they are now; what changed since it was read is left alone."""
     read = {one.chunk.id: one.chunk for each in found for one in each.neighbours}
     read |= {each.new.id: each.new for each in found}
@@ -244,9 +260,9 @@ def _applied(found: Sequence[_Found], target: Target, settings: MemoryConfig) ->
             for row in target.graph.chunks(sorted(read))
             if row.state == "active" and row.text == read[row.id].text
         }
-        stored = target.graph.links(sorted(rows)) if any(each.links for each in found) else ()
-        asked = _asked(found, rows, _paired(stored), target.project, at)
-        held = [link for link in stored if link.state == "active"]
+        asked = _asked(found, rows, target.project, at)
+        crowded = _crowded(asked, snapshot, settings.most_links)
+        held = [link for link in target.graph.links(crowded) if link.state == "active"] if crowded else []
         fresh, weak = bounded(held, asked, settings.most_links)
         refined = _refined(found, rows)
         changes = _changes(fresh, weak, refined, rows, target.project, at)
@@ -256,15 +272,10 @@ def _applied(found: Sequence[_Found], target: Target, settings: MemoryConfig) ->
     return {each.new.id: _told(each, fresh, weak, refined) for each in found}
 
 
-def _asked(
-    found: Sequence[_Found],
-    rows: Mapping[str, Chunk],
-    paired: set[frozenset[str]],
-    project: str,
-    at: datetime,
-) -> list[Link]:
+def _asked(found: Sequence[_Found], rows: Mapping[str, Chunk], project: str, at: datetime) -> list[Link]:
     """Return the links to add: between memories that are still there, each pair once."""
     links: list[Link] = []
+    paired = set[frozenset[str]]()
     for each in found:
         for proposal in each.links:
             pair = frozenset((each.new.id, proposal.target))

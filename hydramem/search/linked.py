@@ -4,13 +4,14 @@ A linked memory may share no word with the question. It is weighed among the dir
 hits are cut to their number: added behind them it would never be seen.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
 from hydramem.core.results.recalled import LinkedChunk, LinkView
 from hydramem.core.types import Chunk, Link, State
+from hydramem.graph.adjacency import Rows
 from hydramem.graph.snapshot import LINK, Snapshot
 from hydramem.search.fuse import Fused, ranked
 from hydramem.search.stitch import surroundings
@@ -20,6 +21,7 @@ from hydramem.storage.store import ChunkFilter, GraphStore, holds
 # The best candidates lend score; of one memory so many links are shown, each with the beginning of the other.
 _LENDING = 20
 _SHOWN = 5
+_SPARE = 3
 _TEXT = 200
 
 
@@ -38,7 +40,7 @@ class Lent:
 def along_links(
     found: Sequence[Fused], snapshots: Sequence[Snapshot], where: ChunkFilter, weight: float
 ) -> Lent:
-    """Lend what the best candidates are linked to a share of their score; of several links the most.
+    """Raise what the best candidates are linked to to a share of their score; of several links the most.
 
     Args:
         found: Candidates, best first.
@@ -55,8 +57,11 @@ def along_links(
     if not gains:
         return Lent(found=tuple(found))
     parts = {one.id: one.parts for one in found}
+    own = {one.id: one.score for one in found}
+    # What is found by itself needs no lending: a match that is linked to another is no better for it.
     for id, gain in gains.items():
-        parts[id] = {**parts.get(id, {}), "links": gain}
+        if gain > own.get(id, 0.0):
+            parts[id] = {**parts.get(id, {}), "links": gain - own.get(id, 0.0)}
     order = ranked(parts)
     led = {one.id for one in order if one.parts.get("links", 0.0) >= one.score / 2}
     return Lent(found=order, ways={id: way for id, way in ways.items() if id in led})
@@ -68,19 +73,13 @@ def _lent(
     known = [(node, one) for one in best if (node := snapshot.node(one.id)) is not None]
     if not known:
         return []
-    out = snapshot.adjacency.expand(np.array([node for node, _ in known], dtype=np.int32))
-    rows = out.halves >> 1
-    links = np.flatnonzero(snapshot.edges.kind[rows] == LINK)
-    if not len(links):
-        return []
-    edges = snapshot.edge_mask(at=where.at, known_at=where.known_at, states=where.states)
-    nodes = snapshot.node_mask(states=where.states)
     lent = []
-    for place in links[edges[rows[links]] & nodes[out.neighbors[links]]].tolist():
-        lender = known[int(out.origins[place])][1]
-        strength = min(max(float(snapshot.edges.weight[rows[place]]), 0.0), 1.0)
-        way = Way(steps=(snapshot.step(int(out.halves[place])),), chunks=(lender.id,))
-        lent.append((snapshot.nodes.ids[out.neighbors[place]], weight * strength * lender.score, way))
+    for origin, row, half in zip(*_links_at([node for node, _ in known], snapshot, where), strict=True):
+        lender, step = known[int(origin)][1], snapshot.step(int(half))
+        strength = min(max(float(snapshot.edges.weight[row]), 0.0), 1.0)
+        other = snapshot.edges.source[row] if half & 1 else snapshot.edges.target[row]
+        way = Way(steps=(step,), chunks=(lender.id,))
+        lent.append((snapshot.nodes.ids[int(other)], weight * strength * lender.score, way))
     return lent
 
 
@@ -90,6 +89,7 @@ def links_of(
     where: ChunkFilter,
     graph: GraphStore,
     ends: tuple[State, ...] | None = None,
+    among: Collection[str] | None = None,
 ) -> Mapping[str, tuple[LinkView, ...]]:
     """Return the links of some memories by id, the strongest first, with what is at their other ends.
 
@@ -98,12 +98,14 @@ def links_of(
         where: What the other ends must pass, but for what chooses a hit.
         graph: Where links are read, all in one call, and their other ends in another.
         ends: States that the other ends may be in; those of `where` where not given.
+        among: Ids of the links that count; None for all.
     """
     ids = [chunk.id for chunk in chunks]
     links = [
         link
         for link in (graph.links(ids) if ids else ())
         if link.state in where.states and holds(link.times, where.at, where.known_at)
+        if among is None or link.id in among
     ]
     if not links:
         return {}
@@ -128,16 +130,34 @@ def with_links(chunk: Chunk, graph: GraphStore) -> LinkedChunk:
     return LinkedChunk(**row, links=found.get(chunk.id, ()))
 
 
-def linked_among(ids: Sequence[str], snapshots: Sequence[Snapshot]) -> frozenset[str]:
-    """Return those of some chunks that have a link of any state, as the arrays know it."""
-    found = set[str]()
+def strongest(
+    ids: Sequence[str], snapshots: Sequence[Snapshot], where: ChunkFilter
+) -> Mapping[str, tuple[str, ...]]:
+    """Return the strongest links of some chunks, by the id of the chunk, as the arrays know them.
+
+    A few more than are shown, since the arrays do not know all that keeps a memory from being shown.
+    """
+    found: dict[str, tuple[str, ...]] = {}
     for snapshot in snapshots:
         known = [(id, node) for id in ids if (node := snapshot.node(id)) is not None]
-        if known:
-            out = snapshot.adjacency.expand(np.array([node for _, node in known], dtype=np.int32))
-            linked = out.origins[snapshot.edges.kind[out.halves >> 1] == LINK]
-            found.update(known[place][0] for place in np.unique(linked).tolist())
-    return frozenset(found)
+        origins, rows, _ = _links_at([node for _, node in known], snapshot, where)
+        order = np.lexsort((rows, -snapshot.edges.weight[rows], origins))
+        for place in np.unique(origins).tolist():
+            best = rows[order[origins[order] == place][: _SHOWN + _SPARE]]
+            found[known[place][0]] = tuple(snapshot.edges.ids[row].decode() for row in best.tolist())
+    return found
+
+
+def _links_at(nodes: Sequence[int], snapshot: Snapshot, where: ChunkFilter) -> tuple[Rows, Rows, Rows]:
+    """Return the links that leave some nodes and may be followed: whose, the edge's row, the half-edge."""
+    out = snapshot.adjacency.expand(np.array(nodes, dtype=np.int32))
+    rows = out.halves >> 1
+    links = np.flatnonzero(snapshot.edges.kind[rows] == LINK)
+    if len(links):
+        edges = snapshot.edge_mask(at=where.at, known_at=where.known_at, states=where.states)
+        ends = snapshot.node_mask(states=where.states)
+        links = links[edges[rows[links]] & ends[out.neighbors[links]]]
+    return out.origins[links], rows[links].astype(np.int64), out.halves[links].astype(np.int64)
 
 
 def _view(link: Link, id: str, held: Mapping[str, Chunk]) -> LinkView | None:

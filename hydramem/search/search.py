@@ -15,7 +15,7 @@ from hydramem.search.dates import Dated, dates_in
 from hydramem.search.explain import explanation
 from hydramem.search.fuse import Arm, Fused, blended, fuse
 from hydramem.search.lexical import text_arm
-from hydramem.search.linked import along_links, linked_among, links_of
+from hydramem.search.linked import along_links, links_of, strongest
 from hydramem.search.pack import Candidate, distinct, pack, within
 from hydramem.search.plan import NEAREST, Plan, by_meaning, check_query, plan
 from hydramem.search.rerank import Reranker, reordered
@@ -240,5 +240,6 @@ def _links(
 ) -> Mapping[str, tuple[LinkView, ...]]:
     """Read the links of the winners; where the arrays know of none, nothing is read."""
     ids = [one.chunk.id for one in candidates]
-    linked = linked_among(ids, [each.snapshot for each in plans])
-    return links_of([one.chunk for one in candidates if one.chunk.id in linked], where=where, graph=graph)
+    best = strongest(ids, [each.snapshot for each in plans], where)
+    linked = [one.chunk for one in candidates if one.chunk.id in best]
+    return links_of(linked, where=where, graph=graph, among={id for each in best.values() for id in each})
