@@ -100,7 +100,7 @@ def test_options_of_every_command_stand_before_or_after_it(shell, tmp_path):
 def test_lists_are_tables_of_tabs_in_a_pipe(shell):
     shell.ok("remember", "First line.\nSecond\tline.")
     header, row = shell.ok("memories").splitlines()
-    assert header.split("\t") == ["id", "kind", "layer", "source", "text"]
+    assert header.split("\t") == ["id", "kind", "layer", "happened_at", "source", "text"]
     assert row.split("\t")[-1] == "First line. Second line."
 
 
@@ -305,7 +305,8 @@ def test_relate_history_conflicts_unrelate(shell):
     assert "her card" in told
     assert "superseded by" in told
     for minutes in (5, 8):
-        shell.ok("remember", f"The Atlas export takes {minutes} minutes.")
+        # Of one scope, the later would end the one before.
+        shell.ok("remember", f"The Atlas export takes {minutes} minutes.", "--scope", f"/{minutes}")
     assert "takes 5 minutes" in shell.ok("conflicts")
     assert "before it begins" in shell.wrong("unrelate", "Ada", "works_for", "Beta", "--ended", "2020")
     assert shell.json("unrelate", "Ada", "works_for", "Beta")[0]["state"] == "archived"

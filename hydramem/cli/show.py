@@ -30,7 +30,7 @@ _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(co
 
 # Columns of a list; any other dataclass shows every field.
 _COLUMNS: Mapping[type[Any], tuple[str, ...]] = {
-    Chunk: ("id", "kind", "layer", "source", "text"),
+    Chunk: ("id", "kind", "layer", "happened_at", "source", "text"),
     Entity: ("name", "type", "mention_count", "aliases", "id"),
     ReachedChunk: ("id", "kind", "score", "distance", "source", "text", "via"),
     Conflict: ("score", "kind", "older", "newer", "explanation", "judged_by"),
@@ -305,10 +305,12 @@ def _table(rows: Sequence[Any], out: "Console") -> None:
     from rich.text import Text
 
     table = Table(box=None, header_style="bold")
-    for name in _columns(rows[0]):
+    # A person has no use for a column of nothing; a pipe has, for its columns stay where they are.
+    names = [name for name in _columns(rows[0]) if any(plain(getattr(row, name)) for row in rows)]
+    for name in names:
         table.add_column(name.replace("_", " "), overflow="fold", max_width=60)
     for row in rows:
-        table.add_row(*(Text(shortened(plain(getattr(row, name)))) for name in _columns(row)))
+        table.add_row(*(Text(shortened(plain(getattr(row, name)))) for name in names))
     out.print(table, soft_wrap=False)
 
 
