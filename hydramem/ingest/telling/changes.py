@@ -65,7 +65,7 @@ def result_of(old: Statement) -> Statement:
     attribute = "is"
     if subject <= SPEAKERS:
         attribute = "use" if class_of(target) else "live"
-    role = "at" if target.kind == "thing" and attribute != "use" else ""
+    role = "in" if target.kind == "thing" and attribute != "use" else ""
     kept = tuple(p for p in old.phrases if p is not target and p is not thing)
     return replace(
         old,
@@ -88,7 +88,7 @@ def target_of(new: Statement) -> Phrase | None:
         case _:
             kinds = ("thing", "date", "clock", "number")
     fitting = [phrase for phrase in new.phrases if phrase.kind in kinds]
-    for roles in (("to", "until"), ("at", "after"), ("", "by")):
+    for roles in (("to", "until"), ("at", "in", "after"), ("", "by")):
         aimed = [p for p in fitting if p.role in roles and (p.role not in ("", "by") or p.kind != "thing")]
         if aimed:
             return aimed[-1]
@@ -106,8 +106,8 @@ def _before(
 ) -> tuple[Phrase | None, bool]:
     """Return what the target takes the place of, and whether that is sure."""
     bare, spoken = theme - SPEAKERS, old.subject - SPEAKERS
-    if not bare:
-        return _of_speaker(theme, target, old)
+    if not bare or (new.person and not objected):
+        return _of_somebody(theme, target, new, old)
     if bare == spoken:
         return _place_of(target, old.phrases, old), True
     others = old.phrases
@@ -120,7 +120,9 @@ def _before(
     return None, False
 
 
-def _of_speaker(theme: frozenset[str], target: Phrase, old: Statement) -> tuple[Phrase | None, bool]:
+def _of_somebody(
+    theme: frozenset[str], target: Phrase, new: Statement, old: Statement
+) -> tuple[Phrase | None, bool]:
     """Of "we switched to MySQL": what we used, where both are of a kind; of "I moved": where I lived."""
     if theme != old.subject:
         return None, False
@@ -129,9 +131,10 @@ def _of_speaker(theme: frozenset[str], target: Phrase, old: Statement) -> tuple[
     alike = [phrase for phrase in fitting if kind and class_of(phrase) == kind]
     if alike and old.attribute not in words.HAS_MANY:
         return alike[0], True
-    if old.attribute in _LOCATED and not kind:
-        return next((phrase for phrase in fitting if phrase.role == "at"), None), True
-    if old.attribute == "use" and target.named and not kind:
+    if new.change == "move" and old.attribute in _LOCATED and not kind:
+        placed = (phrase for phrase in fitting if phrase.role == "in" and _gives_way(phrase, target, old))
+        return next(placed, None), True
+    if new.change == "switch" and old.attribute == "use" and target.named and not kind:
         return next((p for p in fitting if not p.role and p.named and not class_of(p)), None), False
     return None, False
 
@@ -149,6 +152,8 @@ def _gives_way(phrase: Phrase, target: Phrase, old: Statement) -> bool:
         return phrase.unit == target.unit
     if phrase.kind != "thing":
         return True
+    if (phrase.named and not target.named) or target.article in words.INDEFINITES:
+        return False
     classes = {class_of(phrase), class_of(target)} - {""}
     placed = phrase.role in ("", *PLACES, "for", "to")
     return len(classes) < 2 and placed and old.attribute not in words.HAS_MANY

@@ -194,7 +194,8 @@ def _given_up(phrases: Sequence[Phrase], verb: Verb) -> frozenset[str]:
 def _rewritten(statement: Statement) -> Statement:
     """Bring ways to say one thing into one form."""
     if statement.attribute == "name":
-        return replace(statement, attribute="is", definite=True)
+        named = tuple(replace(phrase, named=True) for phrase in statement.phrases)
+        return replace(statement, attribute="is", definite=True, phrases=named)
     if statement.attribute == "use" and not statement.past:
         return _used_as(statement)
     if statement.attribute == "is" and statement.phrases and not statement.past:
@@ -222,7 +223,7 @@ def _turned(statement: Statement) -> Statement:
         return statement
     of = [phrase for phrase in others if phrase.role in ("of", "from", "~", "for") and phrase.kind == "thing"]
     attribute = not words.ATTRIBUTES.isdisjoint(role.forms)
-    certain = role.article in words.DEFINITES and attribute
+    certain = role.article in words.DEFINITES and (attribute or bool(of))
     if not (role.owned or certain or (attribute and of and not role.article)):
         return statement
     said = frozenset(form for phrase in (role, *of) for form in phrase.forms)

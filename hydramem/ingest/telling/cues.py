@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 from hydramem.ingest.telling import words
 from hydramem.ingest.telling.tokens import Token
+from hydramem.ingest.telling.verbs import has_verb
 
+_MOST_AFTER_NOT = 4
 _PLAIN_FUTURE = frozenset({"be", "start", "leave", "arrive", "open", "close", "end", "now"})
 
 
@@ -35,7 +37,7 @@ class Cues:
     def take_all(self) -> None:
         """Take out every cue."""
         self.unsure = self._is_unsure()
-        self._take_place()
+        self._reword()
         self._take_contrast()
         first = self.rest[0].form if self.rest else ""
         self.ended = self._take(words.ENDED)
@@ -62,11 +64,11 @@ class Cues:
             form == "will" and forms[place + 1] not in _PLAIN_FUTURE for place, form in enumerate(forms[:-1])
         )
 
-    def _take_place(self) -> None:
-        """Read "takes place" as "happens"."""
-        for phrase in words.HAPPENING:
+    def _reword(self) -> None:
+        """Read "takes place" as "happens", and other phrases that are one verb."""
+        for phrase, form in words.REWORDED:
             if (place := _find(self.rest, phrase)) is not None:
-                self.rest[place : place + len(phrase)] = [Token(form="happens", text="happens")]
+                self.rest[place : place + len(phrase)] = [Token(form=form, text=form)]
 
     def _take(self, phrases: Sequence[tuple[str, ...]]) -> bool:
         """Take out each of some phrases; say whether there was one."""
@@ -89,6 +91,7 @@ class Cues:
 
     def _take_contrast(self) -> None:
         """Read "nicht montags, sondern donnerstags" as Thursday in the place of Monday."""
+        self._take_not()
         forms = [token.form for token in self.rest]
         joint = next((place for place, form in enumerate(forms) if form in ("sondern", "sino")), None)
         no = next((place for place in range(joint or 0) if forms[place] in words.NEGATIONS), None)
@@ -99,6 +102,17 @@ class Cues:
         self.replaced.update(form for form in given if form not in small)
         self.rest = [*self.rest[:no], *self.rest[joint + 1 :]]
         self.now = True
+
+    def _take_not(self) -> None:
+        """Read "pytest, not unittest" as pytest in the place of unittest."""
+        for place in range(2, len(self.rest) - 1):
+            if self.rest[place].form != "not" or len(self.rest) - place > _MOST_AFTER_NOT:
+                continue
+            if has_verb(self.rest[place - 1 : place]) or not has_verb(self.rest[:place]):
+                continue
+            self.replaced.update(token.form for token in self.rest[place + 1 :])
+            del self.rest[place:]
+            return
 
     def _take_replaced(self) -> None:
         """Take out "instead of PostgreSQL"."""

@@ -20,6 +20,8 @@ def filled(new: Statement, old: Statement) -> Met | None:
     """
     lost, added = differing(new, old)
     if not lost and not added:
+        if new.replaced - old.replaced:
+            return MORE
         # What was done once may have been done again.
         return None if new.past or new.attribute != old.attribute else SAME
     if not lost:
@@ -32,7 +34,8 @@ def filled(new: Statement, old: Statement) -> Met | None:
     if not pairs:
         return None
     before, after = pairs[0]
-    if new.attribute in words.LASTING and new.past and old.past:
+    permanent = not new.now and not new.subject.isdisjoint(words.PERMANENT)
+    if permanent or (new.attribute in words.LASTING and new.past and old.past):
         return Met(kind="against", reason=f"That happened once: {before.text} or {after.text}.")
     if new.past or old.past:
         return None
@@ -54,7 +57,7 @@ def _paired(
     pairs: list[tuple[Phrase, Phrase]] = []
     free = list(added)
     for before in lost:
-        after = next((phrase for phrase in free if _comparable(before, phrase)), None)
+        after = next((phrase for phrase in free if _comparable(before, phrase, new.attribute)), None)
         if after is not None:
             free.remove(after)
             pairs.append((before, after))
@@ -66,12 +69,13 @@ def _paired(
     return [] if len(pairs) > 1 and any(before.kind == "thing" for before in paired) else pairs
 
 
-def _comparable(before: Phrase, after: Phrase) -> bool:
+def _comparable(before: Phrase, after: Phrase, attribute: str) -> bool:
     if before.kind != after.kind or before.since != after.since:
         return False
     if before.kind == "number":
         return before.unit == after.unit
-    placed = before.role in PLACES and after.role in PLACES
+    # A thing is in, at or under something; but who works in Berlin may work at Siemens.
+    placed = attribute == "is" and {before.role, after.role} <= set(PLACES[:-1])
     return before.kind != "thing" or before.role == after.role or placed
 
 
@@ -79,7 +83,7 @@ def _exclusive(new: Statement, old: Statement, before: Phrase, after: Phrase, *,
     """Say whether the attribute leaves room for one of two phrases only."""
     match before.kind:
         case "number":
-            return new.attribute not in words.HAS_MANY or new.attribute == "have"
+            return new.attribute not in words.HAS_MANY or new.attribute == "have" or new.now
         case "date" | "clock":
             return _one_time(new, after)
         case _:
@@ -106,6 +110,8 @@ def _one_thing(new: Statement, old: Statement, before: Phrase, after: Phrase, *,
         return new.now and shared and bool(before.role) and new.attribute != "have"
     if new.attribute in ("use", "prefer", "drink"):
         return (alike or (new.now and shared)) if new.attribute != "use" else (shared or (new.now and alike))
+    if new.attribute in words.CHOSEN and not before.role:
+        return new.now
     if after.article in words.INDEFINITES and not new.now:
         return False
     if new.attribute == "is" and not before.role:
@@ -120,18 +126,21 @@ def _one_value(new: Statement, old: Statement, before: Phrase, after: Phrase, *,
     heads = new.subject - new.owners
     if not heads.isdisjoint(words.SEVERAL):
         return False
-    if not heads.isdisjoint(words.ATTRIBUTES) or (alike and new.now):
+    if not heads.isdisjoint(words.FREE) or (alike and new.now):
         return True
-    if before.article or after.article or new.person:
-        return False
-    named = before.named and after.named and old.definite
-    return named or (new.now and old.definite and not before.named and not after.named)
+    named = before.named and after.named
+    if not heads.isdisjoint(words.ATTRIBUTES):
+        return named or alike
+    return named and old.definite and not (before.article or after.article or new.person)
 
 
 def _one_place(new: Statement, old: Statement, before: Phrase, after: Phrase) -> bool:
     if new.attribute not in words.PLACED:
         return False
-    alike = before.forms[:1] == after.forms[:1] or (before.named and after.named)
+    headed = before.forms[:1] == after.forms[:1]
+    named = before.named and after.named
     if new.attribute == "is":
-        return alike or old.definite or new.now
-    return after.named or alike
+        return headed or named or old.definite or new.now
+    if new.attribute in ("run", "write"):  # on several systems, in several languages
+        return headed or new.now
+    return headed or named or (new.now and after.named)

@@ -3,7 +3,7 @@
 from hydramem.ingest.telling import words
 from hydramem.ingest.telling.parts import Phrase
 
-PLACES = ("at", "under", "near", "with", "over")
+PLACES = ("in", "at", "under", "near", "over", "with")
 """Roles of phrases that say where something is."""
 
 
@@ -17,5 +17,9 @@ def class_of(phrase: Phrase) -> str:
     whole = words.CLASSES.get("-".join(phrase.forms))
     if whole is not None:
         return whole
-    # The last word says what it is: dark green is a color.
-    return next((words.CLASSES[form] for form in reversed(phrase.forms) if form in words.CLASSES), "")
+    said = [form for form in phrase.forms if not form[:1].isdigit()]
+    # The last word says what it is: dark green is a color, and light roast no theme.
+    for place, form in enumerate(reversed(said)):
+        if form in words.CLASSES:
+            return words.CLASSES[form] if place == 0 else f"{words.CLASSES[form]} {said[-1]}"
+    return ""

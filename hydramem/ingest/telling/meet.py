@@ -78,7 +78,7 @@ def _denied(new: Statement, old: Statement) -> Met | None:
     """Meet a statement and its negation: neither may say more than the other denies."""
     denying, stating = (new, old) if new.negated else (old, new)
     for phrase in denying.phrases:
-        if not phrase.since and not any(_within(phrase, other) for other in stating.phrases):
+        if not phrase.since and not any(_covers(phrase, other) for other in stating.phrases):
             return None
     if new.past or (old.past and not new.ended):
         return Met(kind="against", reason="One denies what the other says of the past.")
@@ -86,11 +86,12 @@ def _denied(new: Statement, old: Statement) -> Met | None:
     return Met(kind="after", reason=f"What was said of {new.about or old.about} {word}.")
 
 
-def _within(phrase: Phrase, other: Phrase) -> bool:
-    if phrase.kind != other.kind:
+def _covers(denied: Phrase, stated: Phrase) -> bool:
+    """Say whether to deny one phrase is to deny another: who likes no dogs likes no big dogs."""
+    if denied.kind != stated.kind:
         return False
-    mine, yours = set(phrase.forms), set(other.forms)
-    return mine == yours or (phrase.kind == "thing" and (mine < yours or yours < mine))
+    mine, yours = set(denied.forms), set(stated.forms)
+    return mine == yours or (denied.kind == "thing" and mine < yours)
 
 
 def _works_again(new: Statement, old: Statement) -> Met | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 PhraseKind = Literal["date", "clock", "number", "thing"]
-Change = Literal["", "move", "date", "number"]
+Change = Literal["", "move", "switch", "date", "number"]
 
 SPEAKERS = frozenset({"i", "we"})
 
@@ -33,8 +33,9 @@ class Phrase:
 
     @property
     def unit(self) -> tuple[str, ...]:
-        """The words of a quantity without the number."""
-        return tuple(form for form in self.forms if not form[:1].isdigit() and form[:1] not in "+-")
+        """The words of a quantity without the number, of which one and several are the same."""
+        plain = (form for form in self.forms if not form[:1].isdigit() and form[:1] not in "+-")
+        return tuple(form[:-1] if len(form) > 3 and form.endswith("s") else form for form in plain)
 
     @property
     def since(self) -> bool:

@@ -1,6 +1,7 @@
 """Tokens as phrases: split at prepositions, numbers, dates and times; and subjects as bags of words."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from hydramem.ingest.telling import words
@@ -26,7 +27,7 @@ def phrases_of(tail: Sequence[Token], *, spanish: bool = False) -> tuple[Phrase,
             role, fresh = ("" if measured and found in ("of", "~") else found), True
         else:
             if spanish and token.article == "a":
-                role, fresh = "to", True
+                role, fresh, token = "to", True, replace(token, article="")
             if fresh or _breaks(groups[-1][1], token):
                 groups.append((role, []))
             groups[-1][1].append(token)
@@ -63,7 +64,7 @@ def _phrase(role: str, group: Sequence[Token]) -> Phrase:
         named=any(token.capital or token.marks for token in group),
         article=first.article,
         owned=any(token.owner or token.form in words.OWNERS for token in group),
-        text=" ".join(token.text or token.form for token in group),
+        text=" ".join(token.text or token.form for token in group).rstrip(".,"),
     )
 
 
@@ -72,7 +73,7 @@ def bag(said: Sequence[Token]) -> frozenset[str]:
     kept = [token.form for token in said if token.form not in words.PREPOSITIONS or token.capital]
     found = frozenset(words.SPEAKER.get(form, form) for form in kept)
     # "My brother's name" and "my brother" are told apart by the verb alone.
-    return found - {"name"} if len(found) > 1 else found
+    return found - {"name", "nombre"} if len(found) > 1 else found
 
 
 def owners_of(said: Sequence[Token]) -> frozenset[str]:

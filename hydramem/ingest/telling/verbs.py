@@ -13,7 +13,12 @@ _KNOWN = frozenset((*words.VERBS, *words.PAST_VERBS, *words.CHANGES, *words.REPL
     words.AUXILIARIES | {"do", "did"}
 )
 _GERMAN = frozenset(["ist", "sind", "bin", "wurde", "wurden", "wird", "hat", "haben", "habe"])
-_CHANGE: Mapping[str, Change] = {"move": "move", "date": "date", "number": "number"}
+_CHANGE: Mapping[str, Change] = {
+    "move": "move",
+    "switch": "switch",
+    "date": "date",
+    "number": "number",
+}
 _HAVING = frozenset({"hat", "haben", "habe"})
 _PRETERITES = ("ed", "ó", "aron", "ieron")
 
@@ -158,6 +163,8 @@ def _plain(form: str, rest: list[Token], copula: str, *, past: bool) -> Verb:
     known = lemma(form)
     if form == "got" and copula == "have":  # I've got
         return Verb(form=form, attribute="have", tail=rest)
+    if form in words.PLACING and words.VERBS.get(copula) != "is" and copula not in words.PAST_COPULAS:
+        return Verb(form=form, attribute=form, tail=rest, past=True)  # "we held a meeting"
     if form in words.VERBS or known in words.VERBS:
         return Verb(form=form, attribute=known, tail=rest, past=past and form not in words.PLACING)
     if form in words.PAST_VERBS:

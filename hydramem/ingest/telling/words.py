@@ -133,7 +133,8 @@ VERBS = _table(
     is: stays bleibt
     is: lautet lauten beträgt betragen equals amounts happens happen occurs
     is: findet finden
-    is: stored located kept placed parked situated sits lies stands stays liegt steht stehen hängt
+    is: stored located kept placed parked situated held sits lies stands stays liegt steht stehen
+    is: hängt
     is: befindet sitzt lagert
     name: called named heisst heisse heissen llama llamo llaman
     live: lives live living resides reside residing wohnt wohne wohnen lebt lebe leben vive vivo
@@ -303,22 +304,22 @@ AUXILIARIES = _words(
 PLACING = _words("stored located kept placed parked situated held")
 CHANGES = _table(
     """
-    move: moved moves moving relocated relocates umgezogen gezogen zieht verlegt mudó mudamos mudé
-    move: mudado trasladó trasladamos
-    move: migrated migrates switched switches changed changes converted transitioned upgraded updated
-    move: gone went
-    move: umgestellt umgestiegen gewechselt wechselt wechselte migriert aktualisiert aktualisierten
-    move: umgezogen geändert
-    move: cambió cambiamos cambié cambiado migramos migró pasamos pasó pasado actualizamos actualizó
+    move: moved moves moving relocated relocates gone went set reassigned assigned promoted
+    move: umgezogen gezogen zieht verlegt pasamos pasó pasado
+    move: mudó mudamos mudé mudado trasladó trasladamos
+    switch: migrated migrates switched switches changed changes converted transitioned upgraded
+    switch: updated renamed
+    switch: umgestellt umgestiegen gewechselt wechselt wechselte migriert aktualisiert geändert
+    switch: umbenannt
+    switch: cambió cambiamos cambié cambiado migramos migró actualizamos actualizó renombró
+    switch: renombramos
     date: postponed rescheduled delayed extended pushed shifted brought verschoben verlängert
-    date: vorverlegt vertagt
-    date: aplazó pospuso adelantó retrasó extendió aplazado retrasado amplió prorrogó
-    number: raised raises increased lowered reduced cut dropped bumped rose fell grew adjusted
-    number: decreased climbed
-    number: erhöht gesenkt gestiegen angehoben reduziert gefallen angepasst
+    date: vorverlegt
+    date: vertagt aplazó pospuso adelantó retrasó extendió aplazado retrasado amplió prorrogó
+    number: raised raises increased lowered reduced cut dropped bumped rose fell grew grown adjusted
+    number: decreased
+    number: climbed erhöht gesenkt gestiegen angehoben reduziert gefallen angepasst
     number: subió bajó aumentó redujo subido bajado
-    move: renamed umbenannt renombró renombramos
-    move: set reassigned assigned promoted
     """
 )
 REPLACING = _words(
@@ -351,7 +352,15 @@ NOW = _phrases(
     "a partir de ahora,de ahora en adelante,ahora,actualmente,desde ahora,erst,sondern,hoy en día"
 )
 INSTEAD = _phrases("instead,stattdessen,en su lugar")
-HAPPENING = _phrases("takes place,take place,taking place,tiene lugar,se celebra")
+REWORDED = tuple(
+    (phrase, form)
+    for form, phrases in (
+        ("happens", "takes place,take place,taking place,tiene lugar,se celebra"),
+        ("dropped", "got rid of,gotten rid of,get rid of,gave away,threw away,threw out,stepped down as"),
+    )
+    for phrase in _phrases(phrases)
+)
+"""Phrases that are one verb, and that verb."""
 AGAIN = _phrases("again,wieder,back,otra vez,de nuevo")
 PRESENT = _words("current aktuelle aktueller aktuelles aktuellen actual actuales present se sich")
 NEW = _words("new neue neuer neuen neues neuem nuevo nueva nuevos nuevas updated")
@@ -389,7 +398,8 @@ INTENDING = _phrases(
 
 PREPOSITIONS = _table(
     """
-    at: in at on inside an auf bei en am within
+    in: in inside en within
+    at: at on an auf bei am
     for: for für para
     from: from von aus
     since: since seit ab desde starting effective
@@ -436,6 +446,24 @@ SEVERAL = _words(
     "prima tío tía hijo hija cliente pet"
 )
 """Nouns of which one thing has several: two values are two, not one after another."""
+CHOSEN = _words("drive study attend rent")
+"""Verbs of what is one after another, where something says that it is new."""
+PERMANENT = _words("birthday birthplace birth geburtstag geburtsort cumpleaños")
+"""What cannot come to be otherwise: another value is a contradiction."""
+FREE = _words(
+    "default standard color favorite hint password passcode pin code status state priority price rent fee rate "
+    "budget salary cost "
+    "limit timeout theme font language diet size weight height age goal target name address title role "
+    "position "
+    "deadline version release email mail number phone quota interval threshold dose dosage currency "
+    "timezone "
+    "frist abgabefrist preis miete gebühr gehalt passwort farbe lieblingsfarbe lieblingsessen adresse "
+    "grösse "
+    "gewicht sprache titel contraseña precio alquiler color favorito favorita dirección teléfono "
+    "correo fecha "
+    "límite presupuesto sueldo estado tamaño idioma plazo"
+)
+"""Attributes whose values may be any words; of others, only names and numbers exclude each other."""
 ATTRIBUTES = _words(
     "deadline manager boss lead leader head chief cto ceo cfo coo director owner captain coach "
     "teacher doctor "
