@@ -12,7 +12,8 @@ from hydramem.core.errors import InvalidInputError, SchemaError
 from hydramem.storage.exchange.layout import FORMAT, MANIFEST, VERSION
 from hydramem.storage.schema import SCHEMA_VERSION
 
-_MOST_BYTES = 2**20 * 16
+_STRICT: Any = {"extra": "forbid"}
+_MOST_BYTES = 16 * 2**20
 _PIECE = 2**20
 
 
@@ -24,6 +25,8 @@ class FileEntry:
         rows: Its lines.
         sha256: Hash of its bytes, in hex.
     """
+
+    __pydantic_config__ = _STRICT
 
     name: str
     rows: int
@@ -46,6 +49,8 @@ class Manifest:
         projects: The projects that hold rows.
         signature: HMAC-SHA256, in hex, of this file without this line; null where it is not signed.
     """
+
+    __pydantic_config__ = _STRICT
 
     format: str = FORMAT
     version: int = VERSION
@@ -104,7 +109,8 @@ def read_manifest(folder: Path) -> Manifest:
     if not is_plain_file(place) or place.stat().st_size > _MOST_BYTES:
         raise InvalidInputError(f"{place}: is no manifest of a dump")
     try:
-        values = json.loads(place.read_bytes().decode("utf-8"))
+        data = place.read_bytes()
+        values = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise InvalidInputError(f"{place}: not JSON: {str(error)[:200]}") from error
     if not isinstance(values, dict) or values.get("format") != FORMAT:
@@ -115,14 +121,14 @@ def read_manifest(folder: Path) -> Manifest:
             raise SchemaError(
                 f"{place}: has {name} {found}, this HydraMem reads up to {known}; use a newer one"
             )
-    return _made(values, place)
+    return _made(data, place)
 
 
-def _made(values: dict[str, Any], place: Path) -> Manifest:
+def _made(data: bytes, place: Path) -> Manifest:
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        manifest: Manifest = TypeAdapter(Manifest).validate_python(values)
+        manifest: Manifest = TypeAdapter(Manifest).validate_json(data, strict=True)
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(map(str, problem["loc"]))
