@@ -113,6 +113,78 @@ def type_text(hint: Any) -> str:
     return f"`{plain}`".replace("|", "\\|")
 
 
+# Dumps -------------------------------------------------------------------------------------------
+
+_KINDS = {
+    "text": "text",
+    "texts": "list of texts",
+    "json": "object",
+    "time": "time",
+    "number": "number",
+    "integer": "whole number",
+    "flag": "true or false",
+}
+
+
+_ABOUT_DUMPS = """\
+`hydramem dump DIR` writes a whole memory into a new folder, `hydramem load DIR` reads it into a store on
+either graph engine. Dumping what was loaded gives the same files, byte for byte, and loading twice changes
+nothing. A dump is a folder with `manifest.json` and one file for each table.
+
+- A file is UTF-8, one JSON object on a line, each line ended by a line feed. A null field is left out.
+- Lines are sorted by their key, text by code point, and no key is there twice.
+- A time is ISO 8601 in UTC with microseconds: `2024-05-01T12:00:00.000000Z`.
+- A field that names a row of another file names one that is in the dump. The `evidence` of a relation and
+  the `target` of a change may name what is there no more.
+- `before`, `after` and `image` of a change, and `payload` of a job, are JSON as text, kept as written.
+- With `--vectors`, `chunk_vectors.jsonl` and `entity_vectors.jsonl` hold `id` and `vector`: the float32
+  numbers, little-endian, in base64. They serve a store with the same embedder; another makes its own.
+- A job that was being done while it was dumped is written as waiting.
+- What is not there: what is derived (the vector store, its outbox, snapshots), and what are plain files of
+  the store already and can be copied as they are (`config.yml`, `curated/`, `models/`).
+
+Loading checks everything before it writes anything: hashes, every line, order and references. Only rows that
+the store does not have are written; a row that is there and differs is left as it is, and counted.
+"""
+
+
+def dump_page() -> str:
+    """Return the page of the format that `dump` writes and `load` reads."""
+    from hydramem.storage.exchange import layout, lines, manifest
+
+    files = "\n".join(
+        f"| `{part.file}` | {part.table.row.__name__} | {_sorted_by(part)} "
+        f"| {first_line(part.table.row.__doc__)} |"
+        for part in layout.PARTS
+    )
+    parts = (f"\n### {part.file}\n\n{_dumped(part, lines.fields_of(part.table))}" for part in layout.PARTS)
+    described = (f"\n### {row.__name__}\n\n{_fields(row)}" for row in (manifest.Manifest, manifest.FileEntry))
+    return (
+        f"# Dumps\n\n{NOTE}\n{_ABOUT_DUMPS}\n"
+        f"This is version {layout.VERSION} of the format.\n"
+        f"\n## Files\n\n| file | row | sorted by | |\n|---|---|---|---|\n{files}\n"
+        f"\n## {layout.MANIFEST}\n{''.join(described)}"
+        f"\n## Fields\n{''.join(parts)}"
+    )
+
+
+def _sorted_by(part: Any) -> str:
+    if part.is_node:
+        return "`id`"
+    names = [*part.table.ends, *(name for name in ("id", "at", "rank") if hasattr(part.table.row, name))]
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _dumped(part: Any, fields: Any) -> str:
+    whys = attributes(part.table.row)
+    table = ["| field | holds | |", "|---|---|---|"]
+    for item in fields:
+        holds = " ".join(f"`{choice}`" for choice in sorted(item.choices)) or _KINDS[item.kind]
+        must = ", always there" if item.required and not item.nullable else ""
+        table.append(f"| `{item.name}` | {holds}{must} | {whys.get(item.name, '')} |")
+    return "\n".join(table) + "\n"
+
+
 # Reference ---------------------------------------------------------------------------------------
 
 _GROUPS = {"write": "Write", "read": "Read", "check": "Check", "tend": "Tend"}
@@ -185,6 +257,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference.md": reference_page,
     "docs/configuration.md": configuration_page,
     "docs/schema.md": schema_page,
+    "docs/dump.md": dump_page,
 }
 
 if __name__ == "__main__":

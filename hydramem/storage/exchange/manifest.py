@@ -47,7 +47,7 @@ class Manifest:
         dimension: Length of a vector.
         vectors: Whether the vectors are here.
         projects: The projects that hold rows.
-        signature: HMAC-SHA256, in hex, of this file without this line; null where it is not signed.
+        signature: HMAC-SHA256, in hex, of this file as it is with null here; null where it is not signed.
     """
 
     __pydantic_config__ = _STRICT
