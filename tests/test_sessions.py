@@ -80,6 +80,13 @@ def test_a_transcript_loses_its_private_reasoning_too(memory: hydramem.Memory, t
     )
     memory.ingest([str(tmp_path / "t.jsonl")])
     assert turns(memory, "t") == [(0, "user", "Which key?"), (1, "assistant", "The blue one.")]
+    with memory.session("t"):
+        memory.recall("key")
+    with (tmp_path / "t.jsonl").open("a") as file:
+        file.write('{"role": "user", "content": "Thanks."}\n')
+    memory.ingest([str(tmp_path / "t.jsonl")])
+    (row,) = memory.sessions()
+    assert [each["text"] for each in row.metadata[QUERIES]] == ["key"]
 
 
 def test_a_remembered_turn_keeps_no_reasoning_either(memory: hydramem.Memory) -> None:

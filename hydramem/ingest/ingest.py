@@ -6,7 +6,7 @@ recalled, and the next run finds the chunks there and embeds none of them again.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
@@ -14,6 +14,7 @@ from hydramem.core.config import IngestConfig
 from hydramem.core.ids import document_id
 from hydramem.core.results.written import Ingested, SkippedSource
 from hydramem.core.time import now
+from hydramem.core.types import Session
 from hydramem.ingest.compare import compare
 from hydramem.ingest.extract.model import enrich
 from hydramem.ingest.extract.rules import extract
@@ -23,6 +24,7 @@ from hydramem.ingest.storing import Storing, Work
 from hydramem.ingest.target import Target
 from hydramem.ingest.withdraw import document_chunks
 from hydramem.llm.model import Generator
+from hydramem.storage.store import GraphStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +117,7 @@ def _compared(raw: Raw, id: str, storing: Storing, generator: Generator | None) 
     drafted = draft(
         parse(raw), project=target.project, settings=storing.settings, owner=storing.owner_of, at=at
     )
+    drafted.sessions = _with_what_was_learned(drafted.sessions, target.graph)
     stored = {row.id: row for row in document_chunks(id, target.graph)} if document is not None else {}
     if not drafted.chunks and not stored:
         return SkippedSource(source=raw.source, reason="empty")
@@ -133,3 +136,9 @@ def _compared(raw: Raw, id: str, storing: Storing, generator: Generator | None) 
     return Work(
         draft=drafted, document=document, difference=difference, found=found, stored=frozenset(stored), at=at
     )
+
+
+def _with_what_was_learned(sessions: Sequence[Session], graph: GraphStore) -> list[Session]:
+    """Return a transcript's sessions with what the store knows of them besides, such as what they asked."""
+    held = {row.id: row.metadata for row in graph.sessions([row.id for row in sessions])}
+    return [replace(row, metadata={**held.get(row.id, {}), **row.metadata}) for row in sessions]
