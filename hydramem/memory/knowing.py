@@ -157,6 +157,7 @@ class Knowing(Handle):
             check_scope(source), check_scope(destination), reason=reason, target=self._target(project)
         )
 
+    @in_one_run()
     def promote(
         self, ids: Sequence[str], *, layer: Layer, reason: str, project: str | None = None
     ) -> Promoted:

@@ -138,16 +138,16 @@ def _decide_set(trace: Trace, current: Values, made: Plan, *, force: bool) -> No
 
 
 def _keep_cited(traces: dict[Address, Trace], stored: Stored, made: Plan, *, force: bool) -> None:
-    """Leave chunks that a relation rests on which came since; with force, it loses them as evidence."""
+    """Leave chunks that a relation which stays rests on alone; with force, it loses them."""
     if force:
         return
-    cited: dict[str, str] = {}
+    gone = made.removed_ids["Chunk"]
     for relation in stored.relations:
         address = (RELATES.name, (relation.subject, relation.object, relation.id))
-        if address not in traces:
-            cited.update(dict.fromkeys(relation.evidence, relation.id))
-    for id in sorted(made.removed_ids["Chunk"] & cited.keys()):
-        made.leave(traces[CHUNK.name, (id,)], f"relation {cited[id]} rests on it since")
+        stays = address not in traces or address in made.left
+        if stays and relation.evidence and gone.issuperset(relation.evidence):
+            for id in relation.evidence:
+                made.leave(traces[CHUNK.name, (id,)], f"relation {relation.id} rests on it since")
 
 
 def _drop_edges_of_removed(traces: dict[Address, Trace], made: Plan) -> None:
@@ -212,15 +212,15 @@ def _needed(trace: Trace, values: Values) -> list[tuple[str, str]]:
 
 
 def _cut_evidence(stored: Stored, made: Plan) -> None:
-    """Take removed chunks out of the evidence of relations that stay, unless nothing else is left of it."""
-    gone = made.removed_ids["Chunk"]
+    """Take removed chunks out of the evidence of relations that stay."""
+    gone, ends = made.removed_ids["Chunk"], made.removed_ids["Entity"]
     for relation in stored.relations:
         address = (RELATES.name, (relation.subject, relation.object, relation.id))
-        if address in made.removed:
+        if address in made.removed or not ends.isdisjoint((relation.subject, relation.object)):
             continue
         values = made.put.get(address) or encode(RELATES, relation)
         kept = [id for id in values["evidence"] if id not in gone]
-        if kept and kept != values["evidence"]:
+        if kept != values["evidence"]:
             made.put[address] = {**values, "evidence": kept}
 
 
