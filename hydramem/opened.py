@@ -45,6 +45,7 @@ class OpenStore:
         self.handles = 1
         # Two ingests of one document at once would both count its mentions.
         self.one_ingest = threading.Lock()
+        self.one_night = threading.Lock()
         self._one_reindex = threading.Lock()
         self._pid = os.getpid()
         # Runs every part to its end, also where one fails: a lock that stays would shut everybody out.
@@ -70,7 +71,8 @@ class OpenStore:
         self.calibrations = Calibrations(None if self.in_memory else self.path, NAMES)
         self.bounds = Bounds(None if self.in_memory else self.path)
         self.curated_blocks = SessionBlocks()
-        self.curated_folder = self._curated_folder()
+        self.files = self._files()
+        self.curated_folder = self.files / "curated"
         self.mirror = Mirror(
             self.graph,
             lambda: self.vectors,
@@ -89,9 +91,10 @@ class OpenStore:
         if not isinstance(self.space.held, StorageError):
             self.mirror.catch_up()
 
-    def _curated_folder(self) -> Path:
+    def _files(self) -> Path:
+        """Return where plain files go that belong to the store; a passing place where nothing is kept."""
         if not self.in_memory:
-            return self.path / "curated"
+            return self.path
         scratch = tempfile.TemporaryDirectory(prefix="hydramem-")
         self._closing.callback(scratch.cleanup)
         return Path(scratch.name)

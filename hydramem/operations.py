@@ -104,6 +104,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.calibrate, "write", "all", "tend"),
     Operation(Memory.verify, "write", "agent", "check"),
     Operation(Memory.conflicts, "read", "agent", "check"),
+    Operation(Memory.garden, "write", "all", "tend"),
     Operation(Memory.stats, "read", "all", "tend"),
     Operation(Memory.jobs, "read", "all", "tend"),
     Operation(Memory.drain, "write", "all", "tend"),

@@ -9,6 +9,7 @@ from hydramem.llm.model import Embedder, Generator
 from hydramem.memory.conversing import Conversing
 from hydramem.memory.exploring import Exploring
 from hydramem.memory.following import Following
+from hydramem.memory.gardening import Gardening
 from hydramem.memory.keeping import Keeping
 from hydramem.memory.knowing import Knowing
 from hydramem.memory.reading import Reading
@@ -63,5 +64,5 @@ def config_file(folder: FilePath, given: str | FilePath | None) -> FilePath | No
     return beside if beside.is_file() else None
 
 
-class Memory(Conversing, Writing, Knowing, Reading, Exploring, Tending, Keeping):
+class Memory(Conversing, Writing, Knowing, Reading, Exploring, Tending, Gardening, Keeping):
     """A memory: what `connect` returns. Safe to use from many threads; close it, or use it with `with`."""

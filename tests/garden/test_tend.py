@@ -17,8 +17,8 @@ from hydramem.garden.ground import Budget, Ground, Outcome
 from hydramem.garden.plan import read_plan
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.tend import UNFINISHED, Night, apply_file, plan, tend
-from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.images import TABLES
+from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.store import Removal, Write
 from tests.storage.rows import at, chunk, entity, mention, relation, write
 

@@ -1,0 +1,149 @@
+"""Operations of the gardener: a night, the plan of one, and what the last one did."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import get_args
+
+from hydramem.core.check import check_choices
+from hydramem.core.errors import InvalidInputError, StoreBusyError
+from hydramem.core.ids import content_hash
+from hydramem.core.results.gardened import Gardened
+from hydramem.core.time import now
+from hydramem.core.types import Phase
+from hydramem.garden import reports
+from hydramem.garden.apply import Hands
+from hydramem.garden.ground import Budget, Ground
+from hydramem.garden.steps import STEPS
+from hydramem.garden.tend import Night, apply_file, plan, tend
+from hydramem.ingest.ingest import Progress
+from hydramem.memory.handle import Handle
+
+_REPORTS = "reports"
+
+
+class Gardening(Handle):
+    """What makes the memory better while nobody waits."""
+
+    def garden(
+        self,
+        *,
+        plan: bool = False,
+        out: str | None = None,
+        apply: str | None = None,
+        phases: Sequence[Phase] = (),
+        status: bool = False,
+        all_projects: bool = False,
+        project: str | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> tuple[Gardened, ...]:
+        """Tend the memory for a night: infer, verify, supersede, merge, reuse, prune, review, maintain.
+
+        Every phase looks at the memory as it is when the night begins; what it would change is written down,
+        then made in small batches, each change with its reason, under one run: `undo` takes a night back.
+        What a person asserted or confirmed, what is verified, and what is reused stays. Nothing is destroyed
+        but what was archived longer than `limits` keeps it. Without a model, rules and statistics do the
+        work; a model that fails makes its phase partial or failed, never completed.
+
+        Args:
+            plan: Say what would be changed, with reasons, and change nothing.
+            out: Where to write the plan, for `apply`.
+            apply: A plan's file: make exactly that; what rests on rows that changed since is refused.
+            phases: Only these; as `garden.phases` says where not given.
+            status: Return the report of the last night, and do nothing.
+            all_projects: Tend every project, one after the other.
+            project: Namespace to tend; the handle's own where not given.
+            progress: Called as a phase begins and as changes are made.
+
+        Raises:
+            InvalidInputError: Options that do not go together, or a file that is no plan of this project.
+            StoreBusyError: Another night is going on.
+        """
+        store = self._use()
+        if (apply is not None) + plan + status > 1 or (out is not None and not plan):
+            raise InvalidInputError("garden: one of plan, apply and status at a time; out goes with plan")
+        if all_projects and (apply is not None or out is not None):
+            raise InvalidInputError("garden: a plan's file is of one project; leave all_projects out")
+        chosen = check_choices(phases, get_args(Phase), name="phases") or store.config.garden.phases
+        names = [each.name for each in store.graph.projects()] if all_projects else [self._name(project)]
+        if status:
+            found = (reports.last(self._garden_folder(name) / _REPORTS) for name in names)
+            return tuple(report for report in found if report is not None)
+        with self._one_night():
+            return tuple(self._night(name, chosen, plan, out, apply, progress) for name in names)
+
+    def _night(
+        self,
+        name: str,
+        phases: Sequence[Phase],
+        only_plan: bool,
+        out: str | None,
+        file: str | None,
+        progress: Callable[[Progress], None] | None,
+    ) -> Gardened:
+        night = self._given(name, phases, progress)
+        if only_plan:
+            return plan(night, out=None if out is None else Path(out).expanduser())
+        report = tend(night) if file is None else apply_file(night, Path(file).expanduser())
+        reports.keep(report, self._garden_folder(name) / _REPORTS)
+        return report
+
+    def _given(
+        self, name: str, phases: Sequence[Phase], progress: Callable[[Progress], None] | None
+    ) -> Night:
+        store, at = self._use(), now()
+        settings, folder = store.config.garden, self._garden_folder(name)
+
+        def told(what: str) -> Callable[[int, int], None]:
+            if progress is None:
+                return lambda done, whole: None
+            return lambda done, whole: progress(Progress(done=done, total=whole, what=what))
+
+        def ground(phase: Phase) -> Ground:
+            space = store.space
+            return Ground(
+                project=name,
+                graph=store.graph,
+                vectors=space.vectors,
+                snapshot=store.snapshots.of(name),
+                embed=space.embedder.embed_documents,
+                generator=self._generator,
+                judge=self._judge(name),
+                settings=store.config,
+                now=at,
+                folder=folder,
+                budget=Budget(
+                    seconds=settings.phase_seconds,
+                    calls=settings.phase_calls,
+                    tokens=settings.phase_tokens,
+                ),
+                progress=told(phase),
+            )
+
+        return Night(
+            project=name,
+            phases=phases,
+            steps=STEPS,
+            ground=ground,
+            hands=Hands(
+                graph=store.graph,
+                commit=store.mirror.commit,
+                one_writer=store.mirror.one_writer,
+                progress=told("apply"),
+            ),
+            folder=folder,
+            now=at,
+            began=lambda phase: told(phase)(0, 1),
+        )
+
+    def _garden_folder(self, project: str) -> Path:
+        return self._use().files / "garden" / content_hash(project)[:16]
+
+    @contextmanager
+    def _one_night(self) -> Iterator[None]:
+        if not self._use().one_night.acquire(blocking=False):
+            raise StoreBusyError(f"{self.folder}: another night is going on in this process; wait for it")
+        try:
+            yield
+        finally:
+            self._use().one_night.release()
