@@ -305,8 +305,8 @@ def test_relate_history_conflicts_unrelate(shell):
     assert "her card" in told
     assert "superseded by" in told
     for minutes in (5, 8):
-        # Of one scope, the later would end the one before.
-        shell.ok("remember", f"The Atlas export takes {minutes} minutes.", "--scope", f"/{minutes}")
+        # What holds for a time only ends nothing: both stay.
+        shell.ok("remember", f"The Atlas export takes {minutes} minutes.", "--valid-to", "2999")
     assert "takes 5 minutes" in shell.ok("conflicts")
     assert "before it begins" in shell.wrong("unrelate", "Ada", "works_for", "Beta", "--ended", "2020")
     assert shell.json("unrelate", "Ada", "works_for", "Beta")[0]["state"] == "archived"
