@@ -129,6 +129,7 @@ def _of_somebody(
     fitting = [phrase for phrase in old.phrases if phrase.kind == target.kind == "thing"]
     kind = class_of(target)
     alike = [phrase for phrase in fitting if kind and class_of(phrase) == kind]
+    alike = alike or [phrase for phrase in fitting if phrase.role and phrase.forms[-1] == target.forms[-1]]
     if alike and old.attribute not in words.HAS_MANY:
         return alike[0], True
     if new.change == "move" and old.attribute in _LOCATED and not kind:

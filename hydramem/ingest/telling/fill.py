@@ -92,7 +92,7 @@ def _exclusive(new: Statement, old: Statement, before: Phrase, after: Phrase, *,
 
 def _one_time(new: Statement, after: Phrase) -> bool:
     if new.attribute not in words.SCHEDULED:
-        return new.now and new.attribute not in words.HAS_MANY
+        return new.now and (new.attribute not in words.HAS_MANY or new.attribute in words.MEETING)
     recurring = after.forms[0].endswith("*")
     several = new.attribute in ("open", "close") or (new.attribute == "arrive" and new.person)
     return new.now or not (several and (recurring or new.person))
@@ -107,7 +107,8 @@ def _one_thing(new: Statement, old: Statement, before: Phrase, after: Phrase, *,
     alike = len(classes) == 1 and "" not in classes
     if new.attribute in words.HAS_MANY:
         # "We get our internet from Telekom now": of the same, from another.
-        return new.now and shared and bool(before.role) and new.attribute != "have"
+        headed = before.forms[-1] == after.forms[-1] or new.attribute in words.MEETING
+        return new.now and (shared or headed) and bool(before.role) and new.attribute != "have"
     if new.attribute in ("use", "prefer", "drink"):
         return (alike or (new.now and shared)) if new.attribute != "use" else (shared or (new.now and alike))
     if new.attribute in words.CHOSEN and not before.role:
@@ -116,7 +117,9 @@ def _one_thing(new: Statement, old: Statement, before: Phrase, after: Phrase, *,
         return False
     if new.attribute == "is" and not before.role:
         return _one_value(new, old, before, after, alike=alike)
-    if before.role in PLACES or (new.attribute, before.role) in words.ONE_OTHER:
+    if (new.attribute, before.role) in words.ONE_OTHER:
+        return before.named and after.named
+    if before.role in PLACES:
         return _one_place(new, old, before, after)
     return new.now and alike
 
@@ -140,7 +143,7 @@ def _one_place(new: Statement, old: Statement, before: Phrase, after: Phrase) ->
     headed = before.forms[:1] == after.forms[:1]
     named = before.named and after.named
     if new.attribute == "is":
-        return headed or named or old.definite or new.now
+        return headed or named or new.now or (old.definite and before.named == after.named)
     if new.attribute in ("run", "write"):  # on several systems, in several languages
         return headed or new.now
     return headed or named or (new.now and after.named)

@@ -22,6 +22,7 @@ class Met:
     sure: bool = True
 
 
+_SPANS = frozenset(["second", "minute", "hour", "day", "night", "week", "month", "year"])
 SAME = Met(kind="same", reason="It says the same.")
 MORE = Met(kind="more", reason="It says the same, and more.")
 
@@ -65,6 +66,8 @@ def _role(phrase: Phrase, attribute: str) -> str:
         return "at"
     if attribute == "prefer" and phrase.role in ("over", "to", "than"):
         return "than"
+    if phrase.role == "by" and phrase.forms[-1] in _SPANS:  # 20 euros per month, 20 euros a month
+        return ""
     if phrase.kind == "number" or phrase.role in ("of", "~", "with", "including"):
         return ""
     return phrase.role

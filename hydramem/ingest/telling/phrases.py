@@ -8,6 +8,8 @@ from hydramem.ingest.telling import words
 from hydramem.ingest.telling.parts import Phrase, PhraseKind
 from hydramem.ingest.telling.tokens import Token
 
+_HOURS = frozenset(str(hour) for hour in range(1, 25))
+
 
 def phrases_of(tail: Sequence[Token], *, spanish: bool = False) -> tuple[Phrase, ...]:
     """Split what is said into phrases.
@@ -54,13 +56,16 @@ def _phrase(role: str, group: Sequence[Token]) -> Phrase:
     kind: PhraseKind = "thing"
     if first.kind in ("date", "clock", "number"):
         kind = first.kind
+    forms = tuple(words.SPEAKER.get(token.form, token.form) for token in group)
+    if kind == "number" and role == "at" and len(forms) == 1 and forms[0] in _HOURS:
+        kind, forms = "clock", (f"{int(forms[0]):02}:00",)
     if kind == "date" and role == "from":
         role = "since"
     timed = kind in ("date", "clock") and role not in ("since", "until", "after", "before")
     return Phrase(
         kind=kind,
         role="" if timed else role,
-        forms=tuple(words.SPEAKER.get(token.form, token.form) for token in group),
+        forms=forms,
         named=any(token.capital or token.marks for token in group),
         article=first.article,
         owned=any(token.owner or token.form in words.OWNERS for token in group),

@@ -19,6 +19,7 @@ from hydramem.ingest.telling.verbs import has_verb
 MOST_CHARS = 600
 """Longer texts tell several things; they are compared as wholes only."""
 _MOST_CLAUSES = 12
+_MARKS = frozenset(".!,;:")
 _WORD = re.compile(r"[+-]?\w+(?:[.,:/'-]\w+)*")
 # Not part of a longer word: "now here" is not "nowhere".
 _SHORT = 3
@@ -32,7 +33,7 @@ class Reading:
     Attributes:
         signature: All of its words; texts of one signature say the same.
         forms: They as a set; of a text longer than `MOST_CHARS` this and what follows is left out.
-        marks: Its numbers, dates and times of day, in order.
+        marks: Its numbers, dates and times of day, sorted.
         statements: What it states.
         speaks: Whether it tells of who says it.
         negations: How many words of it deny.
@@ -59,17 +60,37 @@ def _long(text: str) -> Reading:
 
 @lru_cache(maxsize=4096)
 def _short(text: str) -> Reading:
-    found = tokens(text)
+    found = _without_opening(tokens(text))
     said = [token for token in found if token.kind != "mark"]
     spoken = any(token.form in words.SPEAKER and token.kind == "word" for token in said)
     return Reading(
         signature=_signature(said),
         forms=frozenset(token.form for token in said),
-        marks=tuple(token.form for token in said if token.marks),
+        marks=tuple(sorted(_mark(token.form) for token in said if token.marks)),
         statements=tuple(_statements(found)),
         speaks=spoken or any(token.form in words.FIRST_PERSON for token in said[:2]),
         negations=sum(token.form in words.NEGATIONS for token in said),
     )
+
+
+def _mark(form: str) -> str:
+    """Return what tells things apart in one form; "at 9" is 9:00, as far as its place says nothing else."""
+    return f"{int(form):02}:00" if form.isascii() and form.isdigit() and len(form) < 3 else form
+
+
+def _without_opening(found: Sequence[Token]) -> Sequence[Token]:
+    """Leave out "remember that" at the beginning, and "by the way" at either end."""
+    forms = [token.form for token in found]
+    while forms and forms[-1] in _MARKS:
+        forms.pop()
+    for phrase in words.OPENING:
+        size = len(phrase)
+        if len(forms) > size and tuple(forms[:size]) == phrase:
+            rest = found[size:]
+            return rest[1:] if rest[0].kind == "mark" else rest
+        if len(forms) > size and tuple(forms[-size:]) == phrase:
+            return found[: len(forms) - size]
+    return found
 
 
 def _signature(said: Sequence[Token]) -> str:

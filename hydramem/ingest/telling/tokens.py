@@ -135,7 +135,8 @@ def _ordered(found: list[Token]) -> Iterator[Token]:
     while place < len(found):
         token, after = found[place], found[place + 1] if place + 1 < len(found) else None
         place += 2
-        if after is not None and token.text in CURRENCIES and after.kind == "number":
+        money = token.form in ("euro", "dollar", "pound")
+        if after is not None and money and after.kind == "number" and not _counts(found, place - 2):
             yield from (after, token)
         elif (
             after is not None
@@ -147,6 +148,11 @@ def _ordered(found: list[Token]) -> Iterator[Token]:
         else:
             yield token
             place -= 1
+
+
+def _counts(found: list[Token], place: int) -> bool:
+    """Say whether what stands at a place follows a number already: "5 euros 3 days ago"."""
+    return place > 0 and found[place - 1].kind == "number"
 
 
 def _articled(found: Iterator[Token]) -> Iterator[Token]:

@@ -8,7 +8,7 @@ from hydramem.ingest.telling import words
 from hydramem.ingest.telling.parts import Change
 from hydramem.ingest.telling.tokens import Token
 
-_TOOLS = frozenset({"do", "did", "will", "se"})
+_TOOLS = frozenset({"do", "did", "will", "se", "got", "gets"})
 _KNOWN = frozenset((*words.VERBS, *words.PAST_VERBS, *words.CHANGES, *words.REPLACING, *words.DROPPING)) | (
     words.AUXILIARIES | {"do", "did"}
 )
@@ -118,11 +118,10 @@ def verb_of(tail: list[Token]) -> Verb:
     past, place = False, 0
     copula = tail[0].form
     while place + 1 < len(tail) and (tail[place].form in words.AUXILIARIES or tail[place].form in _TOOLS):
+        if not _goes_on(tail[place + 1]):
+            break
         copula = tail[place].form
         past = past or copula in words.PAST_COPULAS or copula == "did"
-        following = tail[place + 1]
-        if not _goes_on(following):
-            break
         place += 1
     main, rest = tail[place], tail[place + 1 :]
     if main.form in words.AUXILIARIES and rest and _closes(rest[-1], main.form):
@@ -131,7 +130,8 @@ def verb_of(tail: list[Token]) -> Verb:
 
 
 def _goes_on(token: Token) -> bool:
-    known = token.form in _KNOWN or lemma(token.form) in words.VERBS
+    goes = token.form.endswith("ing") and len(token.form) > 5 and token.form not in words.STATES
+    known = token.form in _KNOWN or lemma(token.form) in words.VERBS or goes
     return known and not (token.article or token.owner or token.capital)
 
 

@@ -3,6 +3,8 @@
 
 from collections.abc import Mapping
 
+from hydramem.ingest.contrast_words import ARTICLES
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -15,9 +17,10 @@ def _table(text: str) -> dict[str, str]:
 
 
 def _phrases(text: str) -> tuple[tuple[str, ...], ...]:
-    """Return phrases separated by commas, longest first, their words in the one spelling of each."""
-    found = (tuple(SAME_WORDS.get(word, word) for word in phrase.split()) for phrase in text.split(","))
-    return tuple(sorted(found, key=len, reverse=True))
+    """Return phrases separated by commas, longest first: words in one spelling, and no articles."""
+    split = ([word for word in phrase.split() if word not in ARTICLES] for phrase in text.split(","))
+    found = (tuple(SAME_WORDS.get(word, word) for word in phrase) for phrase in split)
+    return tuple(sorted(filter(None, found), key=len, reverse=True))
 
 
 CONTRACTIONS: Mapping[str, str] = {
@@ -132,7 +135,7 @@ VERBS = _table(
     is: is are am be been being 's ist sind bin es son soy está están estoy estamos somos remains
     is: stays bleibt
     is: lautet lauten beträgt betragen equals amounts happens happen occurs
-    is: findet finden
+    is: findet finden encuentra encuentran
     is: stored located kept placed parked situated held sits lies stands stays liegt steht stehen
     is: hängt
     is: befindet sitzt lagert
@@ -174,10 +177,14 @@ VERBS = _table(
     call: calls ruft
     send: sends schickt sendet envía
     get: gets get receives bekommt recibe
+    learn: learns learn learning lernt lerne lernen aprende aprendo
     train: trains train trainiere trainiert entreno entrena entrenamos
     smoke: smokes smoke smoking rauche raucht rauchen fumo fuma fumar
     stay: staying staying alojamos alojo übernachten
     swim: swims swim
+    fly: flies fly flying fliegt fliege fliegen vuela volamos
+    bank: bank banks
+    travel: travels travel reist reise viaja viajo
     teach: teaches teach
     maintain: maintains maintain betreut pflegt mantiene
     lead: leads lead leitet führt dirige lidera
@@ -292,6 +299,8 @@ FIRST_PERSON = _table(
 """Verbs that tell by themselves who speaks."""
 
 NOUNS_TOO = _words(
+    "bank travel last lead coach handle learn maintain organize spend know send get drink hold contain weigh "
+    "leaves reads son set cut changes moves stays weiss mag vino will "
     "use work cost run play report open close start end plan store train measure host seat drive cook read "
     "ride ship call study serve like need live love drink own uso trabajo como juego toca fuma sale toma "
     "pago estudio plant kosten leben essen written fly come name called book stand"
@@ -307,7 +316,7 @@ CHANGES = _table(
     move: moved moves moving relocated relocates gone went set reassigned assigned promoted
     move: umgezogen gezogen zieht verlegt pasamos pasó pasado
     move: mudó mudamos mudé mudado trasladó trasladamos
-    switch: migrated migrates switched switches changed changes converted transitioned upgraded
+    switch: bumped migrated migrates switched switches changed changes converted transitioned upgraded
     switch: updated renamed
     switch: umgestellt umgestiegen gewechselt wechselt wechselte migriert aktualisiert geändert
     switch: umbenannt
@@ -316,7 +325,7 @@ CHANGES = _table(
     date: postponed rescheduled delayed extended pushed shifted brought verschoben verlängert
     date: vorverlegt
     date: vertagt aplazó pospuso adelantó retrasó extendió aplazado retrasado amplió prorrogó
-    number: raised raises increased lowered reduced cut dropped bumped rose fell grew grown adjusted
+    number: raised raises increased lowered reduced cut dropped rose fell grew grown adjusted
     number: decreased
     number: climbed erhöht gesenkt gestiegen angehoben reduziert gefallen angepasst
     number: subió bajó aumentó redujo subido bajado
@@ -368,8 +377,15 @@ REPLACED_AFTER = _phrases(
     "instead of,rather than,in place of,as opposed to,statt,anstatt,anstelle von,an stelle von,"
     "en lugar de,en vez de"
 )
-LATER = _phrases("any more,anymore,mehr,longer,más")
+LATER = _phrases("anymore,mehr,longer,más")
 """With a negation: that it held before."""
+OPENING = _phrases(
+    "remember that,please remember that,note that,please note that,note,fyi,for info,just so you know,"
+    "keep in mind that,don't forget that,do not forget that,heads up,merke dir dass,merk dir dass,"
+    "denk daran dass,"
+    "bitte merken,zur info,übrigens,by the way,btw,recuerda que,ten en cuenta que,que sepas que,por cierto"
+)
+"""What only tells to listen."""
 CORRECTING = _phrases("actually,correction,eigentlich,korrektur,corrección,en realidad,in fact,sorry")
 FILLERS = _phrases(
     "last week,last month,last year,this week,this month,this morning,yesterday,today,recently,just,"
@@ -430,7 +446,10 @@ JOINING = _words("and but und aber sondern y e pero sino while")
 
 SCHEDULED = _words("is leave arrive open close start end expire plan")
 PLACED = _words("is live work stay play report belong run write name study")
-ONE_OTHER = frozenset({("play", "for"), ("work", "for"), ("report", "to"), ("belong", "to"), ("is", "to")})
+ONE_OTHER = frozenset(
+    {("play", "for"), ("work", "for"), ("report", "to"), ("belong", "to"), ("is", "to")}
+    | {("fly", "with"), ("ship", "with"), ("bank", "with"), ("travel", "with")}
+)
 """Verbs and prepositions behind which there is one at a time."""
 DEFINITES = _words("the der die das den dem el la los las")
 INDEFINITES = _words("a an some another any ein eine einen einem einer un una unos unas otro otra")
@@ -446,12 +465,15 @@ SEVERAL = _words(
     "prima tío tía hijo hija cliente pet"
 )
 """Nouns of which one thing has several: two values are two, not one after another."""
+MEETING = _words("meet train eat swim sleep park gather practice")
+"""Verbs of what is done at one place or time, where something says that it is new."""
 CHOSEN = _words("drive study attend rent")
 """Verbs of what is one after another, where something says that it is new."""
 PERMANENT = _words("birthday birthplace birth geburtstag geburtsort cumpleaños")
 """What cannot come to be otherwise: another value is a contradiction."""
 FREE = _words(
-    "default standard color favorite hint password passcode pin code status state priority price rent fee rate "
+    "default standard color favorite hint password passcode pin code status state priority price rent "
+    "fee rate "
     "budget salary cost "
     "limit timeout theme font language diet size weight height age goal target name address title role "
     "position "
