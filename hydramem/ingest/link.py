@@ -6,7 +6,6 @@ they are when it is written, with history. Doing it again changes nothing.
 """
 
 import logging
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,28 +16,18 @@ import numpy as np
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ModelError
 from hydramem.core.time import now
-from hydramem.core.types import Change, Chunk, ChunkKind, Link, Usage
-from hydramem.graph.snapshot import LINK, MENTION, Snapshot
-from hydramem.graph.view import Nodes
+from hydramem.core.types import Change, Chunk, Link, Usage
+from hydramem.graph.snapshot import LINK, Snapshot
 from hydramem.ingest import link_reply
-from hydramem.ingest.background import background, nearness
+from hydramem.ingest.link_near import MEMORIES, around
 from hydramem.ingest.link_reply import Refinement
-from hydramem.ingest.link_rules import Neighbour, Proposal, bounded, link_of, nearest, proposed
+from hydramem.ingest.link_rules import Neighbour, Proposal, bounded, link_of, proposed
 from hydramem.ingest.target import Target
 from hydramem.llm.model import Generator
 from hydramem.storage.changes import record
-from hydramem.storage.store import ChunkFilter, Vector, VectorStore, Write, indexed_text
+from hydramem.storage.store import VectorStore, Write
 
 logger = logging.getLogger(__name__)
-
-MEMORIES: tuple[ChunkKind, ...] = ("note", "fact", "event", "turn")
-"""The kinds that are linked."""
-
-# Beside the neighbours that are wanted, so that some may be gone.
-_SPARE = 5
-# A name that more chunks than this mention is not rare in any project.
-_COMMON = 20
-_MOST_SHARING = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,13 +103,11 @@ def link_memories(
         for row in target.graph.chunks(list(dict.fromkeys(ids)))
         if row.state == "active" and row.kind in MEMORIES and row.project == target.project
     }
-    around = _around(tuple(rows.values()), target, vectors, snapshot, settings)
+    near = around(tuple(rows.values()), target, vectors, snapshot, settings)
     # The arrays know who is linked to whom; reading links of many memories from the store takes far longer.
     paired = {frozenset((id, other)) for id in rows for other in _linked(id, snapshot)}
     found = {
-        id: _decided(
-            row, [one for one in around[id] if frozenset((id, one.chunk.id)) not in paired], generator
-        )
+        id: _decided(row, [one for one in near[id] if frozenset((id, one.chunk.id)) not in paired], generator)
         for id, row in rows.items()
     }
     done = _applied(tuple(found.values()), target, snapshot, settings)
@@ -140,92 +127,6 @@ def _decided(new: Chunk, neighbours: Sequence[Neighbour], generator: Generator |
     return _Found(
         new=new, neighbours=near, links=said.links, refined=said.refined, notes=said.notes, usage=said.usage
     )
-
-
-# What is near -------------------------------------------------------------------------------------
-
-
-def _around(
-    rows: Sequence[Chunk], target: Target, vectors: VectorStore, snapshot: Snapshot, settings: MemoryConfig
-) -> dict[str, tuple[Neighbour, ...]]:
-    """Return the neighbours of each memory that are near enough, the strongest first."""
-    if not rows or settings.link_neighbors < 1:
-        return {row.id: () for row in rows}
-    unrelated = background(target.embed)
-    where = ChunkFilter(projects=(target.project,), kinds=MEMORIES, at=now())
-    count = settings.link_neighbors + _SPARE
-    own = dict(vectors.vectors([row.id for row in rows]))
-    own |= target.embed_by_id({row.id: indexed_text(row) for row in rows if row.id not in own})
-    sharing = {row.id: _sharing(row.id, snapshot) for row in rows}
-    cosines = {
-        row.id: {one.id: one.score for one in vectors.nearest(own[row.id], where, count + 1)} for row in rows
-    }
-    _measure(cosines, sharing, own, vectors)
-    wanted = {id for row in rows for id in cosines[row.id] if id != row.id}
-    held = {row.id: row for row in target.graph.chunks(sorted(wanted)) if where.admits(row)}
-    return {
-        row.id: nearest(
-            (
-                _neighbour(held[id], nearness(cosine, unrelated), sharing[row.id].get(id, ()))
-                for id, cosine in cosines[row.id].items()
-                if id in held and id != row.id
-            ),
-            settings,
-        )
-        for row in rows
-    }
-
-
-_Shared = tuple[tuple[str, float], ...]
-"""Names and their rarity, the rarest first."""
-
-
-def _neighbour(chunk: Chunk, near: float, shared: _Shared) -> Neighbour:
-    rarity = shared[0][1] if shared else 0.0
-    return Neighbour(chunk=chunk, nearness=near, shared=tuple(name for name, _ in shared), rarity=rarity)
-
-
-def _measure(
-    cosines: Mapping[str, dict[str, float]],
-    sharing: Mapping[str, Mapping[str, _Shared]],
-    own: Mapping[str, Vector],
-    vectors: VectorStore,
-) -> None:
-    """Add the cosines of the memories that share a rare name and are not among the nearest."""
-    missing = {id for new, shared in sharing.items() for id in shared if id not in cosines[new]}
-    held = vectors.vectors(sorted(missing)) if missing else {}
-    for new, shared in sharing.items():
-        for id in shared:
-            if id in held and id not in cosines[new]:
-                cosines[new][id] = float(np.dot(own[new], held[id]))
-
-
-def _sharing(id: str, snapshot: Snapshot) -> dict[str, _Shared]:
-    """Return the chunks that mention the same rare names, with those names."""
-    node = snapshot.node(id)
-    if node is None:
-        return {}
-    entities = _mentioned(node, snapshot)
-    many = math.log(2 + max(int(snapshot.nodes.is_chunk.sum()), 1))
-    found: dict[str, list[tuple[str, float]]] = {}
-    for entity in entities.tolist():
-        chunks = _mentioned(entity, snapshot)
-        if 1 < len(chunks) <= _COMMON:
-            rarity = max(0.0, 1 - math.log(len(chunks)) / many)
-            for chunk in chunks.tolist():
-                if chunk != node:
-                    named = found.setdefault(snapshot.nodes.ids[chunk], [])
-                    named.append((snapshot.label(entity), rarity))
-    rarest = {
-        other: tuple(sorted(names, key=lambda name: (-name[1], name[0]))) for other, names in found.items()
-    }
-    best = sorted(rarest, key=lambda other: (-rarest[other][0][1], other))[:_MOST_SHARING]
-    return {other: rarest[other] for other in best}
-
-
-def _mentioned(node: int, snapshot: Snapshot) -> Nodes:
-    out = snapshot.adjacency.expand(np.array([node]))
-    return np.unique(out.neighbors[snapshot.edges.kind[out.halves >> 1] == MENTION])
 
 
 # What is written ----------------------------------------------------------------------------------
