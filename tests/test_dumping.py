@@ -18,7 +18,7 @@ from fastmcp import Client
 import hydramem
 from hydramem import server
 from hydramem.core.config import Config, EmbeddingConfig, ServerConfig, StorageConfig
-from hydramem.core.errors import InvalidInputError
+from hydramem.core.errors import InvalidInputError, NotFoundError
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 OTHER = "kuzu" if ENGINE == "ladybug" else "ladybug"
@@ -102,15 +102,20 @@ def test_the_other_engine_holds_the_same_and_gives_it_back(memory: hydramem.Memo
     assert equal(tmp_path / "first", tmp_path / "third")
 
 
-def test_forgotten_memories_can_be_revived_where_they_were_loaded(
+def test_what_was_done_can_be_taken_back_where_it_was_loaded(
     memory: hydramem.Memory, tmp_path: Path
 ) -> None:
     (gone,) = memory.memories(states=("archived",))
+    told = memory.remember("The parrot is called Ivan.")
     memory.dump(str(tmp_path / "dump"))
     with hydramem.connect(tmp_path / "other", config=CONFIG) as other:
         other.load(str(tmp_path / "dump"))
         other.revive([gone.id])
         assert "Crate 1001 is in hall 3." in [hit.text for hit in other.recall("crate 1001").hits]
+        assert told.run is not None
+        other.undo(told.run)
+        with pytest.raises(NotFoundError):
+            other.get(told.id)
 
 
 @pytest.mark.slow
