@@ -57,7 +57,7 @@ class Cues:
     def _is_unsure(self) -> bool:
         forms = [token.form for token in self.rest]
         if any(form in words.UNSURE for form in forms) or any(
-            _find(self.rest, phrase) is not None for phrase in words.INTENDING
+            phrase[0] in forms and _find(self.rest, phrase) is not None for phrase in words.INTENDING
         ):
             return True
         return any(
@@ -73,7 +73,10 @@ class Cues:
     def _take(self, phrases: Sequence[tuple[str, ...]]) -> bool:
         """Take out each of some phrases; say whether there was one."""
         found = False
+        here = {token.form for token in self.rest}
         for phrase in phrases:
+            if phrase[0] not in here:
+                continue
             while (place := _find(self.rest, phrase)) is not None:
                 del self.rest[place : place + len(phrase)]
                 found = True
