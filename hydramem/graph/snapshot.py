@@ -6,6 +6,7 @@ out a newer one as writes come in.
 
 import threading
 from collections import deque
+from dataclasses import replace
 
 from hydramem.graph.growing import Growing
 from hydramem.graph.view import LINK, MENTION, RELATION, Snapshot
@@ -39,7 +40,7 @@ class Snapshots:
     def apply(self, write: Write) -> None:
         """Take in a write, after it was committed and in the order of commits. Never waits for a load."""
         names = _projects_of(write)
-        if write.removed:
+        if replace(write.removed, jobs=()):
             self._forget_all(names)
             return
         with self._lock:
