@@ -23,9 +23,9 @@ def _assignments(name: str, columns: tuple[Column, ...], prefix: str) -> str:
     return ", ".join(f"{name}.`{column.name}` = {_cast(column, prefix)}" for column in columns)
 
 
-def create_nodes(table: NodeTable) -> str:
-    """Create `$rows`."""
-    return f"UNWIND $rows AS r CREATE (:{table.name} {_properties(table.columns, 'r.')})"
+def create_nodes(table: NodeTable, columns: tuple[Column, ...]) -> str:
+    """Create `$rows` with values in some columns; the others are null."""
+    return f"UNWIND $rows AS r CREATE (:{table.name} {_properties(columns, 'r.')})"
 
 
 def set_nodes(table: NodeTable, columns: tuple[Column, ...]) -> str:

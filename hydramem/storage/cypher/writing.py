@@ -194,12 +194,18 @@ class Transaction:
         new = [row for row in rows if row["id"] not in known]
         old = [row for row in rows if row["id"] in known]
         if new:
-            self._query(create_nodes(table), {"rows": new})
+            self._create(table, new)
         if table is not JOB:
             for row in new:
                 self._image.made(table, row)
         for start in range(0, len(old), _ROWS_COMPARED):
             self._replace(table, old[start : start + _ROWS_COMPARED])
+
+    def _create(self, table: NodeTable, rows: Sequence[Values]) -> None:
+        """Create nodes; columns that are null in all of them are left out, which halves the time of one."""
+        filled = tuple(each for each in table.columns if any(row[each.name] is not None for row in rows))
+        given = [{each.name: row[each.name] for each in filled} for row in rows]
+        self._query(create_nodes(table, filled), {"rows": given})
 
     def _replace(self, table: NodeTable, rows: list[Values]) -> None:
         """Set the columns that differ: an engine keeps every value that is set in memory until it commits."""
@@ -232,7 +238,7 @@ class Transaction:
         if repeated := self._known.get(table.name):
             raise InvalidInputError(f"write: {table.name.lower()} {min(repeated)!r} is recorded already")
         if rows:
-            self._query(create_nodes(table), {"rows": rows})
+            self._create(table, rows)
 
     def _forget(self, heard: Sequence[str]) -> None:
         if heard:
