@@ -74,14 +74,18 @@ def _refused(graph: GraphStore, project: str) -> Iterator[Relation]:
     from pydantic import TypeAdapter, ValidationError
 
     rows = TypeAdapter(Relation)
+    found: dict[str, Relation] = {}
     for change in graph.changes(project=project, kind="r"):
-        if change.after is not None:
-            try:
-                row = rows.validate_json(change.after)
-            except ValidationError:
-                continue  # a note of another kind, which says nothing of a verdict
-            if row.verdict == "rejected" and row.id == change.target and row.project == project:
-                yield row
+        if change.after is None:
+            found.pop(change.target, None)  # what refused it was undone
+            continue
+        try:
+            row = rows.validate_json(change.after)
+        except ValidationError:
+            continue  # a note of another kind, which says nothing of a verdict
+        if row.verdict == "rejected" and row.id == change.target and row.project == project:
+            found[row.id] = row
+    yield from found.values()
 
 
 def truth(relation: Relation) -> bool | None:

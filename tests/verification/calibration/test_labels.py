@@ -8,8 +8,9 @@ import pytest
 
 from hydramem.core.errors import InvalidInputError
 from hydramem.ingest.supersede import WITHDRAWN
-from hydramem.storage.changes import record
+from hydramem.storage.changes import in_one_run, record
 from hydramem.storage.store import Write
+from hydramem.storage.undo.undo import undo
 from hydramem.verification import srmkg
 from hydramem.verification.calibration import reviews
 from hydramem.verification.calibration.calibrate import calibrate
@@ -83,6 +84,17 @@ def test_what_was_refused_can_be_reviewed_and_is_stored_then(project: Project, p
     done = take(project, path, {"subject": "s0", "type": "owns", "object": "o0", "label": True})
     assert done.imported == 1
     assert project.stored(refused).verdict == "accepted"
+    assert not known(project.graph, project.name).refused
+
+
+def test_what_was_refused_by_a_call_that_was_undone_is_no_label(project: Project) -> None:
+    (row,) = project.fill(1)
+    refused = replace(row, id="r_refused", type="owns", verdict="rejected", verifier="vog:m")
+    change = record("ingest", project="p", target=refused.id, after=refused)
+    with in_one_run() as run:
+        project.mirror.commit(Write(changes=(change,), chunks=(chunk("c_1"),)))
+    assert list(known(project.graph, project.name).refused) == ["r_refused"]
+    undo(run, graph=project.graph, mirror=project.mirror)
     assert not known(project.graph, project.name).refused
 
 
