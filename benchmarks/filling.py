@@ -9,6 +9,7 @@ import json
 import random
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 import hydramem
 from hydramem.core.ids import entity_id, entity_key, passage_id, relation_id
 from hydramem.core.time import now
-from hydramem.core.types import Chunk, Document, Entity, Mention, Relation, Times
+from hydramem.core.types import Chunk, ChunkKind, Document, Entity, Mention, Relation, Times
 from hydramem.llm.model import Embedder
 from hydramem.storage.changes import record
 from hydramem.storage.store import Write
@@ -33,7 +34,9 @@ _APART = 0.3
 Vectors = NDArray[np.float32]
 
 
-def fill(path: Path, texts: Sequence[str], size: int, model: Embedder) -> None:
+def fill(
+    path: Path, texts: Sequence[str], size: int, model: Embedder, *, kind: ChunkKind = "passage"
+) -> None:
     """Fill a new store.
 
     Args:
@@ -41,6 +44,7 @@ def fill(path: Path, texts: Sequence[str], size: int, model: Embedder) -> None:
         texts: Passages; the first line of each is a name.
         size: Chunks to write, each with four mentions and a relation on average.
         model: Embeds a sample of the passages, and serves the store.
+        kind: What the chunks are.
     """
     chance = random.Random(size)
     sample = model.embed_documents(chance.sample(texts, min(_EMBEDDED, len(texts))))
@@ -54,7 +58,7 @@ def fill(path: Path, texts: Sequence[str], size: int, model: Embedder) -> None:
         mirror = memory._opened.mirror
         for start in range(0, size, _BATCH):
             wanted = range(start, min(start + _BATCH, size))
-            chunks = [_chunk(number, chance, sentences, times) for number in wanted]
+            chunks = [replace(_chunk(number, chance, sentences, times), kind=kind) for number in wanted]
             document = str(chunks[0].document)
             write = Write(
                 changes=(record("ingest", project=PROJECT, target=document),),

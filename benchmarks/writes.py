@@ -25,14 +25,13 @@ from typing import Any
 import numpy as np
 
 import hydramem
+from benchmarks.filling import PROJECT, fill, passages
 from hydramem.core.config import EmbeddingConfig
 from hydramem.core.tokens import count_tokens
 from hydramem.ingest.given import MemoryInput
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.model import Embedder
 from hydramem.llm.scripted import Prompt, ScriptedGenerator
-
-PROJECT = "writes"
 
 _BATCH = 500
 _LENGTHS = (30, 300)
@@ -135,7 +134,7 @@ def _sentences(path: Path) -> Iterator[str]:
 
 
 def latency(data: Path, held: int, *, embedder: str, count: int, keep: Path | None = None) -> Latency:
-    """Measure single memories in a store that holds some already.
+    """Measure single memories in a store that holds some already, filled as `filling` does.
 
     Args:
         data: Folder of the sets.
@@ -144,14 +143,16 @@ def latency(data: Path, held: int, *, embedder: str, count: int, keep: Path | No
         count: Memories of each kind of call.
         keep: Folder where the filled store is kept.
     """
-    texts = sentences(data, held + 2 * count)
+    new = sentences(data, 2 * count)
     model = _model(embedder)
     with tempfile.TemporaryDirectory() as scratch:
-        filled = (keep or Path(scratch)) / f"latency-{embedder}-{held}"
-        _bulk(filled, texts[:held], model)
+        filled = (keep or Path(scratch)) / f"held-{embedder}-{held}"
+        if not filled.is_dir():
+            first = next(path.parent for path in sorted(data.glob("*/docs.jsonl")))
+            fill(filled, passages(first), held, model, kind="note")
         place = Path(shutil.copytree(filled, Path(scratch) / "store"))
-        new = texts[held:]
         with hydramem.connect(place, embedder=model, project=PROJECT) as memory:
+            memory.remember("The first one loads what the others need.")
             memory.drain()
             alone = _times(model.embed_query, new[:count])
             waited = _times(memory.remember, new[:count])
