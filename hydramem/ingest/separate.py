@@ -126,8 +126,8 @@ def _shared(source: Entity, other: Entity, chunks: Collection[str], graph: Graph
     for id, group in bent.grouped().items():
         here = own.get(id)
         put.append((here, united_relation([*([here] if here else []), *group])))
-    leaving = [row for row in rows if row.id in bent.moved]
-    staying = [(row, tuple(id for id in row.evidence if id not in chunks)) for row in leaving]
+    # One between the two has lost what stated it as well: what spoke of one of them speaks of the other.
+    staying = [(row, tuple(id for id in row.evidence if id not in chunks)) for row in rows]
     put.extend((row, replace(row, evidence=rest)) for row, rest in staying if rest)
     gone = tuple(row for row, rest in staying if not rest)
     return _Shared(put=tuple(put), gone=gone, given=len(bent.grouped()))
