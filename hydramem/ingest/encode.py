@@ -18,7 +18,7 @@ from hydramem.ingest.enact import Enacted, merge_known
 from hydramem.ingest.encoding import Encoding
 from hydramem.ingest.later import ENCODE, embed_jobs
 from hydramem.ingest.placing import place, session_row
-from hydramem.ingest.remember import Settling, filed
+from hydramem.ingest.settling import Settling, filed
 from hydramem.ingest.target import Target
 from hydramem.ingest.think import Models, think, told_of
 from hydramem.ingest.vocabulary import vocabulary

@@ -5,33 +5,20 @@ the writer lock is taken; under it, what it decided on is read again, and rules 
 What fails costs the enrichment, never the memory.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-
-import numpy as np
+from collections.abc import Sequence
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.results.written import Remembered
 from hydramem.core.time import now
-from hydramem.core.types import Chunk, Usage
-from hydramem.ingest.around import Around, candidates, look_around
-from hydramem.ingest.classify import Classified, classify
-from hydramem.ingest.consolidate import CandidateMemory, Plan, Telling, compare, decide, telling_of
 from hydramem.ingest.draft import Draft, Taken, chunk_of, take
-from hydramem.ingest.enact import Enacted, Touching, enact, ending, merge_known, still
 from hydramem.ingest.encoding import Encoding
-from hydramem.ingest.later import LINK
-from hydramem.ingest.placing import place, session_row
+from hydramem.ingest.settling import Settled, Settling
 from hydramem.ingest.target import Target
-from hydramem.ingest.think import NO_MODELS, Models, Thought, think, told_of
-from hydramem.ingest.vocabulary import vocabulary
+from hydramem.ingest.think import NO_MODELS, Models, think
 from hydramem.storage.changes import current_run, in_one_run
-from hydramem.storage.jobs import job
-from hydramem.storage.store import Vector, VectorStore, indexed_text
+from hydramem.storage.store import indexed_text
 
 __all__ = ["Draft", "Models", "remember", "remember_all"]
-
-_BATCH_CANDIDATES = 10
 
 
 def remember(
@@ -85,216 +72,7 @@ def remember_all(
     return tuple(_told(each, encoding, target) for each in done)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Settled:
-    """What became of one memory, and how it came about."""
-
-    taken: Taken
-    enacted: Enacted
-    steps: tuple[str, ...] = ()
-    pending: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-
-
-class Settling:
-    """Finds for one memory after the other what becomes of it; the writer lock is held."""
-
-    def __init__(self, encoding: Encoding, near: VectorStore | None, settings: MemoryConfig) -> None:
-        self._encoding = encoding
-        self._target = encoding.target
-        self._near = near
-        self._settings = settings
-        self._vectors: dict[str, Vector] = {}
-
-    def settle(self, taken: Taken, vector: Vector, thought: Thought) -> _Settled:
-        """Add the rows of one memory to the write."""
-        cognitive = self._settings.cognitive and taken.active and taken.draft.kind != "turn"
-        around = self._around(taken, vector, thought) if cognitive else Around(rows={})
-        found = thought.classified or (self._classify(taken, around) if cognitive else None)
-        if found is not None:
-            taken = replace(taken, draft=filed(taken.draft, found))
-        steps = ("classify",) if found is not None and found.steps else ()
-        enacted, consolidated = self._consolidate(taken, vector, around, thought, cognitive=cognitive)
-        settled = _Settled(
-            taken=taken,
-            enacted=enacted,
-            steps=(*steps, *(("consolidate",) if consolidated else ())),
-            pending=self._later(enacted) if cognitive else (),
-            notes=(*(found.notes if found else ()), *thought.notes, *enacted.notes),
-            usage=thought.usage,
-        )
-        if enacted.row.id in self._encoding.rows and enacted.created:
-            self._vectors[enacted.row.id] = vector
-        return settled
-
-    def settle_stored(self, taken: Taken, row: Chunk, vector: Vector, thought: Thought) -> None:
-        """Add to the write what becomes of a memory that is stored and was not encoded yet.
-
-        Args:
-            taken: The memory; its `stored` is the row as it was when it was thought about.
-            row: Its row as it is now.
-            vector: Its vector.
-            thought: What models say of it.
-        """
-        taken = replace(taken, stored=row)
-        around = self._around(taken, vector, thought)
-        found = thought.classified or self._classify(taken, around)
-        taken = replace(taken, draft=filed(taken.draft, found))
-        draft = taken.draft
-        row = replace(
-            row,
-            scope=found.scope,
-            categories=draft.categories or (),
-            importance=row.importance if draft.importance is None else draft.importance,
-            keywords=draft.keywords or (),
-            summary=draft.summary,
-            vector_state="ready",
-        )
-        if taken.is_steady:
-            self._set_against(taken, row, vector, around, thought)
-        else:
-            self._encoding.refile(taken.stored, row, vector, reason="")
-
-    def _around(self, taken: Taken, vector: Vector, thought: Thought) -> Around:
-        told = told_of(taken)
-        filing = bool(told.open) and thought.classified is None
-        if not filing and not taken.is_steady:
-            return Around(rows={})
-        return look_around(
-            vector,
-            scope=told.scope or told.root,
-            target=self._target,
-            vectors=self._near,
-            neighbours=filing,
-            stored=taken.stored,
-        )
-
-    def _classify(self, taken: Taken, around: Around) -> Classified:
-        told = told_of(taken)
-        if not told.open:
-            return classify(told)
-        return classify(
-            told, around.neighbours, vocabulary(told.names, target=self._target, offering=False), None
-        )
-
-    def _consolidate(
-        self, taken: Taken, vector: Vector, around: Around, thought: Thought, *, cognitive: bool
-    ) -> tuple[Enacted, bool]:
-        """Return what becomes of a memory, and whether it was set against others."""
-        encoding, draft = self._encoding, taken.draft
-        there = place(draft, self._target.project, self._target.graph, taken=encoding.rows)
-        known = encoding.rows.get(there.id, there.known)
-        if known is not None:
-            return merge_known(known, draft, encoding, self._settings), False
-        project, at = self._target.project, encoding.at
-        row = chunk_of(taken, id=there.id, project=project, position=there.position, at=at)
-        if draft.session is not None:
-            encoding.said_in(
-                session_row(draft.session, self._target.project, encoding.at, self._target.graph)
-            )
-        if not cognitive or not taken.is_steady:
-            encoding.insert(row, taken.found, vector)
-            return Enacted(row=row, created=True, action="stored"), False
-        return self._set_against(taken, row, vector, around, thought)
-
-    def _set_against(
-        self, taken: Taken, row: Chunk, vector: Vector, around: Around, thought: Thought
-    ) -> tuple[Enacted, bool]:
-        new = telling_of(row)
-        found, rows = candidates(
-            new,
-            around,
-            target=self._target,
-            vectors=self._near,
-            settings=self._settings,
-            at=self._encoding.at,
-            stored=taken.stored,
-        )
-        # What this write has changed already is as it becomes.
-        rows = {id: self._encoding.rows.get(id, old) for id, old in rows.items()}
-        rows = {id: old for id, old in rows.items() if old.state == "active"}
-        beside, with_rows = self._beside(new, vector)
-        found = (*(each for each in found if each.id in rows), *beside)
-        rows |= with_rows
-        plan, notes = _plan(new, found, rows, thought, self._settings)
-        touching = Touching(
-            taken=taken,
-            row=row,
-            vector=vector,
-            rows=rows,
-            cosines={each.id: each.cosine for each in found if each.cosine is not None},
-            vectors=self._vectors_of(ending(plan)),
-        )
-        enacted = enact(plan, touching, self._encoding, self._settings)
-        return replace(enacted, notes=(*notes, *enacted.notes)), bool(found)
-
-    def _beside(self, new: Telling, vector: Vector) -> tuple[tuple[CandidateMemory, ...], dict[str, Chunk]]:
-        """Return the memories of this write that one may touch; only equal ones are its duplicates."""
-        rows = [
-            row
-            for id in self._vectors
-            if (row := self._encoding.rows[id]).state == "active" and row.scope == new.scope
-        ]
-        cosines = {row.id: float(np.dot(self._vectors[row.id], vector)) for row in rows}
-        nearest = sorted(rows, key=lambda row: -cosines[row.id])[:_BATCH_CANDIDATES]
-        kept = {}
-        for row in nearest:
-            cosine = cosines[row.id]
-            same = compare(new, telling_of(row), cosine).action == "duplicate"
-            if not same or cosine >= self._settings.batch_threshold:
-                kept[row.id] = row
-        found = (
-            CandidateMemory(id=id, telling=telling_of(row), cosine=cosines[id]) for id, row in kept.items()
-        )
-        return tuple(found), kept
-
-    def _vectors_of(self, ids: Sequence[str]) -> Mapping[str, Vector]:
-        stored = [id for id in ids if id not in self._vectors]
-        held = self._near.vectors(stored) if stored and self._near is not None else {}
-        return {**held, **{id: self._vectors[id] for id in ids if id in self._vectors}}
-
-    def _later(self, enacted: Enacted) -> tuple[str, ...]:
-        """Leave to the queue what follows from a new memory."""
-        if not enacted.created or self._settings.link_neighbors <= 0:
-            return ()
-        self._encoding.later(job(LINK, project=self._target.project, chunk=enacted.row.id))
-        return (LINK,)
-
-
-def filed(draft: Draft, found: Classified) -> Draft:
-    """Return a memory with the fields that were found for it."""
-    return replace(
-        draft,
-        scope=found.scope,
-        categories=found.categories,
-        importance=found.importance,
-        keywords=found.keywords,
-        summary=found.summary,
-    )
-
-
-def _plan(
-    new: Telling,
-    found: Sequence[CandidateMemory],
-    rows: Mapping[str, Chunk],
-    thought: Thought,
-    settings: MemoryConfig,
-) -> tuple[Plan, tuple[str, ...]]:
-    """Return a model's plan where what it was made for still stands, else one by rules."""
-    if thought.plan is None:
-        return decide(new, found, settings), ()
-    names = [each.id for each in thought.plan.actions]
-    moved = [id for id in names if id not in rows or not still(rows[id], thought.seen[id])]
-    if moved:
-        note = f"consolidate: {', '.join(moved)} changed meanwhile, so rules decide instead of the model"
-        return decide(new, found, settings), (note,)
-    unseen = [each for each in found if each.id not in thought.seen]
-    meanwhile = decide(new, unseen, settings)
-    return (thought.plan if meanwhile.insert else meanwhile), ()
-
-
-def _told(settled: _Settled, encoding: Encoding, target: Target) -> Remembered:
+def _told(settled: Settled, encoding: Encoding, target: Target) -> Remembered:
     taken, enacted = settled.taken, settled.enacted
     row, extracted = enacted.row, taken.active and enacted.created
     steps = (

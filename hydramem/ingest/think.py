@@ -105,14 +105,34 @@ def think(
         neighbours=bool(told.open),
         stored=taken.stored,
     )
+    if told_before(taken, around) is not None:
+        return Thought()
     filing = _file(told, around, target, models)
     if not taken.is_steady:
         return filing
-    scope = told.scope or (filing.classified.scope if filing.classified else None)
-    if scope is None:
-        return filing  # rules will say where it belongs, and then what it touches
+    if told.scope is None and filing.classified is None:
+        # What it touches depends on where it belongs: rules say that now.
+        known = vocabulary(told.names, target=target, offering=False)
+        filing = replace(filing, classified=classify(told, around.neighbours, known, None))
+    scope = filing.classified.scope if filing.classified else told.scope
     placed = replace(taken, draft=replace(taken.draft, scope=scope))
     return _plan(placed, around, filing, target, near, settings, models)
+
+
+def told_before(taken: Taken, around: Around) -> Chunk | None:
+    """Return the current memory that says the same word for word, where one is near."""
+    draft = taken.draft
+    for row in around.rows.values():
+        same = (row.text, row.kind, row.state) == (draft.text, draft.kind, "active")
+        if same and draft.scope in (None, row.scope):
+            return row
+    return None
+
+
+def beside_its_like(taken: Taken, around: Around) -> Taken:
+    """Let a memory without a scope belong where the same is known: it is no other for being filed anew."""
+    known = None if taken.draft.scope is not None else told_before(taken, around)
+    return taken if known is None else replace(taken, draft=replace(taken.draft, scope=known.scope))
 
 
 def _file(told: Told, around: Around, target: Target, models: Models) -> Thought:

@@ -109,6 +109,22 @@ def test_nothing_is_asked_of_what_is_stored_as_it_is(kit: Kit, kind: str):
     assert row(kit, done.id).importance == 0.5
 
 
+def test_nothing_is_asked_of_what_is_known_word_for_word(kit: Kit):
+    known = tell(kit, draft("Billing runs on MySQL.", scope="/infra"))
+    script = ScriptedGenerator([])
+    again = tell(kit, "Billing runs on MySQL.", script=script)
+    assert (again.id, again.created, script.prompts) == (known.id, False, [])
+
+
+def test_a_plan_is_asked_for_where_rules_file(kit: Kit):
+    tell(kit, draft("Billing runs on MySQL today.", **GIVEN))
+    script = ScriptedGenerator(plan(each={"action": "keep"}))
+    models = Models(configured=True, consolidate=lambda: script)
+    done = remember(draft("Billing runs on MySQL here."), target=kit.target(), settings=NEAR, models=models)
+    assert [prompt.shape for prompt in script.prompts] == [ConsolidationReply]
+    assert done.usage.calls == 1
+
+
 # What no failure may cost -------------------------------------------------------------------------
 
 
