@@ -294,6 +294,23 @@ def test_a_kill_loses_at_most_the_last_batch(tmp_path: Path) -> None:
         assert memory.doctor().healthy
 
 
+def test_many_threads_lose_nothing_and_count_nothing_twice(memory: hydramem.Memory) -> None:
+    blue = memory.remember("The key is blue.").id
+
+    def work(name: str) -> None:
+        with memory.session(name) as session:
+            for _ in range(20):
+                session.recall("key", limit=1)
+
+    workers = [threading.Thread(target=work, args=(f"chat {number % 2}",)) for number in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [len(signal(memory, f"chat {number}")) for number in range(2)] == [40, 40]
+    assert memory.get(blue).recall_count == 80
+
+
 def test_noting_costs_a_recall_next_to_nothing(memory: hydramem.Memory) -> None:
     blue = memory.remember("The key is blue.").id
     recalls = memory._use().recalls
