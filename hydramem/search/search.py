@@ -79,14 +79,14 @@ def recall(
     found = fuse(arms)
     with clock("neighbors"):
         found = in_conversation(found, plans, settings)
-        lent = along_links(found, [each.snapshot for each in plans], where, settings.link_weight)
     with clock("graph"):
-        walks = _walks(plans, lent.found, where, traversal, settings, limit)
-        graph_arm = _graph_arm(walks, settings.graph_weight * (1 - spoken_share(lent.found, plans)))
-        found = blended(lent.found, graph_arm)
+        walks = _walks(plans, found, where, traversal, settings, limit)
+        graph_arm = _graph_arm(walks, settings.graph_weight * (1 - spoken_share(found, plans)))
+        found = blended(found, graph_arm)
+        lent = along_links(found, [each.snapshot for each in plans], where, settings.link_weight)
     with clock("check"):
         read = limit if reranker is None else max(limit, settings.rerank_candidates)
-        winners, passed = _checked(query, dates, found, where, read, graph, walks, lent.ways, settings)
+        winners, passed = _checked(query, dates, lent.found, where, read, graph, walks, lent.ways, settings)
     skipped: tuple[str, ...] = ()
     if reranker is not None:
         with clock("rerank"):
@@ -102,7 +102,7 @@ def recall(
             plans=plans,
             dates=dates,
             arms=(*arms, graph_arm),
-            found=found,
+            found=lent.found,
             hits=hits,
             traversal=traversal,
         )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hydramem.core.results.walked import PathStep
 from hydramem.core.types import Traversal
-from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.snapshot import MENTION, RELATION, Snapshot
 from hydramem.graph.walks import Reached, bfs, personalized_pagerank, trail
 from hydramem.search.fuse import Fused, normalised
 from hydramem.search.plan import Plan
@@ -97,7 +97,14 @@ def walk(
     if traversal == "none" or not plan.entities:
         return Walk(plan=plan)
     snapshot = plan.snapshot
-    edges = snapshot.edge_mask(at=where.at, known_at=where.known_at, layers=where.layers, states=where.states)
+    # Links have an arm of their own (`search.linked`): walked too, likeness drowns what names lead to.
+    edges = snapshot.edge_mask(
+        at=where.at,
+        known_at=where.known_at,
+        layers=where.layers,
+        states=where.states,
+        kinds=(RELATION, MENTION),
+    )
     nodes = snapshot.node_mask(states=where.states)
     starts = np.array([entity.node for entity in plan.entities], dtype=np.int32)
     reached = bfs(snapshot.adjacency, starts, depth=_REACH, edges=edges, nodes=nodes, limit=_WAYS)

@@ -8,7 +8,7 @@ import pytest
 from hydramem.core.types import Chunk, Link
 from hydramem.search.linked import with_links
 from hydramem.storage.store import ChunkFilter
-from tests.graph.graphs import THEN, P, chunk, link
+from tests.graph.graphs import THEN, P, chunk, entity, link, mention
 from tests.search.test_search import Memory
 
 MATCH = chunk("match", "The invoices of billing are kept in MySQL.")
@@ -99,6 +99,21 @@ def test_a_hub_lends_no_more_than_its_best_link() -> None:
     hit = next(hit for hit in memory.recall("the invoices", limit=9).hits if hit.id == "hidden")
     best = max(hit.score for hit in memory.recall("the invoices", limit=9).hits if hit.id != "hidden")
     assert hit.scores["links"] <= 0.6 * best
+
+
+def test_the_walk_from_names_does_not_go_along_links() -> None:
+    ada = entity("Ada Lovelace")
+    memory = Memory(ada, MATCH, HIDDEN, WEATHER, mention(MATCH, ada), linked(MATCH, HIDDEN))
+    hits = {hit.id: hit for hit in memory.recall("Ada Lovelace and the invoices", limit=5).hits}
+    assert hits["match"].scores["graph"] > 10 * hits["hidden"].scores.get("graph", 0.0)
+    assert hits["hidden"].score > 0.4 * hits["match"].score  # the graph's weight does not drown links
+
+
+def test_what_is_found_by_itself_gains_nothing() -> None:
+    plain = Memory(MATCH, WEATHER, *OTHERS)
+    both = Memory(MATCH, WEATHER, *OTHERS, linked(MATCH, OTHERS[0], weight=0.2))
+    scores = [{hit.id: hit.score for hit in one.recall("the invoices").hits} for one in (plain, both)]
+    assert scores[0] == scores[1]
 
 
 def test_a_memory_shows_what_it_is_linked_to_and_what_it_took_the_place_of() -> None:
