@@ -8,10 +8,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
 from hydramem.core.results.kept import Dumped
@@ -149,11 +149,16 @@ class _LineFile:
         self._rows += len(lines)
         self._bytes += len(data)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._out.close()
+
     def finish(self) -> FileEntry:
         """Make the file last, and say what it holds."""
-        with self._out:
-            self._out.flush()
-            os.fsync(self._out.fileno())
+        self._out.flush()
+        os.fsync(self._out.fileno())
         return FileEntry(name=self._name, rows=self._rows, bytes=self._bytes, sha256=self._digest.hexdigest())
 
 
@@ -176,21 +181,30 @@ class _Writing:
         return tuple(entry for part in PARTS for entry in self._part(part))
 
     def _part(self, part: Part) -> Iterator[FileEntry]:
-        lines = _LineFile(self._folder / part.file)
-        name, vectors = VECTORS.get(part.table.name), self._vectors(part)
-        beside = None if name is None or vectors is None else _LineFile(self._folder / f"{name}.jsonl")
+        vectors = self._vectors(part)
+        with ExitStack() as files:
+            lines = files.enter_context(_LineFile(self._folder / part.file))
+            beside = None
+            if vectors is not None:
+                name = f"{VECTORS[part.table.name]}.jsonl"
+                beside = files.enter_context(_LineFile(self._folder / name))
+            for rows in self._batches(part):
+                lines.write([to_line(part.table, _at_rest(row)) for row in rows])
+                if beside is not None and vectors is not None:
+                    held = vectors([row.id for row in rows])
+                    beside.write([vector_line(row.id, held[row.id]) for row in rows if row.id in held])
+            yield lines.finish()
+            if beside is not None:
+                yield beside.finish()
+
+    def _batches(self, part: Part) -> Iterator[list[Any]]:
+        """Yield the rows that are wanted, in order, each once."""
         for batch in self._graph.scan(part.table, _BATCH):
             wanted = {part.order(row): row for row in batch if self._wanted(part, row)}
             rows = [wanted[key] for key in sorted(wanted)]
-            lines.write([to_line(part.table, _at_rest(row)) for row in rows])
-            if beside is not None and vectors is not None:
-                held = vectors([row.id for row in rows])
-                beside.write([vector_line(row.id, held[row.id]) for row in rows if row.id in held])
             self.projects.update(row.project for row in rows if hasattr(row, "project"))
+            yield rows
             self._report(len(batch))
-        yield lines.finish()
-        if beside is not None:
-            yield beside.finish()
 
     def _wanted(self, part: Part, row: Any) -> bool:
         chosen = self._wish.projects
@@ -206,7 +220,7 @@ class _Writing:
 
     def _vectors(self, part: Part) -> Callable[[Sequence[str]], Mapping[str, Vector]] | None:
         store = self._wish.vectors
-        if store is None:
+        if store is None or part.table.name not in VECTORS:
             return None
         return store.vectors if part.table is CHUNK else store.entity_vectors
 

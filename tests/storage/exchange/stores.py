@@ -13,6 +13,7 @@ from hydramem.storage.exchange.load import Place, load
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.outbox import Mirror, worth_a_vector
+from hydramem.storage.repair import Progress
 from hydramem.storage.store import GraphStore, Vector, VectorStore, Write
 from tests.storage.rows import T0, at, chunk, document, entity, job, link, mention, relation, session
 
@@ -47,15 +48,16 @@ class Store:
         worth = {row.id: row.name for row in write.entities if worth_a_vector(row.mention_count)}
         self.mirror.commit(write, self.mirror.embed_by_id(worth))
 
-    def dump(self, folder: Path, *, vectors: bool = False, **wish: Any) -> Dumped:
+    def dump(
+        self, folder: Path, *, vectors: bool = False, progress: Progress | None = None, **wish: Any
+    ) -> Dumped:
         wished = Wish(
             vectors=self.vectors if vectors else None,
             embedder=self.embedder.fingerprint,
             dimension=self.embedder.dimension,
-            created_by="tests",
-            **wish,
+            **{"created_by": "tests", **wish},
         )
-        return dump(self.graph, folder, wished, mirror=self.mirror)
+        return dump(self.graph, folder, wished, mirror=self.mirror, progress=progress)
 
     def load(self, folder: Path, **options: Any) -> Loaded:
         place = Place(

@@ -1,6 +1,7 @@
 """What is dumped and loaded is what was there, on every store, byte for byte."""
 
 import tempfile
+import threading
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from hydramem.core.config import StorageConfig
-from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.storage.exchange.layout import PARTS
 from hydramem.storage.lance import open_vectors
@@ -196,3 +197,55 @@ def test_a_folder_that_holds_something_is_refused(sample: Store, tmp_path: Path)
     (tmp_path / "empty").mkdir()
     sample.dump(tmp_path / "empty")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["empty", "note.txt"]
+
+
+def test_a_dump_is_of_one_moment_while_others_write(tmp_path: Path) -> None:
+    store, stop = Store(), threading.Event()
+
+    def work() -> None:
+        number = 0
+        while not stop.is_set():
+            # Later tables before earlier ones in the order of files: what is torn would not load.
+            number += 1
+            rows = Write(
+                changes=(change(f"x{number}"),),
+                documents=(document(f"d{number}"),),
+                entities=(entity(f"e{number}", f"name {number}"),),
+                chunks=(chunk(f"c{number}", document=f"d{number}"),),
+                mentions=(mention(f"c{number}", f"e{number}"),),
+                verbatim=True,
+            )
+            store.put(rows)
+
+    writer = threading.Thread(target=work)
+    writer.start()
+    try:
+        for number in range(5):
+            done = store.dump(tmp_path / f"{number}", vectors=True)
+            assert len({done.rows[name] for name in ("changes", "documents", "chunks", "mentions")}) == 1
+            Store().load(tmp_path / f"{number}")
+    finally:
+        stop.set()
+        writer.join()
+
+
+def test_what_cannot_be_written_leaves_nothing(sample: Store, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match="cannot be made"):
+        sample.dump(tmp_path / "file" / "dump")
+
+    def fail(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sample.dump(tmp_path / "dump", progress=fail)
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+def test_progress_ends_at_all_rows(sample: Store, tmp_path: Path) -> None:
+    dumped, loaded = list[tuple[int, int]](), list[tuple[int, int]]()
+    sample.dump(tmp_path / "dump", progress=lambda *told: dumped.append(told))
+    Store().load(tmp_path / "dump", progress=lambda *told: loaded.append(told))
+    rows = sum(len(part) for part in sample.rows().values())
+    assert loaded[-1] == (rows, rows)
+    assert dumped[-1][0] == rows and dumped[-1][1] >= rows
