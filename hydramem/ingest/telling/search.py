@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hydramem.ingest.telling import words
-from hydramem.ingest.telling.parts import Statement, words_of
+from hydramem.ingest.telling.parts import SPEAKERS, Statement, words_of
 
 _MOST_WORDS = 24
-_SPEAKERS = frozenset({"i", "we"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,14 +36,22 @@ def looked_for(statements: Sequence[Statement]) -> Wanted:
 def _search_words(statement: Statement) -> Iterator[str]:
     """Yield what it speaks of, what it gives up, what else is of the kind it names, and the verb's forms."""
     yield from sorted(statement.replaced)
-    yield from sorted(statement.subject - _SPEAKERS)
-    said = words_of(statement.phrases) - _SPEAKERS
-    if statement.change:
-        yield from sorted(said)
+    yield from sorted(statement.subject - SPEAKERS)
+    said = words_of(statement.phrases) - SPEAKERS
     kinds = {words.CLASSES[form] for form in said if form in words.CLASSES}
-    yield from (word for word, kind in words.CLASSES.items() if kind in kinds)
-    if statement.negated:
+    if statement.change or statement.negated:
         yield from sorted(said)
-    if statement.subject <= _SPEAKERS:
-        attribute = "live" if statement.change else statement.attribute
-        yield from (form for form, verb in words.VERBS.items() if verb == attribute and attribute != "is")
+    if kinds and not statement.replaced:  # else what it takes the place of is named
+        yield from (word for word, kind in words.CLASSES.items() if kind in kinds)
+    if statement.subject <= SPEAKERS:
+        yield from _of_speaker(statement, said, known=bool(kinds or statement.replaced))
+
+
+def _of_speaker(statement: Statement, said: frozenset[str], *, known: bool) -> Iterator[str]:
+    """Yield words by which what somebody said of himself is found, among much that others say so too."""
+    yield from statement.about.casefold().split()
+    yield from sorted(form for form in said if not form[:1].isdigit())
+    attribute = statement.attribute
+    if statement.change and not known and all(phrase.role for phrase in statement.phrases):
+        attribute = "use" if statement.change == "switch" else "live"
+    yield from (form for form, verb in words.VERBS.items() if verb == attribute and attribute != "is")
