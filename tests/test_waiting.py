@@ -1,6 +1,7 @@
 """`wait=False`: stored and found by its words at once; vectors, consolidation and links follow."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -213,6 +214,40 @@ def test_a_process_that_never_closes_does_not_hang_at_its_end(tmp_path: Path) ->
         assert len(memory.memories()) == 5
         assert memory.drain().left == 0
         assert memory.doctor().problems == ()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_an_interrupted_drain_loses_nothing(tmp_path: Path) -> None:
+    program = textwrap.dedent("""
+        import sys
+        import hydramem
+        from hydramem.ingest.given import MemoryInput
+        with hydramem.connect(sys.argv[1]) as memory:
+            texts = [f"Ada keeps crate {number} in hall {number}." for number in range(30)]
+            memory.remember_many([MemoryInput(text=text) for text in texts], wait=False)
+            print("ready", flush=True)
+            memory.drain()
+            print("drained", flush=True)
+    """)
+    worker = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path / "cut")],
+        env={**os.environ, **ENVIRONMENT},
+        cwd=Path(__file__).parent.parent,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert worker.stdout is not None
+    assert worker.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    worker.send_signal(signal.SIGINT)
+    said, problems = worker.communicate(timeout=60)
+    assert said == "drained\n" or "KeyboardInterrupt" in problems
+    with hydramem.connect(tmp_path / "cut", config=load_config(environment=ENVIRONMENT)) as memory:
+        assert len(memory.memories(limit=1000)) == 30
+        assert memory.drain().left == 0
+        assert memory.doctor().problems == ()
+        assert {row.vector_state for row in memory.memories(limit=1000)} == {"ready"}
 
 
 def test_the_doctor_asks_again_for_a_vector_that_no_job_makes(
