@@ -20,7 +20,7 @@ def given_up(new: Statement, old: Statement, told: Reading) -> Met | None:
         old: What was stated.
         told: The whole text of the new one.
     """
-    if not new.replaced or old.negated or (old.past and old.attribute != "have"):
+    if not new.replaced or old.negated or (old.past and old.attribute not in words.ACQUIRED):
         return None
     if not new.replaced <= words_of(old.phrases) or not _one_purpose(new, old):
         return None
@@ -28,7 +28,7 @@ def given_up(new: Statement, old: Statement, told: Reading) -> Met | None:
         return None
     said = {words.SPEAKER.get(form, form) for form in told.forms} | new.subject
     whole = any(frozenset(p.forms) == new.replaced and p.named for p in old.phrases if not p.role)
-    ours = whole and bool(old.subject & new.subject & SPEAKERS)
+    ours = whole and (bool(old.subject & new.subject & SPEAKERS) or (old.definite and "we" in new.subject))
     if not old.subject <= said and not ours:
         return None
     gone = " ".join(sorted(new.replaced))
@@ -87,7 +87,10 @@ def target_of(new: Statement) -> Phrase | None:
             kinds = ("date", "clock")
         case _:
             kinds = ("thing", "date", "clock", "number")
+    # "Moved it in May" says when, "moved it to May" says what to; of a date itself both do.
+    timed = () if new.change == "date" else ("date", "clock")
     fitting = [phrase for phrase in new.phrases if phrase.kind in kinds]
+    fitting = [p for p in fitting if p.role not in ("at", "in", "after") or p.kind not in timed]
     for roles in (("to", "until"), ("at", "in", "after"), ("", "by")):
         aimed = [p for p in fitting if p.role in roles and (p.role not in ("", "by") or p.kind != "thing")]
         if aimed:

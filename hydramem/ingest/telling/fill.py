@@ -118,10 +118,13 @@ def _one_thing(new: Statement, old: Statement, before: Phrase, after: Phrase, *,
     if new.attribute == "is" and not before.role:
         return _one_value(new, old, before, after, alike=alike)
     if (new.attribute, before.role) in words.ONE_OTHER:
-        return before.named and after.named
+        return new.now or (before.named and after.named)
     if before.role in PLACES:
         return _one_place(new, old, before, after)
-    return new.now and alike
+    if alike and classes == {"frequency"}:
+        return True
+    # "Search is handled by another service now": the same, by another.
+    return new.now and (alike or (new.attribute == "is" and shared and bool(before.role)))
 
 
 def _one_value(new: Statement, old: Statement, before: Phrase, after: Phrase, *, alike: bool) -> bool:

@@ -38,8 +38,10 @@ def same_subject(new: Statement, old: Statement) -> bool:
     """Say whether two statements speak of the same thing."""
     if new.subject == old.subject:
         return bool(new.subject) and (not new.owners or not old.owners or new.owners == old.owners)
-    # "the GP" after "my GP": only where the new one says that something changed.
     mine, yours = new.subject - SPEAKERS, old.subject - SPEAKERS
+    if new.definite and old.definite and new.subject ^ old.subject == {"we"}:
+        return bool(mine)  # "the linter" and "our linter"
+    # "the GP" after "my GP": only where the new one says that something changed.
     return new.now and bool(mine) and mine == yours and not (new.subject & old.subject & SPEAKERS)
 
 
@@ -62,7 +64,7 @@ def _equal(one: Phrase, other: Phrase, attribute: str) -> bool:
 
 def _role(phrase: Phrase, attribute: str) -> str:
     """Return what the preposition does, where several do the same."""
-    if attribute == "work" and phrase.role in ("for", "by"):
+    if attribute in ("work", "live", "stay", "study") and phrase.role in ("for", "by", "in"):
         return "at"
     if attribute == "prefer" and phrase.role in ("over", "to", "than"):
         return "than"

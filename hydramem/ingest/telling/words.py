@@ -135,7 +135,7 @@ VERBS = _table(
     is: is are am be been being 's ist sind bin es son soy está están estoy estamos somos remains
     is: stays bleibt
     is: lautet lauten beträgt betragen equals amounts happens happen occurs
-    is: findet finden encuentra encuentran
+    is: sit sitting sitze findet finden encuentra encuentran
     is: stored located kept placed parked situated held sits lies stands stays liegt steht stehen
     is: hängt
     is: befindet sitzt lagert
@@ -299,7 +299,8 @@ FIRST_PERSON = _table(
 """Verbs that tell by themselves who speaks."""
 
 NOUNS_TOO = _words(
-    "bank travel last lead coach handle learn maintain organize spend know send get drink hold contain weigh "
+    "bank travel last lead coach handle learn maintain organize spend know send get drink hold contain "
+    "weigh "
     "leaves reads son set cut changes moves stays weiss mag vino will "
     "use work cost run play report open close start end plan store train measure host seat drive cook read "
     "ride ship call study serve like need live love drink own uso trabajo como juego toca fuma sale toma "
@@ -327,7 +328,7 @@ CHANGES = _table(
     date: vertagt aplazó pospuso adelantó retrasó extendió aplazado retrasado amplió prorrogó
     number: raised raises increased lowered reduced cut dropped rose fell grew grown adjusted
     number: decreased
-    number: climbed erhöht gesenkt gestiegen angehoben reduziert gefallen angepasst
+    number: climbed erhöht gesenkt gestiegen angehoben reduziert gesunken sank gefallen angepasst
     number: subió bajó aumentó redujo subido bajado
     """
 )
@@ -364,6 +365,7 @@ INSTEAD = _phrases("instead,stattdessen,en su lugar")
 REWORDED = tuple(
     (phrase, form)
     for form, phrases in (
+        ("near", "next to,close to"),
         ("happens", "takes place,take place,taking place,tiene lugar,se celebra"),
         ("dropped", "got rid of,gotten rid of,get rid of,gave away,threw away,threw out,stepped down as"),
     )
@@ -467,6 +469,8 @@ SEVERAL = _words(
 """Nouns of which one thing has several: two values are two, not one after another."""
 MEETING = _words("meet train eat swim sleep park gather practice")
 """Verbs of what is done at one place or time, where something says that it is new."""
+ACQUIRED = _words("have buy rented hired chose adopted installed booked ordered leased picked selected")
+"""Verbs in the past of what is there since, until it is given up."""
 CHOSEN = _words("drive study attend rent")
 """Verbs of what is one after another, where something says that it is new."""
 PERMANENT = _words("birthday birthplace birth geburtstag geburtsort cumpleaños")
@@ -574,6 +578,9 @@ CLASSES = _table(
     daytime: morning mornings afternoon afternoons evening evenings vormittag nachmittag abend mañana
     daytime: tarde noche
     meat: vegetarian vegan pescatarian
+    frequency: daily weekly monthly quarterly hourly annually yearly nightly fortnightly biweekly
+    frequency: täglich wöchentlich monatlich jährlich stündlich diariamente semanalmente mensualmente
+    frequency: anualmente
     bank: ing triodos dkb sparkasse n26 revolut monzo barclays santander bbva commerzbank
     """
 )
