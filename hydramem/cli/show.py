@@ -35,7 +35,7 @@ _COLUMNS: Mapping[type[Any], tuple[str, ...]] = {
     ReachedChunk: ("id", "kind", "score", "distance", "source", "text", "via"),
     Conflict: ("score", "kind", "older", "newer", "explanation", "judged_by"),
     Job: ("kind", "state", "attempts", "created_at", "error", "id"),
-    HistoryEntry: ("at", "actor", "operation", "reason", "fields", "through"),
+    HistoryEntry: ("at", "actor", "operation", "reason", "fields", "through", "run"),
     VerifiedRelation: ("subject", "type", "object", "decision", "score", "stage", "explanation"),
     ScopeView: ("path", "memories", "own", "categories", "newest"),
     RelationView: (
@@ -271,7 +271,7 @@ def _fields(row: Any, out: "Console") -> None:
 
     for item in dataclasses.fields(row):
         value = getattr(row, item.name)
-        if value is None or value == () or value == "":
+        if value is None or value in ((), "", {}):
             continue  # what is not there takes no line
         if _are_rows(value):
             out.print(f"[bold]{item.name}[/]")
