@@ -8,25 +8,21 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.types import Chunk
 from hydramem.storage.cypher.copying import any_edge, copy_edges, edge_rows
 from hydramem.storage.cypher.engine import Query
+from hydramem.storage.cypher.removing import between, remove
 from hydramem.storage.cypher.statements import (
     create_edge,
     create_edges,
     create_nodes,
     edge_names,
-    edges_at,
-    edges_between,
     edges_from,
     fetch_nodes,
     forget_outbox,
-    has_id,
-    remove_edges,
-    remove_nodes,
     set_edge,
     set_nodes,
 )
 from hydramem.storage.images import ImageMaker, Key, key_of
-from hydramem.storage.planned import PlannedWrite, batches, check_references, removed_edges, removed_nodes
-from hydramem.storage.rows import Values, decode, encode
+from hydramem.storage.planned import PlannedWrite, batches, check_references, removed_nodes
+from hydramem.storage.rows import Values, encode
 from hydramem.storage.schema import (
     CHANGE,
     CHUNK,
@@ -43,12 +39,10 @@ from hydramem.storage.schema import (
     EdgeTable,
     NodeTable,
 )
-from hydramem.storage.store import Removal
 
 Encoded = dict[str, list[Values]]
 
 _ROWS_COMPARED = 1000
-_ROWS_REMOVED = 500
 _EDGES_SOUGHT = 1000
 _EDGES_UNWOUND = 5000
 # Kuzu creates a thousand edges singly in a second or two, and copies them in a tenth. Only into a table that
@@ -103,7 +97,7 @@ class Transaction:
         """
         self._look_up(plan, rows)
         check_references(plan.needs, lambda table, id: id in self._known[table])
-        self._remove(plan.removed)
+        remove(self._query, plan.removed, self._image)
         moved = self._loosen(plan.chunks)
         for table in (DOCUMENT, SESSION, ENTITY, CHUNK, JOB):
             self._put_nodes(table, rows[table.name])
@@ -128,48 +122,10 @@ class Transaction:
             ids.update(dict.fromkeys(plan.needs.get(table.name, ())))
             self._known[table.name] = self._existing(table, tuple(ids)) - set(gone.get(table.name, ()))
 
-    def _remove(self, removed: Removal) -> None:
-        for edges in (MENTIONS, RELATES, LINKS):
-            keys = removed_edges(removed)[edges.name]
-            for rows in batches(keys, _ROWS_REMOVED):
-                named = [dict(zip(("_from", "_to", "id"), key, strict=False)) for key in rows]
-                self._note(edges, (values for row in named for values in self._between(edges, row)))
-                self._query(remove_edges(edges), {"rows": named})
-        for nodes in (DOCUMENT, SESSION, ENTITY, CHUNK, JOB):
-            for ids in batches(removed_nodes(removed)[nodes.name], _ROWS_REMOVED):
-                self._note_nodes(nodes, ids)
-                self._query(remove_nodes(nodes), {"ids": ids})
-
-    def _note_nodes(self, table: NodeTable, ids: Sequence[str]) -> None:
-        """Note nodes that are about to be removed, and the edges that go with them."""
-        if table is JOB:
-            return
-        self._note(table, self._query(fetch_nodes(table), {"ids": list(ids)}))
-        for edges in (MENTIONS, RELATES, LINKS):
-            sides = [end for end, side in (("a", edges.source), ("b", edges.target)) if side == table.name]
-            found = {
-                key_of(edges, dict(zip(edge_names(edges), values, strict=True))): values
-                for end in sides
-                for id in ids
-                for values in self._query(edges_at(edges, end), {"id": id})
-            }
-            self._note(edges, found.values())
-
-    def _note(self, table: NodeTable | EdgeTable, rows: Iterable[Sequence[Any]]) -> None:
-        """Note rows that are about to be removed, as they are stored."""
-        for values in rows:
-            self._image.removed(table, encode(table, decode(table, values)))
-
-    def _between(self, table: EdgeTable, row: Mapping[str, Any]) -> list[list[Any]]:
-        """Return the stored edge of these ends and, where it has one, this id."""
-        found = self._query(edges_between(table), {"_from": row["_from"], "_to": row["_to"]})
-        place = edge_names(table).index("id") if has_id(table) else 0
-        return [values for values in found if not has_id(table) or values[place] == row["id"]]
-
     def _held(self, table: EdgeTable, rows: Sequence[Mapping[str, Any]]) -> dict[Key, Values]:
         """Return the stored edges of the keys of rows, among others, by key."""
         if len(rows) < _EDGES_SOUGHT:
-            found = [values for row in rows for values in self._between(table, row)]
+            found = [values for row in rows for values in between(self._query, table, row)]
         elif not self._query(any_edge(table), {}):
             found = []
         else:
