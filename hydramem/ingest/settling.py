@@ -81,16 +81,10 @@ class Settling:
         taken = beside_its_like(taken, around)
         found = thought.classified or self._classify(taken, around)
         taken = replace(taken, draft=filed(taken.draft, found))
-        draft = taken.draft
-        row = replace(
-            row,
-            scope=found.scope,
-            categories=draft.categories or (),
-            importance=row.importance if draft.importance is None else draft.importance,
-            keywords=draft.keywords or (),
-            summary=draft.summary,
-            vector_state="ready",
-        )
+        row = replace(row, scope=found.scope, categories=found.categories, vector_state="ready")
+        if thought.classified is not None:
+            # Rules have said all that its own words say when it was stored.
+            row = replace(row, importance=found.importance, keywords=found.keywords, summary=found.summary)
         if taken.is_steady:
             self._set_against(taken, row, vector, around, thought)
         else:
