@@ -28,7 +28,8 @@ from hydramem.storage.store import GraphStore, Vector, Write, indexed_text
 Commit = Callable[[Write, Mapping[str, Vector]], None]
 """Commits a write, with the vectors of its rows by id."""
 
-_BATCH = 1000
+# The vector store puts itself in order after a write of more than a few hundred rows: the fewer, the better.
+_BATCH = 4000
 # Engines create many edges at once much faster than few.
 _BATCH_EDGES = 50_000
 # Texts are embedded between two writes: a kill loses no more than these.

@@ -1,0 +1,50 @@
+"""A thousand edges in one write: sought and created at once, and the same as one by one."""
+
+from dataclasses import replace
+
+import pytest
+
+from hydramem.core.errors import InvalidInputError
+from hydramem.storage.schema import LINKS, MENTIONS, RELATES
+from hydramem.storage.store import GraphStore
+from tests.storage.rows import chunk, entity, link, mention, relation, write
+
+MANY = 1100
+
+
+def rows_of(graph: GraphStore, table: object) -> list[object]:
+    return [row for batch in graph.scan(table) for row in batch]  # type: ignore[arg-type]
+
+
+def test_many_edges_are_created_replaced_and_told_apart(graph: GraphStore) -> None:
+    chunks = tuple(chunk(f"c{n:04}") for n in range(MANY))
+    entities = tuple(entity(f"e{n:04}", f"name {n}") for n in range(MANY))
+    graph.write(write(chunks=chunks, entities=entities))
+    mentions = [mention(row.id, other.id) for row, other in zip(chunks, entities, strict=True)]
+    relations = [
+        relation(row.id, "leads", "e0000", evidence=("c0001",) if number % 2 else (), quote=None)
+        for number, row in enumerate(entities)
+    ]
+    links = [link(row.id, "c0000") for row in chunks]
+    graph.write(write(mentions=tuple(mentions), relations=tuple(relations), links=tuple(links)))
+    assert rows_of(graph, MENTIONS) == mentions
+    assert rows_of(graph, RELATES) == sorted(relations, key=lambda row: (row.subject, row.object, row.id))
+    assert rows_of(graph, LINKS) == links
+
+    # Half of them again, changed, and as many more between the same ends.
+    changed = [replace(row, quote="so it is") for row in relations[::2]]
+    others = [replace(row, id=f"{row.id}_2") for row in relations[1::2]]
+    graph.write(write(relations=(*changed, *others), mentions=tuple(mentions)))
+    expected = {row.id: row for row in (*relations, *changed, *others)}
+    held = rows_of(graph, RELATES)
+    assert {row.id: row for row in held} == expected and len(held) == len(expected)
+    assert rows_of(graph, MENTIONS) == mentions
+
+
+def test_many_edges_are_refused_whole(graph: GraphStore) -> None:
+    chunks = tuple(chunk(f"c{n:04}") for n in range(MANY))
+    links = tuple(link(row.id, "c0000") for row in chunks)
+    graph.write(write(chunks=chunks, links=links))
+    with pytest.raises(InvalidInputError, match="'absent'"):
+        graph.write(write(links=tuple(link(row.id, "absent") for row in chunks)))
+    assert rows_of(graph, LINKS) == list(links)
