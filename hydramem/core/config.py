@@ -218,7 +218,8 @@ class SearchConfig:
         layer_weight: How far trust counts: 1 favours shared chunks by 15 %, verified ones by 30 %.
         recency_weight: Share that a chunk gains where it is new; half of it every thirty days.
         importance_weight: Share that a chunk gains or loses by its importance.
-        link_weight: Share of a good match's score that a link of weight 1 raises another memory to.
+        link_weight: Share of a good match's score that a link of weight 1 raises another memory to; two
+            fifths of it where nothing but likeness links them.
         damping: Probability that the walk goes on rather than restarts.
         max_query_chars: Longer queries are refused.
         max_limit: Largest number of hits that can be asked for.

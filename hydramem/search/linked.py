@@ -20,6 +20,8 @@ from hydramem.storage.store import ChunkFilter, GraphStore, holds
 
 # The best candidates lend score; of one memory so many links are shown, each with the beginning of the other.
 _LENDING = 20
+# A link for likeness alone says little that the vectors have not: it lends this part of what others do.
+_LIKENESS = 0.4
 _SHOWN = 5
 _SPARE = 3
 _TEXT = 200
@@ -77,6 +79,8 @@ def _lent(
     for origin, row, half in zip(*_links_at([node for node, _ in known], snapshot, where), strict=True):
         lender, step = known[int(origin)][1], snapshot.step(int(half))
         strength = min(max(float(snapshot.edges.weight[row]), 0.0), 1.0)
+        if step.label == "relates_to":
+            strength *= _LIKENESS
         other = snapshot.edges.source[row] if half & 1 else snapshot.edges.target[row]
         way = Way(steps=(step,), chunks=(lender.id,))
         lent.append((snapshot.nodes.ids[int(other)], weight * strength * lender.score, way))
