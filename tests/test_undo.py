@@ -16,6 +16,7 @@ from hydramem.core.config import Config, MemoryConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.types import Chunk
 from hydramem.ingest.given import MemoryInput
+from hydramem.ingest.session import SaidTurn
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.memory.memory import Memory
 from hydramem.operations import OPERATIONS
@@ -127,6 +128,10 @@ class Told:
             "verify": lambda: memory.verify(),
             "entity": lambda: memory.entity(name, aliases=(f"Alias {second % 3}",), description=text),
             "merge": lambda: memory.merge(NAMES[first % 2], [NAMES[2]]),
+            "split": lambda: memory.split(NAMES[2]),
+            "part": lambda: memory.split("Another", of=name, chunks=[some]),
+            "capture": lambda: memory.capture(f"talk {second % 2}", [SaidTurn(author="Ada", text=text)]),
+            "garden": lambda: memory.garden(phases=("supersede", "merge", "reuse", "prune")),
             "promote": lambda: memory.promote([some], layer="shared", reason="told"),
             "move": lambda: memory.move("/s1", "/moved", reason="order"),
             "curate": lambda: memory.curate(
@@ -143,7 +148,21 @@ class Told:
 
 KINDS = (
     *("note", "note", "fact", "later", "turn", "many", "revise", "relate", "city", "unrelate", "forget"),
-    *("revive", "ingest", "ingest", "verify", "entity", "merge", "promote", "move", "curate"),
+    *(
+        "revive",
+        "ingest",
+        "ingest",
+        "verify",
+        "entity",
+        "merge",
+        "split",
+        "part",
+        "capture",
+        "garden",
+        "promote",
+        "move",
+        "curate",
+    ),
 )
 stories = st.lists(
     st.tuples(st.sampled_from(KINDS), st.integers(0, 7), st.integers(0, 5)), min_size=1, max_size=8
