@@ -24,7 +24,7 @@ from hydramem.ingest.think import Models, think, told_of
 from hydramem.ingest.vocabulary import vocabulary
 from hydramem.storage.changes import current_run, in_one_run
 from hydramem.storage.jobs import job
-from hydramem.storage.store import indexed_text
+from hydramem.storage.store import Vector, indexed_text
 
 STEPS_LATER = ("embed", "consolidate", "link")
 
@@ -116,7 +116,14 @@ def _told(
 _MAY_GO = "encoded later: another memory may come to stand for this id, or this one for others"
 
 
-def encode(said: Mapping[str, Any], *, target: Target, settings: MemoryConfig, models: Models) -> None:
+def encode(
+    said: Mapping[str, Any],
+    *,
+    target: Target,
+    settings: MemoryConfig,
+    models: Models,
+    vector: Vector | None = None,
+) -> None:
     """Encode a stored memory; one that is gone, or believed no longer, is left alone.
 
     Doing it again changes nothing more: what it ended has ended, and what it repeats stands for it.
@@ -126,6 +133,7 @@ def encode(said: Mapping[str, Any], *, target: Target, settings: MemoryConfig, m
         target: Where it is.
         settings: How memories are encoded.
         models: What classifies and consolidates; rules where there is none.
+        vector: Its vector, where it is at hand.
     """
     id = said["chunk"]
     row = _current(id, target)
@@ -134,8 +142,9 @@ def encode(said: Mapping[str, Any], *, target: Target, settings: MemoryConfig, m
     (taken,) = take([_draft(row, said)], settings)
     taken = replace(taken, stored=row)
     with target.looking() as near:
-        held = near.vectors([id]) if near is not None else {}
-        vector = held[id] if id in held else target.embed([indexed_text(row)])[0]
+        if vector is None:
+            held = near.vectors([id]) if near is not None else {}
+            vector = held[id] if id in held else target.embed([indexed_text(row)])[0]
         thought = think(taken, vector, target=target, near=near, settings=settings, models=models)
         with target.one_writer:
             row = _current(id, target)

@@ -7,7 +7,7 @@ from hydramem.core.types import Chunk, Job
 from hydramem.ingest.target import Target
 from hydramem.storage.jobs import job, told
 from hydramem.storage.planned import batches
-from hydramem.storage.store import GraphStore, Listing, Write, indexed_text
+from hydramem.storage.store import GraphStore, Listing, Vector, Write, indexed_text
 
 EMBED = "embed"
 """The kind of job that makes vectors."""
@@ -59,12 +59,13 @@ def asked_of(jobs: Sequence[Job]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(id for each in jobs for id in told(each)["chunks"]))
 
 
-def embed(ids: Sequence[str], *, target: Target) -> None:
-    """Make the vectors of pending chunks; those that have theirs, or are gone, cost nothing.
+def embed(ids: Sequence[str], *, target: Target) -> dict[str, Vector]:
+    """Make and return the vectors of pending chunks; those that have theirs, or are gone, cost nothing.
 
     Raises:
         ModelError: The embedder failed; what was made before is kept.
     """
+    made: dict[str, Vector] = {}
     for some in batches(ids, EMBED_AT_ONCE):
         # A text may change while the model reads it; that one is read again.
         while waiting := _texts(some, target):
@@ -73,7 +74,9 @@ def embed(ids: Sequence[str], *, target: Target) -> None:
                 now = _texts(some, target)
                 same = tuple(id for id, text in now.items() if waiting.get(id) == text)
                 if same:
+                    made |= {id: vectors[id] for id in same}
                     target.commit(Write(changes=(), embedded=same), {id: vectors[id] for id in same})
+    return made
 
 
 def _texts(ids: Sequence[str], target: Target) -> dict[str, str]:

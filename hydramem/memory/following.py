@@ -37,10 +37,17 @@ class Following:
     def _encode(self, jobs: Sequence[Job]) -> None:
         """Embed memories in one go; each is then set against others in the run that it was told in."""
         target, settings = self._target(jobs[0].project), self._handle._encoding()
-        embed([told(each)["chunk"] for each in jobs], target=target)
+        made = embed([told(each)["chunk"] for each in jobs], target=target)
         for each in jobs:
+            said = told(each)
             with in_the_name_of(each):
-                encode(told(each), target=target, settings=settings, models=self._handle._models())
+                encode(
+                    said,
+                    target=target,
+                    settings=settings,
+                    models=self._handle._models(),
+                    vector=made.get(said["chunk"]),
+                )
                 self._link([each])
 
     def _reread(self, jobs: Sequence[Job]) -> None:
