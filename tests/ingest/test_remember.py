@@ -274,6 +274,13 @@ def test_crates_with_other_numbers_are_two_for_ever(kit: Kit):
     assert sorted(kit.texts()) == texts
 
 
+def test_what_was_done_twice_is_two_memories(kit: Kit):
+    texts = [f"Alan moved the search index in week {week}." for week in (33, 46)]
+    for text in texts:
+        tell(kit, text)
+    assert sorted(kit.texts()) == texts
+
+
 def test_an_expired_memory_does_not_stand_for_what_is_told_now(kit: Kit):
     old = tell(kit, draft("The gate code is 4711.", expires_at=draft_time("2020")))
     new = tell(kit, "The gate code is 4711.")

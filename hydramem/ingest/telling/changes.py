@@ -10,6 +10,8 @@ from hydramem.ingest.telling.parts import SPEAKERS, Phrase, Statement, thing_of,
 from hydramem.ingest.telling.reading import Reading
 
 _LOCATED = ("live", "stay")
+# What is counted through a year: "in week 33" says when.
+_NUMBERED = ("week", "month", "quarter", "sprint", "year")
 
 
 def given_up(new: Statement, old: Statement, told: Reading) -> Met | None:
@@ -36,8 +38,12 @@ def given_up(new: Statement, old: Statement, told: Reading) -> Met | None:
 
 
 def _one_purpose(new: Statement, old: Statement) -> bool:
-    mine, yours = ({p.forms for p in one.phrases if p.role == "for"} for one in (new, old))
+    mine, yours = _purposes(new), _purposes(old)
     return not mine or not yours or mine == yours or new.attribute == "replace"
+
+
+def _purposes(statement: Statement) -> set[tuple[str, ...]]:
+    return {phrase.forms for phrase in statement.phrases if phrase.role == "for"}
 
 
 def changed(new: Statement, old: Statement) -> Met | None:
@@ -88,14 +94,18 @@ def target_of(new: Statement) -> Phrase | None:
         case _:
             kinds = ("thing", "date", "clock", "number")
     # "Moved it in May" says when, "moved it to May" says what to; of a date itself both do.
-    timed = () if new.change == "date" else ("date", "clock")
+    timed = new.change != "date"
     fitting = [phrase for phrase in new.phrases if phrase.kind in kinds]
-    fitting = [p for p in fitting if p.role not in ("at", "in", "after") or p.kind not in timed]
+    fitting = [p for p in fitting if not (timed and p.role in ("at", "in", "after") and _is_time(p))]
     for roles in (("to", "until"), ("at", "in", "after"), ("", "by")):
         aimed = [p for p in fitting if p.role in roles and (p.role not in ("", "by") or p.kind != "thing")]
         if aimed:
             return aimed[-1]
     return None
+
+
+def _is_time(phrase: Phrase) -> bool:
+    return phrase.kind in ("date", "clock") or phrase.forms[0] in _NUMBERED
 
 
 def _object(new: Statement) -> Phrase | None:
@@ -134,7 +144,9 @@ def _of_somebody(
     alike = [phrase for phrase in fitting if kind and class_of(phrase) == kind]
     alike = alike or [phrase for phrase in fitting if phrase.role and phrase.forms[-1] == target.forms[-1]]
     if alike and old.attribute not in words.HAS_MANY:
-        return alike[0], True
+        # "We switched to TypeScript for the frontend" leaves open what else is used.
+        wider, narrower = _purposes(old), _purposes(new)
+        return (alike[0], wider == narrower) if narrower <= wider else (None, False)
     if new.change == "move" and old.attribute in _LOCATED and not kind:
         placed = (phrase for phrase in fitting if phrase.role == "in" and _gives_way(phrase, target, old))
         return next(placed, None), True
