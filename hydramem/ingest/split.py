@@ -4,18 +4,15 @@ The Changes of the merge hold everything that it takes: the entities with their 
 as it was beside what it became.
 """
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
-from functools import cache
-from typing import TYPE_CHECKING, Any
 
-from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import entity_key, version_id
 from hydramem.core.results.known import Divided
 from hydramem.core.types import Change, Chunk, Entity, Mention, Relation
 from hydramem.ingest.entity import crossing
+from hydramem.ingest.merged import Became, Merge, Part, find_merge
 from hydramem.ingest.statement import check_reason
 from hydramem.ingest.supersede import VERSION_OF
 from hydramem.ingest.target import Target
@@ -24,53 +21,8 @@ from hydramem.storage.changes import current_run, record
 from hydramem.storage.planned import relation_key
 from hydramem.storage.store import GraphStore, Removal, Write
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 _NOT_CARRIED = ("id", "subject", "object", "evidence", "metadata")
 """Columns of a relation that are its own; metadata is carried over key by key."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
-    """An entity that was merged: its row, and how often each chunk spoke of it."""
-
-    entity: Entity
-    mentions: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Became:
-    """A relation after a merge, and what it was made of.
-
-    Attributes:
-        own: The kept entity's own row before, where it had one.
-        parts: The rows of merged entities.
-    """
-
-    after: Relation
-    own: Relation | None
-    parts: tuple[Relation, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Merge:
-    """A merge as its Changes tell it.
-
-    Attributes:
-        kept: The entity that stands for the others, before and after.
-        parts: Those that were merged.
-        relations: What became of theirs.
-        dropped: Relations between what was one thing then.
-        noted: Rows that named another, before and after.
-    """
-
-    at: datetime
-    kept: tuple[Entity, Entity]
-    parts: tuple[_Part, ...]
-    relations: tuple[_Became, ...]
-    dropped: tuple[Relation, ...]
-    noted: tuple[tuple[Relation, Relation], ...]
 
 
 @dataclass(slots=True)
@@ -113,7 +65,7 @@ def split(what: str, *, reason: str | None, target: Target) -> Divided:
     """
     why = check_reason(reason)
     with target.one_writer:
-        merge, wanted = _find(what, target)
+        merge, wanted = find_merge(what, target)
         keep = _still_there(merge, wanted, target.graph)
         back = tuple(part for part in merge.parts if part.entity.id in wanted)
         chunks = {row.id: row for row in target.graph.chunks(sorted({c for p in back for c in p.mentions}))}
@@ -144,78 +96,7 @@ def split(what: str, *, reason: str | None, target: Target) -> Divided:
     )
 
 
-# What was merged ---------------------------------------------------------------------------------
-
-
-@cache
-def _adapter(row: type[Any]) -> "TypeAdapter[Any]":
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(row)
-
-
-def _entity(text: str | None) -> Entity:
-    row: Entity = _adapter(Entity).validate_json(text or "{}")
-    return row
-
-
-def _relation(text: str | None) -> Relation | None:
-    return None if text is None else _adapter(Relation).validate_json(text)
-
-
-def _find(what: str, target: Target) -> tuple[_Merge, frozenset[str]]:
-    """Return the last merge that is meant, and the ids of the entities that are to come back."""
-    made = [row for row in target.graph.changes(project=target.project, kind="e") if _is_part(row)]
-    meant = [row for row in made if what == row.run] or _last(made, what)
-    if not meant:
-        raise NotFoundError(
-            f"{what[:80]!r}: nothing of this name, id or run was merged in project {target.project!r}"
-        )
-    merges = {json.loads(row.after or "{}")["merge_change"] for row in meant}
-    if len(merges) > 1:
-        raise InvalidInputError(f"{what[:80]!r}: merged several things; name one, or undo the run")
-    by_id = {row.id: row for row in target.graph.changes(run=meant[0].run)}
-    return _read(by_id, merges.pop()), frozenset(row.target for row in meant)
-
-
-def _is_part(change: Change) -> bool:
-    return change.operation == "merge" and "mentions" in json.loads(change.after or "{}")
-
-
-def _last(made: Sequence[Change], what: str) -> list[Change]:
-    """Return the last merge of what has an id or name; of an alias where nothing has the name."""
-    key = entity_key(what)
-    rows = [(change, _entity(change.before)) for change in made]
-    named = [change for change, row in rows if what in (change.id, row.id) or key == row.key]
-    return (named or [change for change, row in rows if key in map(entity_key, row.aliases)])[-1:]
-
-
-def _read(changes: Mapping[str, Change], merge: str) -> _Merge:
-    kept = changes[merge]
-    named = json.loads(kept.after or "{}")
-    rows = [(_relation(changes[id].before), _relation(changes[id].after)) for id in named["relation_changes"]]
-    parts: dict[str, list[Relation]] = {}
-    for old, new in rows:
-        if old is not None and new is not None and old.id != new.id:
-            parts.setdefault(new.id, []).append(old)
-    whole = [(old, new) for old, new in rows if new is not None and (old is None or old.id == new.id)]
-    return _Merge(
-        at=kept.at,
-        kept=(_entity(kept.before), _entity(kept.after)),
-        parts=tuple(_part(changes[id]) for id in named["entity_changes"]),
-        relations=tuple(
-            _Became(after=new, own=old, parts=tuple(parts[new.id])) for old, new in whole if new.id in parts
-        ),
-        dropped=tuple(old for old, new in rows if old is not None and new is None),
-        noted=tuple((old, new) for old, new in whole if old is not None and new.id not in parts),
-    )
-
-
-def _part(change: Change) -> _Part:
-    return _Part(entity=_entity(change.before), mentions=dict(json.loads(change.after or "{}")["mentions"]))
-
-
-def _still_there(merge: _Merge, wanted: Collection[str], graph: GraphStore) -> Entity:
+def _still_there(merge: Merge, wanted: Collection[str], graph: GraphStore) -> Entity:
     """Return the entity that stands for the others, as it is now."""
     before, _ = merge.kept
     if back := graph.entities(sorted(wanted)):
@@ -226,11 +107,8 @@ def _still_there(merge: _Merge, wanted: Collection[str], graph: GraphStore) -> E
     return now[0]
 
 
-# What comes back ---------------------------------------------------------------------------------
-
-
 def _mentions(
-    back: Sequence[_Part], keep: Entity, held: Mapping[str, int], chunks: Collection[str]
+    back: Sequence[Part], keep: Entity, held: Mapping[str, int], chunks: Collection[str]
 ) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
     """Return the mentions to write, and the chunks that do not speak of the kept entity any more.
 
@@ -255,7 +133,7 @@ def _counted(entity: Entity, mentions: Sequence[Mention], chunks: Mapping[str, C
     return replace(entity, mention_count=len(active))
 
 
-def _kept_after(now: Entity, merge: _Merge, back: Sequence[_Part], lost: int) -> Entity:
+def _kept_after(now: Entity, merge: Merge, back: Sequence[Part], lost: int) -> Entity:
     """Return the kept entity without what the others brought; what was said of it since stays."""
     before, after = merge.kept
     gone = {part.entity.id for part in back}
@@ -269,7 +147,7 @@ def _kept_after(now: Entity, merge: _Merge, back: Sequence[_Part], lost: int) ->
     return replace(now, aliases=aliases, mention_count=max(0, now.mention_count - lost), **taken)
 
 
-def _relations(merge: _Merge, keep: Entity, wanted: frozenset[str], graph: GraphStore) -> _Rows:
+def _relations(merge: Merge, keep: Entity, wanted: frozenset[str], graph: GraphStore) -> _Rows:
     rows = _Rows()
     current = {row.id: row for row in graph.relations([keep.id])}
     parts = [*(part for each in merge.relations for part in each.parts), *merge.dropped]
@@ -296,7 +174,7 @@ def _relations(merge: _Merge, keep: Entity, wanted: frozenset[str], graph: Graph
 
 
 def _divide(
-    each: _Became,
+    each: Became,
     now: Relation,
     back: Sequence[Relation],
     staying: Sequence[Relation],
@@ -359,7 +237,7 @@ def _carried(row: Relation, after: Relation, now: Relation) -> Relation:
     return replace(row, metadata=metadata, **since)
 
 
-def _rename_back(merge: _Merge, rows: _Rows, graph: GraphStore) -> None:
+def _rename_back(merge: Merge, rows: _Rows, graph: GraphStore) -> None:
     """Let relations that named one by its id after the merge name it by the one it has again."""
     given = {row.id for _, row in rows.relations}
     asked = [(old, new) for old, new in merge.noted if names_any(old, given)]
@@ -371,7 +249,7 @@ def _rename_back(merge: _Merge, rows: _Rows, graph: GraphStore) -> None:
             rows.relations.append((now, replace(now, metadata=old.metadata)))
 
 
-def _since(merge: _Merge, held: Collection[str], graph: GraphStore) -> list[str]:
+def _since(merge: Merge, held: Collection[str], graph: GraphStore) -> list[str]:
     """Return the chunks that came to speak of the kept entity since the merge."""
     known = {chunk for part in merge.parts for chunk in part.mentions}
     rows = graph.chunks([chunk for chunk in held if chunk not in known])
