@@ -198,6 +198,15 @@ def test_stats_and_doctor_are_readable(shell):
     assert "healthy True" in shell.ok("doctor")
 
 
+def test_what_is_left_for_later_is_listed_and_done(shell):
+    assert "follows: embed, consolidate, link" in shell.ok("remember", "Ada leads billing.", "--no-wait")
+    assert "billing" in shell.ok("recall", "who leads billing?")
+    assert shell.json("drain")["left"] == 0
+    assert shell.json("jobs") == []
+    assert shell.json("stats")["jobs"] == {}
+    assert "no number of seconds" in shell.wrong("drain", "--timeout", "-1")
+
+
 def test_models_lists_the_carried_one(shell):
     assert any(model["carried"] and model["installed"] for model in shell.json("models", "list"))
     assert "hydramem: " in shell.wrong("models", "get", "no such model")
