@@ -112,6 +112,19 @@ def test_what_follows_belongs_to_the_run_of_its_memory(memory: hydramem.Memory) 
     assert runs == {one.run, other.run}
 
 
+def test_undoing_a_memory_takes_back_what_followed(memory: hydramem.Memory) -> None:
+    kept = memory.remember("We use PostgreSQL for billing.")
+    memory.drain()
+    before = memory.get(kept.id)
+    told = memory.remember("We switched to MySQL for billing.", wait=False)
+    memory.drain()
+    assert memory.get(kept.id).state == "superseded"
+    assert told.run is not None
+    assert memory.undo(told.run).left == ()
+    assert memory.get(kept.id) == before
+    assert memory.doctor().problems == ()
+
+
 def test_an_outage_of_the_embedder_leaves_the_text_and_the_job(
     memory: hydramem.Memory, embedder: Flaky
 ) -> None:
