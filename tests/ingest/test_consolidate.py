@@ -62,6 +62,16 @@ def test_a_later_one_takes_the_place_of_the_earlier(old: str, new: str) -> None:
         ("My brother is Tom.", "My brother is Daniel."),
         ("Tom speaks French.", "Tom speaks Italian now."),
         ("Is Ada in Berlin?", "Ada is in Rome."),
+        ("Ada works in Berlin.", "Ada works at Siemens."),
+        ("Ada lives in Berlin.", "Ada moved to the marketing team."),
+        ("Lisa likes dogs.", "Lisa doesn't like big dogs."),
+        ("The team is small.", "The team is remote."),
+        ("I prefer dark mode.", "I prefer light roast."),
+        ("The app runs on iOS.", "The app runs on Android."),
+        ("We use Python.", "We switched to TypeScript for the frontend."),
+        ("I'm in the gym club.", "I'm on a ThinkPad now."),
+        ("The recipe needs 200 g of flour.", "The recipe needs 100 g of sugar."),
+        ("Tom thinks the deadline is Friday.", "The deadline is Monday."),
     ],
 )
 def test_what_may_both_be_true_stays(old: str, new: str) -> None:
@@ -108,6 +118,9 @@ def test_names_that_change_places_say_something_else(names: tuple[str, str, str]
         ("We use PostgreSQL as our database.", "Our database is PostgreSQL."),
         ("Am Freitag fahren wir nach Wien.", "Wir fahren am Freitag nach Wien."),
         ("It's 15:00 in Rome.", "It is 3 pm in Rome."),
+        ("Remember that the lab opens at 9.", "The lab opens at 9, by the way."),
+        ("The plan costs $20 a month.", "The plan costs 20 dollars per month."),
+        ("Our linter is ruff.", "The linter is ruff."),
     ],
 )
 def test_the_same_in_other_words_is_a_duplicate(one: str, other: str) -> None:

@@ -143,8 +143,12 @@ def _one_value(new: Statement, old: Statement, before: Phrase, after: Phrase, *,
 def _one_place(new: Statement, old: Statement, before: Phrase, after: Phrase) -> bool:
     if new.attribute not in words.PLACED:
         return False
-    headed = before.forms[:1] == after.forms[:1]
+    # Hall 3 and hall 5; third grade and fourth grade.
+    long = min(len(before.forms), len(after.forms)) > 1
+    headed = before.forms[0] == after.forms[0] or (long and before.forms[-1] == after.forms[-1])
     named = before.named and after.named
+    if new.attribute == "is" and new.person:  # who is in the choir may be on a diet
+        return before.role == after.role and (headed or named)
     if new.attribute == "is":
         return headed or named or new.now or (old.definite and before.named == after.named)
     if new.attribute in ("run", "write"):  # on several systems, in several languages
