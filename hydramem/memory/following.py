@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from hydramem.core.errors import StorageError
 from hydramem.core.types import Job
 from hydramem.ingest.encode import encode
 from hydramem.ingest.later import EMBED, ENCODE, LINK, REREAD, asked_of, embed
@@ -39,6 +40,8 @@ class Following:
         target, settings = self._target(jobs[0].project), self._handle._encoding()
         made = embed([told(each)["chunk"] for each in jobs], target=target)
         for each in jobs:
+            if self._handle._use().jobs.closing:
+                raise StorageError(f"{self._handle.folder}: is being closed; what waits is done later")
             said = told(each)
             with in_the_name_of(each):
                 encode(

@@ -125,6 +125,11 @@ class Jobs:
         """Whether somebody has said how jobs are done."""
         return bool(self._handlers)
 
+    @property
+    def closing(self) -> bool:
+        """Whether the store is being closed: what takes long should come to its end."""
+        return self._closing
+
     def serve(self, handlers: Mapping[str, Handler]) -> None:
         """Say how jobs are done, by kind; begin with those that an earlier process left."""
         with self._changed:
@@ -278,9 +283,8 @@ class Jobs:
             try:
                 self._call(rows)
             except HydraMemError as error:
-                if self._closing:
-                    return  # the store went away under it; the claim is taken back at the next opening
-                kept.extend(self._after(row, error) for row in rows)
+                # What closing cut short is not held against it.
+                kept.extend(before if self._closing else (self._after(row, error) for row in rows))
             else:
                 done.extend(row.id for row in rows)
         self._commit(Write(changes=(), jobs=tuple(kept), removed=Removal(jobs=tuple(done))))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from hydramem.core.errors import ModelUnavailableError
+from hydramem.core.errors import ModelUnavailableError, StorageError
 from hydramem.core.types import Job
 from hydramem.storage.changes import acting_as, current_actor, current_run, in_one_run
 from hydramem.storage.in_memory.graph import InMemoryGraph
@@ -121,6 +121,23 @@ def test_closing_gives_back_what_was_claimed_and_not_tried(place: Place) -> None
         ("b", "waiting", 0),
         ("c", "waiting", 0),
     ]
+
+
+def test_what_closing_cuts_short_is_not_held_against_it(place: Place) -> None:
+    begun = threading.Event()
+
+    def run(rows: Sequence[Job]) -> None:
+        begun.set()
+        while not place.queue.closing:
+            time.sleep(0.01)
+        raise StorageError("closed under it")
+
+    place.queue.serve({"say": Handler(run=run)})
+    place.add("a")
+    assert begun.wait(10)
+    place.queue.close()
+    (row,) = place.rows()
+    assert (row.state, row.attempts, row.error) == ("waiting", 0, None)
 
 
 def test_what_fails_waits_with_its_error_and_is_tried_again(place: Place) -> None:
