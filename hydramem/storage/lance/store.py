@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -107,6 +108,7 @@ class LanceVectors:
         self._closed = False
         self._writing = threading.Lock()
         self._builder: threading.Thread | None = None
+        self._beside: ThreadPoolExecutor | None = None
 
     @property
     def dimension(self) -> int:
@@ -124,8 +126,28 @@ class LanceVectors:
         chunk_table = chunk_rows(chunks, self._dimension)
         entity_table = entity_rows(entities, self._dimension)
         with self._write():
-            self._chunks.put(chunk_table)
-            self._entities.put(entity_table)
+            if not (chunk_table.num_rows and entity_table.num_rows):
+                self._chunks.put(chunk_table)
+                self._entities.put(entity_table)
+                return
+            # Each waits for the disk most of its time: together they take no longer than one.
+            beside = self._begin(entity_table)
+            try:
+                self._chunks.put(chunk_table)
+            finally:
+                if beside is not None:
+                    beside.result()
+            if beside is None:
+                self._entities.put(entity_table)
+
+    def _begin(self, entities: "pa.Table") -> "Future[None] | None":
+        """Begin to put entities in another thread; None where none can be had, as when the process ends."""
+        if self._beside is None:
+            self._beside = ThreadPoolExecutor(1, thread_name_prefix="hydramem-entities")
+        try:
+            return self._beside.submit(self._entities.put, entities)
+        except RuntimeError:
+            return None
 
     def remove(self, *, chunks: Sequence[str] = (), entities: Sequence[str] = ()) -> None:
         """Delete rows by id; ids that are not there are no error."""
@@ -247,6 +269,8 @@ class LanceVectors:
             _log.warning("%s", error)  # the next upkeep drops them
         finally:
             self._closed = True
+            if self._beside is not None:
+                self._beside.shutdown()
 
     def _nearest(
         self,
