@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import hydramem
-from hydramem.core.config import Config, MemoryConfig, StorageConfig
+from hydramem.core.config import Config, IngestConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.types import Chunk
 from hydramem.ingest.given import MemoryInput
@@ -172,7 +172,6 @@ stories = st.lists(
 def told(folder: Path, engine: str = "memory") -> Told:
     config = Config(
         storage=StorageConfig(graph=engine, buffer_pool_mb=128, max_db_gb=4),  # type: ignore[arg-type]
-        memory=MemoryConfig(),
     )
     return Told(hydramem.connect(folder / "store", config=config, embedder=HashEmbedder(64)), folder)
 
@@ -359,6 +358,20 @@ def test_a_memory_that_a_later_relation_rests_on_is_left(memory: Told) -> None:
     assert memory.memory.get(note.id).state == "active"
 
 
+def test_a_document_that_was_stored_in_pieces_goes_whole(tmp_path: Path) -> None:
+    config = Config(storage=StorageConfig(graph="memory"), ingest=IngestConfig(batch_chunks=2))
+    story = Told(hydramem.connect(tmp_path / "s", config=config, embedder=HashEmbedder(64)), tmp_path)
+    page = tmp_path / "page.md"
+    for first in (0, 30):
+        page.write_text("\n\n".join(f"# Part {n}\n\n{TEXTS[n % 6]} Item {n}." for n in range(first, 40)))
+        story.do(lambda: story.memory.ingest([str(page)]))
+    for step in reversed(story.steps):
+        assert len(story.graph.changes(run=step.run)) > 1 or step is story.steps[1]
+        assert story.undo(step.run).left == ()
+        assert everything(story.graph) == step.before
+    story.memory.close()
+
+
 def test_history_shows_the_undo_and_its_run(memory: Told) -> None:
     note = memory.memory.remember(TEXTS[5])
     run = str(memory.graph.changes(target=note.id)[0].run)
@@ -407,7 +420,8 @@ def test_a_memory_that_waits_for_its_encoding_can_be_undone(memory: Told) -> Non
 
 
 def test_every_operation_that_writes_is_a_run() -> None:
-    outside = {"drain", "doctor", "reindex", "dump", "load"}  # they write no rows of their own
+    # They write no rows of their own, or name their runs themselves.
+    outside = {"drain", "doctor", "reindex", "dump", "load", "garden"}
     for row in OPERATIONS:
         if row.effect != "read" and row.name not in outside:
             assert hasattr(row.method, "__wrapped__"), row.name
