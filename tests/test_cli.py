@@ -321,3 +321,17 @@ def test_relate_history_conflicts_unrelate(shell):
     assert shell.json("unrelate", "Ada", "works_for", "Beta")[0]["state"] == "archived"
     assert shell.ok("relations", "Ada").strip() == "nothing"
     assert "no such relation" in shell.wrong("unrelate", "Ada", "knows", "Beta")
+
+
+def test_a_dump_covers_all_projects_or_the_one_that_is_named(shell, tmp_path):
+    shell.ok("remember", "The parrot is called Ivan.", "--project", "birds")
+    shell.ok("remember", "The wombat is called Ada.")
+    assert shell.json("dump", "all")["projects"] == ["birds", "default"]
+    assert shell.json("dump", "some", "--project", "birds")["projects"] == ["birds"]
+    assert "holds something" in shell.wrong("dump", "all")
+    assert "no project of this name" in shell.wrong("dump", "none", "--project", "nowhere")
+
+    told = shell.json("--store", str(tmp_path / "other"), "load", "some")
+    assert told["written"]["chunks"] == 1
+    (tmp_path / "some" / "chunks.jsonl").write_text("{}\n")
+    assert "chunks.jsonl" in shell.wrong("--store", str(tmp_path / "other"), "load", "some")

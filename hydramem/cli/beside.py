@@ -57,7 +57,7 @@ def init(*, invocation: Given) -> None:
         store=str(folder),
         settings=str(path),
         models=str(catalogue.models_folder()),
-        project=invocation.project,
+        project=invocation.namespace,
     )
     show(places, as_json=invocation.json)
 

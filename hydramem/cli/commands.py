@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, cast, get_args, get_origin
 
 from cyclopts import App, Group, Parameter
 
@@ -80,7 +80,10 @@ def _run(operation: Operation, arguments: Mapping[str, object], invocation: Invo
         invocation.open(make=brings_content, reindexing=reindexing) as memory,
         reporting(operation) as report,
     ):
-        supplied = {"progress": report} if operation.reports_progress else {}
+        supplied: dict[str, object] = {"progress": report} if operation.reports_progress else {}
+        if operation.method is Memory.dump and invocation.project is not None:
+            # It covers every project, unless one is named: here as everywhere by --project.
+            supplied["projects"] = (invocation.project, *cast(Sequence[str], arguments.get("projects", ())))
         result = call(memory, operation, {**arguments, **supplied}, actor="cli")
     show(result, as_json=invocation.json)
 

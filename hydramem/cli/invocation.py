@@ -21,13 +21,13 @@ class Invocation:
 
     Attributes:
         store: The store folder as given; None where it was not.
-        project: Namespace to read and write.
+        project: Namespace to read and write, as given; None where it was not.
         config: A YAML file of settings; None takes the one in the store.
         json: Answer in JSON.
     """
 
     store: Path | None = None
-    project: str = "default"
+    project: str | None = None
     config: Path | None = None
     json: bool = False
 
@@ -35,6 +35,11 @@ class Invocation:
     def folder(self) -> Path:
         """The store folder: as given, else as the environment says, else in the home folder."""
         return store_folder(self.store, os.environ)
+
+    @property
+    def namespace(self) -> str:
+        """The project to read and write."""
+        return "default" if self.project is None else self.project
 
     def settings(self, folder: Path | None = None) -> Config:
         """Return the settings that a store in this folder would be opened with."""
@@ -56,7 +61,7 @@ class Invocation:
             raise NotFoundError(
                 f"{where}: no memory here yet; `hydramem ingest` or `hydramem remember` makes one"
             )
-        return connect(where, project=self.project, config=self.config, reindexing=reindexing)
+        return connect(where, project=self.namespace, config=self.config, reindexing=reindexing)
 
 
 def store_folder(given: Path | None, environment: Mapping[str, str]) -> Path:

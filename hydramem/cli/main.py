@@ -61,7 +61,9 @@ def build() -> App:
         store: Annotated[
             Path | None, Parameter(help="Store folder [default: $HYDRAMEM_HOME, ~/.hydramem].")
         ] = None,
-        project: Annotated[str, Parameter(help="Namespace to read and write.")] = "default",
+        project: Annotated[
+            str | None, Parameter(help="Namespace to read and write [default: default].")
+        ] = None,
         config: Annotated[Path | None, Parameter(help="Settings [default: config.yml in the store].")] = None,
         json: Annotated[bool, Parameter(help="Answer in JSON.", negative=())] = False,
     ) -> None:

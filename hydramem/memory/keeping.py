@@ -61,7 +61,7 @@ class Keeping(Handle):
         Args:
             folder: Where to; a folder that is not there yet, or empty.
             vectors: Write the vectors too; a store with the same embedder takes them instead of making them.
-            projects: Only these projects; all where none is named.
+            projects: Only these projects; all where none is named. A command names one by `--project`, too.
             sign_key_env: Name of the environment variable that holds the key to sign the dump with.
             progress: Called with rows written and rows to write.
 

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from hydramem.core.errors import StorageError
 from hydramem.core.results.kept import Loaded
 from hydramem.core.types import Entity
 from hydramem.storage.exchange.check import Checked, check
@@ -72,10 +73,12 @@ def load(folder: Path, place: Place, *, key: bytes | None = None, progress: Prog
         ModelError: The embedder failed; what was loaded stays, and loading again goes on from there.
         StorageError: A store failed; the same.
     """
-    checked = check(folder, key=key)
-    loading = _Loading(checked, place, progress)
-    for part in PARTS:
-        loading.load(part)
+    try:
+        loading = _Loading(check(folder, key=key), place, progress)
+        for part in PARTS:
+            loading.load(part)
+    except OSError as error:
+        raise StorageError(f"{folder}: cannot be read: {error.strerror or error}") from error
     loading.recount()
     return loading.result()
 
