@@ -202,8 +202,7 @@ class Mirror:
                     if entity.id in vectors or not worth_a_vector(entity.mention_count)
                 ],
             )
-            for write in writes.values():
-                _remove(store, write)
+            _remove(store, writes.values())
             self._heard = (*self._heard, *writes)
         except BaseException:
             self._behind = True
@@ -314,9 +313,12 @@ def _wants_vector(chunk: Chunk) -> bool:
     return chunk.vector_state == "ready"
 
 
-def _remove(store: VectorStore, write: Write) -> None:
-    """Take out of the vector store what a write removed for good."""
-    chunks = set(write.removed.chunks) - {row.id for row in write.chunks}
-    entities = set(write.removed.entities) - {row.id for row in write.entities}
+def _remove(store: VectorStore, writes: Iterable[Write]) -> None:
+    """Take out of the vector store what writes removed for good, and no later one of them brought back."""
+    chunks: set[str] = set()
+    entities: set[str] = set()
+    for write in writes:
+        chunks = (chunks | set(write.removed.chunks)) - {row.id for row in write.chunks}
+        entities = (entities | set(write.removed.entities)) - {row.id for row in write.entities}
     if chunks or entities:
         store.remove(chunks=sorted(chunks), entities=sorted(entities))

@@ -111,6 +111,14 @@ def test_what_is_removed_leaves_the_vectors_at_once(
     assert diagnose(graph, vectors, mirror).healthy
 
 
+def test_what_came_back_before_the_vectors_heard_is_held(mirror: Mirror, vectors: FailingVectors) -> None:
+    mirror.commit(write(chunks=(chunk("c1"), chunk("c2"))))
+    gone = write(removed=Removal(chunks=("c1", "c2")))
+    mirror.commit(replace(gone, deferred=True))
+    mirror.commit(write(chunks=(chunk("c1"),)))
+    assert vectors.chunk_hashes().keys() == {"c1"}
+
+
 def test_what_the_vectors_refused_is_delivered_later(
     mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
 ) -> None:
