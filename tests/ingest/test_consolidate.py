@@ -44,6 +44,8 @@ def action(old: str, new: str) -> str:
         ("Lucía vive en Sevilla.", "Lucía se mudó a Valencia."),
         ("The meeting moved to Thursday.", "The meeting is on Friday."),
         ("Paula maintains the parser.", "Omar maintains the parser now."),
+        ("Tom: I use vim.", "Tom: I use emacs now."),
+        ("We use MySQL.", "Update: we use PostgreSQL now."),
     ],
 )
 def test_a_later_one_takes_the_place_of_the_earlier(old: str, new: str) -> None:
@@ -70,6 +72,7 @@ def test_a_later_one_takes_the_place_of_the_earlier(old: str, new: str) -> None:
         ("The app runs on iOS.", "The app runs on Android."),
         ("We use Python.", "We switched to TypeScript for the frontend."),
         ("I'm in the gym club.", "I'm on a ThinkPad now."),
+        ("Tom: I use vim.", "Ana: I use emacs now."),
         ("The recipe needs 200 g of flour.", "The recipe needs 100 g of sugar."),
         ("Tom thinks the deadline is Friday.", "The deadline is Monday."),
     ],

@@ -14,6 +14,7 @@ from hydramem.ingest.telling.tokens import Token
 from hydramem.ingest.telling.verbs import Verb, guessed_place, has_verb, verb_of, verb_place
 
 _LONGEST_LABEL = 5
+_LONGEST_NAME = 3
 
 
 def state(clause: list[Token], before: Statement | None) -> Statement | None:
@@ -28,6 +29,8 @@ def state(clause: list[Token], before: Statement | None) -> Statement | None:
         labelled = _labelled(clause[:colon], clause[colon + 1 :], before)
         if labelled is not None:
             return labelled
+        if _names_speaker(clause[:colon]):
+            return _said_by(clause[:colon], state(clause[colon + 1 :], before))
         clause = [*(clause[:colon] if has_verb(clause[:colon]) else []), *clause[colon + 1 :]]
     cues = Cues(clause)
     cues.take_all()
@@ -64,6 +67,19 @@ def _labelled(head: list[Token], tail: list[Token], before: Statement | None) ->
         topic=spoken,
         about=" ".join(token.text for token in head),
     )
+
+
+def _names_speaker(head: Sequence[Token]) -> bool:
+    """Say whether what stands before a colon is who says the rest: "Tom: I use Vim"."""
+    plain = all(token.capital and token.form not in words.HEADINGS for token in head)
+    return 0 < len(head) <= _LONGEST_NAME and plain and not has_verb(head)
+
+
+def _said_by(name: Sequence[Token], statement: Statement | None) -> Statement | None:
+    """Return what somebody said of himself as what is said of him."""
+    if statement is None or not statement.subject & SPEAKERS:
+        return statement
+    return replace(statement, subject=(statement.subject - SPEAKERS) | bag(name))
 
 
 def _taken_over(cues: Cues) -> Statement | None:

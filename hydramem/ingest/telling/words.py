@@ -375,6 +375,11 @@ REWORDED = tuple(
 AGAIN = _phrases("again,wieder,back,otra vez,de nuevo")
 PRESENT = _words("current aktuelle aktueller aktuelles aktuellen actual actuales present se sich")
 NEW = _words("new neue neuer neuen neues neuem nuevo nueva nuevos nuevas updated")
+HEADINGS = _words(
+    "update news info note status reminder todo correction decision fact hinweis neu neues erinnerung nota "
+    "actualización aviso important wichtig importante ps nb edit"
+)
+"""What stands before a colon and is nobody's name."""
 REPLACED_AFTER = _phrases(
     "instead of,rather than,in place of,as opposed to,statt,anstatt,anstelle von,an stelle von,"
     "en lugar de,en vez de"
