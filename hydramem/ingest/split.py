@@ -73,7 +73,7 @@ def split(what: str, *, reason: str | None, target: Target) -> Divided:
         mentions, without = _mentions(back, keep, held, chunks)
         entities = tuple(_counted(part.entity, mentions, chunks) for part in back)
         after = _kept_after(keep, merge, back, sum(chunks[id].state == "active" for id in without))
-        rows = _relations(merge, keep, wanted, target.graph)
+        rows = _relations(merge, keep, wanted, held, target.graph)
         write = Write(
             changes=tuple(_changes(keep, after, entities, rows, why)),
             entities=(after, *entities),
@@ -147,7 +147,9 @@ def _kept_after(now: Entity, merge: Merge, back: Sequence[Part], lost: int) -> E
     return replace(now, aliases=aliases, mention_count=max(0, now.mention_count - lost), **taken)
 
 
-def _relations(merge: Merge, keep: Entity, wanted: frozenset[str], graph: GraphStore) -> _Rows:
+def _relations(
+    merge: Merge, keep: Entity, wanted: frozenset[str], held: Collection[str], graph: GraphStore
+) -> _Rows:
     rows = _Rows()
     current = {row.id: row for row in graph.relations([keep.id])}
     parts = [*(part for each in merge.relations for part in each.parts), *merge.dropped]
@@ -166,9 +168,13 @@ def _relations(merge: Merge, keep: Entity, wanted: frozenset[str], graph: GraphS
             staying = (*([each.own] if each.own else []), *repoint(rest, merged).moved.values())
             since = [row for row in current.values() if row.metadata.get(VERSION_OF) == now.id]
             _divide(each, now, back, staying, [row for row in since if row.id not in told], rows)
+    spoken = {chunk for part in merge.parts for chunk in part.mentions}
     for part in merge.dropped:
         if wanted & {part.subject, part.object}:
-            (rows.give if {part.subject, part.object} <= there else rows.leave)(part)
+            # A chunk that speaks of another thing since states nothing of these.
+            evidence = tuple(id for id in part.evidence if id in held or id not in spoken)
+            whole = {part.subject, part.object} <= there and bool(evidence) == bool(part.evidence)
+            (rows.give if whole else rows.leave)(replace(part, evidence=evidence))
     _rename_back(merge, rows, graph)
     return rows
 
@@ -228,6 +234,8 @@ def _carried(row: Relation, after: Relation, now: Relation) -> Relation:
         return row
     names = [each.name for each in fields(Relation) if each.name not in _NOT_CARRIED]
     since = {name: getattr(now, name) for name in names if getattr(now, name) != getattr(after, name)}
+    lost = set(after.evidence).difference(now.evidence)
+    since["evidence"] = tuple(id for id in row.evidence if id not in lost)
     metadata = dict(row.metadata)
     for key in after.metadata.keys() | now.metadata.keys():
         if key not in now.metadata:
