@@ -33,7 +33,7 @@ MOST_ATTEMPTS = 5
 
 _PAGE = 20_000
 # Jobs that come one after the other are done together, once none came for a moment, or after this long.
-_QUIET, _LONGEST_QUIET = 0.1, 1.0
+_QUIET, _LONGEST_QUIET = 0.1, 5.0
 # What an earlier process left waits so long: a command that only looks something up is over by then.
 _AFTER_OPENING = 1.0
 # What failed waits one second, then four, then sixteen, and so on.
