@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from time import perf_counter, sleep
 from typing import Any
 
 from hydramem.core.types import Change, Phase
-from hydramem.garden.expect import Current, address, touched
+from hydramem.garden.expect import Current, Taken, address
 from hydramem.garden.proposal import Proposal, table_of, written
+from hydramem.garden.recount import recounted
 from hydramem.storage.changes import record
 from hydramem.storage.images import key_of
 from hydramem.storage.rows import encode
-from hydramem.storage.schema import EdgeTable
+from hydramem.storage.schema import CHUNK, EdgeTable
 from hydramem.storage.store import GraphStore, Removal, Write
 
 _FIRST_BATCH = 16
@@ -79,7 +80,8 @@ def apply(proposals: Sequence[Proposal], hands: Hands, *, run: str) -> Applied:
         with hands.one_writer:
             chosen = _chosen(batch, hands.graph, standing, refused)
             if chosen:
-                hands.commit(_joined([each for each, _ in chosen], run, chosen[0][1]))
+                write = _joined([each for each, _ in chosen], run, chosen[0][1])
+                hands.commit(_counted(write, chosen[0][1], hands.graph))
         made.extend(each.id for each, _ in chosen)
         place += len(batch)
         size = _next_size(size, perf_counter() - started)
@@ -101,18 +103,16 @@ def _chosen(
     """Return the proposals of a batch whose rows are as they were seen."""
     current = Current(batch, graph)
     chosen: list[tuple[Proposal, Current]] = []
-    taken: set[str] = set()
+    taken = Taken()
     for proposal in batch:
         changed = current.differing(proposal.expects)
-        names = touched(proposal)
         if current.stands(proposal.write):
             standing.append(proposal.id)
         elif changed:
             refused[proposal.id] = f"{changed[0]} was changed since the plan was made"
-        elif not taken.isdisjoint(names):
-            refused[proposal.id] = f"{min(taken & names)} is changed by the proposal before it"
+        elif (clash := taken.take(proposal)) is not None:
+            refused[proposal.id] = f"{clash} is changed by the proposal before it"
         else:
-            taken |= names
             chosen.append((proposal, current))
     return chosen
 
@@ -128,6 +128,13 @@ def _joined(proposals: Sequence[Proposal], run: str, current: Current) -> Write:
     }
     changes = tuple(chain(*(_changes(each, run, current) for each in proposals)))
     return Write(changes=changes, removed=Removal(**removed), **rows)
+
+
+def _counted(write: Write, current: Current, graph: GraphStore) -> Write:
+    """Return a write with the entities whose mentions it makes more or fewer."""
+    ids = (*(row.id for row in write.chunks), *write.removed.chunks)
+    before = {id: row for id in ids if (row := current.row(f"{CHUNK.name} {id}")) is not None}
+    return replace(write, entities=(*write.entities, *recounted(write, before, graph)))
 
 
 def _changes(proposal: Proposal, run: str, current: Current) -> Iterator[Change]:

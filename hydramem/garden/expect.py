@@ -60,8 +60,30 @@ def removed(write: Write) -> Iterator[Address]:
 
 def touched(proposal: Proposal) -> set[Address]:
     """Return the addresses of every row that a proposal writes, takes out, or rests on."""
-    rows = {address(table_of(row), row) for row in written(proposal.write)}
-    return rows | set(removed(proposal.write)) | proposal.expects.keys()
+    return changed(proposal) | proposal.expects.keys()
+
+
+def changed(proposal: Proposal) -> set[Address]:
+    """Return the addresses of every row that a proposal writes or takes out."""
+    return {address(table_of(row), row) for row in written(proposal.write)} | set(removed(proposal.write))
+
+
+class Taken:
+    """Rows that some proposals change or rest on: many may rest on one, none on what another changes."""
+
+    def __init__(self) -> None:
+        self._changed: set[Address] = set()
+        self._rested_on: set[Address] = set()
+
+    def take(self, proposal: Proposal) -> Address | None:
+        """Take a proposal's rows; return one that is taken already instead, where there is one."""
+        own = changed(proposal)
+        clash = (own & self._rested_on) | (touched(proposal) & self._changed)
+        if clash:
+            return min(clash)
+        self._changed |= own
+        self._rested_on |= touched(proposal)
+        return None
 
 
 class Current:

@@ -21,7 +21,7 @@ from hydramem.core.results.gardened import (
 )
 from hydramem.core.types import Phase
 from hydramem.garden.apply import Applied, Hands, apply, by_phase
-from hydramem.garden.expect import touched
+from hydramem.garden.expect import Taken
 from hydramem.garden.ground import Ground, Outcome, PhaseStep
 from hydramem.garden.plan import Plan, ordered, read_plan, write_plan
 from hydramem.garden.proposal import Proposal
@@ -111,11 +111,9 @@ def _look(night: Night) -> _Planned:
         if phase in night.phases and phase in night.steps:
             _step(night, phase, night.steps[phase], found)
     kept: list[Proposal] = []
-    taken: set[str] = set()
+    taken = Taken()
     for proposal in ordered([each for one in found.outcomes.values() for each in one.proposals]):
-        names = touched(proposal)
-        if taken.isdisjoint(names):
-            taken |= names
+        if taken.take(proposal) is None:
             kept.append(proposal)
         else:
             found.dropped[proposal.phase] = found.dropped.get(proposal.phase, 0) + 1

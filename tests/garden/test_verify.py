@@ -1,0 +1,136 @@
+"""The phase verify: what waits is decided where it can be, and what a person stands behind stays."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import hydramem
+from hydramem.core.errors import ModelUnavailableError
+from hydramem.core.results.written import RelationView
+from hydramem.garden.steps import STEPS
+from hydramem.garden.verify import INFERRED_BY
+from hydramem.llm.scripted import Prompt
+from tests.garden.memories import OPEN, night, opened, put, rows
+
+LEADS = "Ada Lovelace leads Billing."
+CLAIM = re.compile(r'<claim index="(\d+)"><subject>(.*?)</subject>.*?<object>(.*?)</object>')
+
+
+class Model:
+    """Says of every claim what it is told to, or fails."""
+
+    def __init__(self, verdict: str | Exception) -> None:
+        self.verdict = verdict
+        self.asked = 0
+
+    def __call__(self, prompt: Prompt) -> object:
+        self.asked += 1
+        if isinstance(self.verdict, Exception):
+            return self.verdict
+        lines = prompt.text.splitlines()
+        return {
+            "claims": [
+                {"index": int(index), "subject": subject, "object": object, "verdict": self.verdict}
+                | {"confidence": 0.9, "quote": next(line for line in lines if subject in line)}
+                for index, subject, object in CLAIM.findall(prompt.text)
+            ]
+        }
+
+
+def only(memory: hydramem.Memory) -> RelationView:
+    (row,) = memory.relations("Ada Lovelace")
+    return row
+
+
+def test_it_is_a_phase_of_the_night() -> None:
+    assert "verify" in STEPS
+
+
+def test_what_waits_is_decided_once_a_model_can_be_asked(tmp_path: Path) -> None:
+    model = Model(ModelUnavailableError("no answer"))
+    with opened(tmp_path, model, **OPEN) as memory:
+        memory.remember(LEADS)
+        assert only(memory).verdict == "deferred"
+        failed = night(memory, "verify")
+        assert failed.phases[0].state == "failed" and failed.run is None
+        assert "no answer" in failed.phases[0].notes[0]
+        model.verdict, before = "GROUNDED", rows(memory)
+        planned = night(memory, "verify", plan=True)
+        assert [each.text for each in planned.changes] == ["Ada Lovelace leads Billing is believed"]
+        assert rows(memory) == before
+        done = night(memory, "verify")
+        assert (done.state, done.phases[0].applied) == ("completed", 1)
+        row = only(memory)
+        assert (row.verdict, row.layer, row.quote) == ("accepted", "verified", LEADS)
+        memory.undo(done.run)
+        assert rows(memory) == before
+
+
+def test_what_the_evidence_denies_goes_to_the_archive(tmp_path: Path) -> None:
+    model = Model(ModelUnavailableError("no answer"))
+    with opened(tmp_path, model, **OPEN) as memory:
+        memory.remember(LEADS)
+        model.verdict = "REJECTED"
+        done = night(memory, "verify")
+        assert done.changes[0].action == "archive" and "is not believed" in done.changes[0].text
+        assert memory.relations("Ada Lovelace") == ()
+        assert night(memory, "verify").phases[0].proposals == 0
+
+
+def test_what_a_person_asserted_is_never_archived(tmp_path: Path) -> None:
+    model = Model(ModelUnavailableError("no answer"))
+    with opened(tmp_path, model, **OPEN) as memory:
+        told = memory.remember("A talk with Ada Lovelace on Billing.")
+        memory.relate("Ada Lovelace", "leads", "Billing", evidence=[told.id])
+        model.verdict = "REJECTED"
+        report = night(memory, "verify")
+        assert all(each.action != "archive" for each in report.changes)
+        assert only(memory).state == "active"
+
+
+def test_without_a_model_nothing_is_written_where_nothing_moves(tmp_path: Path) -> None:
+    with opened(tmp_path, **OPEN) as memory:
+        memory.remember(LEADS)
+        before = rows(memory)
+        report = night(memory, "verify")
+        assert (report.state, report.phases[0].proposals) == ("completed", 0)
+        assert report.phases[0].counts["still open"] == 1
+        assert rows(memory) == before
+        assert "no model" in report.phases[0].notes[0]
+
+
+def test_a_model_does_not_verify_what_it_inferred(tmp_path: Path) -> None:
+    model = Model(ModelUnavailableError("no answer"))
+    with opened(tmp_path, model, **OPEN) as memory:
+        memory.remember(LEADS)
+        (row,) = rows(memory)["RELATES"]
+        own = replace(row, origin="inferred", metadata={INFERRED_BY: "scripted"})
+        put(memory, relations=(own,))
+        model.verdict, model.asked = "GROUNDED", 0
+        report = night(memory, "verify")
+        assert model.asked == 0 and report.phases[0].counts["left to another model"] == 1
+        assert only(memory).verdict == "deferred"
+
+
+def test_what_was_accepted_by_a_smaller_graph_is_looked_at_again(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        memory.remember(LEADS)
+        (row,) = rows(memory)["RELATES"]
+        early = replace(row, verdict="accepted", verifier="srmkg:1", verified_at=row.times.recorded_at)
+        early = replace(early, layer="working", probability=0.1)
+        put(memory, relations=(early,))
+        assert night(memory, "verify").phases[0].counts["looked at"] == 0
+        for name in ("Carl Sun", "Dora Poe", "Emil Fox"):
+            memory.relate(name, "knows", "Grace Hopper")
+        assert row.id in [each.target for each in night(memory, "verify").changes]
+
+
+def test_what_a_person_decided_is_not_looked_at(tmp_path: Path) -> None:
+    model = Model(ModelUnavailableError("no answer"))
+    with opened(tmp_path, model, **OPEN) as memory:
+        memory.remember(LEADS)
+        (row,) = rows(memory)["RELATES"]
+        decided = replace(row, verdict="deferred", verifier="person:ada")
+        put(memory, relations=(decided,))
+        model.verdict = "GROUNDED"
+        assert night(memory, "verify").phases[0].proposals == 0
