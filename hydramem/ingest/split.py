@@ -5,6 +5,7 @@ as it was beside what it became.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
 
 from hydramem.core.errors import InvalidInputError
@@ -33,12 +34,14 @@ class _Rows:
         relations: Rows to write, each with the row of its id that was there.
         given: How many of them are the restored entities'.
         left: Ids of what stays with the kept entity though it was written since.
+        resting: Chunks that the kept entity's relations rest on in the end: they still speak of it.
     """
 
     relations: list[tuple[Relation | None, Relation]] = field(default_factory=list)
     gone: list[Relation] = field(default_factory=list)
     given: int = 0
     left: list[str] = field(default_factory=list)
+    resting: set[str] = field(default_factory=set)
 
     def give(self, row: Relation) -> None:
         """Restore a relation."""
@@ -70,10 +73,10 @@ def split(what: str, *, reason: str | None, target: Target) -> Divided:
         back = tuple(part for part in merge.parts if part.entity.id in wanted)
         chunks = {row.id: row for row in target.graph.chunks(sorted({c for p in back for c in p.mentions}))}
         held = {mention.chunk: mention.count for mention in target.graph.mentioned([keep.id])}
-        mentions, without = _mentions(back, keep, held, chunks)
+        rows = _relations(merge, keep, wanted, held, target.graph)
+        mentions, without = _mentions(back, keep, held, chunks.keys(), rows.resting)
         entities = tuple(_counted(part.entity, mentions, chunks) for part in back)
         after = _kept_after(keep, merge, back, sum(chunks[id].state == "active" for id in without))
-        rows = _relations(merge, keep, wanted, held, target.graph)
         write = Write(
             changes=tuple(_changes(keep, after, entities, rows, why)),
             entities=(after, *entities),
@@ -108,7 +111,11 @@ def _still_there(merge: Merge, wanted: Collection[str], graph: GraphStore) -> En
 
 
 def _mentions(
-    back: Sequence[Part], keep: Entity, held: Mapping[str, int], chunks: Collection[str]
+    back: Sequence[Part],
+    keep: Entity,
+    held: Mapping[str, int],
+    chunks: Collection[str],
+    resting: AbstractSet[str],
 ) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
     """Return the mentions to write, and the chunks that do not speak of the kept entity any more.
 
@@ -122,6 +129,8 @@ def _mentions(
                 mentions.append(Mention(chunk=chunk, entity=part.entity.id, count=count))
                 rest[chunk] -= count
     touched = dict.fromkeys(mention.chunk for mention in mentions)
+    for chunk in resting & touched.keys():
+        rest[chunk] = max(rest[chunk], 1)
     mentions.extend(
         Mention(chunk=chunk, entity=keep.id, count=rest[chunk]) for chunk in touched if rest[chunk] > 0
     )
@@ -176,6 +185,9 @@ def _relations(
             whole = {part.subject, part.object} <= there and bool(evidence) == bool(part.evidence)
             (rows.give if whole else rows.leave)(replace(part, evidence=evidence))
     _rename_back(merge, rows, graph)
+    gone = {row.id for row in rows.gone}
+    after = current | {row.id: row for _, row in rows.relations if keep.id in (row.subject, row.object)}
+    rows.resting = {chunk for id, row in after.items() if id not in gone for chunk in row.evidence}
     return rows
 
 

@@ -333,14 +333,15 @@ def graphs(draw: st.DrawFn) -> tuple[list[Chunk], list[Entity], list[Mention], l
         )
         for name in names
     ]
-    relations = list(draw_relations(draw, names, [row.id for row in chunks]))
+    relations = list(draw_relations(draw, names, {(row.chunk, row.entity) for row in mentions}))
     return chunks, rows, mentions, relations
 
 
-def draw_relations(draw: st.DrawFn, names: list[str], chunks: list[str]) -> Iterator[Relation]:
+def draw_relations(draw: st.DrawFn, names: list[str], said: set[tuple[str, str]]) -> Iterator[Relation]:
     pairs = [(a, b) for a in names for b in names if a != b]
     for subject, object in draw(st.lists(st.sampled_from(pairs), max_size=5, unique=True)):
         ends = one(subject).id, one(object).id
+        chunks = sorted({chunk for chunk, _ in said if {(chunk, ends[0]), (chunk, ends[1])} <= said})
         begins = draw(st.sampled_from([None, at(1)]))
         id = relation_id(PROJECT, ends[0], "likes", ends[1], begins)
         verifier = draw(st.sampled_from([None, "srmkg:1", "vog:m", "person:a"]))
