@@ -8,6 +8,7 @@ from typing import Annotated, Any, cast, get_args, get_origin
 
 from cyclopts import App, Group, Parameter
 
+from hydramem.cli.garden import with_schedule
 from hydramem.cli.invocation import Given, Invocation
 from hydramem.cli.progress import reporting
 from hydramem.cli.show import show
@@ -23,7 +24,10 @@ def add_operations(app: App) -> None:
     """Give an app one command for each row of the table."""
     groups = {group: Group(title, sort_key=place) for place, (group, title) in enumerate(_TITLES.items())}
     for operation in OPERATIONS:
-        app.command(command(operation), name=command_name(operation), group=groups[operation.group])
+        run = command(operation)
+        if operation.method is Memory.garden:
+            run = with_schedule(run)
+        app.command(run, name=command_name(operation), group=groups[operation.group])
 
 
 def command_name(operation: Operation) -> str:
