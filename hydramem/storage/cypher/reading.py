@@ -116,6 +116,15 @@ class Reader:
             rows = query(statement, parameters)
         return tuple(decode(table, values) for values in rows[page.offset :])
 
+    def _edges_within(self, table: EdgeTable, first: str, last: str) -> list[Any]:
+        """Return the edges whose source has an id from one to another: a range is told faster than a list."""
+        statement = (
+            f"MATCH (a:{table.source})-[x:{table.name}]->(b:{table.target}) "
+            f"WHERE a.id >= $first AND a.id <= $last RETURN {edge_values(table)}"
+        )
+        with self._engine.reading() as query:
+            return [decode(table, values) for values in query(statement, {"first": first, "last": last})]
+
     def scan(self, table: NodeTable | EdgeTable, batch: int) -> Iterator[tuple[Any, ...]]:
         """Yield every row in the order of its key; no connection is held between two batches."""
         source = table.source if isinstance(table, EdgeTable) else table.name
@@ -124,7 +133,7 @@ class Reader:
         for start in range(0, len(ids), batch):
             part = ids[start : start + batch]
             if isinstance(table, EdgeTable):
-                rows = tuple(sorted(self.edges(table, part, end="a"), key=edge_order(table)))
+                rows = tuple(sorted(self._edges_within(table, part[0], part[-1]), key=edge_order(table)))
             else:
                 rows = self.nodes(table, part)
             if rows:
