@@ -99,6 +99,15 @@ def build(
     return server
 
 
+_FILES: Mapping[Callable[..., object], tuple[str, ...]] = {
+    Memory.calibrate: ("labels", "export"),
+    Memory.dump: ("folder",),
+    Memory.load: ("folder",),
+    Memory.garden: ("out", "apply"),
+}
+"""Arguments that name files or folders: they are held to `server.ingest_roots`."""
+
+
 def _tool(memory: Memory, operation: Operation, settings: ServerConfig, session: str) -> Callable[..., Any]:
     """Build the function that FastMCP reads its schemas from: the method's own signature and words."""
 
@@ -106,10 +115,7 @@ def _tool(memory: Memory, operation: Operation, settings: ServerConfig, session:
         try:
             if operation.method is Memory.ingest:
                 return _ingest(memory, operation, arguments, settings)
-            if operation.method is Memory.calibrate:
-                arguments = _with_files(arguments, ("labels", "export"), settings)
-            if operation.method in (Memory.dump, Memory.load):
-                arguments = _with_files(arguments, ("folder",), settings)
+            arguments = _with_files(arguments, _FILES.get(operation.method, ()), settings)
             return call(memory, operation, arguments, actor="mcp", session=session)
         except HydraMemError as error:
             raise ToolError(str(error)) from error

@@ -13,7 +13,7 @@ from hydramem.cli.invocation import Invocation
 from hydramem.cli.show import plain, show
 from hydramem.core.errors import InvalidInputError, StoreBusyError
 
-_EVERY = 5.0
+_EVERY = 1.0
 
 Run = Callable[..., None]
 

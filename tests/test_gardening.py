@@ -1,0 +1,176 @@
+"""Nights as a person has them: on a terminal, in Python, on the system's clock."""
+
+import os
+import stat
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import hydramem
+from hydramem.cli.main import run
+from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
+from hydramem.core.errors import InvalidInputError, StoreBusyError
+from hydramem.storage.images import TABLES
+
+pytestmark = pytest.mark.engine
+ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
+CONFIG = Config(storage=StorageConfig(graph=ENGINE), embedding=EmbeddingConfig(model="hash"))
+
+
+@pytest.fixture
+def memory(tmp_path: Path):
+    with hydramem.connect(tmp_path / "store", config=CONFIG) as memory:
+        yield memory
+
+
+def rows(memory: hydramem.Memory) -> dict[str, list[object]]:
+    graph = memory._use().graph
+    return {name: [row for batch in graph.scan(table) for row in batch] for name, table in TABLES.items()}
+
+
+def fill(memory: hydramem.Memory) -> None:
+    memory.remember("Ada Lovelace leads the billing service.", valid_from="2024-01-01")
+    memory.relate("billing", "led_by", "Ada Lovelace", valid_from="2024-01-01")
+    memory.relate("billing", "led_by", "Bob Stone", evidence=(), valid_from="2025-01-01", confidence=0.4)
+    memory.remember("It will expire.", expires_at="2020-01-01")
+    memory.drain()
+
+
+def test_a_planned_night_changes_nothing_and_an_undone_one_has_not_happened(
+    memory: hydramem.Memory, tmp_path: Path
+) -> None:
+    fill(memory)
+    before = rows(memory)
+    file = tmp_path / "plan.jsonl"
+    [planned] = memory.garden(plan=True, out=str(file))
+    assert planned.state == "planned" and rows(memory) == before
+    [done] = memory.garden(apply=str(file))
+    made = sum(phase.applied for phase in done.phases)
+    assert made == len(planned.changes) - len(done.refused)
+    assert (rows(memory) == before) == (made == 0)
+    if done.run is not None:
+        memory.undo(done.run)
+        assert rows(memory) == before
+    [status] = memory.garden(status=True)
+    assert (status.run, status.phases) == (done.run, done.phases)
+
+
+def test_counters_add_up_and_a_second_night_finds_less(memory: hydramem.Memory) -> None:
+    fill(memory)
+    [first] = memory.garden()
+    [second] = memory.garden()
+    for phase in (*first.phases, *second.phases):
+        parts = (phase.applied, phase.refused, phase.standing, phase.dropped, phase.left)
+        assert phase.proposals == sum(parts), phase
+    assert sum(phase.proposals for phase in second.phases) <= sum(phase.proposals for phase in first.phases)
+
+
+def test_every_project_is_tended(memory: hydramem.Memory) -> None:
+    memory.remember("One.", project="one")
+    memory.remember("Two.", project="two")
+    assert {night.project for night in memory.garden(all_projects=True)} == {"one", "two"}
+
+
+def test_options_that_do_not_go_together(memory: hydramem.Memory) -> None:
+    for wrong in ({"plan": True, "status": True}, {"out": "x"}, {"phases": ("sleep",)}):
+        with pytest.raises(InvalidInputError):
+            memory.garden(**wrong)
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        memory.garden(apply="nowhere.jsonl")
+
+
+def test_two_nights_at_once_are_one_too_many(memory: hydramem.Memory) -> None:
+    with memory._use().one_night, pytest.raises(StoreBusyError, match="another night"):
+        memory.garden()
+
+
+# On a terminal -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    for name, value in (("STORAGE_GRAPH", ENGINE), ("EMBEDDING_MODEL", "hash")):
+        monkeypatch.setenv(f"HYDRAMEM_{name}", value)
+    monkeypatch.setenv("HYDRAMEM_HOME", str(tmp_path / "store"))
+
+    def words(*tokens: str) -> tuple[int, str, str]:
+        code = run(tokens)
+        return code, *capsys.readouterr()
+
+    words("remember", "Ada leads billing.")
+    return words
+
+
+@pytest.fixture
+def cron(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A system with cron alone, whose table is a file."""
+    table, program = tmp_path / "table", tmp_path / "bin" / "crontab"
+    program.parent.mkdir()
+    program.write_text(
+        f'#!/bin/sh\nif [ "$1" = -l ]; then\n  [ -f {table} ] || {{ echo "no crontab" >&2; exit 1; }}\n'
+        f"  /bin/cat {table}\nelse\n  /bin/cat > {table}\nfi\n"
+    )
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(program.parent))
+    return table
+
+
+def test_a_night_reads_well(shell) -> None:
+    code, out, _ = shell("garden")
+    assert code == 0 and out.startswith("default: completed in")
+    assert "supersede" in out
+    code, out, _ = shell("garden", "--status", "--json")
+    assert code == 0 and '"state": "completed"' in out
+
+
+def test_the_schedule_is_installed_beside_what_is_there_and_taken_out(shell, cron: Path) -> None:
+    cron.write_text("0 1 * * * backup\n")
+    code, out, _ = shell("garden", "--install-schedule", "0 3 * * *", "--print")
+    assert code == 0 and "0 3 * * *" in out and cron.read_text() == "0 1 * * * backup\n"
+    for _ in range(2):
+        assert shell("garden", "--install-schedule", "0 3 * * *")[0] == 0
+    others, ours = cron.read_text().splitlines()
+    assert others == "0 1 * * * backup"
+    assert ours.startswith("0 3 * * * ") and " garden --wait --all-projects # hydramem-garden-" in ours
+    assert shell("garden", "--uninstall-schedule")[0] == 0
+    assert shell("garden", "--uninstall-schedule")[0] == 0
+    assert cron.read_text() == "0 1 * * * backup\n"
+
+
+def test_a_first_crontab_is_made(shell, cron: Path) -> None:
+    assert shell("garden", "--install-schedule", "15 2 * * sun")[0] == 0
+    assert cron.read_text().startswith("15 2 * * sun ")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--install-schedule", "daily"), "no cron expression"),
+        (("--install-schedule", "0 3 * * *", "--uninstall-schedule"), "or uninstall"),
+        (("--print",), "--install-schedule"),
+    ],
+)
+def test_a_schedule_that_is_none(shell, cron: Path, options: tuple[str, ...], told: str) -> None:
+    code, _, err = shell("garden", *options)
+    assert code == 1 and told in err and not cron.exists()
+
+
+def test_without_a_clock_the_error_says_what_to_do(shell, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    code, _, err = shell("garden", "--install-schedule", "0 3 * * *")
+    assert code == 1 and "crontab" in err and "--print" in err
+
+
+def test_wait_waits_for_the_night_that_goes_on(shell, tmp_path: Path) -> None:
+    with hydramem.connect(tmp_path / "store", config=CONFIG) as memory:
+        one_night = memory._use().one_night
+        one_night.acquire()
+        threading.Timer(0.3, one_night.release).start()
+        started = time.monotonic()
+        code, out, err = shell("garden", "--wait")
+        assert code == 0 and time.monotonic() - started > 0.25
+        assert "waiting" in err and "completed" in out
+        with one_night:
+            assert shell("garden")[0] == 1
