@@ -1,0 +1,144 @@
+"""Relations that look wrong twice: to a scorer of edges, which is fitted to this graph, and to verification.
+
+The scorer tells what does not fit the graph; verification also reads the passages that a relation rests on.
+Only what neither believes goes, the worst first.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hydramem.core.types import Candidate, Relation, Verdict
+from hydramem.garden import scorer
+from hydramem.garden.edges import EdgeScores
+from hydramem.garden.expect import expected
+from hydramem.garden.ground import Ground
+from hydramem.garden.proposal import Proposal
+from hydramem.garden.protected import is_protected, reused
+from hydramem.garden.undone import was_undone
+from hydramem.graph.snapshot import Snapshot
+from hydramem.ingest.supersede import withdrawn
+from hydramem.ingest.weave import candidates_of
+from hydramem.storage.store import Write
+
+_AT_ONCE = 250
+_LOOKED_AT = 10
+"""For each relation that may go, how many are looked at: many of the worst are protected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Suspect:
+    """A relation that the scorer calls spurious, as it is stored."""
+
+    row: Relation
+    spurious: float
+
+
+def spurious(
+    ground: Ground,
+    counts: Counter[str],
+    notes: list[str],
+    *,
+    most: int,
+    score: Callable[[Snapshot], EdgeScores | None] = scorer.score,
+) -> list[Proposal]:
+    """Return the relations to archive.
+
+    Args:
+        ground: What is looked at.
+        counts: Gains what was looked at and found.
+        notes: Gains how good the scorer is, or why nothing is pruned.
+        most: How many may go.
+        score: The scorer.
+    """
+    scores = score(ground.snapshot)
+    if scores is None:
+        notes.append(f"Relations are not scored: there are fewer than {scorer.LEAST_RELATIONS}.")
+        return []
+    notes.append(
+        f"Edge scorer {scores.scorer}: on held-out relations AUC {scores.auc:.3f}, "
+        f"Brier score {scores.calibration:.3f}."
+    )
+    least = ground.settings.garden.least_auc
+    counts["relations scored"] = len(scores.rows)
+    if scores.auc < least:
+        notes.append(f"No relation is pruned: the scorer's AUC is below garden.least_auc, {least}.")
+        return []
+    return _agreed(_suspects(scores, ground, counts, most=most), ground, counts, scores.scorer)[:most]
+
+
+def _suspects(scores: EdgeScores, ground: Ground, counts: Counter[str], *, most: int) -> list[_Suspect]:
+    """Return the worst relations that may go at all, as they are stored."""
+    worst = np.lexsort((scores.rows, -scores.spurious))
+    worst = worst[scores.spurious[worst] >= ground.settings.garden.spurious_at]
+    counts["relations the scorer calls spurious"] = len(worst)
+    found: list[_Suspect] = []
+    looked_at = worst[: _LOOKED_AT * most]
+    for start in range(0, len(looked_at), _AT_ONCE):
+        if ground.budget.over or len(found) >= _LOOKED_AT * most:
+            break
+        part = looked_at[start : start + _AT_ONCE]
+        found += _stored(scores.rows[part], scores.spurious[part], ground, counts)
+        ground.progress(start + len(part), len(looked_at))
+    return found
+
+
+def _stored(
+    rows: np.ndarray, spurious: np.ndarray, ground: Ground, counts: Counter[str]
+) -> Iterator[_Suspect]:
+    edges, ids = ground.snapshot.edges, ground.snapshot.nodes.ids
+    score = {edges.ids[row].decode(): float(value) for row, value in zip(rows, spurious, strict=True)}
+    subjects = sorted({ids[edges.source[row]] for row in rows})
+    stored = {row.id: row for row in ground.graph.relations(subjects) if row.id in score}
+    often = reused(sorted({id for row in stored.values() for id in row.evidence}), ground.graph)
+    for id, value in score.items():
+        row = stored.get(id)
+        if row is None or row.state != "active":
+            continue
+        if is_protected(row) or not often.isdisjoint(row.evidence):
+            counts["spurious but protected"] += 1
+        else:
+            yield _Suspect(row=row, spurious=value)
+
+
+def _agreed(suspects: Sequence[_Suspect], ground: Ground, counts: Counter[str], name: str) -> list[Proposal]:
+    """Keep those that verification does not believe either."""
+    proposals: list[Proposal] = []
+    bound = disbelieved_below(
+        ground.settings.verification.accept_at, ground.settings.verification.reject_below
+    )
+    candidates = candidates_of([each.row for each in suspects], ground.graph)
+    verdicts = ground.judge.without_model(candidates).verdicts if candidates else ()
+    for suspect, candidate, verdict in zip(suspects, candidates, verdicts, strict=True):
+        if verdict.score >= bound:
+            counts["spurious but verification believes them"] += 1
+        elif was_undone(ground.graph, suspect.row.id):
+            counts["spurious but taken back before"] += 1
+        else:
+            proposals.append(_proposal(suspect, candidate, verdict, ground, name))
+    return proposals
+
+
+def disbelieved_below(accept_at: float, reject_below: float) -> float:
+    """Return the probability under which verification counts as agreeing: half-way between its thresholds."""
+    return (accept_at + reject_below) / 2
+
+
+def _proposal(
+    suspect: _Suspect, candidate: Candidate, verdict: Verdict, ground: Ground, name: str
+) -> Proposal:
+    row = suspect.row
+    return Proposal(
+        project=row.project,
+        phase="prune",
+        action="archive",
+        target=row.id,
+        text=f"{candidate.subject.name} {row.type} {candidate.object.name}",
+        reason=f"It does not fit the graph ({name}: spurious with probability {suspect.spurious:.2f}), and "
+        f"verification gives it {verdict.score:.2f}.",
+        score=round(suspect.spurious, 4),
+        write=Write(changes=(), relations=(withdrawn(row, ground.now),)),
+        expects=expected(row),
+    )

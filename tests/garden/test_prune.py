@@ -1,0 +1,192 @@
+"""The phase prune: what expired, hangs loose or looks wrong twice goes to the archive; the rest stays."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+import hydramem
+from hydramem.core.ids import entity_id, entity_key, relation_id
+from hydramem.core.time import now
+from hydramem.core.types import Entity, Link, Relation, Times
+from hydramem.garden.steps import STEPS
+from tests.garden.graphs import triples
+from tests.garden.memories import night, opened, put, rows
+
+LONG_AGO = now() - timedelta(days=400)
+WRONG = [(f"city {one % 5}", "works_for", f"person {7 * one}") for one in range(6)]
+
+
+def thing(name: str) -> Entity:
+    id = entity_id("default", entity_key(name))
+    return Entity(
+        id=id, project="default", key=entity_key(name), name=name, first_seen=LONG_AGO, last_seen=LONG_AGO
+    )
+
+
+def claim(subject: str, type: str, object: str, **fields: object) -> Relation:
+    ends = thing(subject).id, thing(object).id
+    return Relation(
+        id=relation_id("default", ends[0], type, ends[1], None),
+        project="default",
+        subject=ends[0],
+        type=type,
+        object=ends[1],
+        **{"origin": "extracted", "times": Times(recorded_at=LONG_AGO)} | fields,  # type: ignore[arg-type]
+    )
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
+    """A memory of 300 relations with rules, and six that fit none."""
+    right = triples(100)
+    names = sorted({end for one in right for end in (one[0], one[2])})
+    with opened(tmp_path) as memory:
+        put(
+            memory,
+            entities=tuple(map(thing, names)),
+            relations=tuple(claim(*one) for one in [*right, *WRONG]),
+        )
+        yield memory
+
+
+def test_it_is_a_phase_of_the_night() -> None:
+    assert "prune" in STEPS
+
+
+def test_what_fits_neither_the_graph_nor_any_evidence_goes_and_comes_back(memory: hydramem.Memory) -> None:
+    before = rows(memory)
+    report = night(memory, "prune")
+    wrong = {claim(*one).id for one in WRONG}
+    gone = {row.id for row in rows(memory)["RELATES"] if row.state == "archived"}
+    assert gone and gone <= wrong
+    assert len(gone) <= 0.02 * len(before["RELATES"])
+    assert "logistic" in report.phases[0].notes[0] and "AUC" in report.phases[0].notes[0]
+    memory.undo(report.run)
+    assert rows(memory) == before
+    again = {each.target for each in night(memory, "prune").changes}
+    assert again.isdisjoint(gone), "what a person took back is not done again"
+
+
+@pytest.mark.parametrize(
+    "protection",
+    [
+        {"origin": "asserted"},
+        {"layer": "verified"},
+        {"verifier": "person:ada", "verdict": "accepted"},
+        {"verifier": "vog:model", "verdict": "accepted"},
+    ],
+)
+def test_what_is_protected_stays(memory: hydramem.Memory, protection: dict[str, object]) -> None:
+    put(memory, relations=tuple(claim(*one, **protection) for one in WRONG))
+    report = night(memory, "prune")
+    assert not {claim(*one).id for one in WRONG} & {each.target for each in report.changes}
+    assert report.phases[0].counts["spurious but protected"] > 0
+
+
+def test_what_rests_on_a_reused_memory_stays(memory: hydramem.Memory) -> None:
+    told = memory.remember("Something was said here.")
+    put(memory, relations=tuple(claim(*one, evidence=(told.id,)) for one in WRONG))
+    for name in ("first", "second"):
+        with memory.session(name):
+            memory.recall("something said")
+    memory.drain()
+    report = night(memory, "prune")
+    assert not {claim(*one).id for one in WRONG} & {each.target for each in report.changes}
+    assert report.phases[0].counts["spurious but protected"] > 0
+
+
+def test_a_scorer_that_does_not_know_prunes_nothing(tmp_path: Path) -> None:
+    with opened(tmp_path, GARDEN_LEAST_AUC="1.0") as memory:
+        right = triples(100)
+        names = sorted({end for one in right for end in (one[0], one[2])})
+        relations = tuple(claim(*one) for one in [*right, *WRONG])
+        put(memory, entities=tuple(map(thing, names)), relations=relations)
+        report = night(memory, "prune")
+        assert report.phases[0].proposals == 0
+        assert any("least_auc" in note for note in report.phases[0].notes)
+
+
+def test_what_expired_goes_with_what_only_it_supports(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        short = memory.remember("Ada Lovelace leads Billing.")
+        stays = memory.remember("Carl Sun leads Shipping.")
+        chunk = next(row for row in rows(memory)["Chunk"] if row.id == short.id)
+        put(memory, chunks=(replace(chunk, expires_at=LONG_AGO),))
+        before = rows(memory)
+        planned = night(memory, "prune", plan=True)
+        assert [each.target for each in planned.changes] == [short.id]
+        report = night(memory, "prune")
+        after = rows(memory)
+        assert {row.id: row.state for row in after["Chunk"]} == {short.id: "archived", stays.id: "active"}
+        resting = [row for row in after["RELATES"] if short.id in row.evidence]
+        assert resting and {row.state for row in resting} == {"archived"}
+        assert night(memory, "prune").phases[0].proposals == 0
+        memory.undo(report.run)
+        assert rows(memory) == before
+
+
+def test_things_that_nothing_names_go_unless_a_person_told_of_them(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        told = replace(thing("Told Of"), description="Kept.")
+        fresh = replace(thing("Fresh"), last_seen=now())
+        put(memory, entities=(thing("Nobody"), told, fresh))
+        assert [each.text for each in night(memory, "prune").changes] == ["Nobody"]
+        assert {row.name for row in rows(memory)["Entity"]} == {"Told Of", "Fresh"}
+
+
+def link(source: str, target: str, **fields: object) -> Link:
+    given = {"type": "relates_to", "weight": 0.9, "times": Times(recorded_at=LONG_AGO)} | fields
+    return Link(id=f"l_{source}_{target}", source=source, target=target, **given)  # type: ignore[arg-type]
+
+
+def test_links_of_likeness_that_are_weak_or_old_go(tmp_path: Path) -> None:
+    with opened(tmp_path, GARDEN_PRUNE_SHARE="0.5") as memory:
+        ids = [memory.remember(f"Note number {one} of many.").id for one in range(7)]
+        fresh = Times(recorded_at=now())
+        links = (
+            link(ids[0], ids[1], weight=0.05, times=fresh),
+            link(ids[1], ids[2], weight=0.3),
+            link(ids[2], ids[3], weight=0.3, times=fresh),
+            link(ids[3], ids[4], weight=0.05, type="supersedes"),
+            link(ids[4], ids[5]),
+            link(ids[5], ids[6], type="contradicts"),
+        )
+        put(memory, links=links)
+        report = night(memory, "prune")
+        assert {each.target for each in report.changes} == {links[0].id, links[1].id}
+        states = {row.id: row.state for row in rows(memory)["LINKS"]}
+        assert [states[one.id] for one in links] == ["archived", "archived", *["active"] * 4]
+
+
+def test_what_was_archived_long_ago_is_taken_out_only_where_limits_say_so(tmp_path: Path) -> None:
+    with opened(tmp_path / "kept") as memory:
+        old = memory.remember("Ada Lovelace leads Billing.")
+        memory.forget([old.id])
+        age(memory)
+        assert night(memory, "prune").phases[0].proposals == 0
+    with opened(tmp_path / "gone", LIMITS_ARCHIVED_DAYS="30") as memory:
+        old = memory.remember("Ada Lovelace leads Billing.")
+        young = memory.remember("Carl Sun leads Shipping.")
+        memory.forget([old.id])
+        age(memory)
+        memory.forget([young.id])
+        while night(memory, "prune").phases[0].proposals:
+            pass
+        left = rows(memory)
+        assert {row.id for row in left["Chunk"]} == {young.id}
+        assert all(old.id not in row.evidence for row in left["RELATES"])
+
+
+def age(memory: hydramem.Memory) -> None:
+    """Let what is archived have been so for long."""
+    held = rows(memory)
+    archived = [row for name in ("Chunk", "RELATES") for row in held[name] if row.state == "archived"]
+    aged = [replace(row, times=replace(row.times, retired_at=LONG_AGO)) for row in archived]
+    put(
+        memory,
+        chunks=tuple(row for row in aged if not isinstance(row, Relation)),
+        relations=tuple(row for row in aged if isinstance(row, Relation)),
+    )

@@ -1,0 +1,62 @@
+"""Edge scores without torch: relations of a graph with rules are told from wrong ones that were put in."""
+
+import numpy as np
+
+from hydramem.garden.edges import claims_of, features, known_of, relations_of, wrong_claims
+from hydramem.garden.scorer import LEAST_RELATIONS, auc, score
+from tests.garden.graphs import planted, ruled
+
+
+def test_wrong_relations_look_worse_than_right_ones() -> None:
+    snapshot, wrong = planted(random=20)
+    scores = score(snapshot)
+    assert scores is not None and scores.scorer == "logistic"
+    assert auc(wrong[scores.rows], scores.spurious) > 0.95
+    assert scores.auc > 0.8 and 0 <= scores.calibration < 0.2
+    worst = scores.rows[np.argsort(-scores.spurious)[:10]]
+    assert wrong[worst].mean() >= 0.8
+
+
+def test_the_same_graph_and_seed_give_the_same_scores() -> None:
+    snapshot, _ = planted(random=10)
+    first, again = score(snapshot, seed=3), score(snapshot, seed=3)
+    assert first is not None and again is not None
+    np.testing.assert_array_equal(first.spurious, again.spurious)
+
+
+def test_too_few_relations_are_not_scored() -> None:
+    assert score(ruled(people=10)) is None
+    assert len(relations_of(ruled(people=10))) < LEAST_RELATIONS
+
+
+def test_drawn_wrong_claims_are_stored_nowhere_and_half_fit_their_type() -> None:
+    snapshot = ruled(people=100)
+    known = known_of(snapshot)
+    wrong = wrong_claims(known.facts, 400, np.random.default_rng(1))
+    assert not known.facts.stored(wrong).any() and (wrong.subject != wrong.object).all()
+    stored = claims_of(snapshot, relations_of(snapshot))
+    for place in range(len(wrong.subject) - 150, len(wrong.subject)):
+        of_type = stored.type == wrong.type[place]
+        assert wrong.subject[place] in stored.subject[of_type]
+        assert wrong.object[place] in stored.object[of_type]
+
+
+def test_an_edge_says_nothing_of_itself() -> None:
+    """A claim has the same features whether or not it is stored."""
+    with_it = ruled(people=60, more=[("person 1", "works_for", "company 9")])
+    without = ruled(people=60)
+    rows = relations_of(with_it)
+    claims = claims_of(with_it, rows)
+    nodes = with_it.node("person 1"), with_it.node("company 9")
+    (place,) = np.flatnonzero((claims.subject == nodes[0]) & (claims.object == nodes[1]))
+    told = features(known_of(with_it), claims)[place]
+    bare = known_of(without)
+    asked = type(claims)(
+        subject=np.array([without.node("person 1")]),
+        type=np.array([without.edges.types.index("works_for")]),
+        object=np.array([without.node("company 9")]),
+        subject_kind=claims.subject_kind[[place]],
+        object_kind=claims.object_kind[[place]],
+    )
+    counted = -12
+    np.testing.assert_allclose(told[counted:], features(bare, asked)[0][counted:])
