@@ -96,7 +96,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.relations, "read", "agent", "read"),
     Operation(Memory.history, "read", "agent", "read"),
     Operation(Memory.expand, "read", "agent", "read"),
-    Operation(Memory.neighbors, "read", "all", "read"),
+    Operation(Memory.neighbors, "read", "agent", "read"),
     Operation(Memory.path, "read", "agent", "read"),
     Operation(Memory.central, "read", "all", "read"),
     Operation(Memory.communities, "read", "all", "read"),
