@@ -9,6 +9,7 @@ from typing import Any
 
 from hydramem.core.types import Change, Phase
 from hydramem.garden.expect import Current, Taken, address
+from hydramem.garden.hanging import hanging
 from hydramem.garden.proposal import Proposal, table_of, written
 from hydramem.garden.recount import recounted
 from hydramem.storage.changes import record
@@ -112,6 +113,8 @@ def _chosen(
             refused[proposal.id] = f"{changed[0]} was changed since the plan was made"
         elif (clash := taken.take(proposal)) is not None:
             refused[proposal.id] = f"{clash} is changed by the proposal before it"
+        elif (holder := hanging(proposal, graph)) is not None:
+            refused[proposal.id] = f"{holder} it since the plan was made"
         else:
             chosen.append((proposal, current))
     return chosen

@@ -137,6 +137,17 @@ def test_things_that_nothing_names_go_unless_a_person_told_of_them(tmp_path: Pat
         assert {row.name for row in rows(memory)["Entity"]} == {"Told Of", "Fresh"}
 
 
+def test_a_thing_that_is_named_since_the_plan_stays(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.jsonl"
+    with opened(tmp_path / "store") as memory:
+        put(memory, entities=(thing("Grace Hopper"),))
+        assert len(night(memory, "prune", plan=True, out=str(plan)).changes) == 1
+        told = memory.remember("A talk with Grace Hopper in the garden.")
+        (report,) = memory.garden(apply=str(plan))
+        assert [each.why for each in report.refused] == [f"memory {told.id} names it since the plan was made"]
+        assert [row.entity for row in rows(memory)["MENTIONS"]] == [thing("Grace Hopper").id]
+
+
 def link(source: str, target: str, **fields: object) -> Link:
     given = {"type": "relates_to", "weight": 0.9, "times": Times(recorded_at=LONG_AGO)} | fields
     return Link(id=f"l_{source}_{target}", source=source, target=target, **given)  # type: ignore[arg-type]
