@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 from hydramem.core.types import Phase
 from hydramem.garden.ground import PhaseStep
+from hydramem.garden.infer import infer
 from hydramem.garden.prune import prune
 from hydramem.garden.supersede import supersede
 from hydramem.garden.verify import verify
 
-STEPS: Mapping[Phase, PhaseStep] = {"verify": verify, "supersede": supersede, "prune": prune}
+STEPS: Mapping[Phase, PhaseStep] = {"infer": infer, "verify": verify, "supersede": supersede, "prune": prune}
 """By phase; `maintain` changes no rows and is handed to the night apart."""

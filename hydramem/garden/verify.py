@@ -14,6 +14,7 @@ from hydramem.core.results.gardened import PhaseState
 from hydramem.core.types import Candidate, Relation, Verdict
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground, Outcome
+from hydramem.garden.inference import INFERRED_BY
 from hydramem.garden.proposal import Proposal
 from hydramem.graph.columns import microseconds
 from hydramem.graph.view import RELATION, Snapshot
@@ -21,9 +22,6 @@ from hydramem.ingest.supersede import withdrawn
 from hydramem.ingest.weave import candidates_of, decided, is_given
 from hydramem.storage.store import GraphStore, Listing, Write
 from hydramem.verification.verify import NO_MODEL, Judge
-
-INFERRED_BY = "inferred_by"
-"""In the metadata of an inferred relation: the model that inferred it, which does not verify it."""
 
 _QUEUE = 2000
 _AGAIN = 500

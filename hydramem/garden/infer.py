@@ -1,0 +1,95 @@
+"""Infer: relations that nothing states outright, each with the passages that it rests on.
+
+Without a model, from the graph: things that passages name together, that have neighbours in common, and that
+a type joins whose ends are such things. With one, also from what several sessions saw. Either way
+verification judges before anything is proposed, and nothing is inferred without evidence.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from hydramem.core.types import Candidate, Chunk
+from hydramem.garden.ground import Ground, Outcome
+from hydramem.garden.guesses import Guesses, guesses
+from hydramem.garden.inference import Inference, judged, proposals, relation_of
+from hydramem.garden.pairs import Pairs, pairs, passages_of
+from hydramem.graph.functional import functional_types, holding_now
+from hydramem.verification.facts import Ints
+from hydramem.verification.learned import learned
+
+_NEAREST = 8000
+_TRIED = 4
+"""Triples that are judged for each that may be proposed."""
+_MOST_EVIDENCE = 8
+
+
+def infer(ground: Ground) -> Outcome:
+    """Say which relations may hold that nothing states."""
+    counts: Counter[str] = Counter()
+    limit = ground.settings.garden.infer_limit
+    found = _by_graph(ground, counts, most=_TRIED * limit)
+    judgement = judged(found, ground)
+    counts["judged"] += len(found)
+    counts["rejected"] += judgement.rejected
+    made = tuple(proposals(judgement.kept, ground, limit=limit))
+    counts["inferred"] = len(made)
+    return Outcome(
+        proposals=made,
+        counts=dict(sorted(counts.items())),
+        usage=ground.budget.usage,
+    )
+
+
+def _by_graph(ground: Ground, counts: Counter[str], *, most: int) -> list[Inference]:
+    """Return what the graph suggests, the likeliest first."""
+    snapshot = ground.snapshot
+    known = learned(snapshot)
+    near = pairs(snapshot, known.facts, most=_NEAREST)
+    counts["pairs named together"] = near.seen
+    counts["near pairs"] = len(near.one)
+    if not len(near.one):
+        return []
+    found = guesses(known, near, weights=ground.judge.weights, single=_single(ground))
+    return _with_evidence(found, near, ground, most)
+
+
+def _single(ground: Ground) -> Ints:
+    """Return the codes of the types that have one object at a time, or seem to."""
+    snapshot = ground.snapshot
+    types = functional_types(snapshot, holding_now(snapshot)) | set(ground.settings.verification.functional)
+    return np.array([code for code, name in enumerate(snapshot.edges.types) if name in types], dtype=np.int64)
+
+
+def _with_evidence(found: Guesses, near: Pairs, ground: Ground, most: int) -> list[Inference]:
+    snapshot, ids = ground.snapshot, ground.snapshot.nodes.ids
+    first = range(min(most, len(found.pair)))
+    evidence: dict[int, tuple[str, ...]] = {}
+    for place in {int(found.pair[each]) for each in first}:
+        one, other = int(near.one[place]), int(near.other[place])
+        evidence[place] = passages_of(snapshot, one, other, most=_MOST_EVIDENCE)
+    chunks = _believed({id for each in evidence.values() for id in each}, ground)
+    named = {ids[int(node)] for side in (found.subject, found.object) for node in side[:most]}
+    entities = {row.id: row for row in ground.graph.entities(sorted(named))}
+    inferences = []
+    for each in first:
+        ends = ids[int(found.subject[each])], ids[int(found.object[each])]
+        passages = [chunks[id] for id in evidence[int(found.pair[each])] if id in chunks]
+        if passages and entities.keys() >= set(ends):
+            subject, object = entities[ends[0]], entities[ends[1]]
+            row = relation_of(subject, snapshot.edges.types[int(found.type[each])], object, passages, ground)
+            candidate = Candidate(relation=row, subject=subject, object=object, passages=tuple(passages))
+            inferences.append(Inference(candidate=candidate, reason=_why(passages)))
+    return inferences
+
+
+def _believed(ids: set[str], ground: Ground) -> dict[str, Chunk]:
+    """Read passages; what is private is nobody else's evidence."""
+    rows = ground.graph.chunks(sorted(ids))
+    return {row.id: row for row in rows if row.state == "active" and not row.private}
+
+
+def _why(passages: Sequence[Chunk]) -> str:
+    told = "A passage names" if len(passages) == 1 else f"{len(passages)} passages name"
+    return f"{told} both, they have neighbours in common, and the type joins such things."

@@ -1,0 +1,144 @@
+"""An inferred relation on its way to a proposal: judged first, and never by the model that inferred it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from hydramem.core.ids import relation_id
+from hydramem.core.types import Candidate, Chunk, Entity, Mention, Relation, Times, Usage, Verdict
+from hydramem.garden.expect import expected
+from hydramem.garden.ground import Ground
+from hydramem.garden.proposal import Proposal
+from hydramem.garden.undone import was_undone
+from hydramem.ingest.weave import decided
+from hydramem.storage.schema import ENTITY, RELATES, EdgeTable, NodeTable
+from hydramem.storage.store import Write
+
+INFERRED_BY = "inferred_by"
+"""In the metadata of an inferred relation: the model that inferred it, which does not verify it."""
+
+_MOST_CONFIDENCE = 0.5
+"""What an inferred relation is believed at most, until something states it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inference:
+    """A relation that may hold, and what it would take to store it.
+
+    Attributes:
+        entities: Ends that are new.
+        mentions: Where the evidence names those.
+        by: The model that inferred it; None for the graph.
+        reason: Why, in a sentence.
+    """
+
+    candidate: Candidate
+    entities: tuple[Entity, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    by: str | None = None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What verification said of inferences.
+
+    Attributes:
+        kept: Those that it did not reject, each with the verdict.
+        rejected: How many it did.
+        reasons: Why some wait that a model should have read.
+    """
+
+    kept: tuple[tuple[Inference, Verdict], ...] = ()
+    rejected: int = 0
+    reasons: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+def relation_of(
+    subject: Entity, type: str, object: Entity, passages: Sequence[Chunk], ground: Ground
+) -> Relation:
+    """Return an inferred relation between two things, with its evidence."""
+    return Relation(
+        id=relation_id(ground.project, subject.id, type, object.id, None),
+        project=ground.project,
+        subject=subject.id,
+        type=type,
+        object=object.id,
+        confidence=_MOST_CONFIDENCE,
+        origin="inferred",
+        evidence=tuple(chunk.id for chunk in passages),
+        times=Times(recorded_at=ground.now),
+    )
+
+
+def judged(inferences: Sequence[Inference], ground: Ground) -> Judgement:
+    """Have inferences verified: by the first stage, and by a model where it is another than inferred them."""
+    model, _ = ground.judge.model()
+    name = None if model is None else model.name
+    own = [each for each in inferences if name is not None and each.by == name]
+    others = [each for each in inferences if name is None or each.by != name]
+    calls = max(0, ground.settings.garden.phase_calls - ground.budget.usage.calls) // 2
+    most = 0 if ground.budget.over else min(calls, ground.judge.settings.vog_max_candidates)
+    judge = replace(ground.judge, settings=replace(ground.judge.settings, vog_max_candidates=most))
+    read = judge([each.candidate for each in others])
+    alone = ground.judge.without_model([each.candidate for each in own])
+    ground.budget.spend(read.usage)
+    verdicts = (*zip(others, read.verdicts, strict=True), *zip(own, alone.verdicts, strict=True))
+    kept = tuple(pair for pair in verdicts if pair[1].decision != "rejected")
+    return Judgement(kept=kept, rejected=len(verdicts) - len(kept), reasons=read.reasons, usage=read.usage)
+
+
+def proposals(kept: Sequence[tuple[Inference, Verdict]], ground: Ground, *, limit: int) -> Iterator[Proposal]:
+    """Yield what would store inferences, the surest first, at most one between two things.
+
+    Args:
+        kept: Inferences that were not rejected.
+        ground: Where they would be stored.
+        limit: Most of them.
+    """
+    joined: set[frozenset[str]] = set()
+    for inference, verdict in sorted(kept, key=_rank):
+        row = inference.candidate.relation
+        ends = frozenset((row.subject, row.object))
+        if len(joined) >= limit:
+            return
+        if ends not in joined and not was_undone(ground.graph, row.id):
+            joined.add(ends)
+            yield _proposal(inference, verdict, ground)
+
+
+def _rank(pair: tuple[Inference, Verdict]) -> tuple[bool, float, str]:
+    inference, verdict = pair
+    return verdict.decision != "accepted", -verdict.score, inference.candidate.relation.id
+
+
+def _proposal(inference: Inference, verdict: Verdict, ground: Ground) -> Proposal:
+    candidate = inference.candidate
+    row = _stored(inference, verdict, ground)
+    new = {entity.id for entity in inference.entities}
+    known = [end for end in (candidate.subject, candidate.object) if end.id not in new]
+    absent: list[tuple[NodeTable | EdgeTable, object]] = [(RELATES, row)]
+    absent += [(ENTITY, entity) for entity in inference.entities]
+    return Proposal(
+        project=ground.project,
+        phase="infer",
+        action="add",
+        target=row.id,
+        text=f"{candidate.subject.name} {row.type} {candidate.object.name}",
+        reason=f"{inference.reason} {verdict.explanation}".strip(),
+        score=verdict.score,
+        write=Write(changes=(), entities=inference.entities, relations=(row,), mentions=inference.mentions),
+        expects=expected(*known, *candidate.passages, absent=absent),
+    )
+
+
+def _stored(inference: Inference, verdict: Verdict, ground: Ground) -> Relation:
+    """Return the relation as it would be stored: in doubt unless its evidence says it in words."""
+    row = decided(inference.candidate.relation, verdict, ground.now)
+    metadata = row.metadata if inference.by is None else {**row.metadata, INFERRED_BY: inference.by}
+    return replace(
+        row,
+        confidence=round(min(row.confidence, verdict.score), 4),
+        layer=row.layer if row.quote else "working",
+        metadata=metadata,
+    )
