@@ -1,4 +1,4 @@
-"""How two things that nothing relates may be related: by types that join such things, likeliest first. Pure."""
+"""How two things that nothing relates may be related: the types that join such things, likeliest first."""
 
 from dataclasses import dataclass
 

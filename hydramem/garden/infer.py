@@ -10,9 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.types import Candidate, Chunk
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.guesses import Guesses, guesses
+from hydramem.garden.infer_sessions import Heard, from_sessions
 from hydramem.garden.inference import Inference, judged, proposals, relation_of
 from hydramem.garden.pairs import Pairs, pairs, passages_of
 from hydramem.graph.functional import functional_types, holding_now
@@ -29,17 +31,28 @@ def infer(ground: Ground) -> Outcome:
     """Say which relations may hold that nothing states."""
     counts: Counter[str] = Counter()
     limit = ground.settings.garden.infer_limit
-    found = _by_graph(ground, counts, most=_TRIED * limit)
+    heard = _by_model(ground, counts)
+    found = [*heard.inferences, *_by_graph(ground, counts, most=_TRIED * limit)]
     judgement = judged(found, ground)
-    counts["judged"] += len(found)
-    counts["rejected"] += judgement.rejected
+    failures = [*heard.failures, *(each for each in judgement.reasons if each.startswith("the model"))]
     made = tuple(proposals(judgement.kept, ground, limit=limit))
-    counts["inferred"] = len(made)
+    counts.update({"judged": len(found), "rejected": judgement.rejected, "inferred": len(made)})
     return Outcome(
         proposals=made,
         counts=dict(sorted(counts.items())),
+        state="completed" if not failures else "partial" if made else "failed",
+        notes=tuple(dict.fromkeys((*failures, *heard.notes))),
         usage=ground.budget.usage,
     )
+
+
+def _by_model(ground: Ground, counts: Counter[str]) -> Heard:
+    """Return what a model infers; nothing where none is configured."""
+    try:
+        generator = ground.generator("infer")
+    except ModelUnavailableError as error:
+        return Heard(failures=[f"The model cannot be asked: {error}."])
+    return Heard() if generator is None else from_sessions(ground, generator, counts)
 
 
 def _by_graph(ground: Ground, counts: Counter[str], *, most: int) -> list[Inference]:

@@ -7,8 +7,8 @@ from pathlib import Path
 import hydramem
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.results.written import RelationView
-from hydramem.garden.steps import STEPS
 from hydramem.garden.inference import INFERRED_BY
+from hydramem.garden.steps import STEPS
 from hydramem.llm.scripted import Prompt
 from tests.garden.memories import OPEN, night, opened, put, rows
 

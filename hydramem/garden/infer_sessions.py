@@ -1,0 +1,129 @@
+"""Relations that a model infers from evidence which several sessions saw, a call for each group of it."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from hydramem.core.errors import ModelError, ModelReplyError
+from hydramem.core.types import Candidate, Chunk, Entity, Mention, Usage
+from hydramem.garden.ground import Ground
+from hydramem.garden.infer_reply import Told, ask
+from hydramem.garden.inference import Inference, relation_of
+from hydramem.garden.repeated import repeated
+from hydramem.ingest.extract.found import Name
+from hydramem.ingest.resolve import merge, resolve
+from hydramem.llm.model import Generator
+from hydramem.verification.evidence import find_quote
+
+SESSION = "session"
+"""In the metadata of an inferred relation: the session that saw what it rests on."""
+
+_MOST_CONFIDENCE = 0.8
+
+
+@dataclass(slots=True, kw_only=True)
+class Heard:
+    """What a model inferred.
+
+    Attributes:
+        failures: Why calls came to nothing, a sentence each.
+        notes: What of the replies was refused.
+    """
+
+    inferences: list[Inference] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def from_sessions(ground: Ground, generator: Generator, counts: Counter[str]) -> Heard:
+    """Ask a model what repeated evidence bears out, as far as the budget goes.
+
+    Args:
+        ground: Where the evidence is.
+        generator: The model.
+        counts: Gains what was looked at and found.
+    """
+    heard, groups = Heard(), repeated(ground)
+    counts["repeated passages"] = sum(len(group.passages) for group in groups)
+    for done, group in enumerate(groups):
+        if ground.budget.over:
+            heard.failures.append(f"{len(groups) - done} groups of evidence wait: {ground.budget.over}.")
+            break
+        try:
+            answer = ask(group, generator)
+        except ModelReplyError as error:
+            ground.budget.spend(Usage(calls=1))
+            heard.failures.append(f"The model's reply was refused: {error}.")
+            continue
+        except ModelError as error:
+            heard.failures.append(f"The model cannot be asked: {error}.")
+            break
+        ground.budget.spend(answer.usage)
+        heard.notes += answer.refused
+        for told in answer.told:
+            _take(told, group.passages[told.passage], generator.name, ground, heard)
+        ground.progress(done + 1, len(groups))
+    heard.inferences = _new(heard.inferences, ground)
+    counts["told by the model"] = len(heard.inferences)
+    heard.notes = list(dict.fromkeys(heard.notes))
+    return heard
+
+
+def _take(told: Told, passage: Chunk, by: str, ground: Ground, heard: Heard) -> None:
+    """Add what a model inferred, where its ends are named."""
+    ends = [_end(told.subject, told.subject_type, ground), _end(told.object, told.object_type, ground)]
+    for name, (entity, is_new) in zip((told.subject, told.object), ends, strict=True):
+        if not _is_named(name, entity, told.quote if is_new else passage.text):
+            heard.notes.append(
+                f"What the model inferred was refused: {name[:80]!r} is not named where it says so."
+            )
+            return
+    (subject, _), (object, _) = ends
+    if subject.id == object.id:
+        heard.notes.append(f"What the model inferred was refused: {told.subject[:80]!r} is one thing.")
+        return
+    new = tuple(entity for entity, is_new in ends if is_new)
+    row = relation_of(subject, told.type, object, [passage], ground)
+    row = replace(
+        row,
+        confidence=min(told.confidence, _MOST_CONFIDENCE),
+        quote=told.quote,
+        metadata={SESSION: told.session},
+    )
+    heard.inferences.append(
+        Inference(
+            candidate=Candidate(relation=row, subject=subject, object=object, passages=(passage,)),
+            entities=new,
+            mentions=tuple(Mention(chunk=passage.id, entity=entity.id) for entity in new),
+            by=by,
+            reason=f"Inferred by {by} from what session {told.session} and others saw.",
+        )
+    )
+
+
+def _end(name: str, type: str, ground: Ground) -> tuple[Entity, bool]:
+    """Return the entity of a name, and whether it is new."""
+    given = Name(name=name, type=type)
+    id = resolve([given], project=ground.project, known=ground.snapshot.names.lookup)[name]
+    stored = ground.graph.entities([id])
+    if stored:
+        return stored[0], False
+    return merge(None, [given], id=id, project=ground.project, mentions=1, at=ground.now), True
+
+
+def _is_named(name: str, entity: Entity, text: str) -> bool:
+    return any(find_quote(each, (text,)) is not None for each in (name, entity.name, *entity.aliases))
+
+
+def _new(inferences: Sequence[Inference], ground: Ground) -> list[Inference]:
+    """Leave out what is stored, in whatever state, and what is told twice."""
+    subjects = sorted({each.candidate.subject.id for each in inferences})
+    rows = ground.graph.relations(subjects) if subjects else ()
+    known = {(row.subject, row.type, row.object) for row in rows}
+    known |= {(row.object, row.type, row.subject) for row in rows if row.bidirectional}
+    fresh: dict[str, Inference] = {}
+    for each in inferences:
+        row = each.candidate.relation
+        if (row.subject, row.type, row.object) not in known:
+            fresh.setdefault(row.id, each)
+    return list(fresh.values())
