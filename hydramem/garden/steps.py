@@ -6,8 +6,15 @@ from hydramem.core.types import Phase
 from hydramem.garden.ground import PhaseStep
 from hydramem.garden.infer import infer
 from hydramem.garden.prune import prune
+from hydramem.garden.reuse import reuse
 from hydramem.garden.supersede import supersede
 from hydramem.garden.verify import verify
 
-STEPS: Mapping[Phase, PhaseStep] = {"infer": infer, "verify": verify, "supersede": supersede, "prune": prune}
+STEPS: Mapping[Phase, PhaseStep] = {
+    "infer": infer,
+    "verify": verify,
+    "supersede": supersede,
+    "reuse": reuse,
+    "prune": prune,
+}
 """By phase; `maintain` changes no rows and is handed to the night apart."""

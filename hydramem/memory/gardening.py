@@ -69,6 +69,7 @@ class Gardening(Handle):
         if status:
             found = (reports.last(self._garden_folder(name) / _REPORTS) for name in names)
             return tuple(report for report in found if report is not None)
+        store.recalls.flush()  # what was of use until now counts tonight
         with self._one_night():
             return tuple(self._night(name, chosen, plan, out, apply, progress) for name in names)
 

@@ -1,0 +1,130 @@
+"""The phase reuse: what several sessions recalled gains, what stands alone fades, and nothing creeps."""
+
+import os
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hydramem
+from hydramem.core.time import now
+from hydramem.core.types import Chunk, Mention, Times
+from hydramem.garden.reuse import LEAST, MOST, REUSE, base_of, faded, gained
+from tests.garden.memories import night, opened, put, rows
+from tests.storage.rows import chunk, entity
+
+ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
+SHARES = st.floats(0, 1)
+OLD = datetime.now(UTC).replace(microsecond=0) - timedelta(days=200)
+
+
+def memory_of(id: str, **fields: object) -> Chunk:
+    given: dict[str, object] = {"project": "default", "kind": "note", "times": Times(recorded_at=OLD)}
+    return chunk(id, text=f"Note {id}.", **(given | fields))
+
+
+def recall_in(memory: hydramem.Memory, *sessions: str, query: str = "Note c1.") -> None:
+    for name in sessions:
+        with memory.during(name):
+            memory.recall(query, limit=1)
+
+
+def importance(memory: hydramem.Memory) -> dict[str, float]:
+    return {row.id: row.importance for row in rows(memory)["Chunk"]}
+
+
+@given(SHARES, st.integers(0, 10_000), st.integers(0, 10_000), SHARES)
+def test_a_gain_is_bounded_and_grows_with_sessions_and_falls_with_degree(
+    base: float, sessions: int, degree: int, ceiling: float
+) -> None:
+    value = gained(base, sessions, degree, ceiling)
+    assert base <= value <= max(base, MOST) and value <= base + ceiling + 1e-12
+    assert gained(base, sessions + 1, degree, ceiling) >= value
+    assert gained(base, sessions, degree + 1, ceiling) <= value
+    assert sessions >= 2 or value == base
+
+
+@given(SHARES, st.integers(0, 10_000), st.integers(1, 400))
+def test_what_fades_keeps_a_floor_and_never_gains(base: float, days: int, after: int) -> None:
+    value = faded(base, timedelta(days=days), timedelta(days=after))
+    assert min(base, LEAST) <= value <= base
+    assert faded(base, timedelta(days=days + 1), timedelta(days=after)) <= value
+    assert days > after or value == base
+
+
+def test_half_is_left_after_a_half_life() -> None:
+    assert faded(0.8, timedelta(days=60), timedelta(days=30)) == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("engine", ["memory", ENGINE])
+def test_what_two_sessions_recalled_gains_once(tmp_path: Path, engine: str) -> None:
+    with opened(tmp_path, STORAGE_GRAPH=engine) as memory:
+        put(memory, chunks=(memory_of("c1"),))
+        memory.doctor(fix=True)
+        recall_in(memory, "monday")
+        assert night(memory, "reuse").phases[0].proposals == 0
+        recall_in(memory, "tuesday")
+        report = night(memory, "reuse")
+        [told] = report.changes
+        assert told.reason == "It was recalled in 2 sessions." and told.target == "c1"
+        assert importance(memory)["c1"] == pytest.approx(gained(0.5, 2, 0, 0.3), abs=1e-6)
+        assert night(memory, "reuse").phases[0].proposals == 0, "no new recalls, no change"
+        recall_in(memory, "wednesday")
+        again = night(memory, "reuse")
+        assert importance(memory)["c1"] == pytest.approx(gained(0.5, 3, 0, 0.3), abs=1e-6)
+        memory.undo(again.run)
+        memory.undo(report.run)
+        [row] = rows(memory)["Chunk"]
+        assert (row.importance, row.metadata) == (0.5, {})
+        assert night(memory, "reuse").phases[0].proposals == 0, "what was undone is not done again"
+
+
+def test_what_stands_alone_fades_until_somebody_asks(tmp_path: Path) -> None:
+    named = (entity("e1", "Ada"), entity("e2", "Bob"))
+    things = tuple(replace(row, project="default") for row in named)
+    kept = [
+        memory_of("shared1"),
+        memory_of("shared2"),
+        memory_of("new", times=Times(recorded_at=now())),
+        memory_of("trusted", layer="verified"),
+        memory_of("passage", kind="passage"),
+    ]
+    mentions = [Mention(chunk=id, entity="e1") for id in ("shared1", "shared2")]
+    with opened(tmp_path) as memory:
+        put(
+            memory,
+            chunks=(*kept, memory_of("alone"), memory_of("own")),
+            entities=things,
+            mentions=(*mentions, Mention(chunk="own", entity="e2")),
+        )
+        night(memory, "reuse")
+        left = importance(memory)
+        assert {id for id, value in left.items() if value < 0.5} == {"alone", "own"}
+        assert left["alone"] == LEAST
+        assert night(memory, "reuse").phases[0].proposals == 0
+        memory.doctor(fix=True)
+        recall_in(memory, "monday", query="Note alone.")
+        night(memory, "reuse")
+        [row] = [row for row in rows(memory)["Chunk"] if row.id == "alone"]
+        assert row.importance == 0.5 and REUSE not in row.metadata
+
+
+def test_what_a_person_set_since_is_the_new_base() -> None:
+    row = memory_of("c1", importance=0.7, metadata={REUSE: {"base": 0.5, "now": 0.7}})
+    assert base_of(row) == 0.5
+    assert base_of(replace(row, importance=0.9)) == 0.9
+    assert base_of(replace(row, metadata={REUSE: "x"})) == 0.7
+    assert base_of(replace(row, metadata={REUSE: {"base": "x", "now": None}})) == 0.7
+
+
+def test_the_weight_shows_at_recall(tmp_path: Path) -> None:
+    with opened(tmp_path, SEARCH_IMPORTANCE_WEIGHT="0.5") as memory:
+        put(memory, chunks=(memory_of("c1"), memory_of("c2")))
+        memory.doctor(fix=True)
+        recall_in(memory, "monday", "tuesday")
+        night(memory, "reuse")
+        hits = {hit.id: hit for hit in memory.recall("Note c1.").hits}
+        assert hits["c1"].scores["importance"] > 0
