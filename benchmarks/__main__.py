@@ -7,6 +7,7 @@ python -m benchmarks walks                             walks over a large graph
 python -m benchmarks verification [--out PAGE]         how well true claims are told from false, and how fast
 python -m benchmarks writes [--out docs/writes.md]     what a memory costs, and what many single ones leave
 python -m benchmarks consolidation [--out PAGE]        how well updates and duplicates of memories are told
+python -m benchmarks matching [--fit] [--out PAGE]     how well things that are one are told from two
 python -m benchmarks risk [--out PAGE]                 whether calibrated thresholds carry the risk asked for
 """
 
@@ -23,6 +24,7 @@ from typing import Any
 
 from benchmarks import (
     consolidation,
+    matching,
     risk,
     scale,
     scale_page,
@@ -165,6 +167,21 @@ def _consolidation(given: argparse.Namespace) -> int:
     return 0
 
 
+def _matching(given: argparse.Namespace) -> int:
+    data = _data(given)
+    if data is None:
+        return 2
+    scores = matching.measure(data, refit=matching.SHIPPED if given.fit else None)
+    if given.json:
+        print(json.dumps([asdict(one) for one in scores] + [where()], indent=2))
+    else:
+        print(matching.shown(scores))
+    if given.out is not None:
+        out = Path(given.out)
+        out.write_text(matching.placed(out.read_text(encoding="utf-8"), scores, where()), encoding="utf-8")
+    return 0
+
+
 def _data(given: argparse.Namespace) -> Path | None:
     data = given.data or os.environ.get("HYDRAMEM_BENCH_DATA")
     if not data:
@@ -226,6 +243,12 @@ def _parser() -> argparse.ArgumentParser:
     told.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     told.add_argument("--json", action="store_true")
     told.set_defaults(run=_consolidation)
+    alike = commands.add_parser("matching", help="how well things that are one are told from two")
+    alike.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
+    alike.add_argument("--fit", action="store_true", help="fit the model that comes with the package anew")
+    alike.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
+    alike.add_argument("--json", action="store_true")
+    alike.set_defaults(run=_matching)
     _add_risk(commands.add_parser("risk", help="whether calibrated thresholds carry the risk asked for"))
     return parser
 

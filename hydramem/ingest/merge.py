@@ -76,18 +76,60 @@ def merge(kept: str, others: Sequence[str], *, reason: str | None, target: Targe
         if keep.id in found:
             raise InvalidInputError(f"others: {keep.name[:80]!r} is the entity that is to be kept")
         merging = tuple(found.values())
-        mentions = _mentions(keep, merging, target.graph)
-        after = _entity_after(keep, merging, mentions, target.graph)
-        related = _related(keep, merging, target.graph)
-        write = Write(
-            changes=_changes(keep, after, merging, mentions, related, why),
-            entities=(after,),
-            mentions=_moved_mentions(keep, merging, mentions),
-            relations=(*related.after.values(), *(row for _, row in related.noted)),
-            removed=Removal(entities=tuple(found)),  # their mentions and relations go with them
+        made = union(keep, merging, target.graph)
+        changes = _changes(keep, made.after, merging, made.mentions, made.related, why)
+        vectors = target.embed_by_id(crossing([keep], [made.after]))
+        target.commit(replace(made.write, changes=changes), vectors)
+    return _told(keep, made.after, merging, made.mentions, made.related)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Union:
+    """What becomes of entities that are one.
+
+    Attributes:
+        after: The kept one with what the others bring.
+        mentions: Of all of them, as they were.
+        related: What becomes of their relations.
+        write: All of it, without Changes.
+    """
+
+    after: Entity
+    mentions: "_Mentions"
+    related: _Related
+    write: Write
+
+    @property
+    def rests_on(self) -> tuple[Mention | Relation, ...]:
+        """The mentions and relations that it was made from, as they were."""
+        spoke = (
+            Mention(chunk=chunk, entity=entity, count=count)
+            for entity, counts in self.mentions.items()
+            for chunk, count in counts.items()
         )
-        target.commit(write, target.embed_by_id(crossing([keep], [after])))
-    return _told(keep, after, merging, mentions, related)
+        noted = (row for row, _ in self.related.noted)
+        return (*spoke, *self.related.before, *self.related.own.values(), *noted)
+
+
+def union(keep: Entity, merging: Sequence[Entity], graph: GraphStore) -> Union:
+    """Say what becomes of entities that are one; nothing is written.
+
+    Args:
+        keep: The one that stays.
+        merging: Those that it stands for from then on.
+        graph: Where what hangs on them is read.
+    """
+    mentions = _mentions(keep, merging, graph)
+    after = _entity_after(keep, merging, mentions, graph)
+    related = _related(keep, merging, graph)
+    write = Write(
+        changes=(),
+        entities=(after,),
+        mentions=_moved_mentions(keep, merging, mentions),
+        relations=(*related.after.values(), *(row for _, row in related.noted)),
+        removed=Removal(entities=tuple(row.id for row in merging)),  # their mentions and relations go too
+    )
+    return Union(after=after, mentions=mentions, related=related, write=write)
 
 
 def _told(

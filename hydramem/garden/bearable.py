@@ -1,0 +1,171 @@
+"""Bearable: whether one thing can bear two names at all, whatever else speaks for it. Pure.
+
+`Python 2` and `Python 3`, `Henry VII` and `Henry VIII`, `John Smith` and `Jane Smith` are as alike as
+misspellings are, and never one.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Literal
+
+from hydramem.garden.wording import Wording, one_letter_off
+
+Bearing = Literal["equal", "misspelled", "initials", "shorter", "alias"]
+"""How two names may be of one thing: with the same words; with a letter wrong or a word cut short; one the
+initials of the other; one with words more; or not, but by an alias that is equal."""
+
+_LEAST_TYPO = 5
+_LEAST_CUT = 4
+_EMPTY = frozenset(
+    [
+        "an",
+        "and",
+        "at",
+        "by",
+        "de",
+        "der",
+        "des",
+        "die",
+        "for",
+        "in",
+        "la",
+        "le",
+        "of",
+        "on",
+        "the",
+        "to",
+        "dr",
+        "mr",
+        "mrs",
+        "ms",
+        "prof",
+        "sir",
+        "dame",
+        "von",
+        "van",
+        "inc",
+        "ltd",
+        "llc",
+        "corp",
+        "corporation",
+        "co",
+        "company",
+        "gmbh",
+        "ag",
+        "plc",
+        "sa",
+    ]
+)
+_PARTING = frozenset(
+    [
+        "not",
+        "non",
+        "no",
+        "anti",
+        "ex",
+        "former",
+        "vs",
+        "jr",
+        "sr",
+        "junior",
+        "senior",
+        "nee",
+        "i",
+        "ii",
+        "iii",
+        "iv",
+        "v",
+        "vi",
+        "vii",
+        "viii",
+        "ix",
+        "x",
+        "xi",
+        "xii",
+        "xiii",
+        "xiv",
+        "xv",
+        "xvi",
+        "north",
+        "south",
+        "east",
+        "west",
+        "northern",
+        "southern",
+        "eastern",
+        "western",
+        "central",
+        "new",
+        "old",
+        "upper",
+        "lower",
+        "inner",
+        "outer",
+        "great",
+        "greater",
+        "little",
+    ]
+)
+
+
+def bearing(one: Sequence[Wording], other: Sequence[Wording]) -> Bearing | None:
+    """Say how one thing may bear these names; None where it cannot.
+
+    Args:
+        one: The name of the first, then its aliases.
+        other: The same of the second.
+    """
+    direct = _between(one[0], other[0])
+    if direct is not None:
+        return direct
+    if _numbered_apart(one[0], other[0]):
+        return None
+    aliases = product(one, other)
+    return "alias" if any(_between(mine, yours) == "equal" for mine, yours in aliases) else None
+
+
+def _numbered_apart(one: Wording, other: Wording) -> bool:
+    return one.numbers != other.numbers or bool(set(one.words).symmetric_difference(other.words) & _PARTING)
+
+
+def _between(one: Wording, other: Wording) -> Bearing | None:
+    if one.spelling is not None and one.spelling == other.spelling:
+        return "equal"
+    if not one.words or not other.words:
+        return None
+    if one.initials_of(other) or other.initials_of(one):
+        return "initials"
+    if _numbered_apart(one, other):
+        return None
+    mine, yours = _telling(one, other), _telling(other, one)
+    if not mine and not yours:
+        # Small words alone, or none: too little to tell.
+        return "equal" if set(one.words) & set(other.words) - _EMPTY else None
+    if not mine or not yours:
+        common = set(one.words) & set(other.words) - _EMPTY
+        return "shorter" if any(len(word) > 2 for word in common) else None
+    return _paired(mine, yours)
+
+
+def _telling(one: Wording, other: Wording) -> list[str]:
+    return [word for word in one.words if word not in other.words and word not in _EMPTY]
+
+
+def _paired(mine: list[str], yours: list[str]) -> Bearing | None:
+    """Say how words that differ may stand for each other, in their order; None where one does not."""
+    if len(mine) != len(yours):
+        return None
+    ways = [_way(*sorted(pair, key=len)) for pair in zip(mine, yours, strict=True)]
+    if None in ways:
+        return None
+    return "initials" if "initials" in ways else "misspelled"
+
+
+def _way(short: str, long: str) -> Bearing | None:
+    if not (short.isalpha() and long.isalpha()):
+        return None
+    if len(short) == 1:
+        return "initials" if long[0] == short and len(long) > 1 else None
+    cut = len(short) >= _LEAST_CUT and long.startswith(short)
+    typo = len(short) >= _LEAST_TYPO and one_letter_off(short, long)
+    return "misspelled" if cut or typo else None

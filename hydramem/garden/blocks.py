@@ -1,0 +1,104 @@
+"""Blocks: which of many named things to compare at all, without looking at all pairs. Pure.
+
+Things that share a key fall into one block (Papadakis et al., "Blocking and filtering techniques for entity
+resolution", 2020). A key that many share tells nothing, and its block is left out.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hydramem.garden.wording import Wording
+
+Places = NDArray[np.int64]
+
+_MOST_IN_BLOCK = 24
+_MOST_INITIALS = 6
+_ENDS = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """Pairs worth a comparison, those with the most and rarest keys in common first.
+
+    Attributes:
+        one, other: Places of the things, shape (pairs,); `one` is the smaller.
+        left_out: Blocks that were too large.
+        cut: Pairs beyond the limit.
+    """
+
+    one: Places
+    other: Places
+    left_out: int
+    cut: int
+
+
+def candidates(names: Iterable[Sequence[Wording]], *, limit: int = 200_000) -> Candidates:
+    """Return the pairs of things that share a rare key.
+
+    Args:
+        names: For each thing its name and aliases.
+        limit: Most pairs.
+    """
+    found = [
+        (hash(key), place)
+        for place, each in enumerate(names)
+        for key in {k for one in each for k in keys(one)}
+    ]
+    table = np.array(found, dtype=np.int64).reshape(-1, 2)
+    table = table[np.lexsort((table[:, 1], table[:, 0]))]
+    starts = (
+        np.flatnonzero(np.diff(table[:, 0], prepend=table[:1, 0] - 1)) if len(table) else np.zeros(0, int)
+    )
+    sizes = np.diff(np.append(starts, len(table)))
+    pairs = list(_within(table[:, 1], starts, sizes))
+    left_out = int((sizes > _MOST_IN_BLOCK).sum())
+    if not pairs:
+        none = np.zeros(0, dtype=np.int64)
+        return Candidates(one=none, other=none, left_out=left_out, cut=0)
+    return _ranked(pairs, left_out, limit)
+
+
+def keys(name: Wording) -> Iterator[str]:
+    """Yield what a name is filed under: its spelling, words, neighbouring words, initials, and both ends."""
+    for word in name.words:
+        if len(word) > 2:
+            yield f"w {word}"
+    for one, other in pairwise(name.words):
+        yield f"p {min(one, other)} {max(one, other)}"
+    if len(name.words) > 2:
+        yield f"i {name.initials}"
+        yield f"i {name.all_initials}"
+    elif len(name.words) == 1 and len(name.words[0]) <= _MOST_INITIALS:
+        yield f"i {name.words[0]}"
+    if name.spelling is not None:
+        yield f"s {name.spelling}"
+        if len(name.spelling) > _ENDS:
+            yield f"f {name.spelling[:_ENDS]}"
+            yield f"l {name.spelling[-_ENDS:]}"
+
+
+def _within(places: Places, starts: Places, sizes: Places) -> Iterator[tuple[Places, Places, float]]:
+    """Yield the pairs of blocks, blocks of one size at a time, and what a pair of such counts."""
+    for size in range(2, _MOST_IN_BLOCK + 1):
+        begins = starts[sizes == size]
+        if len(begins):
+            block = places[begins[:, None] + np.arange(size)]
+            first, second = np.triu_indices(size, 1)
+            yield block[:, first].ravel(), block[:, second].ravel(), 1.0 / (size - 1)
+
+
+def _ranked(pairs: Sequence[tuple[Places, Places, float]], left_out: int, limit: int) -> Candidates:
+    width = 1 + max(int(other.max()) for _, other, _ in pairs)
+    packed = np.concatenate([one * width + other for one, other, _ in pairs])
+    weights = np.concatenate([np.full(len(one), weight) for one, _, weight in pairs])
+    distinct, inverse = np.unique(packed, return_inverse=True)
+    score = np.bincount(inverse, weights=weights)
+    best = np.lexsort((distinct, -score))[:limit]
+    chosen = distinct[best]
+    return Candidates(
+        one=chosen // width, other=chosen % width, left_out=left_out, cut=len(distinct) - len(chosen)
+    )

@@ -1,0 +1,54 @@
+"""Which names one thing may bear, and which it never does."""
+
+import pytest
+
+from hydramem.garden.bearable import bearing
+from hydramem.garden.wording import one_letter_off, worded
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "how"),
+    [
+        ("Dr. Ada Lovelace", "ada_lovelace", "equal"),
+        ("Lovelace, Ada", "Ada Lovelace", "equal"),
+        ("University of Oxford", "Oxford University", "equal"),
+        ("Acme Corp", "Acme Corporation", "equal"),
+        ("Postgres", "PostgreSQL", "misspelled"),
+        ("Kubernets", "Kubernetes", "misspelled"),
+        ("J. Smith", "John Smith", "initials"),
+        ("IBM", "International Business Machines", "initials"),
+        ("NYC", "New York City", "initials"),
+        ("Ada", "Ada Lovelace", "shorter"),
+        ("John Smith", "Jane Smith", None),
+        ("Python 2", "Python 3", None),
+        ("Python", "Python 3", None),
+        ("Henry VII", "Henry VIII", None),
+        ("Vitamin A", "Vitamin B", None),
+        ("John Smith Jr.", "John Smith", None),
+        ("North Korea", "South Korea", None),
+        ("Mercury (planet)", "Mercury (element)", None),
+        ("C", "C++", None),
+        ("", "Ada", None),
+        ("\x00", "\ud800", None),
+        ("東京", "京都", None),
+    ],
+)
+def test_names_that_one_thing_may_bear(one: str, other: str, how: str | None) -> None:
+    assert bearing([worded(one)], [worded(other)]) == how
+    assert bearing([worded(other)], [worded(one)]) == how
+
+
+def test_an_alias_bears_but_not_against_a_number() -> None:
+    big, short = worded("Big Blue"), worded("IBM")
+    assert bearing([big], [short, big]) == "alias"
+    assert bearing([worded("Python 2"), worded("Python")], [worded("Python 3"), worded("Python")]) is None
+
+
+@pytest.mark.parametrize("pair", [("word", "wordy"), ("form", "from"), ("lane", "line"), ("", "a")])
+def test_one_letter_off(pair: tuple[str, str]) -> None:
+    assert one_letter_off(*pair)
+
+
+@pytest.mark.parametrize("pair", [("word", "sward"), ("abcd", "badc"), ("ab", "abcd")])
+def test_more_than_one_letter_off(pair: tuple[str, str]) -> None:
+    assert not one_letter_off(*pair)
