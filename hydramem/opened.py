@@ -3,15 +3,22 @@
 import os
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from hydramem.core.config import Config
-from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelUnavailableError, StorageError
+from hydramem.core.errors import (
+    ConfigError,
+    EmbeddingMismatchError,
+    ModelUnavailableError,
+    StorageError,
+    StoreBusyError,
+)
+from hydramem.core.results.kept import BackedUp
 from hydramem.core.results.tended import Diagnosis, Reindexed
-from hydramem.core.time import advance_past
+from hydramem.core.time import advance_past, now
 from hydramem.folders import VectorFolders
 from hydramem.graph.snapshot import Snapshots
 from hydramem.ingest.bound import Bounds
@@ -22,6 +29,10 @@ from hydramem.llm.absent import AbsentEmbedder
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.model import Embedder
 from hydramem.serving import Serving, Space
+from hydramem.storage.backup.archive import read_archive
+from hydramem.storage.backup.backup import backup
+from hydramem.storage.backup.restore import Exchange, restore
+from hydramem.storage.backup.restore import finish as finish_restore
 from hydramem.storage.jobs import Jobs
 from hydramem.storage.lock import FolderLock
 from hydramem.storage.outbox import Mirror
@@ -42,11 +53,13 @@ class OpenStore:
     ) -> None:
         self.path = path
         self.config = config
+        self.given_embedder = embedder
         self.handles = 1
         # Two ingests of one document at once would both count its mentions.
         self.one_ingest = threading.Lock()
         self.one_night = threading.Lock()
         self._one_reindex = threading.Lock()
+        self._one_backup = threading.Lock()
         self._pid = os.getpid()
         # Runs every part to its end, also where one fails: a lock that stays would shut everybody out.
         self._closing = ExitStack()
@@ -109,6 +122,7 @@ class OpenStore:
         lock = FolderLock(self.path)
         lock.acquire()
         self._closing.callback(lock.release)
+        finish_restore(self.path)
 
     def _agree_on_embedder(self, given: Embedder | None, reindexing: bool) -> Embedder:
         stored = self.graph.meta().get(EMBEDDER)
@@ -199,6 +213,25 @@ class OpenStore:
                 jobs = missing_jobs(self.vectors.chunks_without_vector(), self.graph)
                 self.mirror.commit(Write(changes=(), jobs=jobs))
         return replace(found, unfinished_reindex=self._folders.target)
+
+    def back_up(self, to: Path | None, *, created_by: str) -> BackedUp:
+        """Write a backup while others read and write; the store's own are kept as `garden.backups` says.
+
+        Raises:
+            InvalidInputError: The file is there, or nothing of this store is kept.
+            StorageError: It cannot be written.
+        """
+        self.recalls.flush()
+        with self._one_backup:
+            return backup(
+                self.path,
+                self.graph.save,
+                engine=self.graph.engine,
+                created_by=created_by,
+                made_at=now(),
+                to=to,
+                keep=self.config.garden.backups,
+            )
 
     def reindex(self, embedder: Embedder, *, progress: Progress | None) -> Reindexed:
         """Move the store to the vectors of another embedder; the old ones serve until the new are complete.
@@ -336,6 +369,55 @@ def release(store: OpenStore) -> None:
             if _open.get(store.path) is store:
                 del _open[store.path]
             store.close()
+
+
+def exchange(path: Path, file: Path, config: Config) -> Exchange:
+    """Put the content of a backup into a folder that nobody holds.
+
+    Raises:
+        InvalidInputError: It is no backup for this store; nothing was touched.
+        StoreBusyError: A process holds the folder.
+        SchemaError: A newer version wrote the backup.
+        StorageError: The folder cannot be written.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be made: {error.strerror}") from error
+    lock = FolderLock(path)
+    lock.acquire()
+    try:
+        return restore(file, path, engine=config.storage.graph, now=now())
+    finally:
+        lock.release()
+
+
+def exchanged(store: OpenStore, file: Path, hand_over: Callable[[OpenStore], None]) -> Exchange:
+    """Close a store, put the content of a backup in its place, and open that.
+
+    Args:
+        store: Held by one handle.
+        file: The backup.
+        hand_over: Is given the store that is open afterwards, also where the backup could not be used.
+
+    Raises:
+        StoreBusyError: Further handles of this process have the store open.
+        HydraMemError: As `exchange`.
+    """
+    with _registry:
+        if store.handles > 1:
+            raise StoreBusyError(
+                f"{store.path}: {store.handles} handles of this process are open; close the others first"
+            )
+        read_archive(file)  # else it would be closed for nothing
+        store.close()
+        try:
+            return exchange(store.path, file, store.config)
+        finally:
+            _open.pop(store.path, None)
+            new = OpenStore(store.path, store.config, store.given_embedder)
+            _open[store.path] = new
+            hand_over(new)
 
 
 def _renew_registry() -> None:

@@ -15,6 +15,7 @@ from hydramem.cli.show import show
 from hydramem.core import docstrings
 from hydramem.core.errors import InvalidInputError
 from hydramem.memory.memory import Memory
+from hydramem.memory.saving import restore_folder
 from hydramem.operations import OPERATIONS, Operation, call
 
 _TITLES = {"write": "Write", "read": "Read", "check": "Check", "tend": "Tend"}
@@ -76,6 +77,13 @@ def command(operation: Operation) -> Callable[..., None]:
 
 
 def _run(operation: Operation, arguments: Mapping[str, object], invocation: Invocation) -> None:
+    if operation.method is Memory.restore:
+        # It must work where there is no store yet, and where the store cannot be opened.
+        with reporting(operation) as report:
+            file = str(arguments["file"])
+            done = restore_folder(invocation.folder, file, invocation.settings(), progress=report)
+        show(done, as_json=invocation.json)
+        return
     writes = operation.group == "write" and operation.effect == "write"
     brings_content = writes or operation.method is Memory.load
     # The one command that must open a store whose vectors are not those that are configured.

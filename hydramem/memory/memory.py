@@ -13,6 +13,7 @@ from hydramem.memory.gardening import Gardening
 from hydramem.memory.keeping import Keeping
 from hydramem.memory.knowing import Knowing
 from hydramem.memory.reading import Reading
+from hydramem.memory.saving import Saving
 from hydramem.memory.tending import Tending
 from hydramem.memory.writing import Writing
 
@@ -64,5 +65,5 @@ def config_file(folder: FilePath, given: str | FilePath | None) -> FilePath | No
     return beside if beside.is_file() else None
 
 
-class Memory(Conversing, Writing, Knowing, Reading, Exploring, Tending, Gardening, Keeping):
+class Memory(Conversing, Writing, Knowing, Reading, Exploring, Tending, Gardening, Keeping, Saving):
     """A memory: what `connect` returns. Safe to use from many threads; close it, or use it with `with`."""

@@ -7,6 +7,7 @@ vector stores (`storage.lance`, `storage.in_memory`). Every one is safe to use f
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -262,6 +263,7 @@ class GraphStore(Protocol):
         request: str | None = None,
         project: str | None = None,
         kind: str | None = None,
+        operation: str | None = None,
     ) -> tuple[Change, ...]:
         """Return changes, oldest first; all that is given must match.
 
@@ -271,6 +273,7 @@ class GraphStore(Protocol):
             run, request: What they belong to.
             project: Namespace that they were made in.
             kind: Letter that the id of what they changed begins with, such as `r` for relations.
+            operation: What made them, such as `undo`.
         """
 
     def list_documents(
@@ -383,6 +386,13 @@ class GraphStore(Protocol):
 
     def checkpoint(self) -> None:
         """Fold the write-ahead log into the main file."""
+
+    def save(self, folder: Path) -> None:
+        """Write into an empty folder what the graph can be opened from, as it is at one moment.
+
+        Raises:
+            InvalidInputError: The store lives in memory and has no files.
+        """
 
     def close(self) -> None:
         """Release the store; harmless when repeated."""

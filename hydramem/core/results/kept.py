@@ -1,7 +1,8 @@
-"""What keeping the memory returns: undo, dump and load."""
+"""What keeping the memory returns: undo, dump and load, backup and restore."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,4 +84,43 @@ class Undone:
     removed: Mapping[str, int]
     restored: Mapping[str, int]
     left: tuple[LeftAlone, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackedUp:
+    """A backup that was made, and read again from end to end.
+
+    Attributes:
+        file: Where it is.
+        bytes: Its size.
+        files: How many files it holds.
+        removed: Older backups that went, as `garden.backups` says.
+    """
+
+    file: str
+    made_at: datetime
+    bytes: int
+    files: int
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """What restoring a backup did.
+
+    Attributes:
+        file: The backup.
+        made_at: When it was made: the store is as it was then.
+        folder: The store.
+        aside: Where what was there before is kept; None where nothing was.
+        vectors: Rows whose vectors were made anew.
+        notes: What else is to be known, a sentence each.
+    """
+
+    file: str
+    made_at: datetime
+    folder: str
+    aside: str | None = None
+    vectors: int = 0
     notes: tuple[str, ...] = ()

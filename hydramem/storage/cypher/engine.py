@@ -6,6 +6,7 @@ import logging
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -38,6 +39,8 @@ _NO_ROOM = "buffer pool is full"
 # alone, and small changes fill the pool first (64 MiB after 2,800 single writes).
 _WRITES_PER_CHECKPOINT = 200
 _BYTES_PER_COLUMN_SET = 32 << 10
+_COPIES_BESIDE_WRITERS = 3
+_TICK = 0.02
 
 
 class Engine:
@@ -195,6 +198,33 @@ class Engine:
                 self._folding = False
                 self._state.notify_all()
 
+    def copy_to(self, copy: Path) -> None:
+        """Copy the file as it is at one moment, while others read and write.
+
+        After a checkpoint the file holds everything, and what is written then goes to the log alone, until
+        the next checkpoint. Where one came while the file was copied, that copy is worth nothing.
+
+        Raises:
+            StorageError: The file cannot be folded.
+            OSError: It cannot be copied.
+        """
+        for _ in range(_COPIES_BESIDE_WRITERS):
+            with self._writer, self.reading() as query:
+                stamp = self._settled(query)
+            shutil.copyfile(self.file, copy)
+            if _stamp(self.file) == stamp:
+                return
+        with self._writer, self.reading() as query:
+            self._settled(query)
+            shutil.copyfile(self.file, copy)
+
+    def _settled(self, query: Query) -> tuple[int, int]:
+        """Fold the log into the file; return by what to tell that it was written to since."""
+        self._fold(query)
+        # File systems date a write by a clock that ticks every few milliseconds.
+        time.sleep(_TICK)
+        return _stamp(self.file)
+
     def _run(self, connection: Any, statement: str, parameters: Parameters) -> list[list[Any]]:
         with self._mapped():
             result = _execute(connection, statement, dict(parameters))
@@ -261,6 +291,11 @@ class Engine:
         with self._mapped():
             self._database.close()
         _open.pop(self._key, None)
+
+
+def _stamp(file: Path) -> tuple[int, int]:
+    state = file.stat()
+    return state.st_size, state.st_mtime_ns
 
 
 def _execute(connection: Any, statement: str, parameters: dict[str, object]) -> Any:

@@ -153,10 +153,12 @@ class CypherGraph:
         request: str | None = None,
         project: str | None = None,
         kind: str | None = None,
+        operation: str | None = None,
     ) -> tuple[Change, ...]:
         """Return changes, oldest first; all that is given must match."""
         conditions = Conditions()
         equal = {"id": id, "target": target, "run": run, "request": request, "project": project}
+        equal["operation"] = operation
         for column, value in equal.items():
             if value is not None:
                 conditions.add(f"c.`{column}` = ${column}", **{column: value})
@@ -344,6 +346,15 @@ class CypherGraph:
     def checkpoint(self) -> None:
         """Fold the write-ahead log into the main file."""
         self._engine.checkpoint()
+
+    def save(self, folder: Path) -> None:
+        """Write into an empty folder what the graph can be opened from; writes go on meanwhile."""
+        copied = graph_file(folder, self.engine)
+        try:
+            self._engine.copy_to(copied)
+            mark_folder(folder, self.engine)
+        except OSError as error:
+            raise StorageError(f"{copied}: cannot be written: {error.strerror or error}") from error
 
     def close(self) -> None:
         """Release the store; harmless when repeated."""

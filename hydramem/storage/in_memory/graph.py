@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hydramem.core.errors import InvalidInputError, StorageError
@@ -232,6 +233,7 @@ class InMemoryGraph:
         request: str | None = None,
         project: str | None = None,
         kind: str | None = None,
+        operation: str | None = None,
     ) -> tuple[Change, ...]:
         """Return changes, oldest first; all that is given must match."""
         with self._open():
@@ -244,6 +246,7 @@ class InMemoryGraph:
                 and (request is None or row.request == request)
                 and (project is None or row.project == project)
                 and (kind is None or row.target.startswith(f"{kind}_"))
+                and (operation is None or row.operation == operation)
             ]
         return tuple(sorted(rows, key=lambda row: (row.at, row.id)))
 
@@ -483,6 +486,10 @@ class InMemoryGraph:
         """Do nothing: there is no log."""
         with self._open():
             pass
+
+    def save(self, folder: Path) -> None:
+        """Refuse: there are no files."""
+        raise InvalidInputError(f"{folder}: a memory without files has no backup; `dump` writes what it holds")
 
     def close(self) -> None:
         """Refuse further use; harmless when repeated."""

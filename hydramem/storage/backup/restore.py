@@ -1,0 +1,131 @@
+"""Restore: a store becomes what a backup holds; what was there is kept aside.
+
+Everything is unpacked and checked beside the store's files first. Then a note says what is to be exchanged;
+from there on a process that dies leaves the rest to the next opening, which finishes it before anything else.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from hydramem.core.errors import InvalidInputError, StorageError
+from hydramem.core.ids import new_id
+from hydramem.storage.backup.archive import PARTS, Manifest, read_archive, read_manifest
+from hydramem.storage.durable import sync_folder, write_whole
+
+_NOTE = "restoring.json"
+_STAGED = ".restoring-"
+_VECTORS = "vectors"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """What a restore did to a folder: the backup's manifest, and where what was there is kept."""
+
+    manifest: Manifest
+    aside: Path | None
+
+
+def restore(file: Path, folder: Path, *, engine: str, now: datetime) -> Exchange:
+    """Put the content of a backup into the place of a store's; nobody holds the store, and the lock is held.
+
+    Args:
+        file: The backup.
+        folder: The store, or a folder that becomes one.
+        engine: The graph engine that the store is to be opened with.
+        now: Names the folder that is kept aside.
+
+    Raises:
+        InvalidInputError: It is no backup, is damaged, or is of another engine; nothing was touched.
+        SchemaError: A newer version wrote it; nothing was touched.
+        StorageError: The folder cannot be written.
+    """
+    try:
+        finish(folder)
+        _check_fits(read_manifest(file), file, folder, engine)
+        for left in folder.glob(f"{_STAGED}*"):
+            shutil.rmtree(left)  # of a process that died before it was decided
+        staged = Path(tempfile.mkdtemp(prefix=_STAGED, dir=folder))
+        try:
+            manifest = read_archive(file, staged)
+            _sync(staged)
+            aside = f"replaced-{now:%Y%m%dT%H%M%S}-{new_id('x')[-6:]}" if _standing(folder) else None
+            note = {"staged": staged.name, "aside": aside, "parts": _standing(folder)}
+        except BaseException:
+            shutil.rmtree(staged, ignore_errors=True)
+            raise
+        write_whole(folder / _NOTE, json.dumps(note))
+        finish(folder)
+    except OSError as error:
+        raise StorageError(f"{folder}: cannot be restored: {error.strerror or error}") from error
+    return Exchange(manifest=manifest, aside=None if aside is None else folder / aside)
+
+
+def finish(folder: Path) -> bool:
+    """Finish a restore that was decided and interrupted; say whether there was one. The lock is held.
+
+    Raises:
+        StorageError: Its note cannot be read.
+        OSError: A file cannot be moved.
+    """
+    note = folder / _NOTE
+    if not note.exists():
+        return False
+    staged, aside, parts = _told(note)
+    for part in parts:
+        kept = folder / aside / part
+        kept.parent.mkdir(exist_ok=True)
+        # Where it is kept aside already, what stands in its place is the backup's.
+        if (folder / part).exists() and not kept.exists():
+            (folder / part).rename(kept)
+    for part in PARTS:
+        if (folder / staged / part).exists():
+            (folder / staged / part).rename(folder / part)
+    sync_folder(folder)
+    note.unlink()
+    shutil.rmtree(folder / staged, ignore_errors=True)
+    return True
+
+
+def _told(note: Path) -> tuple[str, str, tuple[str, ...]]:
+    try:
+        values = json.loads(note.read_text(encoding="utf-8"))
+        staged, aside, parts = values["staged"], values["aside"] or "", tuple(values["parts"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StorageError(f"{note}: cannot be read; it says how a restore is to be finished") from error
+    if not staged.startswith(_STAGED) or any(set(name) & {"/", "\\"} for name in (staged, aside, *parts)):
+        raise StorageError(f"{note}: was not written by a restore; look at it, and delete it")
+    return staged, aside, parts
+
+
+def _check_fits(manifest: Manifest, file: Path, folder: Path, engine: str) -> None:
+    if manifest.engine != engine:
+        raise InvalidInputError(
+            f"{file}: is of a graph of {manifest.engine}, and {engine} cannot read it; "
+            f"set storage.graph: {manifest.engine}"
+        )
+    needed, free = sum(one.bytes for one in manifest.files), shutil.disk_usage(folder).free
+    if needed > free:
+        raise StorageError(
+            f"{folder}: {needed:,} bytes are needed and {free:,} are free; nothing was touched"
+        )
+
+
+def _standing(folder: Path) -> tuple[str, ...]:
+    """Return what is there of a store, by name: what a backup would replace, and the vectors of it."""
+    names = sorted(path.name for path in folder.iterdir())
+    return tuple(name for name in names if name in PARTS or name.split("-")[0] == _VECTORS)
+
+
+def _sync(folder: Path) -> None:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+        else:
+            sync_folder(path)
+    sync_folder(folder)
