@@ -8,7 +8,7 @@ from hydramem.core.types import Candidate, Chunk, Entity, Mention, Relation, Tim
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
-from hydramem.garden.undone import was_undone
+from hydramem.garden.undone import Undone
 from hydramem.ingest.weave import decided
 from hydramem.storage.schema import ENTITY, RELATES, EdgeTable, NodeTable
 from hydramem.storage.store import Write
@@ -97,12 +97,13 @@ def proposals(kept: Sequence[tuple[Inference, Verdict]], ground: Ground, *, limi
         limit: Most of them.
     """
     joined: set[frozenset[str]] = set()
+    undone = Undone(ground.graph, ground.project)
     for inference, verdict in sorted(kept, key=_rank):
         row = inference.candidate.relation
         ends = frozenset((row.subject, row.object))
         if len(joined) >= limit:
             return
-        if ends not in joined and not was_undone(ground.graph, row.id):
+        if ends not in joined and row.id not in undone:
             joined.add(ends)
             yield _proposal(inference, verdict, ground)
 

@@ -13,7 +13,7 @@ from hydramem.core.types import Chunk, Relation
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.proposal import Proposal
-from hydramem.garden.undone import was_undone
+from hydramem.garden.undone import Undone
 from hydramem.garden.updates import updates
 from hydramem.graph.functional import functional_types, holding_now
 from hydramem.ingest.supersede import Closing, Fact, closed, fact_of, is_version, newest_said, revised
@@ -42,8 +42,9 @@ class _Held:
 def supersede(ground: Ground) -> Outcome:
     """End relations and memories whose place something newer takes; what cannot be ordered is left."""
     counts: Counter[str] = Counter()
-    relations, more = _of_relations(ground, counts)
-    memories, notes = updates(ground, counts)
+    undone = Undone(ground.graph, ground.project)
+    relations, more = _of_relations(ground, undone, counts)
+    memories, notes = updates(ground, undone, counts)
     if more:
         notes = (*notes, f"More than {_MOST_PAIRS} pairs of relations clash; the others wait.")
     partial = more or bool(ground.budget.over)
@@ -56,7 +57,7 @@ def supersede(ground: Ground) -> Outcome:
     )
 
 
-def _of_relations(ground: Ground, counts: Counter[str]) -> tuple[list[Proposal], bool]:
+def _of_relations(ground: Ground, undone: Undone, counts: Counter[str]) -> tuple[list[Proposal], bool]:
     types = frozenset(ground.settings.verification.functional)
     seeming = functional_types(ground.snapshot, holding_now(ground.snapshot)) - types
     pairs, more = rivals(ground.snapshot, types, limit=_MOST_PAIRS)
@@ -69,7 +70,7 @@ def _of_relations(ground: Ground, counts: Counter[str]) -> tuple[list[Proposal],
     counts["clashing relations"] = sum(map(len, slots.values()))
     proposals: list[Proposal] = []
     for held in _read(slots, {end for pair in pairs for end in pair.ends}, ground):
-        made = _settled(held, ground)
+        made = _settled(held, undone, ground)
         if made is not None:
             proposals.append(made)
     counts["slots that are settled"] = len(proposals)
@@ -103,14 +104,14 @@ def _held(row: Relation, subject: str, evidence: Sequence[Chunk]) -> _Held:
     )
 
 
-def _settled(slot: Sequence[_Held], ground: Ground) -> Proposal | None:
+def _settled(slot: Sequence[_Held], undone: Undone, ground: Ground) -> Proposal | None:
     """Let each relation of a slot end where the next begins; None where none may."""
     in_order = sorted(slot, key=lambda each: (each.fact.begins, each.fact.said_at, each.row.id))
     ending: dict[str, tuple[Closing, _Held]] = {}
     for place, old in enumerate(in_order):
         for new in in_order[place + 1 :]:
             closing = _closing(old, new)
-            if closing is not None and not was_undone(ground.graph, old.row.id):
+            if closing is not None and old.row.id not in undone:
                 ending[old.row.id] = closing, new
                 break
     return _proposal(in_order, ending, ground) if ending else None

@@ -1,18 +1,32 @@
 """What a person took back is not done again: a look at the history before a row is touched the same way."""
 
+from itertools import pairwise
+
 from hydramem.storage.store import GraphStore
 
 
-def was_undone(graph: GraphStore, target: str) -> bool:
-    """Say whether what the gardener did to a row was undone since it did it last.
+class Undone:
+    """Knows which rows the gardener touched and a person put back.
+
+    The history is asked once for what was undone, which is little; the rest of it only for such rows.
 
     Args:
         graph: Where the history is.
-        target: Id of the row.
+        project: Whose rows are meant.
     """
-    gardened = False
-    for change in graph.changes(target=target):
-        if gardened and change.operation == "undo":
-            return True
-        gardened = change.operation == "garden"
-    return False
+
+    def __init__(self, graph: GraphStore, project: str) -> None:
+        self._graph = graph
+        self._put_back = {change.target for change in graph.changes(project=project, operation="undo")}
+
+    def __contains__(self, target: str) -> bool:
+        """Say whether what the gardener last did to a row was undone."""
+        if target not in self._put_back:
+            return False
+        return was_undone(self._graph, target)
+
+
+def was_undone(graph: GraphStore, target: str) -> bool:
+    """Say of one row whether what the gardener did to it was undone next; of many, ask `Undone`."""
+    operations = [change.operation for change in graph.changes(target=target)]
+    return ("garden", "undo") in pairwise(operations)

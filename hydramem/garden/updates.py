@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import islice
 
 from hydramem.core.types import Chunk
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
-from hydramem.garden.undone import was_undone
+from hydramem.garden.undone import Undone
 from hydramem.ingest.around import STEADY, candidates, look_around
 from hydramem.ingest.consolidate import Action, decide, telling_of
 from hydramem.ingest.encoding import Encoding
@@ -26,11 +27,12 @@ _TEXT_SHOWN = 80
 _UNKNOWN_LIKENESS = 0.5
 
 
-def updates(ground: Ground, counts: Counter[str]) -> tuple[list[Proposal], tuple[str, ...]]:
+def updates(ground: Ground, undone: Undone, counts: Counter[str]) -> tuple[list[Proposal], tuple[str, ...]]:
     """Return what would end older memories whose place newer ones take, and what a person should know.
 
     Args:
         ground: What is looked at.
+        undone: What a person took back.
         counts: Gains what was looked at and found.
     """
     where = ChunkFilter(projects=(ground.project,), kinds=STEADY)
@@ -47,12 +49,18 @@ def updates(ground: Ground, counts: Counter[str]) -> tuple[list[Proposal], tuple
             return proposals, (f"Not every memory was looked at: {ground.budget.over}.",)
         looked_at += 1
         if row.id in vectors and row.id not in taken:
-            for old, action, cosine in _ended_by(row, vectors[row.id], ground):
-                if frozenset((row.id, old.id)) in linked or old.id in taken or not _may_end(old, row, ground):
-                    continue
+            ended = (
+                (old, action, cosine)
+                for old, action, cosine in _ended_by(row, vectors[row.id], ground)
+                if frozenset((row.id, old.id)) not in linked
+                and old.id not in taken
+                and old.id not in undone
+                and _may_end(old, row)
+            )
+            # One at a time: the next night looks at what else it ends.
+            for old, action, cosine in islice(ended, 1):
                 proposals.append(_proposal(row, old, action, cosine, ground))
                 taken |= {row.id, old.id}
-                break  # the next night looks at what else it ends
         ground.progress(looked_at, len(newest))
     counts["memories looked at"] = looked_at
     counts["memories that end"] = len(proposals)
@@ -79,12 +87,12 @@ def _ended_by(row: Chunk, vector: Vector, ground: Ground) -> list[tuple[Chunk, A
     return [(rows[each.id], each, cosines[each.id]) for each in plan.actions if each.action == "update"]
 
 
-def _may_end(old: Chunk, new: Chunk, ground: Ground) -> bool:
+def _may_end(old: Chunk, new: Chunk) -> bool:
     """Say whether a memory may end without a person: verified ones end by verified ones alone."""
     begins = new.times.valid_from or new.happened_at or new.times.recorded_at
     later = old.times.valid_from is None or old.times.valid_from < begins
     trusted = old.layer != "verified" or new.layer == "verified"
-    return later and trusted and not was_undone(ground.graph, old.id)
+    return later and trusted
 
 
 def _proposal(new: Chunk, old: Chunk, action: Action, cosine: float | None, ground: Ground) -> Proposal:

@@ -16,6 +16,7 @@ from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.inference import INFERRED_BY
 from hydramem.garden.proposal import Proposal
+from hydramem.garden.undone import Undone
 from hydramem.graph.columns import microseconds
 from hydramem.graph.view import RELATION, Snapshot
 from hydramem.ingest.supersede import withdrawn
@@ -44,7 +45,9 @@ class _Found:
 def verify(ground: Ground) -> Outcome:
     """Judge the relations that wait, and some that were accepted when the graph knew less."""
     queue = ground.graph.list_relations(ground.project, Listing(limit=_QUEUE), verdicts=("deferred",))
-    rows = [*(row for row in queue if not is_given(row)), *_outgrown(ground)]
+    undone = Undone(ground.graph, ground.project)
+    waiting = [row for row in queue if not is_given(row)]
+    rows = [row for row in (*waiting, *_outgrown(ground)) if row.id not in undone]
     found, stopped, done = _Found(), None, 0
     turns = len(queue) == _QUEUE
     for batch in _batches(rows):

@@ -64,6 +64,7 @@ def test_what_waits_is_decided_once_a_model_can_be_asked(tmp_path: Path) -> None
         assert (row.verdict, row.layer, row.quote) == ("accepted", "verified", LEADS)
         memory.undo(done.run)
         assert rows(memory) == before
+        assert night(memory, "verify").phases[0].proposals == 0, "what was undone is not done again"
 
 
 def test_what_the_evidence_denies_goes_to_the_archive(tmp_path: Path) -> None:

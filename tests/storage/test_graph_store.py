@@ -422,13 +422,15 @@ def test_changes_are_found_by_what_they_changed_run_and_request(graph: GraphStor
     assert graph.last_change_at() == third.at
 
 
-def test_changes_are_found_by_project_and_by_the_kind_of_what_they_changed(graph: GraphStore) -> None:
+def test_changes_are_found_by_project_operation_and_the_kind_of_what_they_changed(graph: GraphStore) -> None:
     first = record("verify", project="p", target="r_1")
     other = record("verify", project="q", target="r_1")
     memory = record("remember", project="p", target="c_1")
     graph.write(Write(changes=(first, other, memory)))
     assert graph.changes(project="p", kind="r") == (first,)
     assert graph.changes(kind="r") == (first, other)
+    assert graph.changes(operation="verify", project="p") == (first,)
+    assert graph.changes(operation="undo") == ()
     assert graph.changes(project="nobody") == ()
 
 
