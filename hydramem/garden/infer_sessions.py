@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from hydramem.core.errors import ModelError, ModelReplyError
+from hydramem.core.ids import session_id
 from hydramem.core.types import Candidate, Chunk, Entity, Mention, Usage
 from hydramem.garden.ground import Ground
 from hydramem.garden.infer_reply import Told, ask
@@ -16,7 +17,7 @@ from hydramem.llm.model import Generator
 from hydramem.verification.evidence import find_quote
 
 SESSION = "session"
-"""In the metadata of an inferred relation: the session that saw what it rests on."""
+"""In the metadata of an inferred relation: id of a session that saw what it rests on."""
 
 _MOST_CONFIDENCE = 0.8
 
@@ -88,7 +89,7 @@ def _take(told: Told, passage: Chunk, by: str, ground: Ground, heard: Heard) -> 
         row,
         confidence=min(told.confidence, _MOST_CONFIDENCE),
         quote=told.quote,
-        metadata={SESSION: told.session},
+        metadata={SESSION: session_id(ground.project, told.session)},
     )
     heard.inferences.append(
         Inference(

@@ -32,7 +32,6 @@ _GREW = 0.1
 _CALLS_EACH = 2
 _MOVED = 0.05
 _SESSIONS = 2
-_FELL_SHORT = ("the model", "the cap")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,9 +75,9 @@ def verify(ground: Ground) -> Outcome:
 
 def _state(reasons: Sequence[str], *, anything: bool) -> PhaseState:
     """Say how it went, by why claims wait: a model that failed is never told as success."""
-    if not any(each.startswith(_FELL_SHORT) for each in reasons):
-        return "completed"
-    return "partial" if anything else "failed"
+    if any(each.startswith("the model") for each in reasons):
+        return "partial" if anything else "failed"
+    return "partial" if any(each.startswith("the cap") for each in reasons) else "completed"
 
 
 def _batches(rows: Sequence[Relation]) -> Iterator[Sequence[Relation]]:
@@ -127,7 +126,7 @@ def _verdicts(rows: Sequence[Relation], ground: Ground, found: _Found) -> Iterat
         inferred_by = candidate.relation.metadata.get(INFERRED_BY)
         (own if name is not None and inferred_by == name else others).append(candidate)
     calls = max(0, ground.settings.garden.phase_calls - ground.budget.usage.calls) // _CALLS_EACH
-    judged = _within(ground.judge, calls, ground)(others) if calls else ground.judge.without_model(others)
+    judged = _within(ground.judge, calls, ground)(others)
     ground.budget.spend(judged.usage)
     found.reasons |= dict.fromkeys(judged.reasons)
     if own:

@@ -9,6 +9,7 @@ import pytest
 
 import hydramem
 from hydramem.core.errors import ModelUnavailableError
+from hydramem.core.ids import session_id
 from hydramem.core.types import Recalled
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.infer import infer
@@ -65,7 +66,10 @@ def test_what_is_borne_out_is_proposed_with_its_words_and_its_session(tmp_path: 
         (row,) = made.write.relations
         assert made.text == "Ada works_for Acme & Sons"
         assert (row.origin, row.quote, row.evidence) == ("inferred", TEXT, ("c1",)), "as its reader quotes it"
-        assert (row.metadata[SESSION], row.metadata[INFERRED_BY]) == ("chat s2", "thinker")
+        assert (row.metadata[SESSION], row.metadata[INFERRED_BY]) == (
+            session_id("default", "chat s2"),
+            "thinker",
+        )
         assert (row.verdict, row.verifier, row.layer) == ("accepted", "vog:scripted", "verified")
         assert row.confidence <= 0.8
         (new,) = made.write.entities

@@ -121,6 +121,7 @@ def test_a_memory_gives_way_to_one_that_updates_it(tmp_path: Path, engine: str) 
         assert (change.target, change.phase) == (old.id, "supersede")
         assert change.text.startswith('"Billing uses PostgreSQL." gives way to ')
         assert memory.get(old.id).state == "superseded"
+        assert {row.name: row.mention_count for row in rows(memory)["Entity"]}["PostgreSQL"] == 1
         (link,) = rows(memory)["LINKS"]
         assert (link.source, link.target, link.type) == (new.id, old.id, "supersedes")
         assert night(memory, "supersede").phases[0].proposals == 0
