@@ -8,6 +8,7 @@ python -m benchmarks verification [--out PAGE]         how well true claims are 
 python -m benchmarks writes [--out docs/writes.md]     what a memory costs, and what many single ones leave
 python -m benchmarks consolidation [--out PAGE]        how well updates and duplicates of memories are told
 python -m benchmarks matching [--fit] [--out PAGE]     how well things that are one are told from two
+python -m benchmarks garden [--out PAGE]               how well false relations are told, and how fast
 python -m benchmarks risk [--out PAGE]                 whether calibrated thresholds carry the risk asked for
 """
 
@@ -24,6 +25,7 @@ from typing import Any
 
 from benchmarks import (
     consolidation,
+    false_edges,
     matching,
     risk,
     scale,
@@ -134,6 +136,25 @@ def _risk(given: argparse.Namespace) -> int:
         out = Path(given.out)
         out.write_text(risk.placed(out.read_text(encoding="utf-8"), rows, where()), encoding="utf-8")
     return 0
+
+
+def _garden(given: argparse.Namespace) -> int:
+    data = _data(given)
+    if data is None:
+        return 2
+    told = false_edges.measure(data, names=given.graphs)
+    sized = [_sized(count) for count in given.sizes]
+    print(false_edges.shown(told, sized))
+    if given.out is not None:
+        out = Path(given.out)
+        out.write_text(false_edges.placed(out.read_text(encoding="utf-8"), told, sized), encoding="utf-8")
+    return 0
+
+
+def _sized(entities: int) -> false_edges.Sized:
+    """Measure in a process of its own: what another graph took is not counted."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(false_edges.size, entities).result()
 
 
 def _writes(given: argparse.Namespace) -> int:
@@ -249,6 +270,7 @@ def _parser() -> argparse.ArgumentParser:
     alike.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     alike.add_argument("--json", action="store_true")
     alike.set_defaults(run=_matching)
+    _add_garden(commands.add_parser("garden", help="how well false relations are told from true ones"))
     _add_risk(commands.add_parser("risk", help="whether calibrated thresholds carry the risk asked for"))
     return parser
 
@@ -277,6 +299,14 @@ def _add_writes(written: argparse.ArgumentParser) -> None:
     written.add_argument("--keep", metavar="DIR", help="where stores are kept: a stopped run goes on there")
     written.add_argument("--out", metavar="FILE", help="write the page")
     written.set_defaults(run=_writes)
+
+
+def _add_garden(measured: argparse.ArgumentParser) -> None:
+    measured.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
+    measured.add_argument("--graphs", nargs="*", default=false_edges.GRAPHS, metavar="NAME")
+    measured.add_argument("--sizes", nargs="*", type=int, default=(1_000, 10_000, 100_000), metavar="N")
+    measured.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
+    measured.set_defaults(run=_garden)
 
 
 def _add_risk(measured: argparse.ArgumentParser) -> None:

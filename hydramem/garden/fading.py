@@ -12,7 +12,7 @@ from hydramem.core.types import Chunk, Entity, Link, Relation
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
-from hydramem.garden.undone import was_undone
+from hydramem.garden.undone import Undone
 from hydramem.graph.columns import microseconds
 from hydramem.graph.view import LINK, MENTION, RELATION, STATES
 from hydramem.ingest.withdraw import moved_chunk, moved_relation, unsupported
@@ -30,11 +30,11 @@ _LIKENESS = ("relates_to", "supports")
 _SHOWN = 80
 
 
-def expired(ground: Ground, counts: Counter[str]) -> list[Proposal]:
+def expired(ground: Ground, undone: Undone, counts: Counter[str]) -> list[Proposal]:
     """Return the memories past their expiry, with their links and the relations that only they support."""
     where = ChunkFilter(projects=(ground.project,))
     page = ground.graph.list_chunks(where, Listing(limit=_MOST_EXPIRED), expired_by=ground.now)
-    rows = [row for row in page if not was_undone(ground.graph, row.id)]
+    rows = [row for row in page if row.id not in undone]
     counts["memories that expired"] = len(rows)
     ids = [row.id for row in rows]
     relations = unsupported(ids, ground.graph) if ids else ()
@@ -95,7 +95,7 @@ def _gone(link: Link, ground: Ground) -> Link:
     return replace(link, state="archived", times=replace(link.times, retired_at=ground.now))
 
 
-def loose_links(ground: Ground, counts: Counter[str], *, most: int) -> list[Proposal]:
+def loose_links(ground: Ground, undone: Undone, counts: Counter[str], *, most: int) -> list[Proposal]:
     """Return links of mere likeness that are weak, or that are old and faint and were never of use."""
     edges, ids = ground.snapshot.edges, ground.snapshot.nodes.ids
     bound = ground.settings.memory.link_threshold
@@ -113,7 +113,7 @@ def loose_links(ground: Ground, counts: Counter[str], *, most: int) -> list[Prop
         part = rows[start : start + _AT_ONCE]
         wanted = {edges.ids[row].decode(): bool(weak[row]) for row in part}
         sources = sorted({ids[edges.source[row]] for row in part})
-        proposals += _links(wanted, sources, ground)
+        proposals += [each for each in _links(wanted, sources, ground) if each.target not in undone]
     counts["links that are weak or old"] = len(rows)
     return proposals[:most]
 
@@ -127,7 +127,7 @@ def _links(weak: Mapping[str, bool], sources: Sequence[str], ground: Ground) -> 
         link = stored.get(id)
         if link is None or link.state != "active" or {link.source, link.target} - chunks.keys():
             continue
-        if (is_weak or recalled.isdisjoint((link.source, link.target))) and not was_undone(ground.graph, id):
+        if is_weak or recalled.isdisjoint((link.source, link.target)):
             yield _loosened(link, chunks[link.source], chunks[link.target], is_weak, ground)
 
 
@@ -146,7 +146,7 @@ def _loosened(link: Link, source: Chunk, target: Chunk, weak: bool, ground: Grou
     )
 
 
-def isolated(ground: Ground, counts: Counter[str]) -> list[Proposal]:
+def isolated(ground: Ground, undone: Undone, counts: Counter[str]) -> list[Proposal]:
     """Return the things that nothing names and nothing is told of; what a person told of them keeps them."""
     alone = _alone(ground)
     proposals: list[Proposal] = []
@@ -157,7 +157,7 @@ def isolated(ground: Ground, counts: Counter[str]) -> list[Proposal]:
         named = {mention.entity for mention in ground.graph.mentioned(ids)}
         joined = {end for row in ground.graph.relations(ids) for end in (row.subject, row.object)}
         rows = ground.graph.entities([id for id in ids if id not in named and id not in joined])
-        proposals += [_removed(row) for row in rows if _is_bare(row, ground)]
+        proposals += [_removed(row) for row in rows if _is_bare(row, ground) and row.id not in undone]
     counts["things that nothing names"] = len(proposals)
     return proposals[:_MOST_ISOLATED]
 
@@ -174,7 +174,7 @@ def _alone(ground: Ground) -> NDArray[np.int64]:
 def _is_bare(row: Entity, ground: Ground) -> bool:
     told = row.description or row.aliases or row.metadata
     settled = row.last_seen <= ground.now - _SETTLED
-    return not told and settled and not was_undone(ground.graph, row.id)
+    return not told and settled
 
 
 def _removed(row: Entity) -> Proposal:

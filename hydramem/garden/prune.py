@@ -13,6 +13,7 @@ from hydramem.garden.fading import expired, isolated, loose_links
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.retention import purged
 from hydramem.garden.spurious import spurious
+from hydramem.garden.undone import Undone
 from hydramem.graph.view import LINK, RELATION, STATES
 
 
@@ -20,13 +21,13 @@ def prune(ground: Ground) -> Outcome:
     """Propose what goes to the archive, and what has been there long enough."""
     counts: Counter[str] = Counter()
     notes: list[str] = []
-    most = _most(ground)
-    gone = expired(ground, counts)
-    wrong = spurious(ground, counts, notes, most=most) if most else []
+    most, undone = _most(ground), Undone(ground.graph, ground.project)
+    gone = expired(ground, undone, counts)
+    wrong = spurious(ground, undone, counts, notes, most=most) if most else []
     gone += wrong
-    gone += loose_links(ground, counts, most=most - len(wrong))
-    gone += isolated(ground, counts)
-    gone += purged(ground, counts)
+    gone += loose_links(ground, undone, counts, most=most - len(wrong))
+    gone += isolated(ground, undone, counts)
+    gone += purged(ground, undone, counts)
     if ground.budget.over:
         notes.append(f"Not everything was looked at: {ground.budget.over}.")
     return Outcome(

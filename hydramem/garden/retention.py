@@ -13,7 +13,7 @@ from hydramem.core.types import Chunk, Document, Relation, Session
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
-from hydramem.garden.undone import was_undone
+from hydramem.garden.undone import Undone
 from hydramem.ingest.limits import cutoffs
 from hydramem.ingest.withdraw import document_chunks
 from hydramem.storage.store import ChunkFilter, Listing, Removal, Write
@@ -25,7 +25,7 @@ _SHOWN = 80
 _Row = TypeVar("_Row", Chunk, Document, Relation, Session)
 
 
-def purged(ground: Ground, counts: Counter[str]) -> list[Proposal]:
+def purged(ground: Ground, undone: Undone, counts: Counter[str]) -> list[Proposal]:
     """Return what goes for good: what is archived too long, and sessions that hold nothing."""
     until = cutoffs(ground.settings.limits, ground.now)
     proposals: list[Proposal] = []
@@ -35,7 +35,7 @@ def purged(ground: Ground, counts: Counter[str]) -> list[Proposal]:
         proposals += _memories(ground, until.archived)
     if until.sessions is not None:
         proposals += _sessions(ground, until.sessions)
-    kept = [each for each in proposals if not was_undone(ground.graph, each.target)]
+    kept = [each for each in proposals if each.target not in undone]
     counts["rows kept long enough"] = len(kept)
     return kept
 

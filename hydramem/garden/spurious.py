@@ -17,7 +17,7 @@ from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.protected import is_protected, reused
-from hydramem.garden.undone import was_undone
+from hydramem.garden.undone import Undone
 from hydramem.graph.snapshot import Snapshot
 from hydramem.ingest.supersede import withdrawn
 from hydramem.ingest.weave import candidates_of
@@ -38,6 +38,7 @@ class _Suspect:
 
 def spurious(
     ground: Ground,
+    undone: Undone,
     counts: Counter[str],
     notes: list[str],
     *,
@@ -48,6 +49,7 @@ def spurious(
 
     Args:
         ground: What is looked at.
+        undone: What a person took back.
         counts: Gains what was looked at and found.
         notes: Gains how good the scorer is, or why nothing is pruned.
         most: How many may go.
@@ -66,7 +68,8 @@ def spurious(
     if scores.auc < least:
         notes.append(f"No relation is pruned: the scorer's AUC is below garden.least_auc, {least}.")
         return []
-    return _agreed(_suspects(scores, ground, counts, most=most), ground, counts, scores.scorer)[:most]
+    found = _suspects(scores, ground, counts, most=most)
+    return _agreed(found, ground, undone, counts, scores.scorer)[:most]
 
 
 def _suspects(scores: EdgeScores, ground: Ground, counts: Counter[str], *, most: int) -> list[_Suspect]:
@@ -103,7 +106,9 @@ def _stored(
             yield _Suspect(row=row, spurious=value)
 
 
-def _agreed(suspects: Sequence[_Suspect], ground: Ground, counts: Counter[str], name: str) -> list[Proposal]:
+def _agreed(
+    suspects: Sequence[_Suspect], ground: Ground, undone: Undone, counts: Counter[str], name: str
+) -> list[Proposal]:
     """Keep those that verification does not believe either."""
     proposals: list[Proposal] = []
     bound = disbelieved_below(
@@ -114,7 +119,7 @@ def _agreed(suspects: Sequence[_Suspect], ground: Ground, counts: Counter[str], 
     for suspect, candidate, verdict in zip(suspects, candidates, verdicts, strict=True):
         if verdict.score >= bound:
             counts["spurious but verification believes them"] += 1
-        elif was_undone(ground.graph, suspect.row.id):
+        elif suspect.row.id in undone:
             counts["spurious but taken back before"] += 1
         else:
             proposals.append(_proposal(suspect, candidate, verdict, ground, name))
