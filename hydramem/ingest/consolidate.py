@@ -14,6 +14,7 @@ from typing import Literal, assert_never
 from hydramem.core.config import MemoryConfig
 from hydramem.core.types import Chunk, ChunkKind
 from hydramem.ingest.supersede import Fact, supersede
+from hydramem.ingest.telling.agreement import same_kind
 from hydramem.ingest.telling.meet import meet
 from hydramem.ingest.telling.pair import Met
 from hydramem.ingest.telling.parts import Statement
@@ -157,7 +158,7 @@ def _apart(new: Telling, old: Telling) -> str | None:
 
 def _met(new: Reading, old: Reading) -> Met | None:
     """Say how two texts meet: as wholes, or in their statements."""
-    if new.signature == old.signature:
+    if new.signature == old.signature or same_kind(new.said, old.said):
         return Met(kind="same", reason="It says the same.")
     found = [(mine, yours, meet(mine, yours, new)) for mine in new.statements for yours in old.statements]
     met = [(mine, yours, one) for mine, yours, one in found if one is not None]

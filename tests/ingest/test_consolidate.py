@@ -213,3 +213,67 @@ def test_a_stored_memory_is_looked_at_by_when_it_was_recorded() -> None:
 def test_any_two_texts_can_be_compared(one: str, other: str) -> None:
     assert compare(told(one, LATER), told(one)).action == "duplicate"
     compare(told(one, LATER), told(other))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The band doesn't rehearse in August.", "The band does not rehearse in August."),
+        (
+            "For recordings, we rent the studio on Mill Lane.",
+            "We rent the studio on Mill Lane for recordings.",
+        ),
+        ("The office is on the 3rd floor.", "The office is on the third floor."),
+        ("Das Lager ist im 2. Stock.", "Das Lager ist im zweiten Stock."),
+        ("El taller está en el 2º piso.", "El taller está en el segundo piso."),
+        ("The greenhouse is watered nightly.", "The greenhouse is watered every night."),
+        ("Der Kompost wird wöchentlich gewendet.", "Der Kompost wird jede Woche gewendet."),
+        ("Cada noche regamos las tomateras.", "Regamos las tomateras todas las noches."),
+        ("Zweimal im Jahr prüfen wir die Heizung.", "Wir prüfen die Heizung zweimal im Jahr."),
+        ("An API key rotates every 90 days.", "API keys rotate every ninety days."),
+        ("Logs get deleted after 30 days.", "Logs are deleted after thirty days."),
+        ("A mí me gusta el jazz.", "Me gusta el jazz."),
+        ("On Sundays we bake bread.", "We bake bread on Sundays."),
+    ],
+)
+def test_ways_of_saying_one_thing_are_one(old: str, new: str) -> None:
+    assert action(old, new) == action(new, old) == "duplicate"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The red badge is in the lab.", "Red badges are in the lab."),
+        ("My brother likes jazz.", "My brothers like jazz."),
+        ("The wardrobe is on the 3rd floor.", "The workshop is on the third floor."),
+        ("Two boats are moored at the second pier.", "The second boat is moored at pier 2."),
+        ("For staging, we use Postgres.", "We use MySQL for testing."),
+        ("A mí me gusta el jazz.", "A mi hermana le gusta el jazz."),
+        ("The bus runs at 8:10.", "The bus runs at 9:10."),
+        ("Jan segelt jeden Sonntag.", "Jan segelt jeden Sommer."),
+        ("Where is Ana?", "Who is Ben?"),
+        ("Anna manages Ben.", "Ben manages Anna."),
+    ],
+)
+def test_what_only_sounds_alike_stays_apart(old: str, new: str) -> None:
+    assert action(old, new) == action(new, old) == "unrelated"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Marta conducts the orchestra.", "Since Easter, Jonas conducts the orchestra instead of Marta."),
+        ("Paula leitet den Chor.", "Seit Montag leitet Henrik statt Paula den Chor."),
+        ("Kofi works at the aquarium.", "Kofi quit the aquarium and joined the zoo."),
+        ("Membership costs 40 euros a year.", "Membership went up to 48 euros a year."),
+        ("Grandpa takes 20 mg of the blood thinner.", "Grandpa's blood thinner dose was lowered to 10 mg."),
+        ("The backup job runs at 2 am.", "The backup job runs at 4 am."),
+        ("The pallet is in Hamburg.", "The pallet has arrived in Rotterdam."),
+        ("El contenedor está en Bilbao.", "El contenedor ha llegado a Valencia."),
+        ("The door code is 4471.", "New door code: 9023."),
+        ("The newsletter goes out monthly.", "The newsletter goes out every week."),
+        ("The plants are watered daily.", "The plants are watered every other day."),
+    ],
+)
+def test_what_is_another_now_ends_what_was(old: str, new: str) -> None:
+    assert action(old, new) == "update"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hydramem.ingest.telling import words
 from hydramem.ingest.telling.kinds import PLACES, class_of
-from hydramem.ingest.telling.pair import Met, instead
+from hydramem.ingest.telling.pair import Met, differing, instead
 from hydramem.ingest.telling.parts import SPEAKERS, Phrase, Statement, thing_of, words_of
 from hydramem.ingest.telling.reading import Reading
 
@@ -24,6 +24,8 @@ def given_up(new: Statement, old: Statement, told: Reading) -> Met | None:
     """
     if not new.replaced or old.negated or (old.past and old.attribute not in words.ACQUIRED):
         return None
+    if new.replaced == old.subject:
+        return _stood_in_for(new, old)
     if not new.replaced <= words_of(old.phrases) or not _one_purpose(new, old):
         return None
     if old.attribute in words.HAS_MANY and old.attribute not in ("have", "go") and not new.now:
@@ -35,6 +37,16 @@ def given_up(new: Statement, old: Statement, told: Reading) -> Met | None:
         return None
     gone = " ".join(sorted(new.replaced))
     return Met(kind="after", reason=f"It says that {gone} is given up, which the one before tells of.")
+
+
+def _stood_in_for(new: Statement, old: Statement) -> Met | None:
+    """Meet "Jonas leads the team instead of Marta" and "Marta leads the team"."""
+    if new.attribute != old.attribute or new.past or new.negated or old.ended or not old.phrases:
+        return None
+    lost, added = differing(new, old)
+    if lost or any(not phrase.since for phrase in added):
+        return None
+    return Met(kind="after", reason=f"{new.about} does now what {old.about} did before.")
 
 
 def _one_purpose(new: Statement, old: Statement) -> bool:
@@ -119,7 +131,7 @@ def _before(
 ) -> tuple[Phrase | None, bool]:
     """Return what the target takes the place of, and whether that is sure."""
     bare, spoken = theme - SPEAKERS, old.subject - SPEAKERS
-    if not bare or (new.person and not objected):
+    if not bare or (new.person and not objected and target.kind != "number"):
         return _of_somebody(theme, target, new, old)
     if bare == spoken:
         return _place_of(target, old.phrases, old), True
@@ -127,6 +139,9 @@ def _before(
     purpose = next((p for p in others if p.kind == "thing" and set(p.forms) - SPEAKERS == bare), None)
     if purpose is not None and (not objected or new.subject == old.subject or target.kind == "number"):
         return _place_of(target, [p for p in others if p is not purpose], old), True
+    dosed = bare - words.DOSES
+    if target.kind == "number" and spoken < dosed <= spoken | words_of(others):
+        return _place_of(target, others, old), True
     head = bare < spoken and not any(form.isdigit() for form in spoken - bare)
     if head and (new.definite or objected):
         return _place_of(target, others, old), False

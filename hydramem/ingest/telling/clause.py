@@ -56,6 +56,8 @@ def _labelled(head: list[Token], tail: list[Token], before: Statement | None) ->
         if made is None or not made.now or made.attribute != "have":
             return None
         return replace(made, subject=made.topic, attribute="is", definite=True, phrases=phrases_of(tail))
+    fresh = head[0].form in words.NEW and len(head) > 1
+    head = head[1:] if fresh else head
     if len(head) > _LONGEST_LABEL:
         return None
     spoken = bag(head)
@@ -64,6 +66,7 @@ def _labelled(head: list[Token], tail: list[Token], before: Statement | None) ->
         attribute="is",
         definite=True,
         phrases=phrases_of(tail),
+        now=fresh,
         topic=spoken,
         about=" ".join(token.text for token in head),
     )
@@ -111,10 +114,11 @@ def _led_by(subject: list[Token]) -> tuple[list[Token], list[Token]]:
     if not subject:
         return [], []
     first = subject[0]
-    leads = (
-        first.form in words.PREPOSITIONS or first.form in words.RECURRING or first.kind in ("date", "clock")
-    )
-    if not leads:
+    # "Weekly" may belong to what follows, "jede Woche" does not.
+    often = first.form in words.FREQUENCIES and first.form != first.text.casefold()
+    often = often or [token.form for token in subject[:2]] == ["2", "time"]
+    joined = first.form in words.PREPOSITIONS or first.form in words.RECURRING
+    if not (often or joined or first.kind in ("date", "clock")):
         return [], subject
     for place in range(1, len(subject)):
         token = subject[place]

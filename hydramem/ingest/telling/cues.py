@@ -38,6 +38,7 @@ class Cues:
         """Take out every cue."""
         self.unsure = self._is_unsure()
         self._reword()
+        self._take_arrival()
         self._take_contrast()
         first = self.rest[0].form if self.rest else ""
         self.ended = self._take(words.ENDED)
@@ -69,6 +70,24 @@ class Cues:
         for phrase, form in words.REWORDED:
             if (place := _find(self.rest, phrase)) is not None:
                 self.rest[place : place + len(phrase)] = [Token(form=form, text=form)]
+        for place, token in enumerate(self.rest[:-1]):
+            after = self.rest[place + 1]
+            if token.form in ("quit", "quits") and not after.form.endswith("ing"):
+                self.rest[place] = Token(form="left", text=token.text)
+
+    def _take_arrival(self) -> None:
+        """Read "has arrived in hall 5" as "is in hall 5 now"."""
+        for phrase in words.ARRIVED:
+            place = _find(self.rest, phrase)
+            stop = -1 if place is None else place + len(phrase)
+            if not place or stop >= len(self.rest):
+                continue
+            here = self.rest[stop]
+            if here.form in words.PREPOSITIONS or here.article == "a":  # ha llegado a
+                within = [Token(form="en", text="en")] if here.article == "a" else []
+                self.rest[place:stop] = [Token(form="is", text="is"), *within]
+                self.now = True
+                return
 
     def _take(self, phrases: Sequence[tuple[str, ...]]) -> bool:
         """Take out each of some phrases; say whether there was one."""
@@ -125,12 +144,17 @@ class Cues:
             if place is None or begin >= len(self.rest):
                 continue
             stop = begin + 1
-            while stop < len(self.rest) and self.rest[stop].form not in words.PREPOSITIONS:
+            while stop < len(self.rest) and not _ends_name(self.rest[stop]):
                 stop += 1
             self.replaced.update(token.form for token in self.rest[begin:stop])
             del self.rest[place:stop]
             self.now = True
             return
+
+
+def _ends_name(token: Token) -> bool:
+    """Say whether a token is no more of what is given up: "statt Paula den Chor"."""
+    return token.form in words.PREPOSITIONS or token.kind in ("date", "clock") or bool(token.article)
 
 
 def _find(found: Sequence[Token], phrase: tuple[str, ...]) -> int | None:

@@ -91,11 +91,18 @@ def _exclusive(new: Statement, old: Statement, before: Phrase, after: Phrase, *,
 
 
 def _one_time(new: Statement, after: Phrase) -> bool:
+    if new.attribute == "run" and after.kind == "clock" and new.definite and not _goes_often(new):
+        return True
     if new.attribute not in words.SCHEDULED:
         return new.now and (new.attribute not in words.HAS_MANY or new.attribute in words.MEETING)
     recurring = after.forms[0].endswith("*")
     several = new.attribute in ("open", "close") or (new.attribute == "arrive" and new.person)
     return new.now or not (several and (recurring or new.person))
+
+
+def _goes_often(statement: Statement) -> bool:
+    """Say whether a thing may run several times a day, as a bus does, or several things do."""
+    return any(form in words.VEHICLES or form.endswith("s") for form in statement.subject)
 
 
 def _one_thing(new: Statement, old: Statement, before: Phrase, after: Phrase, *, shared: bool) -> bool:
@@ -105,6 +112,8 @@ def _one_thing(new: Statement, old: Statement, before: Phrase, after: Phrase, *,
     if len(classes - {""}) > 1:
         return False
     alike = len(classes) == 1 and "" not in classes
+    if alike and classes == {"frequency"}:
+        return True
     if new.attribute in words.HAS_MANY:
         # "We get our internet from Telekom now": of the same, from another.
         headed = before.forms[-1] == after.forms[-1] or new.attribute in words.MEETING
@@ -121,8 +130,6 @@ def _one_thing(new: Statement, old: Statement, before: Phrase, after: Phrase, *,
         return new.now or (before.named and after.named)
     if before.role in PLACES:
         return _one_place(new, old, before, after)
-    if alike and classes == {"frequency"}:
-        return True
     # "Search is handled by another service now": the same, by another.
     return new.now and (alike or (new.attribute == "is" and shared and bool(before.role)))
 

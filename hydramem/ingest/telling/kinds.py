@@ -14,6 +14,8 @@ def state_of(phrase: Phrase) -> str:
 
 def class_of(phrase: Phrase) -> str:
     """Return the kind of things that a phrase names one of: "MySQL" is a database; else nothing."""
+    if phrase.forms[0] == "every" and len(phrase.forms) > 1 and phrase.forms[1].isdigit():
+        return "frequency"
     whole = words.CLASSES.get("-".join(phrase.forms))
     if whole is not None:
         return whole

@@ -30,7 +30,7 @@ def phrases_of(tail: Sequence[Token], *, spanish: bool = False) -> tuple[Phrase,
         else:
             if spanish and token.article == "a":
                 role, fresh, token = "to", True, replace(token, article="")
-            if fresh or _breaks(groups[-1][1], token):
+            if fresh or _breaks(groups[-1][1], token) or _tells_how_often(tail[place : place + 2]):
                 groups.append((role, []))
             groups[-1][1].append(token)
             role, fresh = "", False
@@ -49,6 +49,16 @@ def _breaks(group: Sequence[Token], token: Token) -> bool:
     if group[0].kind == "number":
         return len(group) > 1  # a number takes one word with it
     return bool(token.article)
+
+
+def _tells_how_often(found: Sequence[Token]) -> bool:
+    """Say whether a token begins "every 2 weeks" or "2 times", or is "weekly"; a weekly call is a thing."""
+    token, after = found[0], found[1] if len(found) > 1 else None
+    if token.form == "every":
+        return after is not None and after.kind == "number"
+    if token.form not in words.FREQUENCIES:
+        return token.kind == "number" and after is not None and after.form == "time"
+    return after is None or after.kind != "word" or bool(after.article) or after.form in words.PREPOSITIONS
 
 
 def _phrase(role: str, group: Sequence[Token]) -> Phrase:

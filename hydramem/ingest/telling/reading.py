@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from hydramem.ingest.telling import words
+from hydramem.ingest.telling.alike import alike, behind
 from hydramem.ingest.telling.clause import state
 from hydramem.ingest.telling.parts import Statement
 from hydramem.ingest.telling.tokens import Token, tokens
@@ -37,6 +38,7 @@ class Reading:
         statements: What it states.
         speaks: Whether it tells of who says it.
         negations: How many words of it deny.
+        said: Its words in order, what stands before a sentence behind it.
     """
 
     signature: str
@@ -45,6 +47,7 @@ class Reading:
     statements: tuple[Statement, ...] = ()
     speaks: bool
     negations: int = 0
+    said: tuple[Token, ...] = ()
 
 
 def reading(text: str) -> Reading:
@@ -60,14 +63,15 @@ def _long(text: str) -> Reading:
 
 @lru_cache(maxsize=4096)
 def _short(text: str) -> Reading:
-    found = _without_opening(tokens(text))
-    said = [token for token in found if token.kind != "mark"]
+    sentences = list(_sentences(alike(_without_opening(tokens(text)))))
+    said = tuple(token for sentence, _ in sentences for token in sentence if token.kind != "mark")
     spoken = any(token.form in words.SPEAKER and token.kind == "word" for token in said)
     return Reading(
         signature=_signature(said),
         forms=frozenset(token.form for token in said),
         marks=tuple(sorted(_mark(token.form) for token in said if token.marks)),
-        statements=tuple(_statements(found)),
+        statements=tuple(_statements([sentence for sentence, asked in sentences if not asked])),
+        said=said,
         speaks=spoken or any(token.form in words.FIRST_PERSON for token in said[:2]),
         negations=sum(token.form in words.NEGATIONS for token in said),
     )
@@ -105,10 +109,10 @@ def _signature(said: Sequence[Token]) -> str:
     return "".join(parts)
 
 
-def _statements(found: Sequence[Token]) -> Iterator[Statement]:
+def _statements(sentences: Sequence[list[Token]]) -> Iterator[Statement]:
     before: Statement | None = None
     count = 0
-    for sentence in _sentences(found):
+    for sentence in sentences:
         for clause in _clauses(sentence):
             statement = state(clause, before)
             before = statement or before
@@ -119,12 +123,13 @@ def _statements(found: Sequence[Token]) -> Iterator[Statement]:
                 return
 
 
-def _sentences(found: Sequence[Token]) -> Iterator[list[Token]]:
+def _sentences(found: Sequence[Token]) -> Iterator[tuple[list[Token], bool]]:
+    """Yield each sentence, and whether it asks."""
     sentence: list[Token] = []
     for token in (*found, Token(form=".", kind="mark")):
         if token.kind == "mark" and token.form in (".", "!", "?", ";"):
-            if sentence and token.form != "?":
-                yield sentence
+            if sentence:
+                yield behind(sentence), token.form == "?"
             sentence = []
         else:
             sentence.append(token)

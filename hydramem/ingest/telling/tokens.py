@@ -15,6 +15,7 @@ from hydramem.ingest.telling.words import (
     CONTRACTIONS,
     CURRENCIES,
     ENDINGS,
+    HIGHER_NUMBERS,
     MONTH_NUMBERS,
     RECURRING,
     SAME_WORDS,
@@ -103,6 +104,10 @@ def _words(written: str) -> Iterator[Token]:
         for form in CONTRACTIONS[folded].split():
             yield Token(form=form, text=written, capital=capital)
         return
+    if folded.endswith("n't") and len(folded) > 4:
+        denied = form_of(folded[:-3])
+        yield from (Token(form=denied, text=written, capital=capital), Token(form="not"))
+        return
     base, _, ending = folded.partition("'")
     if ending in ENDINGS and base:
         yield from (Token(form=form_of(base), text=base, capital=capital), Token(form=ENDINGS[ending]))
@@ -112,6 +117,8 @@ def _words(written: str) -> Iterator[Token]:
         return
     if folded in NUMBERS and not capital:
         yield Token(form=NUMBERS[folded], kind="number", text=written)
+    elif folded in HIGHER_NUMBERS and not capital:
+        yield Token(form=str(HIGHER_NUMBERS[folded]), kind="number", text=written)
     elif folded in WEEKDAY_NUMBERS:
         yield Token(form=WEEKDAY_NUMBERS[folded], kind="date", text=written)
     elif folded in MONTH_NUMBERS and (capital or folded not in ("may", "march", "mar", "dec")):

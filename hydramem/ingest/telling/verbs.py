@@ -103,6 +103,9 @@ def guessed_place(clause: Sequence[Token]) -> int | None:
     if len(clause) < 3:
         return None
     first, second = clause[0], clause[1]
+    inverted = _inverted_place(clause)
+    if inverted is not None:
+        return inverted
     if first.form in words.PREPOSITIONS or first.kind != "word":
         return None
     if first.article or first.form in words.OWNERS:
@@ -111,6 +114,15 @@ def guessed_place(clause: Sequence[Token]) -> int | None:
             at += 1
         return at if clause[at].kind == "word" else None
     return 1 if second.kind == "word" and not second.article and not second.capital else None
+
+
+def _inverted_place(clause: Sequence[Token]) -> int | None:
+    """Return where a verb that is not known stands before its subject: "für Konzerte leihen wir"."""
+    for place, (token, after) in enumerate(pairwise(clause)):
+        lower = place and token.kind == "word" and not (token.capital or token.article)
+        if lower and after.form in ("ich", "wir") and clause[place - 1].form not in words.PREPOSITIONS:
+            return place
+    return None
 
 
 def verb_of(tail: list[Token]) -> Verb:

@@ -24,19 +24,17 @@ def _phrases(text: str) -> tuple[tuple[str, ...], ...]:
 
 
 CONTRACTIONS: Mapping[str, str] = {
-    "don't": "do not",
-    "doesn't": "do not",
-    "didn't": "did not",
-    "isn't": "is not",
-    "aren't": "are not",
-    "wasn't": "was not",
-    "weren't": "were not",
     "can't": "can not",
     "cannot": "can not",
     "won't": "will not",
-    "shouldn't": "should not",
-    "haven't": "have not",
-    "hasn't": "has not",
+    "dont": "do not",
+    "doesnt": "do not",
+    "didnt": "did not",
+    "isnt": "is not",
+    "arent": "are not",
+    "wasnt": "was not",
+    "cant": "can not",
+    "wont": "will not",
     "i'm": "i am",
     "it's": "it is",
     "he's": "he is",
@@ -112,19 +110,114 @@ SAME_WORDS = _table(
     phone: telephone
     photo: photograph
     wifi: wlan
+    do: does
+    time: times mal veces
+    night: nights nacht nächte noche noches
     """
 )
 
+# -- how often, and which in a row ------------------------------------------------------------------------
+
+UNITS = _table(
+    """
+    hour: hour
+    day: day
+    night: night
+    week: week
+    month: month
+    quarter: quarter quarters quartal trimestre trimestres
+    year: year
+    morning: morning morgen mañana mañanas
+    evening: evening abend
+    afternoon: afternoon nachmittag tarde tardes
+    """
+)
+OFTEN: Mapping[str, str] = {
+    "hour": "hourly",
+    "day": "daily",
+    "night": "nightly",
+    "week": "weekly",
+    "month": "monthly",
+    "quarter": "quarterly",
+    "year": "yearly",
+    "morning": "mornings",
+    "evening": "evenings",
+    "afternoon": "afternoons",
+}
+"""One word for every hour, day and so on."""
+FREQUENCIES = _table(
+    """
+    hourly: hourly stündlich
+    daily: daily täglich diariamente everyday
+    nightly: nightly nachts nächtlich
+    weekly: weekly wöchentlich semanalmente
+    monthly: monthly monatlich mensualmente
+    quarterly: quarterly vierteljährlich trimestralmente
+    yearly: yearly annually jährlich anualmente
+    mornings: mornings morgens
+    evenings: evenings abends
+    afternoons: afternoons nachmittags
+    """
+)
+FORTNIGHTLY = _words("fortnightly biweekly vierzehntägig")
+EACH = _words("every each jeden jede jedes jeder cada alle")
+MOVABLE = _words("every each cada todos todas once")
+"""What begins a phrase that may stand before its sentence and leaves the rest as it is; not in German."""
+HIGHER_NUMBERS: Mapping[str, int] = {
+    word: value
+    for words in (
+        "thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty "
+        "seventy eighty ninety hundred",
+        "dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig dreissig vierzig fünfzig "
+        "sechzig siebzig achtzig neunzig hundert",
+        "trece catorce quince dieciséis diecisiete dieciocho diecinueve veinte treinta cuarenta cincuenta "
+        "sesenta setenta ochenta noventa cien",
+    )
+    for word, value in zip(words.split(), (*range(13, 20), *range(20, 101, 10)), strict=True)
+}
+ENGLISH_WHEN = _words("on at in since until from by")
+"""Before a day or time that begins a sentence; in German the verb would follow."""
+TIMES = _words("twice zweimal")
+ORDINALS = _table(
+    """
+    1: first erste ersten erster erstes erstem primer primero primera
+    2: second zweite zweiten zweiter zweites zweitem segundo segunda
+    3: third dritte dritten dritter drittes drittem tercer tercero tercera
+    4: fourth vierte vierten vierter viertes viertem cuarto cuarta
+    5: fifth fünfte fünften fünfter fünftes fünftem quinto quinta
+    6: sixth sechste sechsten sechster sechstes sechstem sexto sexta
+    7: seventh siebte siebten siebter siebtes siebtem séptimo séptima
+    8: eighth achte achten achter achtes achtem octavo octava
+    9: ninth neunte neunten neunter neuntes neuntem noveno novena
+    10: tenth zehnte zehnten zehnter zehntes zehntem décimo décima
+    11: eleventh elfte elften elfter
+    12: twelfth zwölfte zwölften zwölfter
+    """
+)
+RATES = _words("per pro por every each cada a")
+"""Before a unit of time: "per second" is no rank."""
+GERMAN_ARTICLES = _words("der die das den dem des")
+SPANISH_ARTICLES = _words("el la los las lo")
+SAID_TWICE: Mapping[str, str] = {
+    "mí": "me",
+    "mi": "me",
+    "nosotros": "nos",
+    "nosotras": "nos",
+    "ti": "te",
+}
+"""Who is named before the pronoun that stands for him: "a mí me gusta"."""
+GETS: Mapping[str, str] = {"gets": "is", "get": "are"}
+
 SPEAKER = _table(
     """
-    i: i my mine me myself ich mein meine meinen meinem meiner mir mich yo mi mis me mío
+    i: i my mine me myself ich mein meine meinen meinem meiner meines mir mich yo mi mis me mío
     we: we our ours us wir unser unsere unseren unserem unserer uns nosotros nuestro nuestra nuestros
     we: nuestras nos
     """
 )
 OWNERS = _words(
-    "my our his her their its your mein meine meinen meinem meiner unser unsere unseren unserem unserer "
-    "sein seine ihr ihre mi mis nuestro nuestra nuestros nuestras su sus tu"
+    "my our his her their its your mein meine meinen meinem meiner meines unser unsere unseren unserem "
+    "unserer sein seine ihr ihre mi mis nuestro nuestra nuestros nuestras su sus tu"
 )
 PRONOUNS = _words("it he she they this that er sie es dieser diese dieses él ella ellos ellas esto eso")
 
@@ -256,6 +349,8 @@ PAST_VERBS = _table(
     speak: spoke sprach habló
     become: became
     begin: began begann empezó
+    join: joined
+    start: started
     break: broke
     find: gefunden encontró
     keep: hielt
@@ -318,6 +413,7 @@ CHANGES = _table(
     move: umgezogen gezogen zieht verlegt pasamos pasó pasado
     move: mudó mudamos mudé mudado trasladó trasladamos
     switch: bumped migrated migrates switched switches changed changes converted transitioned upgraded
+    switch: downgraded
     switch: updated renamed
     switch: umgestellt umgestiegen gewechselt wechselt wechselte migriert aktualisiert geändert
     switch: umbenannt
@@ -372,6 +468,9 @@ REWORDED = tuple(
     for phrase in _phrases(phrases)
 )
 """Phrases that are one verb, and that verb."""
+ARRIVED = _phrases("has arrived,have arrived,just arrived,ha llegado,han llegado")
+DOSES = _words("dose dosage amount intake share quantity dosis menge cantidad")
+"""How much of something there is: "his ibuprofen dose" is a number of his ibuprofen."""
 AGAIN = _phrases("again,wieder,back,otra vez,de nuevo")
 PRESENT = _words("current aktuelle aktueller aktuelles aktuellen actual actuales present se sich")
 NEW = _words("new neue neuer neuen neues neuem nuevo nueva nuevos nuevas updated")
@@ -452,6 +551,11 @@ JOINING = _words("and but und aber sondern y e pero sino while")
 # -- what has one value at a time --------------------------------------------------------------------------
 
 SCHEDULED = _words("is leave arrive open close start end expire plan")
+VEHICLES = _words(
+    "bus train tram ferry shuttle metro subway boat lift film movie show tour zug bahn straßenbahn fähre "
+    "strassenbahn autobús tren tranvía barco"
+)
+"""What runs several times a day."""
 PLACED = _words("is live work stay play report belong run write name study")
 ONE_OTHER = frozenset(
     {("play", "for"), ("work", "for"), ("report", "to"), ("belong", "to"), ("is", "to")}
