@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -13,11 +15,13 @@ from hydramem.core.time import now
 from hydramem.core.types import Phase
 from hydramem.garden import reports
 from hydramem.garden.apply import Hands
-from hydramem.garden.ground import Budget, Ground
+from hydramem.garden.ground import Budget, Ground, Outcome
+from hydramem.garden.maintain import maintain
 from hydramem.garden.steps import STEPS
 from hydramem.garden.tend import Night, apply_file, plan, tend
 from hydramem.ingest.ingest import Progress
 from hydramem.memory.handle import Handle
+from hydramem.memory.upkeep import upkeep
 
 _REPORTS = "reports"
 
@@ -71,7 +75,10 @@ class Gardening(Handle):
             return tuple(report for report in found if report is not None)
         store.recalls.flush()  # what was of use until now counts tonight
         with self._one_night():
-            return tuple(self._night(name, chosen, plan, out, apply, progress) for name in names)
+            return tuple(
+                self._night(name, chosen, plan, out, apply, progress, backs_up=name == names[-1])
+                for name in names
+            )
 
     def _night(
         self,
@@ -81,13 +88,19 @@ class Gardening(Handle):
         out: str | None,
         file: str | None,
         progress: Callable[[Progress], None] | None,
+        *,
+        backs_up: bool,
     ) -> Gardened:
-        night = self._given(name, phases, progress)
+        # A backup is of the whole store: one is enough for a night, after the last project.
+        night = replace(self._given(name, phases, progress), upkeep=self._upkeep(name, backs_up))
         if only_plan:
             return plan(night, out=None if out is None else Path(out).expanduser())
         report = tend(night) if file is None else apply_file(night, Path(file).expanduser())
         reports.keep(report, self._garden_folder(name) / _REPORTS)
         return report
+
+    def _upkeep(self, name: str, backs_up: bool) -> Callable[[Ground], Outcome]:
+        return partial(maintain, upkeep=upkeep(self._use(), name, backs_up=backs_up))
 
     def _given(
         self, name: str, phases: Sequence[Phase], progress: Callable[[Progress], None] | None

@@ -1,7 +1,8 @@
 """The doctor: proves that the vector store agrees with the graph store, and rebuilds what does not."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from random import sample as sample_of
 
 from hydramem.core.results.tended import Diagnosis
 from hydramem.core.types import Chunk, Entity
@@ -64,6 +65,50 @@ def diagnose(
             vectors.maintain(force=True)
         after, _, _ = compare_stores(graph, vectors)
     return replace(after, repaired=repaired)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampled:
+    """How many rows were compared, and how many of them differ between graph and vectors."""
+
+    compared: int
+    differing: int
+
+
+def sample(
+    graph: GraphStore, vectors: VectorStore, mirror: Mirror, *, ids: Iterable[str], most: int
+) -> Sampled:
+    """Compare as many chunks as there are, or a sample of so many, while others write.
+
+    Writers wait only while a batch that seemed to differ is looked at again: it may have been written since.
+
+    Args:
+        graph: The truth.
+        vectors: What should follow it.
+        mirror: Holds the writers.
+        ids: Of chunks that the graph holds: those that the vectors lack are found by them.
+        most: Rows to compare; others are drawn each time.
+    """
+    mirror.deliver_deferred()
+    held, waiting = vectors.chunk_hashes(), vectors.chunks_without_vector()
+    every = sorted(held.keys() | set(ids))
+    drawn = every if len(every) <= most else sample_of(every, most)
+    suspects = list[str]()
+    for ids in batches(drawn, BATCH):
+        suspects += _differing(ids, graph, held, waiting)
+    if suspects:
+        with mirror.one_writer:
+            mirror.deliver_deferred()
+            held, waiting = vectors.chunk_hashes(), vectors.chunks_without_vector()
+            suspects = _differing(suspects, graph, held, waiting)
+    return Sampled(compared=len(drawn), differing=len(suspects))
+
+
+def _differing(
+    ids: Sequence[str], graph: GraphStore, held: Mapping[str, str], waiting: frozenset[str]
+) -> list[str]:
+    truth = {row.id: _expected_of(row, lacks_vector=row.id in waiting) for row in graph.chunks(ids)}
+    return [id for id in ids if truth.get(id) != held.get(id)]
 
 
 def compare_stores(graph: GraphStore, vectors: VectorStore) -> tuple[Diagnosis, Difference, Difference]:
