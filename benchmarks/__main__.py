@@ -9,6 +9,7 @@ python -m benchmarks writes [--out docs/writes.md]     what a memory costs, and 
 python -m benchmarks consolidation [--out PAGE]        how well updates and duplicates of memories are told
 python -m benchmarks matching [--fit] [--out PAGE]     how well things that are one are told from two
 python -m benchmarks garden [--out PAGE]               how well false relations are told, and how fast
+python -m benchmarks inferring [--out PAGE]            how often what is inferred from a graph is so
 python -m benchmarks risk [--out PAGE]                 whether calibrated thresholds carry the risk asked for
 """
 
@@ -26,6 +27,7 @@ from typing import Any
 from benchmarks import (
     consolidation,
     false_edges,
+    inferring,
     matching,
     risk,
     scale,
@@ -203,6 +205,21 @@ def _matching(given: argparse.Namespace) -> int:
     return 0
 
 
+def _inferring(given: argparse.Namespace) -> int:
+    data = _data(given)
+    if data is None:
+        return 2
+    scores = inferring.measure(data)
+    if given.json:
+        print(json.dumps([asdict(one) for one in scores] + [where()], indent=2))
+    else:
+        print(inferring.shown(scores))
+    if given.out is not None:
+        out = Path(given.out)
+        out.write_text(inferring.placed(out.read_text(encoding="utf-8"), scores, where()), encoding="utf-8")
+    return 0
+
+
 def _data(given: argparse.Namespace) -> Path | None:
     data = given.data or os.environ.get("HYDRAMEM_BENCH_DATA")
     if not data:
@@ -271,6 +288,11 @@ def _parser() -> argparse.ArgumentParser:
     alike.add_argument("--json", action="store_true")
     alike.set_defaults(run=_matching)
     _add_garden(commands.add_parser("garden", help="how well false relations are told from true ones"))
+    inferred = commands.add_parser("inferring", help="how often what is inferred from a graph is so")
+    inferred.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
+    inferred.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
+    inferred.add_argument("--json", action="store_true")
+    inferred.set_defaults(run=_inferring)
     _add_risk(commands.add_parser("risk", help="whether calibrated thresholds carry the risk asked for"))
     return parser
 

@@ -118,7 +118,7 @@ def of_graph(
     kept = [triple for triple in known if keep >= 1 or draw.random() < keep]
     return Labelled(
         name=folder.name,
-        snapshot=graph(kept, kinds=_most(kept).__getitem__) if kinds else graph(kept),
+        snapshot=graph(kept, kinds=most_of(kept).__getitem__) if kinds else graph(kept),
         candidates=tuple(candidate(triple) for triple in (*held, *wrong)),
         true=np.arange(len(held) + len(wrong)) < len(held),
         kinds=("gold",) * len(held) + ("wrong",) * len(wrong),
@@ -145,7 +145,7 @@ def _made(folder: Path, held: Sequence[Triple]) -> list[Triple]:
     return made
 
 
-def _most(known: Iterable[Triple]) -> dict[str, str]:
+def most_of(known: Iterable[Triple]) -> dict[str, str]:
     """Return, for each name, the type and side that it has most often."""
     counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for subject, type, object in known:
