@@ -1,0 +1,213 @@
+"""The phase merge: what is one becomes one and can be two again; what may be two stays two."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hydramem
+from hydramem.core.types import Entity
+from hydramem.garden.merge import ambiguous, stars
+from hydramem.garden.one_thing import Match
+from hydramem.garden.questions import TOLD_APART
+from hydramem.garden.steps import STEPS
+from tests.garden.memories import night, opened, put, rows
+from tests.storage.rows import at, chunk, entity, mention, relation
+
+ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
+
+
+def thing(id: str, name: str, **fields: object) -> Entity:
+    return replace(entity(id, name, key=name.casefold()), project="default", **fields)  # type: ignore[arg-type]
+
+
+def knows(one: str, other: str, type: str = "knows"):
+    return relation(one, type, other, id=f"r_{one}{type}{other}", project="default")
+
+
+AROUND = tuple(
+    thing(f"n{number}", name) for number, name in enumerate(["Kestrel", "Bath", "Quill", "Harrow"])
+)
+
+
+def put_all(memory: hydramem.Memory, *things: Entity, **more: object) -> None:
+    put(memory, entities=(*AROUND, *things), **more)
+
+
+def names(memory: hydramem.Memory) -> set[str]:
+    return {row.name for row in rows(memory)["Entity"]} - {row.name for row in AROUND}
+
+
+def test_it_is_a_phase_of_the_night() -> None:
+    assert "merge" in STEPS
+
+
+@pytest.mark.parametrize("engine", ["memory", ENGINE])
+def test_one_thing_becomes_one_and_two_again(tmp_path: Path, engine: str) -> None:
+    ada, spelled = thing("e1", "Ada Lovelace", mention_count=2), thing("e2", "Lovelace, Ada", mention_count=1)
+    chunks = tuple(
+        replace(chunk(f"c{n}", text), project="default")
+        for n, text in enumerate(["Ada Lovelace wrote.", "Ada Lovelace slept.", "Lovelace, Ada: notes."])
+    )
+    mentions = (mention("c0", "e1"), mention("c1", "e1"), mention("c2", "e2"))
+    relations = (knows("e1", "n0"), knows("e2", "n0"), knows("n1", "e2"))
+    with opened(tmp_path, STORAGE_GRAPH=engine) as memory:
+        put_all(memory, ada, spelled, chunks=chunks, mentions=mentions, relations=relations)
+        before = rows(memory)
+        report = night(memory, "merge")
+        assert [each.text for each in report.changes] == ["Lovelace, Ada is Ada Lovelace"]
+        assert report.phases[0].applied == 1 and names(memory) == {"Ada Lovelace"}
+        kept = next(row for row in rows(memory)["Entity"] if row.id == "e1")
+        assert (kept.aliases, kept.mention_count) == (("Lovelace, Ada",), 3)
+        ends = {(row.subject, row.object) for row in rows(memory)["RELATES"]}
+        assert ends == {("e1", "n0"), ("n1", "e1")}
+        assert night(memory, "merge").phases[0].proposals == 0
+        memory.undo(report.run)
+        assert rows(memory) == before
+        assert night(memory, "merge").phases[0].proposals == 0, "what was undone is not done again"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("John Smith", "Jane Smith"),
+        ("Python 2", "Python 3"),
+        ("Henry VII", "Henry VIII"),
+        ("Maria Schmidt", "Mario Schmidt"),
+        ("Ada", "Ada Lovelace"),
+        ("Vitamin A", "Vitamin B"),
+        ("Mercury (planet)", "Mercury (element)"),
+    ],
+)
+def test_names_alone_do_not_make_one_of_these(tmp_path: Path, one: str, other: str) -> None:
+    with opened(tmp_path) as memory:
+        put_all(memory, thing("e1", one), thing("e2", other))
+        assert night(memory, "merge").phases[0].proposals == 0
+        assert names(memory) == {one, other}
+
+
+def test_neighbours_show_what_a_short_name_stands_for(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        shared = [knows(end, f"n{n}") for end in ("e1", "e2") for n in range(4)]
+        put_all(memory, thing("e1", "Ada Lovelace", mention_count=3), thing("e2", "Ada"), relations=shared)
+        (told,) = night(memory, "merge").changes
+        assert told.text == "Ada is Ada Lovelace" and "4 neighbours" in told.reason
+        assert names(memory) == {"Ada Lovelace"}
+
+
+def test_a_short_name_of_two_is_nobodys(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        shared = [knows(end, f"n{n}") for end in ("e1", "e2", "e3") for n in range(4)]
+        put_all(
+            memory,
+            thing("e1", "Ada Lovelace", mention_count=3),
+            thing("e2", "Ada"),
+            thing("e3", "Ada Quimby"),
+            relations=shared,
+        )
+        report = night(memory, "merge")
+        assert report.phases[0].proposals == 0
+        assert "may be one thing" in " ".join(report.phases[0].notes).casefold()
+
+
+@pytest.mark.parametrize("how", ["related", "side by side", "types", "person"])
+def test_what_speaks_against_it_is_heard(tmp_path: Path, how: str) -> None:
+    one, other = thing("e1", "Saint Ives"), thing("e2", "St. Ives")
+    more: dict[str, object] = {}
+    if how == "related":
+        more["relations"] = (knows("e1", "e2", "north_of"),)
+    elif how == "side by side":
+        text = "Saint Ives and St. Ives are two towns."
+        more["chunks"] = (replace(chunk("c1", text), project="default"),)
+        more["mentions"] = (mention("c1", "e1"), mention("c1", "e2"))
+    elif how == "types":
+        one, other = replace(one, type="person"), replace(other, type="place")
+    else:
+        one = replace(one, metadata={TOLD_APART: ["e2"]})
+    with opened(tmp_path) as memory:
+        put_all(memory, one, other, **more)
+        assert night(memory, "merge").phases[0].proposals == 0
+
+
+def test_what_is_named_since_the_plan_keeps_its_thing(tmp_path: Path) -> None:
+    with opened(tmp_path / "store") as memory:
+        put_all(memory, thing("e1", "Saint Ives", mention_count=2), thing("e2", "St. Ives"))
+        file = tmp_path / "plan.jsonl"
+        night(memory, "merge", plan=True, out=str(file))
+        late = replace(chunk("c9", "St. Ives again."), project="default")
+        put(memory, chunks=(late,), mentions=(mention("c9", "e2"),))
+        (report,) = memory.garden(apply=str(file))
+        assert [each.why for each in report.refused] == ["memory c9 names it since the plan was made"]
+        assert names(memory) == {"Saint Ives", "St. Ives"}
+
+
+@pytest.mark.parametrize("engine", ["memory", ENGINE])
+def test_memories_that_say_the_same_become_one(tmp_path: Path, engine: str) -> None:
+    with opened(tmp_path, STORAGE_GRAPH=engine) as memory:
+        first = memory.remember("The backup runs at 3 in the night.", source="ops.md").id
+        again = replace(
+            rows(memory)["Chunk"][0], id="c_again", text="The backup runs at 3 in the night!", source="chat"
+        )
+        put(memory, chunks=(replace(again, times=replace(again.times, recorded_at=at(900))),))
+        memory.remember("The backup runs at 4 in the night.")
+        memory.drain()
+        before = rows(memory)
+        report = night(memory, "merge")
+        gone = [row for row in rows(memory)["Chunk"] if row.state == "archived"]
+        assert len(report.changes) == 1 and len(gone) == 1
+        kept = next(row for row in rows(memory)["Chunk"] if row.id in {first, "c_again"} - {gone[0].id})
+        assert kept.layer == "shared" and kept.state == "active"
+        assert gone[0].metadata["superseded_by"] == kept.id
+        memory.undo(report.run)
+        assert rows(memory) == before
+
+
+def pair(one: Entity, other: Entity, odds: float, how: str = "equal") -> Match:
+    return Match(one=one, other=other, how=how, odds=odds)  # type: ignore[arg-type]
+
+
+def test_a_chain_is_not_a_star() -> None:
+    first, second, third = (
+        thing(id, name, mention_count=count)
+        for id, name, count in (("a", "Kestrel", 9), ("b", "Kestrell", 5), ("c", "Kestrelll", 1))
+    )
+    (star,) = stars([pair(first, second, 3.0), pair(second, third, 3.0)])
+    assert (star.keep.id, [match.other.id for match in star.others]) == ("a", ["b"])
+
+
+def test_initials_of_two_people_join_neither() -> None:
+    short = thing("s", "J. Smith")
+    john, jane = thing("a", "John Smith"), thing("b", "Jane Smith")
+    assert len(ambiguous([pair(john, short, 3.0, "initials"), pair(jane, short, 2.5, "initials")])) == 2
+    assert ambiguous([pair(john, short, 5.0, "initials"), pair(jane, short, 0.0, "initials")]) == {("b", "s")}
+
+
+THINGS = [
+    thing(f"t{n}", name, mention_count=n % 3)
+    for n, name in enumerate(
+        ["Ada Lovelace", "Lovelace, Ada", "A. Lovelace", "Ada", "Ada Lovelase", "Bob Lovelace", "Ada Quimby"]
+    )
+]
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(THINGS), st.sampled_from(THINGS), st.floats(2.2, 4.0)).filter(
+            lambda each: each[0].id < each[1].id
+        ),
+        max_size=14,
+        unique_by=lambda each: (each[0].id, each[1].id),
+    )
+)
+def test_every_entity_is_in_one_star_and_matches_its_centre(given_pairs) -> None:
+    pairs = [pair(*each) for each in given_pairs]
+    found = stars(pairs)
+    assert all(match in pairs for star in found for match in star.others)
+    assert all(star.keep in (match.one, match.other) for star in found for match in star.others)
+    ends = [{row.id for match in star.others for row in (match.one, match.other)} for star in found]
+    assert sum(map(len, ends)) == len(set().union(*ends))
+    assert found == stars(list(reversed(pairs)))
