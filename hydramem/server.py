@@ -104,6 +104,7 @@ _FILES: Mapping[Callable[..., object], tuple[str, ...]] = {
     Memory.dump: ("folder",),
     Memory.load: ("folder",),
     Memory.garden: ("out", "apply"),
+    Memory.review: ("export", "import_"),
 }
 """Arguments that name files or folders: they are held to `server.ingest_roots`."""
 

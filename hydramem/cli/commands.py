@@ -11,6 +11,7 @@ from cyclopts import App, Group, Parameter
 from hydramem.cli.garden import with_schedule
 from hydramem.cli.invocation import Given, Invocation
 from hydramem.cli.progress import reporting
+from hydramem.cli.review import with_walk
 from hydramem.cli.show import show
 from hydramem.core import docstrings
 from hydramem.core.errors import InvalidInputError
@@ -28,6 +29,8 @@ def add_operations(app: App) -> None:
         run = command(operation)
         if operation.method is Memory.garden:
             run = with_schedule(run)
+        elif operation.method is Memory.review:
+            run = with_walk(run, operation)
         app.command(run, name=command_name(operation), group=groups[operation.group])
 
 
@@ -43,7 +46,7 @@ def usage(operation: Operation) -> str:
         if name == "project":
             continue
         many = "..." if given.kind is not given.KEYWORD_ONLY and _is_list(given.annotation) else ""
-        option = f"--{'no-' * (given.default is True)}{name.replace('_', '-')}"
+        option = f"--{'no-' * (given.default is True)}{name.strip('_').replace('_', '-')}"
         shown = name.upper() if given.kind is not given.KEYWORD_ONLY else option
         if given.kind is given.KEYWORD_ONLY and given.annotation is not bool:
             shown = f"{option} {name.upper()}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from hydramem.core.results.asked import Question
 from hydramem.core.results.checked import (
     Calibrated,
     Conflict,
@@ -35,6 +36,7 @@ _COLUMNS: Mapping[type[Any], tuple[str, ...]] = {
     Entity: ("name", "type", "mention_count", "aliases", "id"),
     ReachedChunk: ("id", "kind", "score", "distance", "source", "text", "via"),
     Conflict: ("score", "kind", "older", "newer", "explanation", "judged_by"),
+    Question: ("text", "reason", "probability", "id"),
     Job: ("kind", "state", "attempts", "created_at", "error", "id"),
     HistoryEntry: ("at", "actor", "operation", "reason", "fields", "through", "run"),
     VerifiedRelation: ("subject", "type", "object", "decision", "score", "stage", "explanation"),

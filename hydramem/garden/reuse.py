@@ -19,7 +19,7 @@ from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.protected import REUSED
-from hydramem.garden.undone import was_undone
+from hydramem.garden.undone import Undone
 from hydramem.graph.view import LINK, MENTION, RELATION, STATES, Snapshot
 from hydramem.storage.schema import RECALLED
 from hydramem.storage.store import Write
@@ -73,6 +73,7 @@ def reuse(ground: Ground) -> Outcome:
     degrees = _degrees(ground.snapshot)
     alone = _alone(ground, degrees)
     wanted = [*sorted(sessions), *sorted(set(alone) - sessions.keys())]
+    undone = Undone(ground.graph, ground.project)
     counts: Counter[str] = Counter()
     proposals: list[Proposal] = []
     stopped: str | None = None
@@ -82,7 +83,7 @@ def reuse(ground: Ground) -> Outcome:
             break
         for row in ground.graph.chunks(wanted[start : start + _AT_ONCE]):
             counts["chunks looked at"] += 1
-            proposals += _moved(row, len(sessions.get(row.id, ())), degrees, ground)
+            proposals += _moved(row, len(sessions.get(row.id, ())), degrees, undone, ground)
         ground.progress(start, len(wanted))
     counts["recalled in several sessions"] = sum(len(seen) >= REUSED for seen in sessions.values())
     counts["never recalled, alone and old"] = len(set(alone) - sessions.keys())
@@ -134,7 +135,9 @@ def _alone(ground: Ground, degrees: NDArray[np.int64]) -> list[str]:
     return [nodes.ids[node] for node in rows.tolist()]
 
 
-def _moved(row: Chunk, sessions: int, degrees: NDArray[np.int64], ground: Ground) -> Iterator[Proposal]:
+def _moved(
+    row: Chunk, sessions: int, degrees: NDArray[np.int64], undone: Undone, ground: Ground
+) -> Iterator[Proposal]:
     """Yield what becomes of one chunk, where anything does and nobody took it back before."""
     node, settings = ground.snapshot.node(row.id), ground.settings.garden
     base = base_of(row)
@@ -149,7 +152,7 @@ def _moved(row: Chunk, sessions: int, degrees: NDArray[np.int64], ground: Ground
     else:
         return
     moved = abs(value - row.importance) >= _LEAST_MOVE
-    if row.state == "active" and moved and not was_undone(ground.graph, row.id):
+    if row.state == "active" and moved and row.id not in undone:
         yield _proposal(row, base, round(value, 6), why)
 
 

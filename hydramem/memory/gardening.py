@@ -10,18 +10,25 @@ from typing import get_args
 from hydramem.core.check import check_choices
 from hydramem.core.errors import InvalidInputError, StoreBusyError
 from hydramem.core.ids import content_hash
+from hydramem.core.results.asked import Answer, Reviewed
 from hydramem.core.results.gardened import Gardened
 from hydramem.core.time import now
 from hydramem.core.types import Phase
-from hydramem.garden import reports
+from hydramem.garden import asked, reports
+from hydramem.garden.answers import Answering, act, checked
 from hydramem.garden.apply import Hands
 from hydramem.garden.ground import Budget, Ground, Outcome
 from hydramem.garden.maintain import maintain
+from hydramem.garden.questions import cases, with_evidence
 from hydramem.garden.steps import STEPS
 from hydramem.garden.tend import Night, apply_file, plan, tend
 from hydramem.ingest.ingest import Progress
+from hydramem.ingest.regrow import regrow
+from hydramem.ingest.withdraw import revive
+from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.memory.upkeep import upkeep
+from hydramem.storage.changes import in_one_run
 
 _REPORTS = "reports"
 
@@ -79,6 +86,66 @@ class Gardening(Handle):
                 self._night(name, chosen, plan, out, apply, progress, backs_up=name == names[-1])
                 for name in names
             )
+
+    @in_one_run()
+    def review(
+        self,
+        answers: Sequence[Answer] = (),
+        *,
+        export: str | None = None,
+        import_: str | None = None,
+        limit: int = 50,
+        project: str | None = None,
+    ) -> Reviewed:
+        """Ask a person what nothing else can decide, and act on the answers.
+
+        It asks whether relations that verification left open are true, whether entities whose names differ
+        in spelling alone are one thing, and whether memories that were held back may be recalled. Yes makes
+        a relation verified, merges the entities, or lets the memory in; no archives the relation, keeps the
+        two apart, or keeps the memory out. What was answered is not asked again; `undo` takes it back, and
+        `calibrate` learns from verdicts. On a terminal the command walks through the questions.
+
+        Args:
+            answers: Answers to questions, by their ids.
+            export: A new file to write the questions to, a JSON line each, with an empty `answer`.
+            import_: Such a file, with yes or no as `answer`; lines without are left.
+            limit: Most questions to return.
+            project: Namespace to ask about; the handle's own where not given.
+
+        Raises:
+            InvalidInputError: An answer or a line of the file is wrong, two contradict each other, the
+                export's file exists or goes with answers, or an agent answers; nothing is written.
+        """
+        store, name, most = self._use(), self._name(project), arguments.limited(limit)
+        if export is not None and (import_ is not None or answers):
+            raise InvalidInputError("review: export what is asked, or answer; one at a time")
+        lines = () if import_ is None else asked.read(Path(import_).expanduser())
+        given = checked((*answers, *lines))
+        found = cases(store.graph, store.snapshots.of(name)) if given else []
+        taken, left = act(given, found, self._answering(name))
+        waiting = cases(store.graph, store.snapshots.of(name))[: store.config.garden.review_limit]
+        if export is not None:
+            asked.write(Path(export).expanduser(), with_evidence(waiting, store.graph))
+        return Reviewed(
+            answered=taken,
+            not_taken=left,
+            waiting=len(waiting),
+            questions=with_evidence(waiting[:most], store.graph),
+            exported=0 if export is None else len(waiting),
+        )
+
+    def _answering(self, name: str) -> Answering:
+        store, target = self._use(), self._target(name)
+
+        def release(ids: Sequence[str]) -> None:
+            revive(
+                ids,
+                graph=store.graph,
+                mirror=store.mirror,
+                regrow=lambda rows: regrow(rows, target=target, operation="review"),
+            )
+
+        return Answering(target=target, snapshot=store.snapshots.of(name), release=release)
 
     def _night(
         self,

@@ -59,6 +59,7 @@ def test_half_is_left_after_a_half_life() -> None:
     assert faded(0.8, timedelta(days=60), timedelta(days=30)) == pytest.approx(0.4)
 
 
+@pytest.mark.engine
 @pytest.mark.parametrize("engine", ["memory", ENGINE])
 def test_what_two_sessions_recalled_gains_once(tmp_path: Path, engine: str) -> None:
     with opened(tmp_path, STORAGE_GRAPH=engine) as memory:

@@ -18,6 +18,7 @@ from hydramem.core.time import now
 from hydramem.core.types import Relation
 from hydramem.graph.snapshot import Snapshot
 from hydramem.ingest.target import Target
+from hydramem.storage.store import GraphStore
 from hydramem.verification import srmkg
 from hydramem.verification.calibration.calibrations import SHIPPED, Calibration, Calibrations
 from hydramem.verification.calibration.fit import Examples
@@ -135,7 +136,9 @@ def calibrate(
     taken: tuple[Relation, ...] = ()
     if labels is not None:
         found = matched(read(labels), everything, place.snapshot, path=labels)
-        taken = take(found, _scores(found, place), place.target, dry_run=dry_run)
+        taken = take(
+            found, scores_of(found, place.target.graph, place.snapshot), place.target, dry_run=dry_run
+        )
     given, rows = examples(
         everything.having(taken),
         weights=place.serving.weights,
@@ -162,10 +165,12 @@ def calibrate(
     return _fitted(place, given, told, rate=rate, dry_run=dry_run)
 
 
-def _scores(found: Mapping[str, tuple[Review, Relation]], place: Place) -> dict[str, dict[str, float]]:
+def scores_of(
+    found: Mapping[str, tuple[Review, Relation]], graph: GraphStore, snapshot: Snapshot
+) -> dict[str, dict[str, float]]:
     """Return the features that relations have now, by id and name, of those that have none on record."""
     bare = [row for _, row in found.values() if not is_scored(row)]
-    rows = features(bare, place.target.graph, place.snapshot)
+    rows = features(bare, graph, snapshot)
     return {
         row.id: {
             name: round(float(value), 4) for name, value in zip(srmkg.NAMES, values, strict=True) if value

@@ -82,6 +82,7 @@ def take(
     target: Target,
     *,
     dry_run: bool = False,
+    operation: str = "calibrate",
 ) -> tuple[Relation, ...]:
     """Make reviews the verdicts of their relations; return the rows that this changed.
 
@@ -94,6 +95,7 @@ def take(
         scores: Features by name of relations that carry none, by id.
         target: Where they go.
         dry_run: Store nothing.
+        operation: What the history calls it.
     """
     with target.one_writer:
         at = now()
@@ -108,7 +110,7 @@ def take(
         if after and not dry_run:
             changes = (
                 record(
-                    "calibrate",
+                    operation,
                     project=target.project,
                     target=row.id,
                     before=stored.get(row.id),

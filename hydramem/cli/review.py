@@ -1,0 +1,89 @@
+"""The review command on a terminal: one question after the other, each answer stored at once."""
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from hydramem.cli.invocation import Invocation
+from hydramem.cli.show import plain
+from hydramem.core.results.asked import Answer, Question, Reviewed
+from hydramem.operations import Operation, call
+
+_LIMIT = 1000
+_CHOICES = "[y]es, [n]o, [s]kip, [q]uit: "
+_YES, _NO, _SKIP, _QUIT = ("y", "yes"), ("n", "no"), ("s", "skip", ""), ("q", "quit")
+
+Run = Callable[..., None]
+Ask = Callable[[str], str]
+"""Shows a prompt and returns what was typed; raises EOFError at the end of the input."""
+
+
+def with_walk(run: Run, operation: Operation) -> Run:
+    """Have the review command walk through the questions where a person sits at the terminal."""
+
+    def review(*args: object, invocation: Invocation, **options: object) -> None:
+        asks = any(options.get(name) for name in ("answers", "export", "import_")) or any(args)
+        if asks or invocation.json or not sys.stdin.isatty():
+            run(*args, invocation=invocation, **options)
+            return
+        with invocation.open(make=False) as memory:
+
+            def send(answers: Sequence[Answer]) -> Reviewed:
+                given = {"answers": tuple(answers), "limit": 1 if answers else _LIMIT}
+                return cast(Reviewed, call(memory, operation, given, actor="cli"))
+
+            walk(send, input, print)
+
+    review.__signature__ = inspect.signature(run)  # type: ignore[attr-defined]  # read by inspect
+    review.__annotations__ = dict(run.__annotations__)
+    review.__doc__, review.__name__ = run.__doc__, run.__name__
+    return review
+
+
+def walk(send: Callable[[Sequence[Answer]], Reviewed], ask: Ask, tell: Callable[[str], None]) -> int:
+    """Go through the questions that wait; return how many were answered.
+
+    What was answered is stored when the next question comes, so an interruption loses nothing.
+
+    Args:
+        send: Takes answers, and returns what waits.
+        ask: Asks for an answer.
+        tell: Shows a line.
+    """
+    questions = send(()).questions
+    answered = 0
+    for place, question in enumerate(questions, 1):
+        tell("")
+        for line in _shown(question, f"{place} of {len(questions)}"):
+            tell(line)
+        said = _asked(ask)
+        if said is None:
+            break
+        if said in _SKIP:
+            continue
+        done = send((Answer(id=question.id, yes=said in _YES),))
+        answered += done.answered
+        for each in done.not_taken:
+            tell(f"  not taken: {each.why}")
+    tell(f"{answered} answered" if questions else "Nothing waits for a person.")
+    return answered
+
+
+def _asked(ask: Ask) -> str | None:
+    """Return an answer; None to stop."""
+    while True:
+        try:
+            said = ask(_CHOICES).strip().casefold()
+        except EOFError:
+            return None
+        if said in _QUIT:
+            return None
+        if said in (*_YES, *_NO, *_SKIP):
+            return said
+
+
+def _shown(question: Question, place: str) -> list[str]:
+    chance = "" if question.probability is None else f" (probability {question.probability:.2f})"
+    lines = [f"{place}: {question.text}", f"  {question.reason}{chance}"]
+    return [plain(line) for line in (*lines, *(f"  | {each}" for each in question.evidence))]

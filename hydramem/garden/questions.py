@@ -1,0 +1,211 @@
+"""Questions for a person: what waits in the store because nothing else can decide it.
+
+The queue is no table of its own. A relation waits while it is deferred, a memory while it is quarantined, two
+entities while their names are one in another spelling: so the queue is as durable, as undone and as dumped as
+the rows are, and what was answered is a verdict or a mark on them.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hydramem.core.results.asked import Question
+from hydramem.core.types import Chunk, Entity, Metadata, Relation
+from hydramem.graph.view import SYNONYM, Snapshot
+from hydramem.ingest.screen.screen import QUARANTINED_FOR
+from hydramem.ingest.weave import candidates_of, is_given
+from hydramem.storage.store import ChunkFilter, GraphStore, Listing
+
+TOLD_APART = "told_apart"
+"""In an entity's metadata: ids of others that a person says are something else."""
+
+KEPT_OUT = "kept_out"
+"""In a quarantined chunk's metadata: who says that it stays out."""
+
+_MOST_RELATIONS = 2000
+_MOST_CHUNKS = 500
+_MOST_PAIRS = 1000
+_SHOWN = 600
+_SHOWN_TEXT = 160
+_PASSAGES = 3
+_UNKNOWN = 0.5
+"""How uncertain a case is of which nothing computed a probability, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A question with the rows that an answer changes, and how much it matters.
+
+    Attributes:
+        rows: A relation, a chunk, or two entities, the better known first.
+        weight: How uncertain it is, times how well what it is about is connected.
+    """
+
+    question: Question
+    rows: tuple[Relation | Chunk | Entity, ...]
+    weight: float
+
+
+def cases(graph: GraphStore, snapshot: Snapshot) -> list[Case]:
+    """Return what waits for a person in a project, the most uncertain and best connected first.
+
+    Evidence is left out: see `with_evidence`.
+
+    Args:
+        graph: Where it waits.
+        snapshot: The project's graph.
+    """
+    found = [*_relations(graph, snapshot), *_quarantined(graph, snapshot), *_alike(graph, snapshot)]
+    return sorted(found, key=lambda case: (-case.weight, case.question.id))
+
+
+def with_evidence(chosen: Sequence[Case], graph: GraphStore) -> tuple[Question, ...]:
+    """Return the questions of some cases with what there is to read before answering."""
+    relations = [row for case in chosen for row in case.rows if isinstance(row, Relation)]
+    stated = {
+        each.relation.id: tuple(_cut(chunk.text) for chunk in each.passages[:_PASSAGES])
+        for each in candidates_of(relations, graph)
+    }
+    things = {row.id: row for case in chosen for row in case.rows if isinstance(row, Entity)}
+    named = _naming(sorted(things), graph)
+    return tuple(replace(case.question, evidence=_evidence(case, stated, named)) for case in chosen)
+
+
+def _evidence(case: Case, stated: Mapping[str, tuple[str, ...]], named: Mapping[str, str]) -> tuple[str, ...]:
+    found: list[str] = []
+    for row in case.rows:
+        if isinstance(row, Relation):
+            found += [*stated.get(row.id, ()), *([f"quoted: {_cut(row.quote)}"] if row.quote else [])]
+        elif isinstance(row, Chunk):
+            found.append(_cut(row.text))
+        else:
+            said = f" ({_cut(row.description)})" if row.description else ""
+            found.append(f"{row.name}: {row.type}{said}")
+            found += [named[row.id]] if row.id in named else []
+    return tuple(found)
+
+
+def _naming(entities: Sequence[str], graph: GraphStore) -> dict[str, str]:
+    """Return one active chunk's text for each entity that one names."""
+    first: dict[str, list[str]] = {}
+    for mention in graph.mentioned(entities) if entities else ():
+        first.setdefault(mention.entity, []).append(mention.chunk)
+    few = {entity: sorted(chunks)[:_PASSAGES] for entity, chunks in first.items()}
+    rows = graph.chunks(sorted({id for chunks in few.values() for id in chunks})) if few else ()
+    texts = {row.id: _cut(row.text) for row in rows if row.state == "active"}
+    return {
+        entity: next(texts[id] for id in chunks if id in texts)
+        for entity, chunks in few.items()
+        if not texts.keys().isdisjoint(chunks)
+    }
+
+
+def _relations(graph: GraphStore, snapshot: Snapshot) -> Iterator[Case]:
+    """Yield the relations that verification left open."""
+    page = Listing(limit=_MOST_RELATIONS)
+    rows = graph.list_relations(snapshot.project, page, verdicts=("deferred",))
+    waiting = [row for row in rows if not is_given(row)]
+    ends = sorted({end for row in waiting for end in (row.subject, row.object)})
+    names = {row.id: row.name for row in (graph.entities(ends) if ends else ())}
+    for row in waiting:
+        if row.subject in names and row.object in names:
+            yield _case(
+                Question(
+                    id=f"relation:{row.id}",
+                    kind="relation",
+                    project=row.project,
+                    text=f"Is it true: {names[row.subject]} {row.type} {names[row.object]}?",
+                    reason="Verification left it open.",
+                    rows=(row.id,),
+                    probability=row.probability,
+                ),
+                (row,),
+                _degree((row.subject, row.object), snapshot),
+            )
+
+
+def _quarantined(graph: GraphStore, snapshot: Snapshot) -> Iterator[Case]:
+    """Yield the memories that were held back, and that nobody has looked at."""
+    where = ChunkFilter(projects=(snapshot.project,), states=("quarantined",))
+    for row in graph.list_chunks(where, Listing(limit=_MOST_CHUNKS)):
+        if KEPT_OUT not in row.metadata:
+            why = ", ".join(_strings(row.metadata, QUARANTINED_FOR))
+            yield _case(
+                Question(
+                    id=f"quarantined:{row.id}",
+                    kind="quarantined",
+                    project=row.project,
+                    text=f'May it be recalled: "{_cut(row.text, _SHOWN_TEXT)}"?',
+                    reason=f"It was held back{f': {why}' if why else ''}.",
+                    rows=(row.id,),
+                ),
+                (row,),
+                0,
+            )
+
+
+def _alike(graph: GraphStore, snapshot: Snapshot) -> Iterator[Case]:
+    """Yield the entities whose names are one in another spelling, and that nobody told apart."""
+    edges, ids = snapshot.edges, snapshot.nodes.ids
+    rows = np.flatnonzero(edges.kind == SYNONYM)
+    if len(rows) > _MOST_PAIRS:
+        degrees = snapshot.adjacency.degrees
+        known = degrees(edges.source[rows]) + degrees(edges.target[rows])
+        rows = np.sort(rows[np.argsort(-known, kind="stable")[:_MOST_PAIRS]])
+    ends = [(ids[edges.source[row]], ids[edges.target[row]]) for row in rows]
+    pairs = sorted({(min(pair), max(pair)) for pair in ends})
+    wanted = sorted({id for pair in pairs for id in pair})
+    found = {row.id: row for row in (graph.entities(wanted) if wanted else ())}
+    for one, other in pairs:
+        if one in found and other in found and other not in _strings(found[one].metadata, TOLD_APART):
+            yield same_entity(found[one], found[other], snapshot)
+
+
+def same_entity(
+    one: Entity, other: Entity, snapshot: Snapshot, *, probability: float | None = None, why: str = ""
+) -> Case:
+    """Return the question whether two entities are one thing; the better known would stay.
+
+    Args:
+        one, other: The entities.
+        snapshot: The project's graph.
+        probability: That they are, where something computed it.
+        why: Why it is asked; their spelling where not given.
+    """
+    keep, gone = sorted((one, other), key=lambda row: (-_degree((row.id,), snapshot), row.id))
+    return _case(
+        Question(
+            id=f"same_entity:{'+'.join(sorted((one.id, other.id)))}",
+            kind="same_entity",
+            project=one.project,
+            text=f"Are they one thing: {keep.name} ({keep.type}) and {gone.name} ({gone.type})?",
+            reason=why or "Their names differ in spelling alone.",
+            rows=(keep.id, gone.id),
+            probability=probability,
+        ),
+        (keep, gone),
+        _degree((one.id, other.id), snapshot),
+    )
+
+
+def _case(question: Question, rows: tuple[Relation | Chunk | Entity, ...], degree: int) -> Case:
+    chance = question.probability
+    uncertain = _UNKNOWN if chance is None else 1.0 - 2.0 * abs(min(1.0, max(0.0, chance)) - 0.5)
+    return Case(question=question, rows=rows, weight=uncertain * (1.0 + math.log1p(degree)))
+
+
+def _degree(ids: Iterable[str], snapshot: Snapshot) -> int:
+    nodes = [node for id in ids if (node := snapshot.node(id)) is not None]
+    return int(snapshot.adjacency.degrees(np.array(nodes)).sum()) if nodes else 0
+
+
+def _strings(metadata: Metadata, name: str) -> tuple[str, ...]:
+    held = metadata.get(name)
+    return tuple(map(str, held)) if isinstance(held, list | tuple) else ()
+
+
+def _cut(text: str, most: int = _SHOWN) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"{flat[: most - 1]}…"
