@@ -5,17 +5,18 @@ of which only neighbours are alike merges nothing. What is likely but not sure i
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hydramem.core.types import Entity
 from hydramem.garden.bearable import bearing
+from hydramem.garden.doubts import Doubt, keep_doubts
 from hydramem.garden.duplicates import duplicates
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.one_thing import Match, matches
 from hydramem.garden.proposal import Proposal
-from hydramem.garden.questions import TOLD_APART
+from hydramem.garden.questions import is_told_apart
 from hydramem.garden.undone import Undone
 from hydramem.garden.wording import Wording, worded
 from hydramem.ingest.merge import MOST_MERGED, Union, union
@@ -30,6 +31,7 @@ _CLEARLY = 2.0
 _SHOWN = 5
 _HOW = {
     "equal": "Their names have the same words.",
+    "turned": "Their names have the same words in another order.",
     "alias": "One is called like the other.",
     "misspelled": "Their names differ in a letter or an ending.",
     "initials": "One name is short for the other.",
@@ -52,18 +54,20 @@ def merge(ground: Ground) -> Outcome:
     found = matches(ground)
     counts |= {"entities looked at": found.entities, "pairs of names compared": found.compared}
     settings = ground.settings.garden
-    open_pairs = [pair for pair in found.pairs if not told_apart(pair)]
+    open_pairs = [pair for pair in found.pairs if not is_told_apart(pair.one, pair.other)]
     unclear = ambiguous(open_pairs)
     sure = [
         pair for pair in open_pairs if pair.probability >= settings.merge_at and _key(pair) not in unclear
     ]
     groups = stars(sure)
     entities, merged = _proposals(groups, counts, ground)
+    known = {_key(pair) for pair in sure}
     doubtful = [
-        pair for pair in open_pairs if pair.probability >= settings.review_at and _key(pair) not in merged
+        pair for pair in open_pairs if pair.probability >= settings.review_at and _key(pair) not in known
     ]
     counts["entities that are one with another"] = len(merged)
     counts["pairs that a person may know"] = len(doubtful)
+    keep_doubts((_doubt(pair) for pair in doubtful), ground.folder)
     stopped = found.stopped or bool(ground.budget.over)
     notes = [_asked(doubtful)] if doubtful else []
     notes += [f"{found.cut} further pairs of names were not compared."] if found.cut else []
@@ -79,18 +83,6 @@ def merge(ground: Ground) -> Outcome:
 
 def _key(pair: Match) -> tuple[str, str]:
     return pair.one.id, pair.other.id
-
-
-def told_apart(pair: Match) -> bool:
-    """Say whether a person said that two entities are two."""
-    return any(
-        second.id in _listed(first) for first, second in ((pair.one, pair.other), (pair.other, pair.one))
-    )
-
-
-def _listed(row: Entity) -> Collection[object]:
-    listed = row.metadata.get(TOLD_APART)
-    return listed if isinstance(listed, list | tuple) else ()
 
 
 def ambiguous(pairs: Iterable[Match]) -> set[tuple[str, str]]:
@@ -202,6 +194,10 @@ def _rests_on(made: Union, keep: Entity, merging: Sequence[Entity]) -> Mapping[s
 def _why(pair: Match) -> str:
     shared = f" {pair.shared} neighbours are related to both." if pair.shared > 1 else ""
     return f"{_HOW[pair.how]}{shared}"
+
+
+def _doubt(pair: Match) -> Doubt:
+    return Doubt(one=pair.one.id, other=pair.other.id, probability=pair.probability, why=_why(pair))
 
 
 def _asked(pairs: Sequence[Match]) -> str:

@@ -1,8 +1,8 @@
 """Questions for a person: what waits in the store because nothing else can decide it.
 
 The queue is no table of its own. A relation waits while it is deferred, a memory while it is quarantined, two
-entities while their names are one in another spelling: so the queue is as durable, as undone and as dumped as
-the rows are, and what was answered is a verdict or a mark on them.
+entities while their names are one in another spelling, or a night was not sure of them: so the queue is as
+durable, as undone and as dumped as the rows are, and what was answered is a verdict or a mark on them.
 """
 
 import math
@@ -13,6 +13,7 @@ import numpy as np
 
 from hydramem.core.results.asked import Question
 from hydramem.core.types import Chunk, Entity, Metadata, Relation
+from hydramem.garden.doubts import Doubt
 from hydramem.graph.view import SYNONYM, Snapshot
 from hydramem.ingest.screen.screen import QUARANTINED_FOR
 from hydramem.ingest.weave import candidates_of, is_given
@@ -48,7 +49,7 @@ class Case:
     weight: float
 
 
-def cases(graph: GraphStore, snapshot: Snapshot) -> list[Case]:
+def cases(graph: GraphStore, snapshot: Snapshot, doubts: Sequence[Doubt] = ()) -> list[Case]:
     """Return what waits for a person in a project, the most uncertain and best connected first.
 
     Evidence is left out: see `with_evidence`.
@@ -56,8 +57,10 @@ def cases(graph: GraphStore, snapshot: Snapshot) -> list[Case]:
     Args:
         graph: Where it waits.
         snapshot: The project's graph.
+        doubts: Pairs of entities that the last night left open.
     """
-    found = [*_relations(graph, snapshot), *_quarantined(graph, snapshot), *_alike(graph, snapshot)]
+    alike = _alike(graph, snapshot, doubts)
+    found = [*_relations(graph, snapshot), *_quarantined(graph, snapshot), *alike]
     return sorted(found, key=lambda case: (-case.weight, case.question.id))
 
 
@@ -146,8 +149,20 @@ def _quarantined(graph: GraphStore, snapshot: Snapshot) -> Iterator[Case]:
             )
 
 
-def _alike(graph: GraphStore, snapshot: Snapshot) -> Iterator[Case]:
-    """Yield the entities whose names are one in another spelling, and that nobody told apart."""
+def _alike(graph: GraphStore, snapshot: Snapshot, doubts: Sequence[Doubt]) -> Iterator[Case]:
+    """Yield the entities that may be one, and that nobody told apart."""
+    found: dict[tuple[str, str], Doubt | None] = dict.fromkeys(_spelled_alike(snapshot))
+    found |= {(min(each.one, each.other), max(each.one, each.other)): each for each in doubts}
+    wanted = sorted({id for pair in found for id in pair})
+    rows = {row.id: row for row in (graph.entities(wanted) if wanted else ())}
+    for (one, other), doubt in found.items():
+        there = one in rows and other in rows
+        if there and not is_told_apart(rows[one], rows[other]):
+            yield _same_entity(rows[one], rows[other], doubt, snapshot)
+
+
+def _spelled_alike(snapshot: Snapshot) -> list[tuple[str, str]]:
+    """Return pairs of entities whose names are one in another spelling, the best connected of very many."""
     edges, ids = snapshot.edges, snapshot.nodes.ids
     rows = np.flatnonzero(edges.kind == SYNONYM)
     if len(rows) > _MOST_PAIRS:
@@ -155,25 +170,15 @@ def _alike(graph: GraphStore, snapshot: Snapshot) -> Iterator[Case]:
         known = degrees(edges.source[rows]) + degrees(edges.target[rows])
         rows = np.sort(rows[np.argsort(-known, kind="stable")[:_MOST_PAIRS]])
     ends = [(ids[edges.source[row]], ids[edges.target[row]]) for row in rows]
-    pairs = sorted({(min(pair), max(pair)) for pair in ends})
-    wanted = sorted({id for pair in pairs for id in pair})
-    found = {row.id: row for row in (graph.entities(wanted) if wanted else ())}
-    for one, other in pairs:
-        if one in found and other in found and other not in _strings(found[one].metadata, TOLD_APART):
-            yield same_entity(found[one], found[other], snapshot)
+    return sorted({(min(pair), max(pair)) for pair in ends})
 
 
-def same_entity(
-    one: Entity, other: Entity, snapshot: Snapshot, *, probability: float | None = None, why: str = ""
-) -> Case:
-    """Return the question whether two entities are one thing; the better known would stay.
+def is_told_apart(one: Entity, other: Entity) -> bool:
+    """Say whether a person said that two entities are two."""
+    return other.id in _strings(one.metadata, TOLD_APART) or one.id in _strings(other.metadata, TOLD_APART)
 
-    Args:
-        one, other: The entities.
-        snapshot: The project's graph.
-        probability: That they are, where something computed it.
-        why: Why it is asked; their spelling where not given.
-    """
+
+def _same_entity(one: Entity, other: Entity, doubt: Doubt | None, snapshot: Snapshot) -> Case:
     keep, gone = sorted((one, other), key=lambda row: (-_degree((row.id,), snapshot), row.id))
     return _case(
         Question(
@@ -181,9 +186,9 @@ def same_entity(
             kind="same_entity",
             project=one.project,
             text=f"Are they one thing: {keep.name} ({keep.type}) and {gone.name} ({gone.type})?",
-            reason=why or "Their names differ in spelling alone.",
+            reason="Their names differ in spelling alone." if doubt is None else doubt.why,
             rows=(keep.id, gone.id),
-            probability=probability,
+            probability=None if doubt is None else doubt.probability,
         ),
         (keep, gone),
         _degree((one.id, other.id), snapshot),

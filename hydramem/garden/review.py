@@ -1,13 +1,16 @@
 """Review: counts what waits for a person; nothing is changed, since only a person decides it."""
 
 from hydramem.garden.answers import counted
+from hydramem.garden.doubts import doubts
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.questions import cases
 
 
 def review(ground: Ground) -> Outcome:
     """Say how many cases wait for a person, by kind."""
-    waiting = cases(ground.graph, ground.snapshot)[: ground.settings.garden.review_limit]
+    waiting = cases(ground.graph, ground.snapshot, doubts(ground.folder))[
+        : ground.settings.garden.review_limit
+    ]
     told = "A case waits" if len(waiting) == 1 else f"{len(waiting)} cases wait"
     return Outcome(
         counts={"waiting": len(waiting), **counted(waiting)},

@@ -17,6 +17,7 @@ from hydramem.core.types import Phase
 from hydramem.garden import asked, reports
 from hydramem.garden.answers import Answering, act, checked
 from hydramem.garden.apply import Hands
+from hydramem.garden.doubts import doubts
 from hydramem.garden.ground import Budget, Ground, Outcome
 from hydramem.garden.maintain import maintain
 from hydramem.garden.questions import cases, with_evidence
@@ -99,11 +100,12 @@ class Gardening(Handle):
     ) -> Reviewed:
         """Ask a person what nothing else can decide, and act on the answers.
 
-        It asks whether relations that verification left open are true, whether entities whose names differ
-        in spelling alone are one thing, and whether memories that were held back may be recalled. Yes makes
-        a relation verified, merges the entities, or lets the memory in; no archives the relation, keeps the
-        two apart, or keeps the memory out. What was answered is not asked again; `undo` takes it back, and
-        `calibrate` learns from verdicts. On a terminal the command walks through the questions.
+        It asks whether relations that verification left open are true, whether entities that are spelled
+        alike, or of which a night was not sure, are one thing, and whether memories that were held back may
+        be recalled. Yes makes a relation verified, merges the entities, or lets the memory in; no archives
+        the relation, keeps the two apart, or keeps the memory out. What was answered is not asked again;
+        `undo` takes it back, and `calibrate` learns from verdicts. On a terminal the command walks through
+        the questions.
 
         Args:
             answers: Answers to questions, by their ids.
@@ -121,9 +123,11 @@ class Gardening(Handle):
             raise InvalidInputError("review: export what is asked, or answer; one at a time")
         lines = () if import_ is None else asked.read(Path(import_).expanduser())
         given = checked((*answers, *lines))
-        found = cases(store.graph, store.snapshots.of(name)) if given else []
+        open_pairs = doubts(self._garden_folder(name))
+        found = cases(store.graph, store.snapshots.of(name), open_pairs) if given else []
         taken, left = act(given, found, self._answering(name))
-        waiting = cases(store.graph, store.snapshots.of(name))[: store.config.garden.review_limit]
+        left_over = cases(store.graph, store.snapshots.of(name), open_pairs)
+        waiting = left_over[: store.config.garden.review_limit]
         if export is not None:
             asked.write(Path(export).expanduser(), with_evidence(waiting, store.graph))
         return Reviewed(

@@ -14,9 +14,10 @@ import pytest
 import hydramem
 from hydramem.cli.main import run
 from hydramem.cli.review import walk
-from hydramem.core.errors import InvalidInputError
+from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.results.asked import Answer, Reviewed
 from hydramem.core.types import Relation
+from hydramem.garden.doubts import Doubt, doubts, keep_doubts
 from hydramem.storage.changes import acting_as
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk, entity, mention, relation
@@ -191,6 +192,36 @@ def test_a_wrong_line_is_named_and_nothing_is_taken(
     with pytest.raises(InvalidInputError, match="line 2"):
         memory.review(import_=str(file))
     assert rows(memory) == before
+
+
+def test_what_the_night_was_not_sure_of_is_asked_and_not_again(memory: hydramem.Memory) -> None:
+    doubt = Doubt(one="e2", other="e1", probability=0.6, why="One name is part of the other.")
+    gone = replace(doubt, other="nobody")
+    folder = memory._garden_folder("default")
+    keep_doubts((doubt, gone), folder)
+    assert set(doubts(folder)) == {gone, doubt}
+    [asked] = [each for each in memory.review().questions if each.id == "same_entity:e1+e2"]
+    assert (asked.probability, asked.reason) == (0.6, doubt.why)
+    memory.review([Answer(id=asked.id, yes=False)])
+    assert asked.id not in waiting(memory)
+    (folder / "doubts.json").write_text("{")
+    with pytest.raises(StorageError, match="delete it"):
+        memory.review()
+
+
+def test_a_night_leaves_its_doubts_to_a_person(tmp_path: Path) -> None:
+    people = tuple(
+        replace(entity(id, name, type="person"), project="default")
+        for id, name in (("e1", "Ada Lovelace"), ("e2", "Ada Lovelase"))
+    )
+    with opened(tmp_path, GARDEN_MERGE_AT="1.0", GARDEN_REVIEW_AT="0.0") as memory:
+        put(memory, entities=people)
+        night(memory, "merge")
+        [asked] = memory.review().questions
+        assert asked.id == "same_entity:e1+e2" and asked.probability is not None
+        memory.review([Answer(id=asked.id, yes=False)])
+        night(memory, "merge")
+        assert memory.review().waiting == 0
 
 
 # On a terminal -----------------------------------------------------------------------------------
