@@ -234,6 +234,9 @@ def test_any_two_texts_can_be_compared(one: str, other: str) -> None:
         ("Logs get deleted after 30 days.", "Logs are deleted after thirty days."),
         ("A mí me gusta el jazz.", "Me gusta el jazz."),
         ("On Sundays we bake bread.", "We bake bread on Sundays."),
+        ("We milk the cows twice a day.", "The cows are milked two times a day."),
+        ("The caretaker keeps the keys.", "The keys are kept by the caretaker."),
+        ("A new episode comes out every Thursday.", "New episodes come out on Thursdays."),
     ],
 )
 def test_ways_of_saying_one_thing_are_one(old: str, new: str) -> None:
@@ -253,6 +256,11 @@ def test_ways_of_saying_one_thing_are_one(old: str, new: str) -> None:
         ("Jan segelt jeden Sonntag.", "Jan segelt jeden Sommer."),
         ("Where is Ana?", "Who is Ben?"),
         ("Anna manages Ben.", "Ben manages Anna."),
+        ("Ana paints the fence.", "The fence is painted by Ben."),
+        ("In 2023, the team had 5 members.", "In 2024, the team had 7 members."),
+        ("Mia takes 5 mg of prednisone.", "Mia's sister's prednisone was raised to 10 mg."),
+        ("Marta leads the design team.", "Jonas leads the sales team instead of Marta."),
+        ("Kofi works at the aquarium.", "Kofi quit smoking."),
     ],
 )
 def test_what_only_sounds_alike_stays_apart(old: str, new: str) -> None:
@@ -271,6 +279,9 @@ def test_what_only_sounds_alike_stays_apart(old: str, new: str) -> None:
         ("The pallet is in Hamburg.", "The pallet has arrived in Rotterdam."),
         ("El contenedor está en Bilbao.", "El contenedor ha llegado a Valencia."),
         ("The door code is 4471.", "New door code: 9023."),
+        ("Nora is the treasurer.", "Instead of Nora, Felix is the treasurer."),
+        ("The heating is set to 20 degrees.", "The heating was turned down to 18 degrees."),
+        ("The gym costs 30 euros a month.", "The gym fee went up to 35 euros a month."),
         ("The newsletter goes out monthly.", "The newsletter goes out every week."),
         ("The plants are watered daily.", "The plants are watered every other day."),
     ],

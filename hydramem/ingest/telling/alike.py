@@ -38,7 +38,9 @@ def _lead(sentence: Sequence[Token]) -> int:
     first = sentence[0]
     if first.form in words.FREQUENCIES and first.text.partition(" ")[0].casefold() in words.MOVABLE:
         return 1
-    joined = first.form in words.PREPOSITIONS and first.kind == "word"
+    forms = tuple(token.form for token in sentence[:_LONGEST_LEAD])
+    given_up = any(forms[: len(phrase)] == phrase for phrase in words.REPLACED_AFTER)
+    joined = given_up or (first.form in words.PREPOSITIONS and first.kind == "word")
     if not joined and first.kind not in ("date", "clock"):
         return 0
     comma = next((place for place, token in enumerate(sentence) if token.form == ","), 0)
@@ -167,4 +169,4 @@ def _said_once(found: Sequence[Token]) -> Iterator[Token]:
 
 def _is_participle(form: str) -> bool:
     regular = len(form) > 4 and form.endswith("ed")
-    return regular or form in words.PAST_VERBS or form in words.PLACING
+    return regular or form in words.PARTICIPLES or form in words.PAST_VERBS or form in words.PLACING

@@ -142,6 +142,8 @@ def _before(
     dosed = bare - words.DOSES
     if target.kind == "number" and spoken < dosed <= spoken | words_of(others):
         return _place_of(target, others, old), True
+    if target.kind == "number" and old.attribute == "cost" and bare - words.PRICES == spoken:
+        return _place_of(target, others, old), True
     head = bare < spoken and not any(form.isdigit() for form in spoken - bare)
     if head and (new.definite or objected):
         return _place_of(target, others, old), False

@@ -144,7 +144,10 @@ class Cues:
             if place is None or begin >= len(self.rest):
                 continue
             stop = begin + 1
+            # At the beginning the rest follows: "statt Paula leitet Henrik".
             while stop < len(self.rest) and not _ends_name(self.rest[stop]):
+                if not place and has_verb(self.rest[stop : stop + 1]):
+                    break
                 stop += 1
             self.replaced.update(token.form for token in self.rest[begin:stop])
             del self.rest[place:stop]

@@ -62,11 +62,18 @@ def _paired(
             free.remove(after)
             pairs.append((before, after))
     paired = [before for before, _ in pairs]
+    if len(pairs) > 1 and any(_is_year(before) for before in paired):
+        return []  # each is told of its own year
     left = [phrase for phrase in (*free, *(one for one in lost if one not in paired)) if not phrase.since]
     if not pairs or (left and not new.now):
         return []
     # Where several things differ, nothing says which of them is another now.
     return [] if len(pairs) > 1 and any(before.kind == "thing" for before in paired) else pairs
+
+
+def _is_year(phrase: Phrase) -> bool:
+    year = phrase.forms[0]
+    return phrase.kind == "number" and phrase.role == "in" and len(year) == 4 and year[:2] in ("19", "20")
 
 
 def _comparable(before: Phrase, after: Phrase, attribute: str) -> bool:

@@ -5,12 +5,14 @@ number, date or time of a thing that has one such; a name or place that a verb l
 out of several that exclude each other. Everything else may well be true side by side, and is left so.
 """
 
+from dataclasses import replace
+
 from hydramem.ingest.telling import words
 from hydramem.ingest.telling.changes import changed, given_up, result_of
 from hydramem.ingest.telling.fill import QUANTITIES, filled
 from hydramem.ingest.telling.kinds import class_of, state_of
 from hydramem.ingest.telling.pair import SAME, Met, differing, instead, same_subject
-from hydramem.ingest.telling.parts import Phrase, Statement
+from hydramem.ingest.telling.parts import Phrase, Statement, thing_of
 from hydramem.ingest.telling.reading import Reading
 
 _TELLS_CHANGE = ("change", "drop", "replace")
@@ -32,12 +34,40 @@ def meet(new: Statement, old: Statement, told: Reading) -> Met | None:
     if new.attribute in _TELLS_CHANGE or old.attribute in _TELLS_CHANGE:
         return _alike(new, old) or _since_changed(new, old)
     if not same_subject(new, old):
-        return _other_holder(new, old)
+        return _turned_round(new, old) or _other_holder(new, old)
     if new.negated != old.negated:
         return _denied(new, old) if new.attribute == old.attribute else None
     if new.attribute == old.attribute or {new.attribute, old.attribute} <= QUANTITIES:
         return filled(new, old)
     return _works_again(new, old) or _another_of_its_kind(new, old)
+
+
+def _turned_round(new: Statement, old: Statement) -> Met | None:
+    """Meet "the cows are milked" and "we milk the cows"."""
+    passive, active = (new, old) if new.attribute == "is" else (old, new)
+    thing = thing_of(active.phrases)
+    if passive.attribute != "is" or thing is None or not passive.phrases or new.negated or old.negated:
+        return None
+    if thing.owned or new.past or old.past or frozenset(thing.forms) != passive.subject:
+        return None
+    placed = active.attribute.removesuffix("s") in words.KEEPING
+    if not placed and not _is_done(passive.phrases[0], active.attribute):
+        return None
+    others = passive.phrases if placed else passive.phrases[1:]
+    by = [phrase for phrase in others if phrase.role == "by" and frozenset(phrase.forms) == active.subject]
+    if not by and active.subject != {"we"}:
+        return None
+    left = replace(passive, phrases=tuple(phrase for phrase in others if phrase not in by))
+    rest = replace(active, phrases=tuple(phrase for phrase in active.phrases if phrase is not thing))
+    lost, added = differing(left, rest)
+    return None if lost or added else SAME
+
+
+def _is_done(phrase: Phrase, verb: str) -> bool:
+    """Say whether a phrase is the English participle of a verb, both by their endings."""
+    base = verb.removesuffix("s").removesuffix("e")
+    ways = (f"{base}ed", f"{base}{base[-1:]}ed", f"{base[:-1]}ied")
+    return not phrase.role and len(base) > 2 and len(phrase.forms) == 1 and phrase.forms[0] in ways
 
 
 def _alike(new: Statement, old: Statement) -> Met | None:

@@ -64,7 +64,7 @@ def _long(text: str) -> Reading:
 @lru_cache(maxsize=4096)
 def _short(text: str) -> Reading:
     sentences = list(_sentences(alike(_without_opening(tokens(text)))))
-    said = tuple(token for sentence, _ in sentences for token in sentence if token.kind != "mark")
+    said = tuple(token for sentence, _ in sentences for token in _said(sentence))
     spoken = any(token.form in words.SPEAKER and token.kind == "word" for token in said)
     return Reading(
         signature=_signature(said),
@@ -75,6 +75,15 @@ def _short(text: str) -> Reading:
         speaks=spoken or any(token.form in words.FIRST_PERSON for token in said[:2]),
         negations=sum(token.form in words.NEGATIONS for token in said),
     )
+
+
+def _said(sentence: Sequence[Token]) -> Iterator[Token]:
+    """Yield the words of a sentence; "on" before a day says nothing that the day does not."""
+    for place, token in enumerate(sentence):
+        after = sentence[place + 1] if place + 1 < len(sentence) else None
+        dated = after is not None and after.kind == "date" and token.form in words.ON_DAYS
+        if token.kind != "mark" and not dated:
+            yield token
 
 
 def _mark(form: str) -> str:

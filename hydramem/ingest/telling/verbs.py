@@ -92,7 +92,7 @@ def _done(clause: Sequence[Token]) -> int | None:
     """Return where an unknown English verb in the past is: "I renewed"."""
     for place, (before, token) in enumerate(pairwise(clause)):
         known = before.form in words.SPEAKER or before.form in words.PRONOUNS or before.capital
-        verbal = len(token.form) > 4 and token.form.endswith("ed")
+        verbal = len(token.form) > 4 and token.form.endswith("ed") and not token.form.endswith("eed")
         if known and verbal and not (token.article or token.capital):
             return place + 1
     return None

@@ -148,12 +148,12 @@ OFTEN: Mapping[str, str] = {
 FREQUENCIES = _table(
     """
     hourly: hourly stündlich
-    daily: daily täglich diariamente everyday
+    daily: daily täglich diariamente everyday diario diaria
     nightly: nightly nachts nächtlich
-    weekly: weekly wöchentlich semanalmente
-    monthly: monthly monatlich mensualmente
+    weekly: weekly wöchentlich semanalmente semanal
+    monthly: monthly monatlich mensualmente mensual
     quarterly: quarterly vierteljährlich trimestralmente
-    yearly: yearly annually jährlich anualmente
+    yearly: yearly annually jährlich anualmente anual
     mornings: mornings morgens
     evenings: evenings abends
     afternoons: afternoons nachmittags
@@ -175,6 +175,7 @@ HIGHER_NUMBERS: Mapping[str, int] = {
     )
     for word, value in zip(words.split(), (*range(13, 20), *range(20, 101, 10)), strict=True)
 }
+ON_DAYS = _words("on am an el en in")
 ENGLISH_WHEN = _words("on at in since until from by")
 """Before a day or time that begins a sentence; in German the verb would follow."""
 TIMES = _words("twice zweimal")
@@ -206,6 +207,10 @@ SAID_TWICE: Mapping[str, str] = {
     "ti": "te",
 }
 """Who is named before the pronoun that stands for him: "a mí me gusta"."""
+PARTICIPLES = _words(
+    "fed paid kept held sent done built cut made shown taken given sold told taught read brought caught "
+    "shut hung swept bred grown drawn thrown worn broken chosen driven written stolen lit"
+)
 GETS: Mapping[str, str] = {"gets": "is", "get": "are"}
 
 SPEAKER = _table(
@@ -349,7 +354,7 @@ PAST_VERBS = _table(
     speak: spoke sprach habló
     become: became
     begin: began begann empezó
-    join: joined
+    join: joined unió incorporó
     start: started
     break: broke
     find: gefunden encontró
@@ -407,6 +412,8 @@ AUXILIARIES = _words(
     "have has had hat haben habe ha han he hemos been be is are am was were ist sind bin wurde wurden wird"
 )
 PLACING = _words("stored located kept placed parked situated held")
+KEEPING = _words("store keep park")
+"""Verbs of who places a thing; that it is placed is `is`."""
 CHANGES = _table(
     """
     move: moved moves moving relocated relocates gone went set reassigned assigned promoted
@@ -462,6 +469,9 @@ REWORDED = tuple(
     (phrase, form)
     for form, phrases in (
         ("near", "next to,close to"),
+        ("rings", "goes off,go off"),
+        ("reduced", "turned down,brought down,scaled back,cut back"),
+        ("raised", "turned up,brought up,put up"),
         ("happens", "takes place,take place,taking place,tiene lugar,se celebra"),
         ("dropped", "got rid of,gotten rid of,get rid of,gave away,threw away,threw out,stepped down as"),
     )
@@ -470,7 +480,8 @@ REWORDED = tuple(
 """Phrases that are one verb, and that verb."""
 ARRIVED = _phrases("has arrived,have arrived,just arrived,ha llegado,han llegado")
 DOSES = _words("dose dosage amount intake share quantity dosis menge cantidad")
-"""How much of something there is: "his ibuprofen dose" is a number of his ibuprofen."""
+PRICES = _words("price cost fee rate charge preis gebühr tarifa precio cuota")
+"""How much of something there is: "his ibuprofen dose" is a number of his ibuprofen; and what it costs."""
 AGAIN = _phrases("again,wieder,back,otra vez,de nuevo")
 PRESENT = _words("current aktuelle aktueller aktuelles aktuellen actual actuales present se sich")
 NEW = _words("new neue neuer neuen neues neuem nuevo nueva nuevos nuevas updated")
