@@ -10,51 +10,17 @@ from typing import Literal
 
 from hydramem.garden.wording import Wording, one_letter_off
 
-Bearing = Literal["equal", "misspelled", "initials", "shorter", "alias"]
-"""How two names may be of one thing: with the same words; with a letter wrong or a word cut short; one the
-initials of the other; one with words more; or not, but by an alias that is equal."""
+Bearing = Literal["equal", "turned", "misspelled", "initials", "shorter", "alias"]
+"""How two names may be of one thing: with the same words; with them in another order; with a letter wrong or
+a word cut short; one the initials of the other; one with words more; or by an alias alone that is equal."""
 
 _LEAST_TYPO = 5
 _LEAST_CUT = 4
-_EMPTY = frozenset(
-    [
-        "an",
-        "and",
-        "at",
-        "by",
-        "de",
-        "der",
-        "des",
-        "die",
-        "for",
-        "in",
-        "la",
-        "le",
-        "of",
-        "on",
-        "the",
-        "to",
-        "dr",
-        "mr",
-        "mrs",
-        "ms",
-        "prof",
-        "sir",
-        "dame",
-        "von",
-        "van",
-        "inc",
-        "ltd",
-        "llc",
-        "corp",
-        "corporation",
-        "co",
-        "company",
-        "gmbh",
-        "ag",
-        "plc",
-        "sa",
-    ]
+_TITLES = frozenset(["dr", "mr", "mrs", "ms", "prof", "sir", "dame"])
+_FORMS = frozenset(["inc", "ltd", "llc", "corp", "corporation", "co", "company", "gmbh", "ag", "plc", "sa"])
+_ARTICLES = frozenset(["the", "die", "der", "le", "la", "and"])
+_EMPTY = frozenset(["an", "at", "by", "de", "des", "for", "in", "of", "on", "to", "von", "van"]).union(
+    _ARTICLES, _TITLES, _FORMS
 )
 _PARTING = frozenset(
     [
@@ -139,12 +105,23 @@ def _between(one: Wording, other: Wording) -> Bearing | None:
         return None
     mine, yours = _telling(one, other), _telling(other, one)
     if not mine and not yours:
-        # Small words alone, or none: too little to tell.
-        return "equal" if set(one.words) & set(other.words) - _EMPTY else None
+        return _same_words(one, other)
     if not mine or not yours:
         common = set(one.words) & set(other.words) - _EMPTY
         return "shorter" if any(len(word) > 2 for word in common) else None
     return _paired(mine, yours)
+
+
+def _same_words(one: Wording, other: Wording) -> Bearing | None:
+    """Say how names with the same words may be of one thing, small words and titles aside."""
+    left, right = set(one.words).difference(other.words), set(other.words).difference(one.words)
+    mine, yours = ([word for word in name.words if word not in _EMPTY] for name in (one, other))
+    if not mine or one.repeats != other.repeats or (left & _TITLES and right & _TITLES):
+        return None
+    if len(mine) == 1 and not left | right <= _ARTICLES | _FORMS:
+        return "shorter"
+    # University of Oxford is Oxford University; Thomas James is not James Thomas.
+    return "equal" if mine == yours or {"of", "de", "der", "des"} & (left | right) else "turned"
 
 
 def _telling(one: Wording, other: Wording) -> list[str]:

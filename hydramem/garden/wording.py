@@ -27,6 +27,7 @@ class Wording:
 
     Attributes:
         words: Folded words, each once, in order.
+        repeats: Whether one of them is there more often.
         triples: Its letters by threes, with the blanks between words.
         numbers: Its numbers, without zeros that mean nothing.
         codes: Long numbers without their marks, as of telephones.
@@ -36,6 +37,7 @@ class Wording:
     """
 
     words: tuple[str, ...]
+    repeats: bool
     triples: frozenset[str]
     numbers: frozenset[str]
     codes: frozenset[str]
@@ -63,6 +65,7 @@ def worded(text: str) -> Wording:
     codes = (_NOT_DIGITS.sub("", code) for code in _CODE.findall(folded))
     return Wording(
         words=tuple(dict.fromkeys(found)),
+        repeats=len(set(found)) < len(found),
         triples=frozenset(padded[place : place + 3] for place in range(len(padded) - 2)),
         numbers=frozenset(_plain(number) for number in _NUMBER.findall(folded)),
         codes=frozenset(code for code in codes if len(code) >= 7),
