@@ -1,4 +1,4 @@
-"""What has had its time: memories past their expiry, links that hold nothing, things that nothing names."""
+"""What has had its time: memories expired or over the limit, links that hold nothing, things nothing names."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +12,7 @@ from hydramem.core.types import Chunk, Entity, Link, Relation
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
+from hydramem.garden.quota import over_quota
 from hydramem.garden.undone import Undone
 from hydramem.graph.columns import microseconds
 from hydramem.graph.view import LINK, MENTION, RELATION, STATES
@@ -31,11 +32,15 @@ _SHOWN = 80
 
 
 def expired(ground: Ground, undone: Undone, counts: Counter[str]) -> list[Proposal]:
-    """Return the memories past their expiry, with their links and the relations that only they support."""
+    """Return the memories past their expiry, and those over the limit, with what hangs on them alone."""
     where = ChunkFilter(projects=(ground.project,))
     page = ground.graph.list_chunks(where, Listing(limit=_MOST_EXPIRED), expired_by=ground.now)
     rows = [row for row in page if row.id not in undone]
     counts["memories that expired"] = len(rows)
+    over = over_quota(ground, undone, {row.id for row in rows if row.kind != "passage"})
+    if ground.settings.limits.memories:
+        counts["memories over the limit"] = len(over)
+    rows += over
     ids = [row.id for row in rows]
     relations = unsupported(ids, ground.graph) if ids else ()
     links = [link for link in ground.graph.links(ids) if link.state == "active"] if ids else []
@@ -80,7 +85,7 @@ def _archived(rows: list[Chunk], relations: list[Relation], links: list[Link], g
         action="archive",
         target=rows[0].id,
         text=f"{_shown(rows[0].text)}{more}",
-        reason=f"It expired on {rows[0].expires_at:%Y-%m-%d}.",
+        reason=" ".join(dict.fromkeys(_why(row, ground) for row in rows)),
         write=Write(
             changes=(),
             chunks=tuple(moved_chunk(row, "archived", ground.now) for row in rows),
@@ -88,6 +93,15 @@ def _archived(rows: list[Chunk], relations: list[Relation], links: list[Link], g
             links=tuple(_gone(link, ground) for link in links),
         ),
         expects=expected(*rows, *relations, *links),
+    )
+
+
+def _why(row: Chunk, ground: Ground) -> str:
+    if row.expires_at is not None and row.expires_at <= ground.now:
+        return f"It expired on {row.expires_at:%Y-%m-%d}."
+    allowed = ground.settings.limits.memories
+    return (
+        f"The project holds more than the {allowed} memories that limits allows, and this is of least worth."
     )
 
 

@@ -76,6 +76,7 @@ def test_what_two_sessions_recalled_gains_once(tmp_path: Path, engine: str) -> N
         recall_in(memory, "wednesday")
         again = night(memory, "reuse")
         assert importance(memory)["c1"] == pytest.approx(gained(0.5, 3, 0, 0.3), abs=1e-6)
+        assert again.run is not None and report.run is not None
         memory.undo(again.run)
         memory.undo(report.run)
         [row] = rows(memory)["Chunk"]

@@ -5,7 +5,7 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -228,7 +228,8 @@ def test_a_night_leaves_its_doubts_to_a_person(tmp_path: Path) -> None:
 
 
 def walked(memory: hydramem.Memory, *typed: str) -> tuple[int, str]:
-    keys, shown = iter(typed), []
+    keys = iter(typed)
+    shown: list[str] = []
 
     def ask(prompt: str) -> str:
         key = next(keys, None)
@@ -238,8 +239,8 @@ def walked(memory: hydramem.Memory, *typed: str) -> tuple[int, str]:
             raise KeyboardInterrupt
         return key
 
-    def send(answers: object) -> Reviewed:
-        return memory.review(tuple(answers))  # type: ignore[arg-type, call-overload]
+    def send(answers: Sequence[Answer]) -> Reviewed:
+        return memory.review(answers)
 
     return walk(send, ask, shown.append), "\n".join(shown)
 
