@@ -1,4 +1,4 @@
-"""What has had its time: memories expired or over the limit, links that hold nothing, things nothing names."""
+"""What has had its time: memories expired or over the limit, links that hold nothing, bare things."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

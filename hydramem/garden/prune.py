@@ -1,4 +1,4 @@
-"""Prune: what expired or is too much, what nothing holds, and what looks wrong to graph and verification both.
+"""Prune: what expired or is too much, what nothing holds, and what looks wrong to graph and verifier both.
 
 Archived, not destroyed, and no more relations and links in a night than `garden.prune_share`. What a person
 asserted or decided, what is verified and what is reused stays, however it looks. What was archived longer ago
