@@ -10,8 +10,8 @@ from hydramem.core.errors import InvalidInputError
 
 _NAMES = ("minute", "hour", "day", "month", "weekday")
 _BOUNDS = {"minute": (0, 59), "hour": (0, 23), "day": (1, 31), "month": (1, 12), "weekday": (0, 7)}
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905 - as cron spells them
-_WEEKDAYS = "sun mon tue wed thu fri sat".split()  # noqa: SIM905
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _MOST_INTERVALS = 366
 
 
@@ -83,7 +83,7 @@ def _field(name: str, text: str, expression: str) -> tuple[int, ...] | None:
 
 
 def _number(name: str, text: str) -> int:
-    names = {"month": _MONTHS, "weekday": _WEEKDAYS}.get(name, [])
+    names = {"month": _MONTHS, "weekday": _WEEKDAYS}.get(name, ())
     if text.casefold() in names:
         return names.index(text.casefold()) + (name == "month")
     return int(text) if text.isascii() and text.isdecimal() else -1
