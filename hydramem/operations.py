@@ -113,7 +113,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.reindex, "write", "all", "tend"),
     Operation(Memory.dump, "write", "all", "tend"),
     Operation(Memory.load, "write", "all", "tend"),
-    Operation(Memory.backup, "read", "all", "tend"),
+    Operation(Memory.backup, "write", "all", "tend"),
     Operation(Memory.restore, "destroy", "all", "tend"),
 )
 

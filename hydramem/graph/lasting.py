@@ -18,19 +18,20 @@ def successors(
 
     Returns:
         By place in `groups`: the id of the group that it goes on from, and their overlap (Jaccard, 0 to 1).
-        Ties go to the larger group, then by id, so that the same groups are matched the same way.
+        Ties go to the larger group, then by ids, so that the same groups are matched the same way.
     """
     home = {member: id for id, members in before.items() for member in members}
-    pairs = list[tuple[float, int, str, int]]()
+    pairs = list[tuple[float, int, str, str, int]]()
     for place, members in enumerate(groups):
         shared = Counter(home[member] for member in members if member in home)
+        least = min(members, default="")
         for id, both in shared.items():
             overlap = both / (len(members) + len(before[id]) - both)
             if overlap >= _LEAST:
-                pairs.append((-overlap, -len(members), id, place))
+                pairs.append((-overlap, -len(members), least, id, place))
     found: dict[int, tuple[str, float]] = {}
     taken = set[str]()
-    for overlap, _, id, place in sorted(pairs):
+    for overlap, _, _, id, place in sorted(pairs):
         if place not in found and id not in taken:
             found[place] = (id, -overlap)
             taken.add(id)

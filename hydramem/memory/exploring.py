@@ -9,6 +9,7 @@ from hydramem.core.results.walked import CentralEntity, Community, GraphView, Ne
 from hydramem.core.results.written import RelationView
 from hydramem.core.time import When, now
 from hydramem.core.types import Entity
+from hydramem.garden.groups import read_groups
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.search import explore, lists, overview
@@ -230,7 +231,8 @@ class Exploring(Handle):
     ) -> tuple[Community, ...]:
         """Return the groups that entities fall into by how they hang together, largest first.
 
-        The same graph gives the same groups, whenever and wherever it is asked.
+        The same graph gives the same groups, whenever and wherever it is asked. With the default resolution,
+        a group that goes on from one of last night's has its id and name.
 
         Args:
             limit: Most communities to return.
@@ -245,6 +247,7 @@ class Exploring(Handle):
             members=check_count(members, name="members", most=arguments.MAX_PAGE),
             resolution=check_within(resolution, name="resolution", least=0.01, most=100),
             seen=self._view(project, as_of, known_at),
+            before=read_groups(self._garden_folder(self._name(project))) if resolution == 1.0 else (),
         )
 
     def graph(
@@ -280,4 +283,5 @@ class Exploring(Handle):
             chunks=chunks,
             graph=self._use().graph,
             seen=self._view(project, as_of, known_at),
+            groups=read_groups(self._garden_folder(self._name(project))),
         )

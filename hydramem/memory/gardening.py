@@ -9,7 +9,6 @@ from typing import get_args
 
 from hydramem.core.check import check_choices
 from hydramem.core.errors import InvalidInputError, StoreBusyError
-from hydramem.core.ids import content_hash
 from hydramem.core.results.asked import Answer, Reviewed
 from hydramem.core.results.gardened import Gardened
 from hydramem.core.time import now
@@ -220,9 +219,6 @@ class Gardening(Handle):
             now=at,
             began=lambda phase: told(phase)(0, 1),
         )
-
-    def _garden_folder(self, project: str) -> Path:
-        return self._use().files / "garden" / content_hash(project)[:16]
 
     @contextmanager
     def _one_night(self) -> Iterator[None]:

@@ -10,6 +10,7 @@ from typing import Self, get_args
 from hydramem import opened
 from hydramem.core.check import check_choice, check_project
 from hydramem.core.config import Config, MemoryConfig
+from hydramem.core.ids import content_hash
 from hydramem.core.time import When, now
 from hydramem.ingest.curate import CuratedPlace
 from hydramem.ingest.target import Accept, Target
@@ -69,6 +70,9 @@ class Handle:
 
     def _name(self, project: str | None) -> str:
         return self._project if project is None else check_project(project)
+
+    def _garden_folder(self, project: str) -> FilePath:
+        return self._use().files / "garden" / content_hash(project)[:16]
 
     def _judge(self, project: str | None) -> Judge:
         store, name = self._use(), self._name(project)

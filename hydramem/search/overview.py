@@ -1,15 +1,15 @@
 """Seeing a graph as a whole: its central entities, its communities, and a part of it to draw."""
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.ids import community_id
 from hydramem.core.results.walked import CentralEntity, Community, GraphEdge, GraphNode, GraphView
 from hydramem.core.types import Chunk
+from hydramem.garden.groups import Group, lasting
 from hydramem.graph.central import Centrality, centrality
 from hydramem.graph.communities import communities as part
 from hydramem.graph.snapshot import Snapshot
@@ -57,7 +57,9 @@ def _central(snapshot: Snapshot, measured: Centrality, place: int) -> CentralEnt
     )
 
 
-def communities(*, limit: int, members: int, resolution: float, seen: View) -> tuple[Community, ...]:
+def communities(
+    *, limit: int, members: int, resolution: float, seen: View, before: Sequence[Group] = ()
+) -> tuple[Community, ...]:
     """Return the groups that entities and chunks fall into, most entities first.
 
     A group with fewer than two entities is none.
@@ -67,35 +69,63 @@ def communities(*, limit: int, members: int, resolution: float, seen: View) -> t
         members: Most members to name in each.
         resolution: Above 1 for more and smaller communities, below 1 for fewer and larger.
         seen: What may be seen.
+        before: The groups of the last night: those that go on from one have its id and name.
     """
     snapshot = seen.snapshot
     measured = centrality(snapshot, edges=seen.edges, nodes=seen.nodes)
     share = np.zeros(snapshot.size)
     share[measured.nodes] = measured.pagerank
-    groups = part(snapshot, edges=seen.edges, nodes=seen.nodes, resolution=resolution)
-    found = [_community(snapshot, group, share, members) for group in groups]
-    found.sort(key=lambda one: (-one.entities, -one.chunks, one.id))
-    return tuple(one for one in found if one.entities > 1)[:limit]
-
-
-def _community(snapshot: Snapshot, group: Nodes, share: NDArray[np.float64], members: int) -> Community:
+    parted = [
+        (group, entities)
+        for group in part(snapshot, edges=seen.edges, nodes=seen.nodes, resolution=resolution)
+        if len(entities := _entities(snapshot, group, share)) > 1
+    ]
     ids = snapshot.nodes.ids
-    entities = group[~snapshot.nodes.is_chunk[group]].tolist()
-    entities.sort(key=lambda node: (-share[node], ids[node]))
+    known = lasting(
+        [[ids[node] for node in entities] for _, entities in parted],
+        before,
+        project=snapshot.project,
+        label=lambda id: snapshot.label(snapshot.nodes.index[id]),
+    )
+    found = [
+        _community(snapshot, entities, len(group), known_as, members)
+        for (group, entities), known_as in zip(parted, known, strict=True)
+    ]
+    found.sort(key=lambda one: (-one.entities, -one.chunks, one.id))
+    return tuple(found[:limit])
+
+
+def _entities(snapshot: Snapshot, group: Nodes, share: NDArray[np.float64]) -> list[int]:
+    """Return the entities of a group, most central first."""
+    entities: list[int] = group[~snapshot.nodes.is_chunk[group]].tolist()
+    ids = snapshot.nodes.ids
+    return sorted(entities, key=lambda node: (-share[node], ids[node]))
+
+
+def _community(
+    snapshot: Snapshot, entities: Sequence[int], size: int, known_as: Group, members: int
+) -> Community:
     names = tuple(snapshot.label(node) for node in entities[: max(members, _LEADERS)])
-    # A link can join chunks that mention nothing: such a group is named after its first chunk.
-    leader = entities[0] if entities else int(group[0])
     return Community(
-        id=community_id(snapshot.project, ids[leader]),
+        id=known_as.id,
+        name=known_as.name,
+        summary=known_as.summary,
         entities=len(entities),
-        chunks=len(group) - len(entities),
+        chunks=size - len(entities),
         central=names[:_LEADERS],
         members=names[:members],
     )
 
 
 def graph_view(
-    center: str | None, *, depth: int, limit: int, chunks: bool, graph: GraphStore, seen: View
+    center: str | None,
+    *,
+    depth: int,
+    limit: int,
+    chunks: bool,
+    graph: GraphStore,
+    seen: View,
+    groups: Sequence[Group] = (),
 ) -> GraphView:
     """Return a part of the graph to draw: around an entity, or the best connected part of the project.
 
@@ -106,11 +136,13 @@ def graph_view(
         chunks: Whether chunks are shown, or entities and their relations alone.
         graph: Where chunks are read.
         seen: What may be seen.
+        groups: The groups of the last night.
 
     Raises:
         NotFoundError: No entity has that name.
     """
     snapshot = seen.snapshot
+    home = {member: group.id for group in groups for member in group.members}
     start = None if center is None else find_entity(snapshot, center)
     if not chunks:
         seen = seen.without(np.flatnonzero(snapshot.nodes.is_chunk).tolist())
@@ -124,7 +156,7 @@ def graph_view(
     return GraphView(
         center=None if start is None else snapshot.label(start),
         nodes=tuple(
-            _node(snapshot, node, None if distances is None else int(distances[place]), read)
+            _node(snapshot, node, None if distances is None else int(distances[place]), read, home)
             for place, node in enumerate(nodes.tolist())
         ),
         edges=_edges(seen, nodes),
@@ -159,7 +191,13 @@ def _degrees(seen: View) -> NDArray[np.int64]:
     return degrees
 
 
-def _node(snapshot: Snapshot, node: int, distance: int | None, read: Mapping[str, Chunk]) -> GraphNode:
+def _node(
+    snapshot: Snapshot,
+    node: int,
+    distance: int | None,
+    read: Mapping[str, Chunk],
+    home: Mapping[str, str],
+) -> GraphNode:
     id = snapshot.nodes.ids[node]
     is_chunk = bool(snapshot.nodes.is_chunk[node])
     return GraphNode(
@@ -168,6 +206,7 @@ def _node(snapshot: Snapshot, node: int, distance: int | None, read: Mapping[str
         kind="chunk" if is_chunk else "entity",
         type=snapshot.nodes.types[int(snapshot.nodes.type[node])],
         distance=distance,
+        community=home.get(id, ""),
     )
 
 

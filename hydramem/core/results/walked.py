@@ -119,17 +119,21 @@ class Community:
     """Entities that hang together more than chance would have it.
 
     Attributes:
-        id: Made from the most central member, so that it lasts while that one leads.
+        id: Made from the most central member; a group that goes on from one of last night's keeps its id.
+        name: Of its central members, or as a model named it in a night.
+        summary: What it is about, where a model said so in a night.
         entities, chunks: How many of each belong to it.
         central: Names of the most central members.
         members: Names of members, most central first, as many as were asked for.
     """
 
     id: str
+    name: str
     entities: int
     chunks: int
     central: tuple[str, ...]
     members: tuple[str, ...]
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +144,7 @@ class GraphNode:
         name: The entity's name, or the beginning of the chunk's text.
         type: The entity's type, or the chunk's kind.
         distance: Steps from the centre; None where there is none.
+        community: Id of the entity's community as of the last night; empty where it is in none.
     """
 
     id: str
@@ -147,6 +152,7 @@ class GraphNode:
     kind: Literal["entity", "chunk"]
     type: str
     distance: int | None = None
+    community: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
