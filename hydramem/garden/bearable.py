@@ -18,10 +18,29 @@ _LEAST_TYPO = 5
 _LEAST_CUT = 4
 _TITLES = frozenset(["dr", "mr", "mrs", "ms", "prof", "sir", "dame"])
 _FORMS = frozenset(["inc", "ltd", "llc", "corp", "corporation", "co", "company", "gmbh", "ag", "plc", "sa"])
-_ARTICLES = frozenset(["the", "die", "der", "le", "la", "and"])
-_EMPTY = frozenset(["an", "at", "by", "de", "des", "for", "in", "of", "on", "to", "von", "van"]).union(
-    _ARTICLES, _TITLES, _FORMS
+_SMALL = frozenset(
+    [
+        "an",
+        "and",
+        "at",
+        "by",
+        "de",
+        "der",
+        "des",
+        "die",
+        "for",
+        "in",
+        "la",
+        "le",
+        "of",
+        "on",
+        "the",
+        "to",
+        "van",
+        "von",
+    ]
 )
+_EMPTY = _SMALL | _TITLES | _FORMS
 _PARTING = frozenset(
     [
         "not",
@@ -96,7 +115,7 @@ def _numbered_apart(one: Wording, other: Wording) -> bool:
 
 def _between(one: Wording, other: Wording) -> Bearing | None:
     if one.spelling is not None and one.spelling == other.spelling:
-        return "equal"
+        return _spelled(one, other)
     if not one.words or not other.words:
         return None
     if one.initials_of(other) or other.initials_of(one):
@@ -112,13 +131,27 @@ def _between(one: Wording, other: Wording) -> Bearing | None:
     return _paired(mine, yours)
 
 
+def _spelled(one: Wording, other: Wording) -> Bearing:
+    """Say how sure equal letters are: U.S.A. is USA, but Robert A. is not Roberta, nor Disney Disney Co."""
+    differing = set(one.words).symmetric_difference(other.words)
+    if differing & _FORMS and not (set(one.words) & _FORMS and set(other.words) & _FORMS):
+        return "shorter"
+    fewer, more = sorted((_full(one), _full(other)), key=len)
+    parted = len(fewer) < len(more) and any(len(word) > 1 for word in more if word not in fewer)
+    return "turned" if parted else "equal"
+
+
+def _full(name: Wording) -> list[str]:
+    return [word for word in name.words if word not in _EMPTY]
+
+
 def _same_words(one: Wording, other: Wording) -> Bearing | None:
     """Say how names with the same words may be of one thing, small words and titles aside."""
     left, right = set(one.words).difference(other.words), set(other.words).difference(one.words)
-    mine, yours = ([word for word in name.words if word not in _EMPTY] for name in (one, other))
+    mine, yours = _full(one), _full(other)
     if not mine or one.repeats != other.repeats or (left & _TITLES and right & _TITLES):
         return None
-    if len(mine) == 1 and not left | right <= _ARTICLES | _FORMS:
+    if (len(mine) == 1 and left | right) or bool(left & _FORMS) != bool(right & _FORMS):
         return "shorter"
     # University of Oxford is Oxford University; Thomas James is not James Thomas.
     return "equal" if mine == yours or {"of", "de", "der", "des"} & (left | right) else "turned"

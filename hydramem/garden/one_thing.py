@@ -26,7 +26,7 @@ from hydramem.storage.schema import ENTITY
 _BOUNDS: Mapping[Bearing, tuple[float, float]] = {
     "equal": (2.5, 4.0),
     "alias": (0.5, 2.0),
-    "turned": (0.0, 1.8),
+    "turned": (0.0, 1.7),
     "misspelled": (-1.0, 1.5),
     "initials": (-0.5, 0.5),
     "shorter": (-4.0, 0.3),

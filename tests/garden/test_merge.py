@@ -132,6 +132,12 @@ def test_what_speaks_against_it_is_heard(tmp_path: Path, how: str) -> None:
         assert night(memory, "merge").phases[0].proposals == 0
 
 
+def test_without_that_it_is_one(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        put_all(memory, thing("e1", "Saint Ives"), thing("e2", "St. Ives"))
+        assert len(night(memory, "merge").changes) == 1
+
+
 def test_what_is_named_since_the_plan_keeps_its_thing(tmp_path: Path) -> None:
     with opened(tmp_path / "store") as memory:
         put_all(memory, thing("e1", "Saint Ives", mention_count=2), thing("e2", "St. Ives"))
