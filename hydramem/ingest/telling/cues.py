@@ -5,6 +5,7 @@ They are taken out of the clause as they are understood, so that what is left is
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from hydramem.ingest.telling import words
 from hydramem.ingest.telling.tokens import Token
@@ -67,24 +68,25 @@ class Cues:
 
     def _reword(self) -> None:
         """Read "takes place" as "happens", and other phrases that are one verb."""
+        here = {token.form for token in self.rest}
         for phrase, form in words.REWORDED:
-            if (place := _find(self.rest, phrase)) is not None:
+            if phrase[0] in here and (place := _find(self.rest, phrase)) is not None:
                 self.rest[place : place + len(phrase)] = [Token(form=form, text=form)]
-        for place, token in enumerate(self.rest[:-1]):
-            after = self.rest[place + 1]
+        for place, (token, after) in enumerate(pairwise(self.rest)):
             if token.form in ("quit", "quits") and not after.form.endswith("ing"):
                 self.rest[place] = Token(form="left", text=token.text)
 
     def _take_arrival(self) -> None:
         """Read "has arrived in hall 5" as "is in hall 5 now"."""
+        here = {token.form for token in self.rest}
         for phrase in words.ARRIVED:
-            place = _find(self.rest, phrase)
+            place = _find(self.rest, phrase) if phrase[-1] in here else None
             stop = -1 if place is None else place + len(phrase)
             if not place or stop >= len(self.rest):
                 continue
-            here = self.rest[stop]
-            if here.form in words.PREPOSITIONS or here.article == "a":  # ha llegado a
-                within = [Token(form="en", text="en")] if here.article == "a" else []
+            after = self.rest[stop]
+            if after.form in words.PREPOSITIONS or after.article == "a":  # ha llegado a
+                within = [Token(form="en", text="en")] if after.article == "a" else []
                 self.rest[place:stop] = [Token(form="is", text="is"), *within]
                 self.now = True
                 return
@@ -138,8 +140,9 @@ class Cues:
 
     def _take_replaced(self) -> None:
         """Take out "instead of PostgreSQL"."""
+        here = {token.form for token in self.rest}
         for phrase in words.REPLACED_AFTER:
-            place = _find(self.rest, phrase)
+            place = _find(self.rest, phrase) if phrase[0] in here else None
             begin = 0 if place is None else place + len(phrase)
             if place is None or begin >= len(self.rest):
                 continue

@@ -98,10 +98,12 @@ def _without_opening(found: Sequence[Token]) -> Sequence[Token]:
         forms.pop()
     for phrase in words.OPENING:
         size = len(phrase)
-        if len(forms) > size and tuple(forms[:size]) == phrase:
+        if len(forms) <= size:
+            continue
+        if forms[0] == phrase[0] and tuple(forms[:size]) == phrase:
             rest = found[size:]
             return rest[1:] if rest[0].kind == "mark" else rest
-        if len(forms) > size and tuple(forms[-size:]) == phrase:
+        if forms[-1] == phrase[-1] and tuple(forms[-size:]) == phrase:
             return found[: len(forms) - size]
     return found
 

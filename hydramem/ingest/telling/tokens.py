@@ -65,7 +65,9 @@ class Token:
     @property
     def marks(self) -> bool:
         """Whether it tells one thing from another of its kind: a number, date, time or what holds a digit."""
-        return self.kind in ("number", "date", "clock") or any(letter.isdigit() for letter in self.form)
+        if self.kind in ("number", "date", "clock"):
+            return True
+        return not self.form.isalpha() and any(letter.isdigit() for letter in self.form)
 
 
 def tokens(text: str) -> tuple[Token, ...]:
