@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hydramem.garden.proposal import Proposal, table_of, written
-from hydramem.storage.images import TABLES, digest, key_of
+from hydramem.storage.images import TABLES, digest
 from hydramem.storage.rows import encode
 from hydramem.storage.schema import (
     CHUNK,
@@ -25,7 +25,8 @@ Address = str
 
 def address(table: NodeTable | EdgeTable, row: object) -> Address:
     """Return how a proposal names a row."""
-    return " ".join((table.name, *key_of(table, encode(table, row))))
+    fields = ("id",) if isinstance(table, NodeTable) else (*table.ends, "id")
+    return " ".join((table.name, *(getattr(row, field) for field in fields if hasattr(row, field))))
 
 
 def expected(
