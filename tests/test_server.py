@@ -186,19 +186,20 @@ def test_hostile_queries_are_clear_errors(tools, query):
     assert text.startswith("query")
 
 
-def test_calibrate_reads_and_writes_only_below_the_roots(tools, tmp_path):
+@pytest.mark.parametrize(("operation", "reads"), [("calibrate", "labels"), ("review", "import_")])
+def test_reviews_are_read_and_written_only_below_the_roots(tools, tmp_path, operation, reads):
     outside = tmp_path / "labels.jsonl"
     outside.write_text('{"secret": "swordfish"}\n')
     (tmp_path / "docs" / "link.jsonl").symlink_to(outside)
     (tmp_path / "docs" / "out").symlink_to(tmp_path)
     for path in (outside, tmp_path / "docs" / "link.jsonl", tmp_path / "docs" / "out" / "new.jsonl"):
-        for argument in ("labels", "export"):
-            is_error, _, text = tools.call("calibrate", **{argument: str(path)})
+        for argument in (reads, "export"):
+            is_error, _, text = tools.call(operation, **{argument: str(path)})
             assert is_error and f"{argument}: " in text and "outside the folders" in text, text
             assert "secret" not in text
     assert not (tmp_path / "new.jsonl").exists()
     inside = tmp_path / "docs" / "new.jsonl"
-    is_error, done, text = tools.call("calibrate", export=str(inside))
+    is_error, done, text = tools.call(operation, export=str(inside))
     assert not is_error and done["exported"] == 0 and inside.exists(), text
 
 

@@ -79,7 +79,9 @@ def reuse(ground: Ground) -> Outcome:
     stopped: str | None = None
     for start in range(0, len(wanted), _AT_ONCE):
         stopped = ground.budget.over
-        if stopped or len(proposals) >= _MOST_CHANGED:
+        if len(proposals) >= _MOST_CHANGED:
+            stopped = f"{_MOST_CHANGED} changes are enough for a night"
+        if stopped:
             break
         for row in ground.graph.chunks(wanted[start : start + _AT_ONCE]):
             counts["chunks looked at"] += 1
