@@ -29,7 +29,7 @@ _BOUNDS: Mapping[Bearing, tuple[float, float]] = {
     "turned": (0.0, 1.7),
     "misspelled": (-1.0, 1.5),
     "initials": (-0.5, 0.5),
-    "shorter": (-4.0, 0.3),
+    "shorter": (-4.0, -0.2),
 }
 _SAME_TYPE, _OTHER_TYPE = 0.4, -3.0
 _PER_NEIGHBOUR, _MOST_OF_NEIGHBOURS = 3.0, 4.0

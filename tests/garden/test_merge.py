@@ -217,3 +217,38 @@ def test_every_entity_is_in_one_star_and_matches_its_centre(given_pairs) -> None
     ends = [{row.id for match in star.others for row in (match.one, match.other)} for star in found]
     assert sum(map(len, ends)) == len(set().union(*ends))
     assert found == stars(list(reversed(pairs)))
+
+
+IDS = ("e1", "e2", "e3", "n0", "n1")
+STATED = st.tuples(st.sampled_from(IDS), st.sampled_from(("knows", "likes")), st.sampled_from(IDS))
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    stated=st.lists(STATED, max_size=8, unique=True),
+    named=st.lists(st.tuples(st.sampled_from(("c1", "c2", "c3")), st.sampled_from(IDS)), unique=True),
+)
+def test_what_is_merged_and_taken_back_is_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, stated: list[tuple[str, str, str]], named: list[tuple[str, str]]
+) -> None:
+    things = (
+        thing("e1", "Kestrel Works", description="It makes kites."),
+        thing("e2", "kestrel-works", aliases=("The Works",), type="organization"),
+        thing("e3", "Kestrel  Works!", metadata={"seen": 3}),
+    )
+    times = {id: sum(entity == id for _, entity in named) for id in IDS}
+    with opened(tmp_path_factory.mktemp("store")) as memory:
+        put(
+            memory,
+            entities=tuple(replace(row, mention_count=times.get(row.id, 0)) for row in (*AROUND, *things)),
+            chunks=tuple(replace(chunk(id, f"Text {id}."), project="default") for id in ("c1", "c2", "c3")),
+            mentions=tuple(mention(*each) for each in named),
+            relations=tuple(knows(one, other, type) for one, type, other in stated if one != other),
+        )
+        before = rows(memory)
+        report = night(memory, "merge")
+        apart = {(one, other) for one, _, other in stated if one[0] == other[0] == "e" and one != other}
+        assert len(names(memory)) == 1 or apart
+        if report.run is not None:
+            memory.undo(report.run)
+        assert rows(memory) == before
