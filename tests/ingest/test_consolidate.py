@@ -256,6 +256,8 @@ def test_ways_of_saying_one_thing_are_one(old: str, new: str) -> None:
         ("Jan segelt jeden Sonntag.", "Jan segelt jeden Sommer."),
         ("Where is Ana?", "Who is Ben?"),
         ("Anna manages Ben.", "Ben manages Anna."),
+        ("The door code is 4471.", "The back door code is 4471."),
+        ("Our water comes from the city.", "Our well water comes from the city."),
         ("Ana paints the fence.", "The fence is painted by Ben."),
         ("In 2023, the team had 5 members.", "In 2024, the team had 7 members."),
         ("Mia takes 5 mg of prednisone.", "Mia's sister's prednisone was raised to 10 mg."),

@@ -163,11 +163,17 @@ def _ends_name(token: Token) -> bool:
     return token.form in words.PREPOSITIONS or token.kind in ("date", "clock") or bool(token.article)
 
 
+def _is_of_noun(found: Sequence[Token], place: int) -> bool:
+    """Say whether a word belongs to the noun behind it: "the back door", "our well water"."""
+    owned = place > 0 and found[place - 1].form in words.OWNERS
+    return place + 1 < len(found) and (owned or found[place].article in words.DEFINITES)
+
+
 def _find(found: Sequence[Token], phrase: tuple[str, ...]) -> int | None:
     first, size = phrase[0], len(phrase)
     for place in range(len(found) - size + 1):
-        if found[place].form == first and all(
-            found[place + step].form == phrase[step] for step in range(1, size)
-        ):
+        if found[place].form != first or (size == 1 and _is_of_noun(found, place)):
+            continue
+        if all(found[place + step].form == phrase[step] for step in range(1, size)):
             return place
     return None
