@@ -69,6 +69,28 @@ def test_it_follows_writes_removals_and_upkeep(tmp_path: Path) -> None:
         assert {hit.id for hit in found} == {hit.id for hit in plain.matching("amber", where, 100)}
 
 
+@pytest.mark.parametrize("length", [1.0, 3.0])
+def test_vectors_come_back_as_they_were_written(tmp_path: Path, length: float) -> None:
+    chance = random.Random(8)
+    store = opened(tmp_path / "vectors")
+    written = {f"c{i}": np.float32(length) * unit(chance) for i in range(50)}
+    store.put([ChunkVector(chunk=chunk(id, chance), vector=vector) for id, vector in written.items()])
+    store.put([ChunkVector(chunk=chunk("bare", chance), vector=None)])
+    store.nearest(direction(chance), ALL, 1)  # they are in memory from here on
+    written["c1"] = np.float32(length) * unit(chance)
+    store.put([ChunkVector(chunk=chunk("c1", chance), vector=written["c1"])])
+    store.remove(chunks=["c2"])
+    found = store.vectors([*written, "bare", "unknown"])
+    assert found.keys() == written.keys() - {"c2"}
+    for id, vector in found.items():
+        np.testing.assert_array_equal(vector, written[id])
+
+
+def unit(chance: random.Random) -> Vector:
+    vector = direction(chance)
+    return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
+
+
 def test_it_is_read_again_when_many_rows_are_gone(tmp_path: Path) -> None:
     chance = random.Random(4)
     store, plain = opened(tmp_path / "vectors"), InMemoryVectors(DIMENSION)

@@ -35,6 +35,9 @@ _NUMBERS: Mapping[str, tuple[Any, Any]] = {
     "expires_at": (np.int64, _ALWAYS),
 }
 
+# Vectors whose length is 1 but for rounding are held as they came.
+_ROUNDING = 1e-6
+
 # Rows that were replaced or removed are left out once they are as many, and this share.
 GONE_ROWS, _GONE_SHARE = 2000, 0.2
 
@@ -65,6 +68,8 @@ class Held:
         self.blocks: list[Vector] = []
         self.place: dict[str, int] = {}
         self.by_row: dict[int, str] = {}
+        # Whether a vector is held in another length than it came in.
+        self.scaled = False
         self._vectors = 0
         self._here = _Growing(np.bool_)
         self._slots = _Growing(np.int32)
@@ -74,6 +79,13 @@ class Held:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def vectors_of(self, ids: Iterable[str]) -> dict[str, Vector]:
+        """Return the vectors of rows by id; rows that are gone or have none are left out."""
+        slots = self.slots
+        found = ((id, int(slots[self.place[id]])) for id in ids if id in self.place)
+        # A copy, lest it keep all of its block.
+        return {id: self.blocks[slot // BLOCK][slot % BLOCK].copy() for id, slot in found if slot >= 0}
 
     @property
     def slots(self) -> Array:
@@ -116,7 +128,11 @@ class Held:
 
     def _lay_out(self, vectors: Vector) -> None:
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
-        units = (vectors / lengths[:, None]).astype(np.float32)
+        other = np.abs(lengths - 1) > _ROUNDING
+        units = vectors
+        if other.any():
+            self.scaled = True
+            units = np.where(other[:, None], vectors / lengths[:, None], vectors).astype(np.float32)
         begin = 0
         while begin < len(units):
             within = self._vectors % BLOCK

@@ -137,6 +137,12 @@ class Near:
                 held.number(rows)
         return [held.by_row.get(number) for number in numbers]
 
+    def vectors(self, ids: Sequence[str]) -> dict[str, Vector] | None:
+        """Return vectors by id as they were written; None where that is not in memory."""
+        with self._lock:
+            held = self._held
+            return None if held is None or held.scaled else held.vectors_of(ids)
+
     def nearest(
         self, query: Vector, where: ChunkFilter | None, projects: Sequence[str], limit: int
     ) -> tuple[Scored, ...]:

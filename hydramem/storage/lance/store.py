@@ -193,6 +193,8 @@ class LanceVectors:
     def _vectors(self, table: Table, ids: Sequence[str]) -> Mapping[str, Vector]:
         found: dict[str, Vector] = {}
         with self._read():
+            if (held_vectors := table.held_vectors(ids)) is not None:
+                return held_vectors
             for rows in table.by_id(ids, ("id", "vector")):
                 held = rows.filter(rows["vector"].is_valid())
                 values = held["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)

@@ -13,6 +13,7 @@ from hydramem.storage.lance.gate import ReadGate
 from hydramem.storage.lance.held import ROW_ID
 from hydramem.storage.lance.near import Near
 from hydramem.storage.lance.roll import Roll
+from hydramem.storage.store import Vector
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -128,6 +129,10 @@ class Table:
         for predicate in _predicates(ids):
             yield self._table.search().where(predicate).select(list(columns)).to_arrow()
 
+    def held_vectors(self, ids: Sequence[str]) -> Mapping[str, Vector] | None:
+        """Return vectors by id; None where they are not in memory, and have to be read."""
+        return self._near.vectors(ids)
+
     def mirror(self) -> Mapping[str, str]:
         """Return the mirror hash of every row by id."""
         rows = self._table.search().select(["id", "mirror"]).to_arrow()
@@ -172,7 +177,9 @@ class Table:
 
     def numbers(self, query: Any, limit: int) -> "pa.Table":
         """Run a search by words among all rows; return row number and score, which saves reading the rows."""
-        search = self._table.search(query).limit(min(limit, max(1, self.rows())))
+        # Counting the rows takes LanceDB as long as a search of few of them.
+        rows = len(self._near) if self._near.loaded else self.rows()
+        search = self._table.search(query).limit(min(limit, max(1, rows)))
         return search.select(["_score"]).with_row_id(True).to_arrow()
 
     def numbered(self, numbers: Sequence[int]) -> "pa.Table":
