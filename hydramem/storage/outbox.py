@@ -98,6 +98,9 @@ class Mirror:
         self._behind = False
         # Writes that the vector store has not heard of on purpose, by their row of the outbox.
         self._deferred: dict[str, Write] = {}
+        # Whether the vector store may want upkeep. A write that brings jobs leaves it to theirs, which come
+        # when nobody waits.
+        self._untended = False
         # Rows of the outbox that the vector store has taken: the next write clears them, which saves each
         # write a transaction of its own for it. A process that dies before that delivers them once more.
         self._heard: tuple[str, ...] = ()
@@ -136,11 +139,13 @@ class Mirror:
             write = replace(write, changes=with_run(write.changes))
         with self._one_writer:
             row = self._write(write)
-            if row is None:
-                return
-            self._deferred[row] = write
-            if not write.deferred:
+            if row is not None:
+                self._deferred[row] = write
+                if write.deferred:
+                    return
                 self._deliver(vectors or {})
+                self._untended = True
+            if self._untended and not any(job.state == "waiting" for job in write.jobs):
                 self._maintain()
 
     def deliver_deferred(self) -> None:
@@ -164,6 +169,8 @@ class Mirror:
     def close(self) -> None:
         """Leave nothing to the next opening; where that fails the log says so, and it is done then."""
         self.deliver_deferred()
+        if self._untended:
+            self._maintain()
         try:
             self.tidy()
         except StorageError as error:
@@ -238,6 +245,7 @@ class Mirror:
             self._maintain(after_bulk=True)
 
     def _maintain(self, *, after_bulk: bool = False) -> None:
+        self._untended = False
         try:
             self._vectors().maintain(after_bulk=after_bulk)
         except StorageError as error:

@@ -11,6 +11,7 @@ from hydramem.core.types import Chunk
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
+from hydramem.storage.jobs import job
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.repair import diagnose
 from hydramem.storage.store import ChunkFilter, ChunkVector, EntityVector, Removal, Vector, Write
@@ -232,6 +233,27 @@ def test_upkeep_that_fails_is_no_failure_of_the_write(
     mirror.tidy()
     assert graph.outbox() == ()
     assert "compaction" in caplog.text
+
+
+def test_upkeep_is_left_to_the_jobs_that_a_write_brings(
+    graph: InMemoryGraph, embed: Counting, heard: list[Write]
+) -> None:
+    class Tended(InMemoryVectors):
+        times = 0
+
+        def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
+            self.times += 1
+
+    vectors = Tended(64)
+    mirror = Mirror(graph, lambda: vectors, embed, heard.append)
+    waiting = job("link", project="p", chunk="c1")
+    mirror.commit(write(chunks=(chunk("c1"),), jobs=(waiting,)))
+    assert vectors.times == 0
+    mirror.commit(Write(changes=(), removed=Removal(jobs=(waiting.id,))))
+    assert vectors.times == 1
+    mirror.commit(write(chunks=(chunk("c2"),), jobs=(waiting,)))
+    mirror.close()  # nobody does the job in this process
+    assert vectors.times == 2
 
 
 def test_the_doctor_finds_an_entity_that_should_have_a_vector(
