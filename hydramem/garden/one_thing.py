@@ -34,6 +34,7 @@ _BOUNDS: Mapping[Bearing, tuple[float, float]] = {
 _SAME_TYPE, _OTHER_TYPE = 0.4, -3.0
 _PER_NEIGHBOUR, _MOST_OF_NEIGHBOURS = 3.0, 4.0
 _RELATED, _SIDE_BY_SIDE, _APART = -4.0, -4.0, -1.0
+_UNSURE = 0.0
 _LEAST = -1.5
 _AT_ONCE = 2000
 _MOST_NEIGHBOURS = 2000
@@ -167,7 +168,7 @@ def _by_neighbours(pair: Match, snapshot: Snapshot) -> Match:
         return pair
     mine, yours = _neighbours(one, RELATION, snapshot), _neighbours(other, RELATION, snapshot)
     if other in mine:
-        return replace(pair, odds=pair.odds + _RELATED)
+        return replace(pair, odds=min(_UNSURE, pair.odds + _RELATED))
     shared = np.intersect1d(mine, yours)
     if not len(shared):
         apart = _APART if len(mine) > 3 and len(yours) > 3 else 0.0
@@ -206,7 +207,9 @@ def _by_sentences(pairs: Sequence[Match], ground: Ground) -> list[Match]:
 def _told_apart(pair: Match, texts: Sequence[str]) -> Match:
     names = sorted((pair.one.name.casefold(), pair.other.name.casefold()), key=len)
     count = sum(_names_both(text, *names) for text in texts)
-    return replace(pair, odds=pair.odds + _SIDE_BY_SIDE, side_by_side=count) if count else pair
+    if not count:
+        return pair
+    return replace(pair, odds=min(_UNSURE, pair.odds + _SIDE_BY_SIDE), side_by_side=count)
 
 
 def _names_both(text: str, shorter: str, longer: str) -> bool:
