@@ -66,6 +66,7 @@ class Engine:
         self._idle: list[Any] = []
         self._busy = 0
         self._folding = False
+        self._copying = False  # while it lasts, only what must be folded is
         self._writes = 0
         self._columns_set = 0
         self._room = (settings.buffer_pool_mb << 20) // 8
@@ -153,7 +154,7 @@ class Engine:
 
     def _fold_at_times(self, query: Query) -> None:
         self._writes += 1
-        if self._writes % _WRITES_PER_CHECKPOINT == 0:
+        if self._writes % _WRITES_PER_CHECKPOINT == 0 and not self._copying:
             try:
                 self._fold(query)
             except StorageError as error:
@@ -208,12 +209,16 @@ class Engine:
             StorageError: The file cannot be folded.
             OSError: It cannot be copied.
         """
-        for _ in range(_COPIES_BESIDE_WRITERS):
-            with self._writer, self.reading() as query:
-                stamp = self._settled(query)
-            shutil.copyfile(self.file, copy)
-            if _stamp(self.file) == stamp:
-                return
+        self._copying = True
+        try:
+            for _ in range(_COPIES_BESIDE_WRITERS):
+                with self._writer, self.reading() as query:
+                    stamp = self._settled(query)
+                shutil.copyfile(self.file, copy)
+                if _stamp(self.file) == stamp:
+                    return
+        finally:
+            self._copying = False
         with self._writer, self.reading() as query:
             self._settled(query)
             shutil.copyfile(self.file, copy)
