@@ -105,6 +105,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.verify, "write", "agent", "check"),
     Operation(Memory.conflicts, "read", "agent", "check"),
     Operation(Memory.garden, "write", "all", "tend"),
+    Operation(Memory.train, "write", "all", "tend"),
     Operation(Memory.review, "write", "all", "tend"),
     Operation(Memory.stats, "read", "all", "tend"),
     Operation(Memory.jobs, "read", "all", "tend"),

@@ -12,6 +12,7 @@ import numpy as np
 from hydramem.garden.fading import expired, isolated, loose_links
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.retention import purged
+from hydramem.garden.scoring import scores_of
 from hydramem.garden.spurious import spurious
 from hydramem.garden.undone import Undone
 from hydramem.graph.view import LINK, RELATION, STATES
@@ -23,7 +24,7 @@ def prune(ground: Ground) -> Outcome:
     notes: list[str] = []
     most, undone = _most(ground), Undone(ground.graph, ground.project)
     gone = expired(ground, undone, counts)
-    wrong = spurious(ground, undone, counts, notes, most=most) if most else []
+    wrong = spurious(ground, undone, counts, notes, most=most, score=scores_of) if most else []
     gone += wrong
     gone += loose_links(ground, undone, counts, most=most - len(wrong))
     gone += isolated(ground, undone, counts)

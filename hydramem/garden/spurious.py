@@ -11,14 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from hydramem.core.types import Candidate, Relation, Verdict
-from hydramem.garden import scorer
 from hydramem.garden.edges import EdgeScores
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.protected import is_protected, reused
+from hydramem.garden.scorer import LEAST_RELATIONS
 from hydramem.garden.undone import Undone
-from hydramem.graph.snapshot import Snapshot
 from hydramem.ingest.supersede import withdrawn
 from hydramem.ingest.weave import candidates_of
 from hydramem.storage.store import Write
@@ -43,7 +42,7 @@ def spurious(
     notes: list[str],
     *,
     most: int,
-    score: Callable[[Snapshot], EdgeScores | None] = scorer.score,
+    score: Callable[[Ground], EdgeScores | None],
 ) -> list[Proposal]:
     """Return the relations to archive.
 
@@ -53,11 +52,11 @@ def spurious(
         counts: Gains what was looked at and found.
         notes: Gains how good the scorer is, or why nothing is pruned.
         most: How many may go.
-        score: The scorer.
+        score: Scores the relations of what is looked at.
     """
-    scores = score(ground.snapshot)
+    scores = score(ground)
     if scores is None:
-        notes.append(f"Relations are not scored: there are fewer than {scorer.LEAST_RELATIONS}.")
+        notes.append(f"Relations are not scored: there are fewer than {LEAST_RELATIONS}.")
         return []
     notes.append(
         f"Edge scorer {scores.scorer}: on held-out relations AUC {scores.auc:.3f}, "

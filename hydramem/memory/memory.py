@@ -15,6 +15,7 @@ from hydramem.memory.knowing import Knowing
 from hydramem.memory.reading import Reading
 from hydramem.memory.saving import Saving
 from hydramem.memory.tending import Tending
+from hydramem.memory.training import Training
 from hydramem.memory.writing import Writing
 
 
@@ -65,5 +66,5 @@ def config_file(folder: FilePath, given: str | FilePath | None) -> FilePath | No
     return beside if beside.is_file() else None
 
 
-class Memory(Conversing, Writing, Knowing, Reading, Exploring, Tending, Gardening, Keeping, Saving):
+class Memory(Conversing, Writing, Knowing, Reading, Exploring, Tending, Gardening, Training, Keeping, Saving):
     """A memory: what `connect` returns. Safe to use from many threads; close it, or use it with `with`."""

@@ -94,4 +94,24 @@ class Gardened:
     file: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trained:
+    """What training the scorer of relations came to.
+
+    Attributes:
+        relations: How many it learned from.
+        auc: Chance that a held-out relation looks better than a drawn wrong one.
+        calibration: Mean squared distance of its probabilities from the truth on those (Brier score).
+        file: Where the model is.
+    """
+
+    project: str
+    scorer: str
+    relations: int
+    auc: float
+    calibration: float
+    seconds: float
+    file: str
+
+
 SHOWN_CHANGES = 1000

@@ -1,0 +1,36 @@
+"""The operation that trains the gardener's scorer of relations."""
+
+from collections.abc import Callable
+
+from hydramem.core.results.gardened import Trained
+from hydramem.garden import scoring
+from hydramem.memory.handle import Handle
+
+
+class Training(Handle):
+    """What teaches the gardener a project's graph."""
+
+    def train(
+        self, *, project: str | None = None, progress: Callable[[int, int], None] | None = None
+    ) -> Trained:
+        """Train the gardener's scorer of relations now, and say how well it tells wrong ones from right ones.
+
+        The scorer with torch (the extra `gnn`) learns from the project's own relations, against wrong ones
+        that are drawn. It is measured on relations held out from training; the gardener uses it until the
+        project has a tenth more or fewer relations, and then trains again by itself.
+
+        Args:
+            project: Namespace to learn; the handle's own where not given.
+            progress: Called with training steps done and the most that there are.
+
+        Raises:
+            ModelUnavailableError: Torch is not installed.
+            InvalidInputError: The project has too few relations to learn from.
+        """
+        store, name = self._use(), self._name(project)
+        return scoring.train(
+            store.snapshots.of(name),
+            self._garden_folder(name),
+            seconds=store.config.garden.phase_seconds,
+            progress=progress or (lambda done, whole: None),
+        )
