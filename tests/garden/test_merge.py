@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hydramem
-from hydramem.core.types import Entity
+from hydramem.core.types import Entity, Recalled
 from hydramem.garden.merge import ambiguous, stars
 from hydramem.garden.one_thing import Match
 from hydramem.garden.questions import TOLD_APART
 from hydramem.garden.steps import STEPS
 from tests.garden.memories import night, opened, put, rows
-from tests.storage.rows import at, chunk, entity, mention, relation
+from tests.storage.rows import at, chunk, entity, mention, relation, session
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 
@@ -169,6 +169,36 @@ def test_memories_that_say_the_same_become_one(tmp_path: Path, engine: str) -> N
         assert gone[0].metadata["superseded_by"] == kept.id
         memory.undo(report.run)
         assert rows(memory) == before
+
+
+@pytest.mark.parametrize("apart", ["nothing", "scope", "private", "number", "recalled", "verified", "kind"])
+def test_memories_that_differ_in_anything_that_counts_stay_two(tmp_path: Path, apart: str) -> None:
+    text = "The backup runs at 3 in the night."
+    with opened(tmp_path) as memory:
+        memory.remember(text, source="ops.md", importance=0.4)
+        memory.drain()
+        (first,) = rows(memory)["Chunk"]
+        other = replace(first, id="c_again", text=f"{text[:-1]}!", source="chat")
+        changed: dict[str, dict[str, object]] = {
+            "scope": {"scope": "/ops"},
+            "private": {"private": True},
+            "number": {"text": "The backup runs at 4 in the night."},
+            "verified": {"layer": "verified"},
+            "kind": {"kind": "passage"},
+        }
+        put(memory, chunks=(replace(other, **changed.get(apart, {})),))  # type: ignore[arg-type]
+        if apart == "verified":
+            put(memory, chunks=(replace(first, layer="verified"),))
+        if apart == "recalled":
+            sessions = tuple(replace(session(f"s{n}"), project="default") for n in range(2))
+            recalls = tuple(
+                Recalled(session=one.id, chunk=id, rank=0, at=at(5))
+                for one in sessions
+                for id in (first.id, "c_again")
+            )
+            put(memory, sessions=sessions, recalled=recalls)
+        memory.drain()
+        assert night(memory, "merge").phases[0].proposals == (apart == "nothing")
 
 
 def pair(one: Entity, other: Entity, odds: float, how: str = "equal") -> Match:
