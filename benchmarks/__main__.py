@@ -144,7 +144,7 @@ def _garden(given: argparse.Namespace) -> int:
     data = _data(given)
     if data is None:
         return 2
-    told = false_edges.measure(data, names=given.graphs)
+    told = false_edges.measure(data, names=given.graphs, shares=given.shares)
     sized = [_sized(count) for count in given.sizes]
     print(false_edges.shown(told, sized))
     if given.out is not None:
@@ -326,6 +326,13 @@ def _add_writes(written: argparse.ArgumentParser) -> None:
 def _add_garden(measured: argparse.ArgumentParser) -> None:
     measured.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
     measured.add_argument("--graphs", nargs="*", default=false_edges.GRAPHS, metavar="NAME")
+    measured.add_argument(
+        "--shares",
+        nargs="*",
+        type=float,
+        default=false_edges.SHARES,
+        help="false relations for each true one",
+    )
     measured.add_argument("--sizes", nargs="*", type=int, default=(1_000, 10_000, 100_000), metavar="N")
     measured.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     measured.set_defaults(run=_garden)

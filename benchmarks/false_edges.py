@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from benchmarks.claims import GRAPHS, Triple, candidate, graph, triples
 from benchmarks.results import table, where, with_section
 from hydramem.core.config import GardenConfig, VerificationConfig
-from hydramem.garden import heuristic, scorer
+from hydramem.garden import gnn, heuristic, scorer
 from hydramem.garden.edges import relations_of
 from hydramem.garden.spurious import disbelieved_below
 from hydramem.graph.growing import load
@@ -30,6 +30,8 @@ SHARES = (0.05, 0.1, 0.2)
 KINDS: tuple[Literal["random", "consistent"], ...] = ("random", "consistent")
 TITLE = "## False relations"
 _BATCH = 5000
+_TRAINING = 30.0
+"""Seconds of training steps, for the scorer with torch."""
 
 Floats = NDArray[np.float64]
 Scorer = Callable[[Snapshot, Sequence[Triple]], Floats]
@@ -104,7 +106,14 @@ def _heuristic(snapshot: Snapshot, asked: Sequence[Triple]) -> Floats:
     return heuristic.spurious(snapshot, relations_of(snapshot))
 
 
+def _gnn(snapshot: Snapshot, asked: Sequence[Triple]) -> Floats:
+    model = gnn.train(snapshot, seconds=_TRAINING)
+    return np.full(len(asked), 0.5) if model is None else gnn.score(model, snapshot).spurious
+
+
 SCORERS: Mapping[str, Scorer] = {"heuristic": _heuristic, "srmkg": _srmkg, scorer.NAME: _logistic}
+if gnn.available():
+    SCORERS = {**SCORERS, gnn.NAME: _gnn}
 
 
 def measure(
