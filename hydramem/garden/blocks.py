@@ -96,7 +96,8 @@ def _ranked(pairs: Sequence[tuple[Places, Places, float]], left_out: int, limit:
     packed = np.concatenate([one * width + other for one, other, _ in pairs])
     weights = np.concatenate([np.full(len(one), weight) for one, _, weight in pairs])
     distinct, inverse = np.unique(packed, return_inverse=True)
-    score = np.bincount(inverse, weights=weights)
+    # Rounded, as the order of blocks, and with it that of the sums, differs between processes.
+    score = np.bincount(inverse, weights=weights).round(9)
     best = np.lexsort((distinct, -score))[:limit]
     chosen = distinct[best]
     return Candidates(
