@@ -409,7 +409,7 @@ def exchanged(store: OpenStore, file: Path, hand_over: Callable[[OpenStore], Non
             raise StoreBusyError(
                 f"{store.path}: {store.handles} handles of this process are open; close the others first"
             )
-        read_archive(file)  # else it would be closed for nothing
+        _check_backup(file)  # else it would be closed for nothing
         store.close()
         try:
             return exchange(store.path, file, store.config)
@@ -418,6 +418,13 @@ def exchanged(store: OpenStore, file: Path, hand_over: Callable[[OpenStore], Non
             new = OpenStore(store.path, store.config, store.given_embedder)
             _open[store.path] = new
             hand_over(new)
+
+
+def _check_backup(file: Path) -> None:
+    try:
+        read_archive(file)
+    except OSError as error:
+        raise StorageError(f"{file}: cannot be read: {error.strerror or error}") from error
 
 
 def _renew_registry() -> None:

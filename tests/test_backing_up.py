@@ -92,6 +92,11 @@ def test_what_cannot_be_restored_leaves_the_memory_open(memory: hydramem.Memory,
     (tmp_path / "odd").write_bytes(b"odd")
     with pytest.raises(InvalidInputError):
         memory.restore(str(tmp_path / "odd"))
+    for odd in ("x" * 3000, "a\0b", "", str(tmp_path)):
+        with pytest.raises((InvalidInputError, StorageError)):
+            memory.restore(odd)
+    with pytest.raises(StorageError, match="cannot be written"):
+        memory.backup("x" * 3000)
     made = memory.backup().file
     with (
         hydramem.connect(memory.folder, config=CONFIG),

@@ -49,8 +49,8 @@ def backup(
         InvalidInputError: The file is there already, or lies in what is backed up.
         StorageError: It cannot be written, or does not read back; nothing is left.
     """
-    file = _target(store, to, made_at)
     try:
+        file = _target(store, to, made_at)
         file.parent.mkdir(parents=True, exist_ok=True)
         _sweep(file.parent)
         with _beside(file) as (staged, partial):
@@ -72,7 +72,8 @@ def backup(
             file=str(file), made_at=made_at, bytes=file.stat().st_size, files=len(files), removed=removed
         )
     except OSError as error:
-        raise StorageError(f"{file}: cannot be written: {error.strerror or error}") from error
+        place = to or store / FOLDER
+        raise StorageError(f"{place}: a backup cannot be written: {error.strerror or error}") from error
 
 
 def backups(store: Path) -> tuple[Path, ...]:
