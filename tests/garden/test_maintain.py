@@ -1,6 +1,7 @@
 """The upkeep of a night: what it does, what it says of what failed, and communities that last."""
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from hydramem.storage.repair import Sampled
 from tests.garden.memories import night, opened, put
 from tests.storage.rows import entity, relation
 
+ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 BANDS = (("Ada", "Bea", "Cleo", "Dora"), ("Xaver", "Yul", "Zoe", "Walt"))
 
 
@@ -171,7 +173,7 @@ def test_a_damaged_file_is_an_error_that_says_what_to_do(tmp_path: Path) -> None
 
 
 def test_only_the_last_project_of_a_night_makes_a_backup(tmp_path: Path) -> None:
-    engine = {"STORAGE_GRAPH": "ladybug", "STORAGE_BUFFER_POOL_MB": "128", "GARDEN_BACKUPS": "2"}
+    engine = {"STORAGE_GRAPH": ENGINE, "STORAGE_BUFFER_POOL_MB": "128", "GARDEN_BACKUPS": "2"}
     with opened(tmp_path / "store", **engine) as memory:
         for project in ("one", "two"):
             memory.remember("Ada calls Bea.", project=project)
