@@ -120,6 +120,8 @@ class Current:
 
 
 def _read(table: NodeTable | EdgeTable, keys: Sequence[Sequence[str]], graph: GraphStore) -> Iterable[object]:
+    if table is RELATES:  # by both ends: a hub's other relations are none of a proposal's
+        return graph.relations_between([(key[0], key[1]) for key in keys])
     first = list(dict.fromkeys(key[0] for key in keys))
     by_name: dict[str, Callable[[Sequence[str]], Iterable[object]]] = {
         "Document": graph.documents,
@@ -127,7 +129,6 @@ def _read(table: NodeTable | EdgeTable, keys: Sequence[Sequence[str]], graph: Gr
         "Entity": graph.entities,
         "Chunk": graph.chunks,
         "MENTIONS": graph.mentions,
-        "RELATES": graph.relations,
         "LINKS": graph.links,
     }
     return by_name[table.name](first)

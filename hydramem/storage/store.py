@@ -245,6 +245,9 @@ class GraphStore(Protocol):
     def relations(self, entities: Sequence[str]) -> tuple[Relation, ...]:
         """Return every relation, of any state, that has one of these entities at either end."""
 
+    def relations_between(self, pairs: Sequence[tuple[str, str]]) -> tuple[Relation, ...]:
+        """Return every relation, of any state, from the first to the second of each pair of entities."""
+
     def mentions(self, chunks: Sequence[str]) -> tuple[Mention, ...]:
         """Return what these chunks mention."""
 

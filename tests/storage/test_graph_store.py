@@ -224,6 +224,18 @@ def test_every_table_can_be_scanned_in_order(graph: GraphStore) -> None:
     assert graph.recalled(chunks=["c2"]) == ()
 
 
+def test_relations_between_two_things_are_those_alone(graph: GraphStore) -> None:
+    there, back = relation(), relation("e2", "leads", "e1")
+    again = relation(type="knows", state="archived")
+    others = (relation("e1", "leads", "e3"), relation("e3", "leads", "e2"))
+    ends = (entity(), entity("e2", "B"), entity("e3", "C"))
+    graph.write(write(entities=ends, relations=(there, back, again, *others)))
+    assert set(ids(graph.relations_between([("e1", "e2")]))) == {there.id, again.id}
+    found = graph.relations_between([("e1", "e2"), ("e2", "e1"), ("e1", "e2")])
+    assert sorted(ids(found)) == sorted([there.id, again.id, back.id])
+    assert graph.relations_between([("e2", "e3"), ("e9", "e1")]) == graph.relations_between([]) == ()
+
+
 def test_jobs_wait_in_order_and_need_no_change(graph: GraphStore) -> None:
     later, first = job("j2", created_at=at(1)), job("j1", created_at=at(0), project="q")
     graph.write(Write(changes=(), jobs=(later, first)))

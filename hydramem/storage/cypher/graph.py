@@ -127,6 +127,11 @@ class CypherGraph:
         rows: list[Relation] = self._read.edges_around(RELATES, entities)
         return tuple(newest_first(rows, moment=lambda row: row.times.recorded_at, id=relation_order))
 
+    def relations_between(self, pairs: Sequence[tuple[str, str]]) -> tuple[Relation, ...]:
+        """Return every relation from the first to the second of each pair, newest first."""
+        rows: list[Relation] = self._read.edges_joining(RELATES, pairs)
+        return tuple(newest_first(rows, moment=lambda row: row.times.recorded_at, id=relation_order))
+
     def mentions(self, chunks: Sequence[str]) -> tuple[Mention, ...]:
         """Return what these chunks mention, in the order of the chunks."""
         rows: list[Mention] = self._read.edges(MENTIONS, chunks, end="a")

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from hydramem.storage.cypher.engine import Engine, Query
 from hydramem.storage.cypher.filters import Conditions
-from hydramem.storage.cypher.statements import edge_values, node_values
+from hydramem.storage.cypher.statements import edge_values, edges_between, node_values
 from hydramem.storage.planned import check_page, edge_order
 from hydramem.storage.rows import decode
 from hydramem.storage.schema import EdgeTable, NodeTable
@@ -57,6 +57,17 @@ class Reader:
                 found = [values for id in wanted for values in query(statement, {"id": id})]
             else:
                 found = query(f"{pattern} WHERE {end}.id IN $ids {result}", {"ids": wanted})
+        return [decode(table, values) for values in found]
+
+    def edges_joining(self, table: EdgeTable, pairs: Sequence[tuple[str, str]]) -> list[Any]:
+        """Return the edges from one node to another, for each pair; what else either has costs nothing."""
+        statement = edges_between(table)
+        with self._engine.reading() as query:
+            found = [
+                values
+                for source, target in dict.fromkeys(pairs)
+                for values in query(statement, {"_from": source, "_to": target})
+            ]
         return [decode(table, values) for values in found]
 
     def edges_around(self, table: EdgeTable, ids: Sequence[str]) -> list[Any]:

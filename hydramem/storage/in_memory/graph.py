@@ -204,6 +204,14 @@ class InMemoryGraph:
             rows = self._relations.touching(entities, 0, 1)
         return tuple(newest_first(rows, moment=_recorded_at, id=relation_order))
 
+    def relations_between(self, pairs: Sequence[tuple[str, str]]) -> tuple[Relation, ...]:
+        """Return every relation from the first to the second of each pair, newest first."""
+        wanted = set(pairs)
+        with self._open():
+            near = self._relations.touching({source for source, _ in wanted}, 0)
+        rows = [row for row in near if (row.subject, row.object) in wanted]
+        return tuple(newest_first(rows, moment=_recorded_at, id=relation_order))
+
     def mentions(self, chunks: Sequence[str]) -> tuple[Mention, ...]:
         """Return what these chunks mention, in the order of the chunks."""
         place = {id: number for number, id in enumerate(dict.fromkeys(chunks))}
@@ -489,7 +497,9 @@ class InMemoryGraph:
 
     def save(self, folder: Path) -> None:
         """Refuse: there are no files."""
-        raise InvalidInputError(f"{folder}: a memory without files has no backup; `dump` writes what it holds")
+        raise InvalidInputError(
+            f"{folder}: a memory without files has no backup; `dump` writes what it holds"
+        )
 
     def close(self) -> None:
         """Refuse further use; harmless when repeated."""
