@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from hydramem.cli.commands import usage
+from hydramem.cli.main import overview
 from hydramem.core import config, types
 from hydramem.core.config_text import Setting, attributes, config_text, settings
 from hydramem.core.docstrings import first_line, section, summary
@@ -258,6 +259,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/configuration.md": configuration_page,
     "docs/schema.md": schema_page,
     "docs/dump.md": dump_page,
+    "hydramem/data/help.txt": overview,
 }
 
 if __name__ == "__main__":

@@ -3,18 +3,19 @@
 import os
 import sys
 from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import App, CycloptsError, Group, Parameter
+from typing import TYPE_CHECKING, Annotated
 
 from hydramem import __version__
-from hydramem.cli import beside
-from hydramem.cli.commands import add_operations
-from hydramem.cli.invocation import Invocation
 from hydramem.core.errors import HydraMemError
 
+if TYPE_CHECKING:
+    from cyclopts import App
+
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+HELP = ("data", "help.txt")
+"""The first page of help within the package, as `overview` makes it."""
 
 
 def main() -> None:
@@ -24,6 +25,14 @@ def main() -> None:
 
 def run(tokens: Sequence[str]) -> int:
     """Run one command line; return its exit code."""
+    if tuple(tokens) in ((), ("-h",), ("--help",)):
+        # The page that is asked for most needs none of the code that it lists.
+        return _print_help()
+    if tuple(tokens) == ("--version",):
+        print(__version__)
+        return 0
+    from cyclopts import CycloptsError
+
     try:
         build().meta(tokens)
     except CycloptsError:
@@ -41,8 +50,35 @@ def run(tokens: Sequence[str]) -> int:
     return 0
 
 
-def build() -> App:
+def _print_help() -> int:
+    try:
+        print(files("hydramem").joinpath(*HELP).read_text(encoding="utf-8"), end="")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    return 0
+
+
+def overview() -> str:
+    """Return the first page of help: what there is, a line each."""
+    import io
+
+    from rich.console import Console
+
+    page = io.StringIO()
+    build().meta.help_print([], console=Console(file=page, width=100, color_system=None))
+    return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
+
+
+def build() -> "App":
     """Build the app: commands of the table, those beside it, and the options that all of them share."""
+    from cyclopts import App, Group, Parameter
+
+    from hydramem.cli import beside
+    from hydramem.cli.commands import add_operations
+    from hydramem.cli.invocation import Invocation
+
     app = App(
         name="hydramem",
         help="Embedded, graph-native memory for AI agents.",
