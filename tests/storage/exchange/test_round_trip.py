@@ -2,6 +2,7 @@
 
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -216,6 +217,7 @@ def test_a_dump_is_of_one_moment_while_others_write(tmp_path: Path) -> None:
                 verbatim=True,
             )
             store.put(rows)
+            time.sleep(0.001)  # else the lock is taken again before anybody else wakes up
 
     writer = threading.Thread(target=work)
     writer.start()
