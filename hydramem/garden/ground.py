@@ -9,6 +9,7 @@ from time import monotonic
 from hydramem.core.config import Config
 from hydramem.core.results.gardened import PhaseState
 from hydramem.core.types import Usage
+from hydramem.garden.doubts import Doubt
 from hydramem.garden.proposal import Proposal
 from hydramem.graph.snapshot import Snapshot
 from hydramem.llm.model import Generator
@@ -82,6 +83,7 @@ class Outcome:
             because of a failure, `skipped` where something that it needs is not there.
         notes: Why, and what else a person should know; a sentence each.
         usage: What the model calls cost.
+        doubts: Pairs that a person may know more of, for the night to keep; None where none were sought.
     """
 
     proposals: tuple[Proposal, ...] = ()
@@ -89,6 +91,7 @@ class Outcome:
     state: PhaseState = "completed"
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    doubts: tuple[Doubt, ...] | None = None
 
 
 PhaseStep = Callable[[Ground], Outcome]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hydramem.core.types import Entity
 from hydramem.garden.bearable import bearing
-from hydramem.garden.doubts import Doubt, keep_doubts
+from hydramem.garden.doubts import Doubt
 from hydramem.garden.duplicates import duplicates
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground, Outcome
@@ -67,7 +67,6 @@ def merge(ground: Ground) -> Outcome:
     ]
     counts["entities that are one with another"] = len(merged)
     counts["pairs that a person may know"] = len(doubtful)
-    keep_doubts((_doubt(pair) for pair in doubtful), ground.folder)
     stopped = found.stopped or bool(ground.budget.over)
     notes = [_asked(doubtful)] if doubtful else []
     notes += [f"{found.cut} further pairs of names were not compared."] if found.cut else []
@@ -78,6 +77,7 @@ def merge(ground: Ground) -> Outcome:
         state="partial" if stopped else "completed",
         notes=tuple(notes),
         usage=ground.budget.usage,
+        doubts=tuple(map(_doubt, doubtful)),
     )
 
 

@@ -5,6 +5,7 @@ change; the plan is written down; its proposals are made in small batches under 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import get_args
@@ -21,6 +22,7 @@ from hydramem.core.results.gardened import (
 )
 from hydramem.core.types import Phase
 from hydramem.garden.apply import Applied, Hands, apply, by_phase
+from hydramem.garden.doubts import keep_doubts
 from hydramem.garden.expect import Taken
 from hydramem.garden.ground import Ground, Outcome, PhaseStep
 from hydramem.garden.plan import Plan, ordered, read_plan, write_plan
@@ -83,6 +85,7 @@ def tend(night: Night) -> Gardened:
     started = perf_counter()
     resumed = _resume(night)
     found = _look(night)
+    _keep_doubts(night, found)
     made = Plan(project=night.project, run=new_id("w"), made_at=night.now, proposals=found.proposals)
     done = _make(night, made)
     if night.upkeep is not None and "maintain" in night.phases:
@@ -131,6 +134,12 @@ def _step(night: Night, phase: Phase, step: PhaseStep, found: _Planned) -> None:
         outcome = Outcome(state="failed", notes=(str(error),))
     found.outcomes[phase] = outcome
     found.seconds[phase] = perf_counter() - started
+
+
+def _keep_doubts(night: Night, found: _Planned) -> None:
+    sought = [one.doubts for one in found.outcomes.values() if one.doubts is not None]
+    if sought and night.folder is not None:
+        keep_doubts(chain.from_iterable(sought), night.folder)
 
 
 def _make(night: Night, made: Plan) -> Applied:
