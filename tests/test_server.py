@@ -128,10 +128,15 @@ def test_every_tool_answers(tools, tmp_path):
         "dump": {"folder": str(tmp_path / "docs" / "dump")},
         "load": {"folder": str(tmp_path / "docs" / "dump")},
     }
+    # What these need is not here: torch or enough relations, a store that is kept, a file.
+    needs = {"train": ("torch", "relations"), "backup": ("memory",), "restore": ("memory", "file")}
     for operation in sorted(
         OPERATIONS, key=lambda op: list(calls).index(op.name) if op.name in calls else 99
     ):
         is_error, structured, text = tools.call(operation.name, **calls.get(operation.name, {}))
+        if operation.name in needs:
+            assert is_error and any(word in text for word in needs[operation.name]), (operation.name, text)
+            continue
         assert not is_error, (operation.name, text)
         assert structured is not None, operation.name
 
