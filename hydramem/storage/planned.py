@@ -1,7 +1,7 @@
 """What a Write must satisfy, and what it amounts to, before any graph store takes it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -82,7 +82,7 @@ def plan_write(write: Write) -> PlannedWrite:
         links={link_key(row): row for row in write.links},
         mentions={(row.chunk, row.entity): row for row in write.mentions},
         recalled=write.recalled,
-        removed=write.removed,
+        removed=_each_once(write.removed),
         verbatim=write.verbatim,
         embedded=write.embedded,
         heard=write.heard,
@@ -154,6 +154,11 @@ def _needs(write: Write) -> dict[str, tuple[str, ...]]:
 def _absent(ids: Iterable[str | None], written: Iterable[Any]) -> tuple[str, ...]:
     present = {row.id for row in written}
     return tuple(dict.fromkeys(id for id in ids if id is not None and id not in present))
+
+
+def _each_once(removed: Removal) -> Removal:
+    keys = {part.name: tuple(dict.fromkeys(getattr(removed, part.name))) for part in fields(Removal)}
+    return Removal(**keys)
 
 
 def removed_nodes(removed: Removal) -> dict[str, tuple[str, ...]]:

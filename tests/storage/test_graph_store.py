@@ -224,6 +224,15 @@ def test_every_table_can_be_scanned_in_order(graph: GraphStore) -> None:
     assert graph.recalled(chunks=["c2"]) == ()
 
 
+def test_a_row_that_is_removed_twice_over_is_noted_once(graph: GraphStore) -> None:
+    graph.write(write(entities=(entity(), entity("e2", "B")), relations=(relation(),)))
+    key = ("e1", "e2", relation().id)
+    gone = Removal(entities=("e2", "e2"), relations=(key, key))
+    graph.write(Write(changes=(record("undo", project="p", target="e2"),), removed=gone))
+    image = str(graph.changes()[-1].image)
+    assert image.count('"id":"e2"') == image.count(relation().id) == 1
+
+
 def test_relations_between_two_things_are_those_alone(graph: GraphStore) -> None:
     there, back = relation(), relation("e2", "leads", "e1")
     again = relation(type="knows", state="archived")
