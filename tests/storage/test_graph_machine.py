@@ -415,6 +415,7 @@ def test_the_engine_does_as_the_store_in_memory() -> None:
     _run(examples=12, steps=15)
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.slow
 def test_the_engine_does_as_the_store_in_memory_for_long() -> None:
-    _run(examples=80, steps=40)
+    _run(examples=50, steps=40)
