@@ -418,4 +418,4 @@ def test_the_engine_does_as_the_store_in_memory() -> None:
 @pytest.mark.timeout(900)
 @pytest.mark.slow
 def test_the_engine_does_as_the_store_in_memory_for_long() -> None:
-    _run(examples=50, steps=40)
+    _run(examples=30, steps=40)
