@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import hydramem
 from hydramem.cli.invocation import Invocation
 from hydramem.cli.progress import reporting
-from hydramem.cli.show import console, plain, shortened, show, write
+from hydramem.cli.show import console, plain, show, write
 from hydramem.core.errors import NotFoundError
+from hydramem.core.shorten import one_line
 from hydramem.memory.memory import Memory
 from hydramem.operations import OPERATIONS, call
 
@@ -66,7 +67,7 @@ def _ingest(memory: Memory, out: "Console") -> object:
 def _ask(memory: Memory, question: str, about: str, out: "Console") -> object:
     found = memory.recall(question, limit=5)
     out.print(f"\n[bold]{question}[/] [dim]({about})[/]")
-    shown = tuple(replace(hit, text=shortened(hit.text, _SHOWN)) for hit in found.hits)
+    shown = tuple(replace(hit, text=one_line(hit.text, _SHOWN)) for hit in found.hits)
     write(replace(found, hits=shown), out)
     return found
 

@@ -20,6 +20,7 @@ from hydramem.core.results.known import ScopeView
 from hydramem.core.results.recalled import Explanation, LinkView, Prompt, Recall
 from hydramem.core.results.walked import Path, PathStep, ReachedChunk
 from hydramem.core.results.written import Curated, DocumentView, RelationView, Remembered
+from hydramem.core.shorten import one_line
 from hydramem.core.types import Chunk, Entity, Job
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 # Stored text is not trusted: control characters (colours, cursor moves, titles) must not reach a terminal.
 # Links of one hit that are told of.
 _LINKS = 2
+_CELL = 200
 _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
 # Columns of a list; any other dataclass shows every field.
@@ -201,7 +203,7 @@ def _hits(found: Recall, out: "Console") -> None:
 def _link(link: LinkView) -> str:
     """Write a link on one line: `-[extends]-> the other's text (reason)`."""
     arrow = f"-[{link.type}]->" if link.forward else f"<-[{link.type}]-"
-    return f"{arrow} {shortened(link.text, 80)}{f' ({link.reason})' if link.reason else ''}"
+    return f"{arrow} {one_line(link.text, 80)}{f' ({link.reason})' if link.reason else ''}"
 
 
 _BECAME = {
@@ -347,7 +349,7 @@ def _table(rows: Sequence[Any], out: "Console") -> None:
     for name in names:
         table.add_column(name.replace("_", " "), overflow="fold", max_width=60)
     for row in rows:
-        table.add_row(*(Text(shortened(plain(getattr(row, name)))) for name in names))
+        table.add_row(*(Text(one_line(plain(getattr(row, name)), _CELL)) for name in names))
     out.print(table, soft_wrap=False)
 
 
@@ -357,9 +359,3 @@ def _tabbed(rows: Sequence[Any], out: "Console") -> None:
         # One row, one line: what a pipe is read by.
         cells = (" ".join(plain(getattr(row, name)).split()) for name in _columns(row))
         print("\t".join(cells), file=out.file)
-
-
-def shortened(text: str, most: int = 200) -> str:
-    """Return a text on one line of at most so many characters."""
-    one_line = " ".join(text.split())
-    return one_line if len(one_line) <= most else one_line[: most - 1] + "…"

@@ -7,7 +7,7 @@ from itertools import chain
 from time import perf_counter, sleep
 from typing import Any
 
-from hydramem.core.types import Change, Phase
+from hydramem.core.types import Change
 from hydramem.garden.expect import Current, Taken, address
 from hydramem.garden.hanging import hanging
 from hydramem.garden.proposal import Proposal, table_of, written
@@ -164,13 +164,3 @@ def _changes(proposal: Proposal, run: str, current: Current) -> Iterator[Change]
 
 def _has_rows(write: Write) -> bool:
     return any((write.documents, write.sessions, write.entities, write.chunks, write.relations, write.links))
-
-
-def by_phase(proposals: Sequence[Proposal], ids: Sequence[str] | Mapping[str, str]) -> dict[Phase, int]:
-    """Count proposals by phase, of those named."""
-    named = set(ids)
-    counts: dict[Phase, int] = {}
-    for each in proposals:
-        if each.id in named:
-            counts[each.phase] = counts.get(each.phase, 0) + 1
-    return counts

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hydramem.core.errors import InvalidInputError
+from hydramem.core.forms import form_lines, refuse, write_form
 from hydramem.core.results.asked import Answer, Question
 
-_MOST_BYTES = 64 * 2**20
-_MOST_SAID = 10
 _GIVEN = frozenset(["id", "answer", "reviewer", "note"])
 _TOLD = frozenset(["kind", "question", "reason", "evidence", "probability"])
 """What an export tells besides; read back, it says nothing."""
@@ -22,14 +21,7 @@ def write(path: Path, questions: Sequence[Question]) -> None:
     Raises:
         InvalidInputError: The file exists, or cannot be written.
     """
-    lines = [json.dumps(_row(question), ensure_ascii=False) for question in questions]
-    try:
-        with path.open("x", encoding="utf-8", errors="backslashreplace") as file:
-            file.writelines(f"{line}\n" for line in lines)
-    except FileExistsError:
-        raise InvalidInputError(f"export: {path} exists, and may hold answers; name another file") from None
-    except (OSError, ValueError) as error:
-        raise InvalidInputError(f"export: {str(path)[:200]!r} cannot be written: {error}") from error
+    write_form(path, map(_row, questions), holds="answers")
 
 
 def _row(question: Question) -> dict[str, object]:
@@ -54,28 +46,14 @@ def read(path: Path) -> tuple[Answer, ...]:
     """
     answers: list[Answer] = []
     problems: list[str] = []
-    for number, line in enumerate(_lines(path), 1):
+    for number, line in enumerate(form_lines(path, name="import"), 1):
         if line.strip():
             try:
                 answers += _answers(line)
             except (ValueError, RecursionError) as error:
                 problems.append(f"line {number}: {str(error)[:120]}")
-    if problems:
-        more = len(problems) - _MOST_SAID
-        said = "; ".join([*problems[:_MOST_SAID], *([f"and {more} more"] if more > 0 else [])])
-        raise InvalidInputError(f"import: {path}: {said}. Nothing was taken")
+    refuse(path, problems, name="import")
     return tuple(answers)
-
-
-def _lines(path: Path) -> list[bytes]:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise InvalidInputError(f"import: {str(path)[:200]!r} cannot be read: {error}") from error
-    if len(data) > _MOST_BYTES:
-        raise InvalidInputError(f"import: {path}: more than {_MOST_BYTES // 2**20} MiB")
-    return data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
 
 
 def _answers(line: bytes) -> list[Answer]:

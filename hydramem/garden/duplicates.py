@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hydramem.core.ids import link_id
+from hydramem.core.shorten import one_line
 from hydramem.core.types import Chunk, Link, Relation, Times
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
@@ -163,5 +164,4 @@ def _moved(row: Relation, gone: str, kept: str) -> Relation:
 
 
 def _shown(row: Chunk) -> str:
-    text = " ".join(row.text.split())
-    return f'"{text if len(text) <= _TEXT_SHOWN else text[: _TEXT_SHOWN - 1] + "…"}"'
+    return f'"{one_line(row.text, _TEXT_SHOWN)}"'

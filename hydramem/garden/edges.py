@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.graph.view import RELATION, STATES, Snapshot
-from hydramem.verification.facts import Claims, Facts, Floats, Ints, lay_out, taken
+from hydramem.verification.facts import Claims, Facts, Floats, Ints, joined, lay_out, taken
 from hydramem.verification.features import topology
 from hydramem.verification.learned import Learned, learned
 
@@ -60,13 +60,7 @@ def claims_of(snapshot: Snapshot, rows: NDArray[np.int64]) -> Claims:
 
 def wrong_claims(facts: Facts, count: int, draw: np.random.Generator) -> Claims:
     """Draw claims that the graph does not hold: half at random, half of ends that fit their type."""
-    parts = [_at_random(facts, count - count // 2, draw), _of_its_kind(facts, count // 2, draw)]
-    return Claims(
-        **{
-            name: np.concatenate([getattr(part, name) for part in parts])
-            for name in Claims.__dataclass_fields__
-        }
-    )
+    return joined([_at_random(facts, count - count // 2, draw), _of_its_kind(facts, count // 2, draw)])
 
 
 def _at_random(facts: Facts, count: int, draw: np.random.Generator) -> Claims:
@@ -101,24 +95,13 @@ def _not_stored(facts: Facts, count: int, some: Callable[[int], tuple[Ints, Ints
     missing = count
     for _ in range(_TRIES):
         subject, type, object = some(2 * missing + 8)
-        claims = Claims(
-            subject=subject,
-            type=type,
-            object=object,
-            subject_kind=facts.kind[subject],
-            object_kind=facts.kind[object],
-        )
+        claims = facts.claims(subject, type, object)
         fits = np.flatnonzero((subject != object) & ~facts.stored(claims))[:missing]
         found.append(taken(claims, fits))
         missing -= len(fits)
         if missing <= 0:
             break
-    return Claims(
-        **{
-            name: np.concatenate([getattr(part, name) for part in found])
-            for name in Claims.__dataclass_fields__
-        }
-    )
+    return joined(found)
 
 
 def known_of(snapshot: Snapshot) -> Learned:

@@ -8,6 +8,7 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from hydramem.core.shorten import one_line
 from hydramem.core.types import Chunk, Entity, Link, Relation
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
@@ -205,5 +206,4 @@ def _removed(row: Entity) -> Proposal:
 
 
 def _shown(text: str) -> str:
-    flat = " ".join(text.split())
-    return f'"{flat if len(flat) <= _SHOWN else flat[: _SHOWN - 1] + "…"}"'
+    return f'"{one_line(text, _SHOWN)}"'

@@ -6,7 +6,7 @@ import numpy as np
 
 from hydramem.garden.pairs import Pairs
 from hydramem.verification import features
-from hydramem.verification.facts import Claims, Facts, Floats, Ints
+from hydramem.verification.facts import Facts, Floats, Ints
 from hydramem.verification.learned import Learned
 from hydramem.verification.weights import Weights
 
@@ -49,13 +49,7 @@ def guesses(known: Learned, near: Pairs, *, weights: Weights, single: Ints) -> G
     pair, subject, object = pair[place], subject[place], object[place]
     occupied = np.isin(type, single) & (facts.heads.of(type * facts.size + subject) > 0)
     pair, subject, type, object = (each[~occupied] for each in (pair, subject, type, object))
-    claims = Claims(
-        subject=subject,
-        type=type,
-        object=object,
-        subject_kind=facts.kind[subject],
-        object_kind=facts.kind[object],
-    )
+    claims = facts.claims(subject, type, object)
     odds = features.topology(known, claims) @ weights.for_names(features.NAMES)
     order = np.lexsort((object, subject, type, -odds, pair))
     rank = np.arange(len(order)) - np.searchsorted(pair[order], pair[order])

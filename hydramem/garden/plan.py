@@ -152,4 +152,8 @@ def _removal(removed: dict[str, Any]) -> Removal:
 def ordered(proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
     """Return proposals with the surest first, phase by phase in the order of the night."""
     place = {phase: number for number, phase in enumerate(get_args(Phase))}
-    return tuple(sorted(proposals, key=lambda one: (place[one.phase], -(one.score or 1.0), one.id)))
+
+    def order(one: Proposal) -> tuple[int, float, str]:
+        return place[one.phase], -(1.0 if one.score is None else one.score), one.id
+
+    return tuple(sorted(proposals, key=order))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hydramem.core.results.asked import Question
+from hydramem.core.shorten import one_line
 from hydramem.core.types import Chunk, Entity, Metadata, Relation
 from hydramem.garden.doubts import Doubt
 from hydramem.graph.view import SYNONYM, Snapshot
@@ -68,7 +69,7 @@ def with_evidence(chosen: Sequence[Case], graph: GraphStore) -> tuple[Question, 
     """Return the questions of some cases with what there is to read before answering."""
     relations = [row for case in chosen for row in case.rows if isinstance(row, Relation)]
     stated = {
-        each.relation.id: tuple(_cut(chunk.text) for chunk in each.passages[:_PASSAGES])
+        each.relation.id: tuple(one_line(chunk.text, _SHOWN) for chunk in each.passages[:_PASSAGES])
         for each in candidates_of(relations, graph)
     }
     things = {row.id: row for case in chosen for row in case.rows if isinstance(row, Entity)}
@@ -80,11 +81,14 @@ def _evidence(case: Case, stated: Mapping[str, tuple[str, ...]], named: Mapping[
     found: list[str] = []
     for row in case.rows:
         if isinstance(row, Relation):
-            found += [*stated.get(row.id, ()), *([f"quoted: {_cut(row.quote)}"] if row.quote else [])]
+            found += [
+                *stated.get(row.id, ()),
+                *([f"quoted: {one_line(row.quote, _SHOWN)}"] if row.quote else []),
+            ]
         elif isinstance(row, Chunk):
-            found.append(_cut(row.text))
+            found.append(one_line(row.text, _SHOWN))
         else:
-            said = f" ({_cut(row.description)})" if row.description else ""
+            said = f" ({one_line(row.description, _SHOWN)})" if row.description else ""
             found.append(f"{row.name}: {row.type}{said}")
             found += [named[row.id]] if row.id in named else []
     return tuple(found)
@@ -97,7 +101,7 @@ def _naming(entities: Sequence[str], graph: GraphStore) -> dict[str, str]:
         first.setdefault(mention.entity, []).append(mention.chunk)
     few = {entity: sorted(chunks)[:_PASSAGES] for entity, chunks in first.items()}
     rows = graph.chunks(sorted({id for chunks in few.values() for id in chunks})) if few else ()
-    texts = {row.id: _cut(row.text) for row in rows if row.state == "active"}
+    texts = {row.id: one_line(row.text, _SHOWN) for row in rows if row.state == "active"}
     return {
         entity: next(texts[id] for id in chunks if id in texts)
         for entity, chunks in few.items()
@@ -140,7 +144,7 @@ def _quarantined(graph: GraphStore, snapshot: Snapshot) -> Iterator[Case]:
                     id=f"quarantined:{row.id}",
                     kind="quarantined",
                     project=row.project,
-                    text=f'May it be recalled: "{_cut(row.text, _SHOWN_TEXT)}"?',
+                    text=f'May it be recalled: "{one_line(row.text, _SHOWN_TEXT)}"?',
                     reason=f"It was held back{f': {why}' if why else ''}.",
                     rows=(row.id,),
                 ),
@@ -209,8 +213,3 @@ def _degree(ids: Iterable[str], snapshot: Snapshot) -> int:
 def _strings(metadata: Metadata, name: str) -> tuple[str, ...]:
     held = metadata.get(name)
     return tuple(map(str, held)) if isinstance(held, list | tuple) else ()
-
-
-def _cut(text: str, most: int = _SHOWN) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= most else f"{flat[: most - 1]}…"

@@ -21,7 +21,7 @@ from hydramem.core.results.gardened import (
     RefusedChange,
 )
 from hydramem.core.types import Phase
-from hydramem.garden.apply import Applied, Hands, apply, by_phase
+from hydramem.garden.apply import Applied, Hands, apply
 from hydramem.garden.doubts import keep_doubts
 from hydramem.garden.expect import Taken
 from hydramem.garden.ground import Ground, Outcome, PhaseStep
@@ -200,15 +200,13 @@ def _told(
 
 def _report(phase: Phase, found: _Planned, done: Applied | None) -> PhaseReport:
     outcome = found.outcomes.get(phase, Outcome())
-    kept = sum(each.phase == phase for each in found.proposals)
-    dropped = found.dropped.get(phase, 0)
+    own = {each.id for each in found.proposals if each.phase == phase}
+    kept, dropped = len(own), found.dropped.get(phase, 0)
+    became = done or Applied()
     counted = {
-        name: 0 if done is None else by_phase(found.proposals, ids).get(phase, 0)
-        for name, ids in (
-            ("applied", done.made if done else ()),
-            ("refused", done.refused if done else ()),
-            ("standing", done.standing if done else ()),
-        )
+        "applied": len(own.intersection(became.made)),
+        "refused": len(own.intersection(became.refused)),
+        "standing": len(own.intersection(became.standing)),
     }
     left = kept - sum(counted.values())
     return PhaseReport(

@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
 
+from hydramem.core.shorten import one_line
 from hydramem.core.types import Chunk
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
@@ -159,5 +160,4 @@ def _target(ground: Ground, written: list[Write]) -> Target:
 
 
 def _shown(row: Chunk) -> str:
-    text = " ".join(row.text.split())
-    return f'"{text if len(text) <= _TEXT_SHOWN else text[: _TEXT_SHOWN - 1] + "…"}"'
+    return f'"{one_line(row.text, _TEXT_SHOWN)}"'

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from hydramem.core.results.recalled import LinkedChunk, LinkView
+from hydramem.core.shorten import one_line
 from hydramem.core.types import Chunk, Link, State
 from hydramem.graph.adjacency import Rows
 from hydramem.graph.snapshot import LINK, Snapshot
@@ -168,13 +169,12 @@ def _view(link: Link, id: str, held: Mapping[str, Chunk]) -> LinkView | None:
     other = link.target if link.source == id else link.source
     if other not in held:
         return None
-    text = " ".join(held[other].text.split())
     return LinkView(
         id=link.id,
         type=link.type,
         weight=link.weight,
         reason=link.reason,
         other=other,
-        text=text if len(text) <= _TEXT else text[: _TEXT - 1] + "…",
+        text=one_line(held[other].text, _TEXT),
         forward=link.source == id,
     )

@@ -1,5 +1,6 @@
 """The relations of a snapshot as sorted arrays, in which a claim's neighbourhood is looked up by search."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -54,6 +55,16 @@ class Claims:
 def taken(claims: Claims, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Claims:
     """Return some of the claims."""
     return Claims(**{field.name: getattr(claims, field.name)[rows] for field in fields(Claims)})
+
+
+def joined(parts: Sequence[Claims]) -> Claims:
+    """Return claims one after the other."""
+    return Claims(
+        **{
+            field.name: np.concatenate([getattr(part, field.name) for part in parts])
+            for field in fields(Claims)
+        }
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +127,16 @@ class Facts:
         """Return where the triples of a type and object begin and end among `turned_keys`."""
         first = (type * self.size + object) * self.size
         return np.searchsorted(self.turned_keys, first), np.searchsorted(self.turned_keys, first + self.size)
+
+    def claims(self, subject: Ints, type: Ints, object: Ints) -> Claims:
+        """Return triples of known nodes as claims."""
+        return Claims(
+            subject=subject,
+            type=type,
+            object=object,
+            subject_kind=self.kind[subject],
+            object_kind=self.kind[object],
+        )
 
     def stored(self, claims: Claims) -> NDArray[np.bool_]:
         """Say for each claim whether it is one of the triples."""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from hydramem.core.shorten import one_line
 from hydramem.ingest.screen.hidden import as_latin, reveal
 from hydramem.ingest.screen.languages import OTHER_LANGUAGES
 from hydramem.ingest.screen.phrases import ENGLISH, Ordered, Rule, compiled
@@ -92,7 +93,7 @@ def orders(text: str) -> tuple[str, ...]:
             found[rule.says] = (rule.weight, said)
     if sum(weight for weight, _ in found.values()) < _ENOUGH:
         return ()
-    return tuple(f"{says}: {_short(said)!r}" for says, (_, said) in found.items())
+    return tuple(f"{says}: {one_line(said, _MOST_SHOWN)!r}" for says, (_, said) in found.items())
 
 
 @cache
@@ -133,8 +134,3 @@ def _is_quoted(before: str, said: str, after: str) -> bool:
     apart = opened == 0 or not before[opened - 1].isalnum()
     around = before[:opened] + " … " + after[closed + 1 :]
     return inside and apart and len(said) + max(closed, 0) <= _MOST_QUOTED and bool(_TALKS.search(around))
-
-
-def _short(said: str) -> str:
-    line = " ".join(said.split())
-    return line if len(line) <= _MOST_SHOWN else line[: _MOST_SHOWN - 1] + "…"

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from hydramem.core.forms import refuse
 from hydramem.core.ids import entity_key
 from hydramem.core.time import now
 from hydramem.core.types import Relation
@@ -15,7 +16,7 @@ from hydramem.ingest.target import Target
 from hydramem.storage.changes import record
 from hydramem.storage.store import Write
 from hydramem.verification.calibration.labels import PERSON, Known, is_scored
-from hydramem.verification.calibration.reviews import Review, refuse
+from hydramem.verification.calibration.reviews import Review
 
 
 def matched(
@@ -44,7 +45,7 @@ def matched(
         before = result.setdefault(found.id, (review, found))[0]
         if before.true != review.true:
             problems.append(f"line {review.line}: contradicts line {before.line} on {review.named[:120]!r}")
-    refuse(path, problems)
+    refuse(path, problems, name="labels")
     return result
 
 

@@ -1,21 +1,20 @@
 """People's reviews of relations as JSON lines: read strictly, and written to be filled in."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from hydramem.core.check import check_name, check_text
 from hydramem.core.errors import InvalidInputError
+from hydramem.core.forms import form_lines, refuse, write_form
 from hydramem.core.time import parse_when
 from hydramem.core.types import Candidate
 from hydramem.ingest.statement import relation_type
 
-_MOST_BYTES = 64 * 2**20
 _MOST_LINE = 2**20
 _MOST_REVIEWS = 20_000
-_MOST_SAID = 10
 _MOST_NOTE = 2000
 _SHOWN_CHARS = 600
 _SHOWN_PASSAGES = 3
@@ -61,7 +60,7 @@ def read(path: Path) -> tuple[Review, ...]:
     """
     reviews: list[Review] = []
     problems: list[str] = []
-    for number, line in enumerate(_lines(path), 1):
+    for number, line in enumerate(form_lines(path, name="labels"), 1):
         if line.strip():
             try:
                 review = _review(line, number)
@@ -72,27 +71,8 @@ def read(path: Path) -> tuple[Review, ...]:
                 reviews.append(review)
     if len(reviews) > _MOST_REVIEWS:
         problems.append(f"{len(reviews):,} reviews, more than {_MOST_REVIEWS:,} in one file")
-    refuse(path, problems)
+    refuse(path, problems, name="labels")
     return tuple(reviews)
-
-
-def _lines(path: Path) -> list[bytes]:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise InvalidInputError(f"labels: {str(path)[:200]!r} cannot be read: {error}") from error
-    if len(data) > _MOST_BYTES:
-        raise InvalidInputError(f"labels: {path}: more than {_MOST_BYTES // 2**20} MiB")
-    return data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-
-
-def refuse(path: Path, problems: Sequence[str]) -> None:
-    """Raise InvalidInputError where there are problems with a file; it names the first of them."""
-    if problems:
-        more = len(problems) - _MOST_SAID
-        said = "; ".join([*problems[:_MOST_SAID], *([f"and {more} more"] if more > 0 else [])])
-        raise InvalidInputError(f"labels: {path}: {said}. Nothing was taken")
 
 
 def _review(line: bytes, number: int) -> Review | None:
@@ -155,14 +135,7 @@ def write(path: Path, candidates: Iterable[tuple[Candidate, float]]) -> None:
     Raises:
         InvalidInputError: The file exists, or cannot be written.
     """
-    lines = [json.dumps(_row(candidate, score), ensure_ascii=False) for candidate, score in candidates]
-    try:
-        with path.open("x", encoding="utf-8", errors="backslashreplace") as file:
-            file.writelines(f"{line}\n" for line in lines)
-    except FileExistsError:
-        raise InvalidInputError(f"export: {path} exists, and may hold reviews; name another file") from None
-    except (OSError, ValueError) as error:
-        raise InvalidInputError(f"export: {str(path)[:200]!r} cannot be written: {error}") from error
+    write_form(path, (_row(candidate, score) for candidate, score in candidates), holds="reviews")
 
 
 def _row(candidate: Candidate, score: float) -> dict[str, object]:
