@@ -14,11 +14,14 @@ class Arm:
 
     Attributes:
         scores: By chunk id, 0 to 1; chunks that it did not find are left out.
+        unseen: Chunks that it could not have found, as those whose vector is still to be made: what the
+            other arms say of them counts in full.
     """
 
     name: str
     weight: float
     scores: Mapping[str, float]
+    unseen: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +54,14 @@ def fuse(arms: Sequence[Arm]) -> tuple[Fused, ...]:
     """
     arms = sorted((arm for arm in arms if arm.weight > 0), key=lambda arm: arm.name)
     total = sum(arm.weight for arm in arms)
+    lost: dict[str, float] = {}
+    for arm in arms:
+        for id in arm.unseen:
+            lost[id] = lost.get(id, 0.0) + arm.weight
     parts: dict[str, dict[str, float]] = {}
     for arm in arms:
         for id, score in arm.scores.items():
-            parts.setdefault(id, {})[arm.name] = arm.weight / total * score
+            parts.setdefault(id, {})[arm.name] = arm.weight / (total - lost.get(id, 0.0)) * score
     return ranked(parts)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from time import perf_counter
 
 from hydramem.core.config import SearchConfig
@@ -22,7 +23,7 @@ from hydramem.search.rerank import Reranker, reordered
 from hydramem.search.stitch import stitched, surroundings
 from hydramem.search.trust import trusted
 from hydramem.search.turns import in_conversation, spoken_share
-from hydramem.search.vector import vector_arm
+from hydramem.search.vector import VECTOR, vector_arm
 from hydramem.search.walk import Walk, Way, walk
 from hydramem.storage.store import ChunkFilter, GraphStore, Vector, VectorStore
 
@@ -161,7 +162,15 @@ def _gather(
                 arms.append(vector_arm(vector, where, vectors, limit=count, weight=settings.vector_weight))
         if text is not None:
             arms.append(text.result())
-    return tuple(arms), vector
+    return tuple(_with_unseen(arm, arms, vectors) for arm in arms), vector
+
+
+def _with_unseen(arm: Arm, arms: Sequence[Arm], vectors: VectorStore) -> Arm:
+    """Tell the vector arm which of the others' chunks have no vector yet."""
+    if arm.name != VECTOR:
+        return arm
+    missed = {id for each in arms for id in each.scores} - arm.scores.keys()
+    return replace(arm, unseen=vectors.chunks_without_vector(sorted(missed))) if missed else arm
 
 
 def _by_meaning(plan: Plan, vector: Vector, vectors: VectorStore) -> Plan:

@@ -3,8 +3,10 @@
 from hydramem.search.fuse import Arm, normalised
 from hydramem.storage.store import ChunkFilter, Vector, VectorStore
 
+VECTOR = "vector"
+
 
 def vector_arm(vector: Vector, where: ChunkFilter, vectors: VectorStore, *, limit: int, weight: float) -> Arm:
     """Find the chunks whose meaning is nearest."""
     found = vectors.nearest(vector, where, limit)
-    return Arm(name="vector", weight=weight, scores=normalised({one.id: one.score for one in found}))
+    return Arm(name=VECTOR, weight=weight, scores=normalised({one.id: one.score for one in found}))

@@ -505,8 +505,8 @@ class VectorStore(Protocol):
     def entity_hashes(self) -> Mapping[str, str]:
         """Return the same for entities."""
 
-    def chunks_without_vector(self) -> frozenset[str]:
-        """Return the ids of the chunks that are held without a vector."""
+    def chunks_without_vector(self, among: Sequence[str] | None = None) -> frozenset[str]:
+        """Return the ids of the chunks that are held without a vector, of all or of those named."""
 
     def entities_without_vector(self) -> frozenset[str]:
         """Return the ids of the entities that are held without a vector."""

@@ -47,6 +47,15 @@ def test_best_in_every_arm_is_one_and_ties_go_by_id() -> None:
     assert found[0].score == pytest.approx(1)
 
 
+@given(shares, st.floats(0.1, 3))
+def test_what_an_arm_cannot_see_is_judged_by_the_others_alone(
+    scores: dict[str, float], weight: float
+) -> None:
+    blind = Arm(name="vector", weight=weight, scores={}, unseen=frozenset(scores))
+    text = Arm(name="text", weight=1.0, scores=scores)
+    assert {one.id: pytest.approx(one.score) for one in fuse([blind, text])} == scores
+
+
 @given(st.dictionaries(ids, st.floats(-5, 5), min_size=1))
 def test_normalised_keeps_order_and_fills_the_range(scores: dict[str, float]) -> None:
     stretched = normalised(scores)

@@ -177,6 +177,15 @@ def test_the_graph_store_has_the_last_word() -> None:
     assert "ghost" not in [hit.id for hit in memory.recall("MySQL invoices").hits]
 
 
+def test_a_memory_without_a_vector_yet_loses_nothing_by_it() -> None:
+    alike = [chunk(f"n{number}", f"Note zeta{number} of the harbour in the rain.") for number in range(30)]
+    memory = Memory(*alike)
+    told = chunk("new", "Note zeta99 of the harbour in the rain.")
+    memory.keep(told)
+    memory.vectors.put([ChunkVector(chunk=told, vector=None)])
+    assert memory.recall(told.text).hits[0].id == "new"
+
+
 def test_a_filter_holds_for_the_graph_arm_too() -> None:
     memory = Memory(*GRAPH)
     where = ChunkFilter(projects=(P,), kinds=("note",))

@@ -159,6 +159,20 @@ def test_rows_without_a_vector_are_found_by_text_only(store: VectorStore) -> Non
     assert len(store.nearest(direction(1), ALL, 5)) == 2
 
 
+def test_rows_without_a_vector_are_told(store: VectorStore) -> None:
+    whole, bare = (
+        ChunkVector(chunk=chunk(id), vector=vector) for id, vector in (("c1", direction(1)), ("c2", None))
+    )
+    store.put([whole, bare])
+    for _ in range(2):  # before the first search and after it
+        assert store.chunks_without_vector() == {"c2"}
+        assert store.chunks_without_vector(["c1", "c2", "gone"]) == {"c2"}
+        assert store.chunks_without_vector(["c1"]) == store.chunks_without_vector([]) == frozenset()
+        store.nearest(direction(1), ALL, 1)
+    store.put([ChunkVector(chunk=chunk("c2"), vector=direction(2))])
+    assert store.chunks_without_vector(["c1", "c2"]) == frozenset()
+
+
 def test_put_replaces_rows_and_the_last_of_one_id_wins(store: VectorStore) -> None:
     put(store, chunk("x", "alpha"), chunk("y", "beta"))
     put(store, chunk("x", "gamma"), chunk("x", "delta", project="q"))

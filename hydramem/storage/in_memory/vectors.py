@@ -130,10 +130,12 @@ class InMemoryVectors:
         with self._lock:
             return {id: entity_mirror_hash(item.entity) for id, item in self._entities.items()}
 
-    def chunks_without_vector(self) -> frozenset[str]:
-        """Return the ids of the chunks that are held without a vector."""
+    def chunks_without_vector(self, among: Sequence[str] | None = None) -> frozenset[str]:
+        """Return the ids of the chunks that are held without a vector, of all or of those named."""
         with self._lock:
-            return frozenset(id for id, row in self._chunks.items() if row.item.vector is None)
+            held = self._chunks
+            ids = held if among is None else [id for id in among if id in held]
+            return frozenset(id for id in ids if held[id].item.vector is None)
 
     def entities_without_vector(self) -> frozenset[str]:
         """Return the ids of the entities that are held without a vector."""

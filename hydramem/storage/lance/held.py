@@ -87,6 +87,11 @@ class Held:
         # A copy, lest it keep all of its block.
         return {id: self.blocks[slot // BLOCK][slot % BLOCK].copy() for id, slot in found if slot >= 0}
 
+    def without_vector(self, ids: Iterable[str]) -> list[str]:
+        """Return those of some ids whose rows have no vector."""
+        slots = self.slots
+        return [id for id in ids if id in self.place and slots[self.place[id]] < 0]
+
     @property
     def slots(self) -> Array:
         """Where each row's vector is among all that `blocks` hold; -1 for a row without one."""

@@ -143,6 +143,12 @@ class Near:
             held = self._held
             return None if held is None or held.scaled else held.vectors_of(ids)
 
+    def without_vector(self, ids: Sequence[str]) -> list[str] | None:
+        """Return those of some ids whose rows have no vector; None where the rows are not in memory."""
+        with self._lock:
+            held = self._held
+            return None if held is None else held.without_vector(ids)
+
     def nearest(
         self, query: Vector, where: ChunkFilter | None, projects: Sequence[str], limit: int
     ) -> tuple[Scored, ...]:

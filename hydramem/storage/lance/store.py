@@ -211,10 +211,12 @@ class LanceVectors:
         with self._read():
             return self._entities.mirror()
 
-    def chunks_without_vector(self) -> frozenset[str]:
-        """Return the ids of the chunks that are held without a vector."""
+    def chunks_without_vector(self, among: Sequence[str] | None = None) -> frozenset[str]:
+        """Return the ids of the chunks that are held without a vector, of all or of those named."""
         with self._read():
-            return frozenset(self._chunks.without_vector())
+            if among is None:
+                return frozenset(self._chunks.without_vector())
+            return frozenset(self._chunks.without_vector_among(among))
 
     def entities_without_vector(self) -> frozenset[str]:
         """Return the ids of the entities that are held without a vector."""

@@ -144,6 +144,17 @@ class Table:
         ids: list[str] = rows["id"].to_pylist()
         return ids
 
+    def without_vector_among(self, ids: Sequence[str]) -> Sequence[str]:
+        """Return those of some ids whose rows have no vector."""
+        bare = self._near.without_vector(ids)
+        if bare is not None:
+            return bare
+        found: list[str] = []
+        for predicate in _predicates(ids):
+            rows = self._table.search().where(f"({predicate}) AND vector IS NULL").select(["id"])
+            found += rows.to_arrow()["id"].to_pylist()
+        return found
+
     def search(self, query: Any, where: str | None, limit: int, column: str) -> "pa.Table":
         """Run a search among the rows that a filter admits; return `id` and the score's column."""
         search = self._table.search(query)
