@@ -10,9 +10,11 @@ from hydramem.memory.conversing import Conversing
 from hydramem.memory.exploring import Exploring
 from hydramem.memory.following import Following
 from hydramem.memory.gardening import Gardening
+from hydramem.memory.ingesting import Ingesting
 from hydramem.memory.keeping import Keeping
 from hydramem.memory.knowing import Knowing
 from hydramem.memory.reading import Reading
+from hydramem.memory.relating import Relating
 from hydramem.memory.saving import Saving
 from hydramem.memory.tending import Tending
 from hydramem.memory.training import Training
@@ -66,5 +68,18 @@ def config_file(folder: FilePath, given: str | FilePath | None) -> FilePath | No
     return beside if beside.is_file() else None
 
 
-class Memory(Conversing, Writing, Knowing, Reading, Exploring, Tending, Gardening, Training, Keeping, Saving):
+class Memory(
+    Conversing,
+    Ingesting,
+    Writing,
+    Relating,
+    Knowing,
+    Reading,
+    Exploring,
+    Tending,
+    Gardening,
+    Training,
+    Keeping,
+    Saving,
+):
     """A memory: what `connect` returns. Safe to use from many threads; close it, or use it with `with`."""

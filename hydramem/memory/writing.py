@@ -1,125 +1,34 @@
-"""Operations that write: short methods that check what is given and hand it to their flow."""
+"""Operations that put memories in and take them out: checked here, done by their flow."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path as FilePath
 from typing import get_args
 
 from hydramem.core.check import check_choices, check_scope, check_share, check_text
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.written import Curated, Forgotten, Ingested, Related, RelationView, Remembered
+from hydramem.core.results.written import Curated, Forgotten, Remembered
 from hydramem.core.time import When
 from hydramem.core.types import Chunk, ChunkKind
-from hydramem.graph.functional import seems_functional
 from hydramem.ingest.curate import curate
 from hydramem.ingest.draft import MOST_SUMMARY, Draft, Taken, take
 from hydramem.ingest.encode import remember_soon
-from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
 from hydramem.ingest.given import MemoryInput, draft_of, drafts_of, labels
-from hydramem.ingest.ingest import Progress, ingest
 from hydramem.ingest.limits import noted
 from hydramem.ingest.regrow import regrow
-from hydramem.ingest.relate import Functional, relate
 from hydramem.ingest.remember import remember_all
 from hydramem.ingest.revise import Revision, revise
-from hydramem.ingest.statement import Statement, check_reason
+from hydramem.ingest.statement import check_reason
 from hydramem.ingest.sweep import MEMORIES, Sweep, forget_matching
-from hydramem.ingest.unrelate import Withdrawal, unrelate
 from hydramem.ingest.withdraw import forget, revive
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
-from hydramem.search import lists
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.curated import CuratedChange, CuratedTarget
 from hydramem.verification.accepting import Accepting
 
 
 class Writing(Handle):
-    """What puts memories and relations in, and takes them out."""
-
-    @in_one_run()
-    def ingest(
-        self,
-        sources: Sequence[str],
-        *,
-        wait: bool = True,
-        project: str | None = None,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Ingested:
-        """Read documents, transcripts and code into the memory; what is unchanged costs nothing.
-
-        An edited document replaces its chunks and retires what only they supported. A file that cannot
-        be read is skipped and reported.
-
-        Args:
-            sources: Files and folders: Markdown, text, HTML, source code, chat transcripts in JSON or JSONL,
-                and as text with lines such as `Ada: ...`.
-            wait: Whether vectors are made, and a model reads where there is one, before this returns; else
-                that follows, and `pending` says what.
-            project: Namespace to write to; the handle's own where not given.
-            progress: Called as work is done.
-
-        Raises:
-            InvalidInputError: A source does not exist; nothing is written.
-        """
-        store = self._use()
-        accepting = Accepting(self._judge(project))
-        target = self._target(project, accepting)
-        with store.one_ingest:
-            done = ingest(
-                [sources] if isinstance(sources, str | FilePath) else sources,
-                target=target,
-                settings=store.config.ingest,
-                generator=self._generator("extract"),
-                wait=wait,
-                progress=progress,
-            )
-            store.mirror.settle()
-        if not wait:
-            return done  # what is deferred waits for `verify`
-        decisions = accepting.afterwards("ingest", graph=store.graph, mirror=store.mirror)
-        return replace(done, verification=decisions)
-
-    @in_one_run()
-    def ingest_extracted(
-        self,
-        source: str,
-        chunks: Sequence[ExtractedChunk],
-        *,
-        entities: Sequence[ExtractedEntity] = (),
-        relations: Sequence[ExtractedRelation] = (),
-        title: str | None = None,
-        project: str | None = None,
-    ) -> Ingested:
-        """Store a document whose chunks, entities and relations the agent has extracted itself.
-
-        Args:
-            source: Where the text came from; ingesting the same source again replaces it.
-            chunks: Its text in order.
-            entities: Named things in it; those that only a relation names are added.
-            relations: Typed edges between entities, by name, with the words that state them.
-            title: The document's title.
-            project: Namespace to write to; the handle's own where not given.
-
-        Raises:
-            InvalidInputError: A field is wrong; nothing is written.
-        """
-        store = self._use()
-        accepting = Accepting(self._judge(project))
-        target = self._target(project, accepting)
-        with store.one_ingest:
-            done = ingest_extracted(
-                source,
-                chunks,
-                entities=entities,
-                relations=relations,
-                title=title,
-                target=target,
-                settings=store.config.ingest,
-                screening=store.config.memory,
-            )
-        decisions = accepting.afterwards("ingest_extracted", graph=store.graph, mirror=store.mirror)
-        return replace(done, verification=decisions)
+    """What puts memories in, and takes them out."""
 
     @in_one_run()
     def remember(
@@ -302,113 +211,6 @@ class Writing(Handle):
         )
         read = accepting.afterwards("remember", graph=store.graph, mirror=store.mirror)
         return (replace(first, usage=first.usage + read.usage), *others)
-
-    @in_one_run()
-    def relate(
-        self,
-        subject: str,
-        type: str,
-        object: str,
-        *,
-        quote: str | None = None,
-        evidence: Sequence[str] = (),
-        confidence: float = 1.0,
-        bidirectional: bool = False,
-        valid_from: When | None = None,
-        valid_to: When | None = None,
-        subject_type: str = "thing",
-        object_type: str = "thing",
-        reason: str | None = None,
-        project: str | None = None,
-    ) -> Related:
-        """Assert a relation between two named things; an equal current one is returned, with what is new.
-
-        It is verified like any other: what its evidence denies is rejected and only kept in the history.
-        Of a type that has one object at a time (`verification.functional`), the relation before it ends
-        where this one begins later; what cannot be told apart in time stays, and is named as a conflict.
-        One that had ended and is stated again without a time holds again from now on.
-
-        Args:
-            subject: Name or alias of the one; made where there is none.
-            type: What it does to the other, such as works_for.
-            object: Name or alias of the other.
-            quote: The words that state it; they must occur in the evidence where there is any.
-            evidence: Ids of chunks that state it.
-            confidence: 0 to 1.
-            bidirectional: Whether it holds both ways, as married_to does.
-            valid_from: From when it is true in the world.
-            valid_to: Until when it is true in the world; corrects the end of a stored one.
-            subject_type: What the subject is, such as person, where that is not known yet.
-            object_type: The same of the object.
-            reason: Why it is stated, for `history`.
-            project: Namespace to write to; the handle's own where not given.
-
-        Raises:
-            InvalidInputError: A field is wrong, or the quote is not in the evidence; nothing is written.
-            NotFoundError: The project has no such chunk; nothing is written.
-        """
-        store, name = self._use(), self._name(project)
-        statement = Statement(
-            subject=subject,
-            type=type,
-            object=object,
-            quote=quote,
-            evidence=arguments.ids(evidence),
-            confidence=confidence,
-            bidirectional=bidirectional,
-            valid_from=arguments.when(valid_from, "valid_from"),
-            valid_to=arguments.when(valid_to, "valid_to"),
-            subject_type=subject_type,
-            object_type=object_type,
-            reason=reason,
-        )
-        functional = Functional(
-            types=store.config.verification.functional,
-            seems=lambda type: seems_functional(store.snapshots.of(name), type),
-        )
-        done = relate(statement, target=self._target(project), functional=functional)
-        return lists.related(done, store.graph)
-
-    @in_one_run()
-    def unrelate(
-        self,
-        subject: str,
-        type: str,
-        object: str,
-        *,
-        ended: When | None = None,
-        valid_from: When | None = None,
-        reason: str | None = None,
-        project: str | None = None,
-    ) -> tuple[RelationView, ...]:
-        """Say that a relation holds no more since a time, or, without one, that it never did.
-
-        With `ended` it stays true for the time before. Without, it is archived: `revive` with its id, or
-        relating again, brings it back. Returns what changed.
-
-        Args:
-            subject: Name or alias of the one.
-            type: The relation's type.
-            object: Name or alias of the other.
-            ended: Until when it held.
-            valid_from: Only the one that held from then on; its end is corrected where it has one.
-            reason: Why, for `history`.
-            project: Namespace to write to; the handle's own where not given.
-
-        Raises:
-            NotFoundError: The project has no such relation; nothing is written.
-            InvalidInputError: It would end before it begins; nothing is written.
-        """
-        store = self._use()
-        withdrawal = Withdrawal(
-            subject=subject,
-            type=type,
-            object=object,
-            ended=arguments.when(ended, "ended"),
-            valid_from=arguments.when(valid_from, "valid_from"),
-            reason=reason,
-        )
-        return lists.named(unrelate(withdrawal, target=self._target(project)), store.graph)
 
     @in_one_run()
     def curate(
