@@ -8,14 +8,15 @@ from time import perf_counter, sleep
 from typing import Any
 
 from hydramem.core.types import Change
-from hydramem.garden.expect import Current, Taken, address
+from hydramem.garden.expect import Current, Taken, address, digest_of
 from hydramem.garden.hanging import hanging
 from hydramem.garden.proposal import Proposal, table_of, written
 from hydramem.garden.recount import recounted
+from hydramem.ingest.merge import merge_changes, union
 from hydramem.storage.changes import record
 from hydramem.storage.images import key_of
 from hydramem.storage.rows import encode
-from hydramem.storage.schema import CHUNK, EdgeTable
+from hydramem.storage.schema import CHUNK, ENTITY, EdgeTable
 from hydramem.storage.store import GraphStore, Removal, Write
 
 _FIRST_BATCH = 16
@@ -81,7 +82,7 @@ def apply(proposals: Sequence[Proposal], hands: Hands, *, run: str) -> Applied:
         with hands.one_writer:
             chosen = _chosen(batch, hands.graph, standing, refused)
             if chosen:
-                write = _joined([each for each, _ in chosen], run, chosen[0][1])
+                write = _joined([each for each, _ in chosen], run, chosen[0][1], hands.graph)
                 hands.commit(_counted(write, chosen[0][1], hands.graph))
         made.extend(each.id for each, _ in chosen)
         place += len(batch)
@@ -122,7 +123,7 @@ def _chosen(
     return chosen
 
 
-def _joined(proposals: Sequence[Proposal], run: str, current: Current) -> Write:
+def _joined(proposals: Sequence[Proposal], run: str, current: Current, graph: GraphStore) -> Write:
     """Return one write of all, each row with its Change."""
     rows: dict[str, Any] = {
         name: tuple(chain(*(getattr(each.write, name) for each in proposals))) for name in _ROWS
@@ -131,7 +132,9 @@ def _joined(proposals: Sequence[Proposal], run: str, current: Current) -> Write:
         part.name: tuple(chain(*(getattr(each.write.removed, part.name) for each in proposals)))
         for part in fields(Removal)
     }
-    changes = tuple(chain(*(_changes(each, run, current) for each in proposals)))
+    changes = tuple(
+        chain(*(_merging(each, run, current, graph) or _changes(each, run, current) for each in proposals))
+    )
     return Write(changes=changes, removed=Removal(**removed), **rows)
 
 
@@ -140,6 +143,18 @@ def _counted(write: Write, current: Current, graph: GraphStore) -> Write:
     ids = (*(row.id for row in write.chunks), *write.removed.chunks)
     before = {id: row for id in ids if (row := current.row(f"{CHUNK.name} {id}")) is not None}
     return replace(write, entities=(*write.entities, *recounted(write, before, graph)))
+
+
+def _merging(proposal: Proposal, run: str, current: Current, graph: GraphStore) -> tuple[Change, ...]:
+    """Return the Changes of a merge of entities, as `split` reads them; none where it is no such merge."""
+    keep = current.row(f"{ENTITY.name} {proposal.target}")
+    merging = [current.row(f"{ENTITY.name} {id}") for id in proposal.write.removed.entities]
+    if proposal.action != "merge" or keep is None or not merging or None in merging:
+        return ()
+    made = union(keep, merging, graph)
+    if set(map(digest_of, made.write.relations)) != set(map(digest_of, proposal.write.relations)):
+        return ()  # more is related by now than the plan was made of: rows tell of it as they are
+    return merge_changes(keep, merging, made, reason=proposal.reason, operation="garden", run=run)
 
 
 def _changes(proposal: Proposal, run: str, current: Current) -> Iterator[Change]:

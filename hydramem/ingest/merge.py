@@ -77,7 +77,7 @@ def merge(kept: str, others: Sequence[str], *, reason: str | None, target: Targe
             raise InvalidInputError(f"others: {keep.name[:80]!r} is the entity that is to be kept")
         merging = tuple(found.values())
         made = union(keep, merging, target.graph)
-        changes = _changes(keep, made.after, merging, made.mentions, made.related, why)
+        changes = merge_changes(keep, merging, made, reason=why)
         vectors = target.embed_by_id(crossing([keep], [made.after]))
         target.commit(replace(made.write, changes=changes), vectors)
     return _told(keep, made.after, merging, made.mentions, made.related)
@@ -203,44 +203,71 @@ def _related(keep: Entity, merging: Sequence[Entity], graph: GraphStore) -> _Rel
     )
 
 
-def _changes(
+def merge_changes(
     keep: Entity,
-    after: Entity,
     merging: Sequence[Entity],
-    mentions: _Mentions,
-    related: _Related,
+    made: Union,
+    *,
     reason: str | None,
+    operation: str = "merge",
+    run: str | None = None,
 ) -> tuple[Change, ...]:
-    """Record the merge so that it can be taken back: the kept entity's Change names all the others."""
-    relations = tuple(_relation_changes(related, reason))
+    """Record a merge so that `split` can take it back: the kept entity's Change names all the others.
+
+    Args:
+        keep: The one that stays, as it was.
+        merging: The others, as they were.
+        made: What becomes of them.
+        reason: Why, for the history.
+        operation: What the history calls it.
+        run: What it belongs to; the run of this context where not given.
+    """
+    told = _Telling(operation=operation, reason=reason, run=run)
+    relations = tuple(_relation_changes(made.related, told))
     id = new_id("x")
-    gone = [_gone(row, id, keep.id, mentions[row.id], reason) for row in merging]
+    gone = [_gone(row, id, keep.id, made.mentions[row.id], told) for row in merging]
     whole = {
-        **dataclasses.asdict(after),
+        **dataclasses.asdict(made.after),
         "entity_changes": [row.id for row in gone],
         "relation_changes": [row.id for row in relations],
     }
-    kept = record("merge", project=keep.project, target=keep.id, before=keep, after=whole, reason=reason)
+    kept = told.change(keep.id, keep, whole, keep.project)
     return (replace(kept, id=id), *gone, *relations)
 
 
-def _gone(row: Entity, merge: str, kept: str, mentions: Mapping[str, int], reason: str | None) -> Change:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Telling:
+    """What all Changes of a merge have in common."""
+
+    operation: str
+    reason: str | None
+    run: str | None
+
+    def change(self, target: str, before: object | None, after: object | None, project: str) -> Change:
+        return record(
+            self.operation,
+            project=project,
+            target=target,
+            before=before,
+            after=after,
+            reason=self.reason,
+            run=self.run,
+        )
+
+
+def _gone(row: Entity, merge: str, kept: str, mentions: Mapping[str, int], told: _Telling) -> Change:
     """Record an entity that only the history has from then on, with the chunks that spoke of it."""
     gone = dataclasses.asdict(replace(row, metadata={**row.metadata, MERGED_INTO: kept}))
     gone |= {"mentions": [list(pair) for pair in mentions.items()], "merge_change": merge}
-    return record("merge", project=row.project, target=row.id, before=row, after=gone, reason=reason)
+    return told.change(row.id, row, gone, row.project)
 
 
-def _relation_changes(related: _Related, reason: str | None) -> Iterable[Change]:
+def _relation_changes(related: _Related, told: _Telling) -> Iterable[Change]:
     """Record each relation as it was beside what it became, and that under its own id."""
-
-    def change(target: str, before: Relation | None, after: Relation | None, project: str) -> Change:
-        return record("merge", project=project, target=target, before=before, after=after, reason=reason)
-
     for old in related.before:
         moved = related.repointed.moved.get(old.id)
-        yield change(old.id, old, None if moved is None else related.after[moved.id], old.project)
+        yield told.change(old.id, old, None if moved is None else related.after[moved.id], old.project)
     for id, new in related.after.items():
-        yield change(id, related.own.get(id), new, new.project)
+        yield told.change(id, related.own.get(id), new, new.project)
     for old, new in related.noted:
-        yield change(old.id, old, new, old.project)
+        yield told.change(old.id, old, new, old.project)

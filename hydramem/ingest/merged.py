@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 
+_MERGING = ("merge", "garden")
+"""What merges: a call, or a night."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """An entity that was merged: its row, and how often each chunk spoke of it."""
@@ -99,7 +103,7 @@ def _relation(text: str | None) -> Relation | None:
 
 
 def _is_part(change: Change) -> bool:
-    return change.operation == "merge" and "mentions" in json.loads(change.after or "{}")
+    return change.operation in _MERGING and "mentions" in json.loads(change.after or "{}")
 
 
 def _last(made: Sequence[Change], what: str) -> list[Change]:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hydramem
+from hydramem.core.errors import InvalidInputError
 from hydramem.core.types import Entity, Recalled
 from hydramem.garden.merge import ambiguous, stars
 from hydramem.garden.one_thing import Match
@@ -68,6 +69,48 @@ def test_one_thing_becomes_one_and_two_again(tmp_path: Path, engine: str) -> Non
         memory.undo(report.run)
         assert rows(memory) == before
         assert night(memory, "merge").phases[0].proposals == 0, "what was undone is not done again"
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("engine", ["memory", ENGINE])
+def test_one_merge_of_a_night_is_split_as_one_by_hand_is(tmp_path: Path, engine: str) -> None:
+    things = (
+        thing("e_1", "Ada Lovelace", mention_count=2),
+        thing("e_2", "Lovelace, Ada", mention_count=1),
+        thing("e_3", "Bob Quimby", mention_count=1),
+        thing("e_4", "Quimby, Bob"),
+    )
+    chunks = tuple(
+        replace(chunk(f"c{n}", text), project="default")
+        for n, text in enumerate(
+            ["Ada Lovelace wrote.", "Ada Lovelace slept.", "Lovelace, Ada: notes.", "Bob"]
+        )
+    )
+    mentions = (mention("c0", "e_1"), mention("c1", "e_1"), mention("c2", "e_2"), mention("c3", "e_3"))
+    relations = (knows("e_1", "n0"), knows("e_2", "n0"), knows("n1", "e_2"), knows("e_4", "n1"))
+    with opened(tmp_path, STORAGE_GRAPH=engine) as memory:
+        put_all(memory, *things, chunks=chunks, mentions=mentions, relations=relations)
+        before = rows(memory)
+        report = night(memory, "merge")
+        assert names(memory) == {"Ada Lovelace", "Bob Quimby"} and report.run is not None
+        with pytest.raises(InvalidInputError, match="several"):
+            memory.split(report.run)
+        divided = memory.split("Lovelace, Ada", reason="two people")
+        assert [row.name for row in divided.entities] == ["Lovelace, Ada"] and not divided.left
+        after = rows(memory)
+        assert names(memory) == {"Ada Lovelace", "Lovelace, Ada", "Bob Quimby"}
+        own = ("e_1", "e_2")
+        assert [row for row in after["Entity"] if row.id in own] == [
+            row for row in before["Entity"] if row.id in own
+        ]
+        assert [row for row in after["MENTIONS"] if row.entity in own] == [
+            row for row in before["MENTIONS"] if row.entity in own
+        ]
+        ends = {row.id for row in before["RELATES"] if {row.subject, row.object} & set(own)}
+        assert {row.id for row in after["RELATES"] if {row.subject, row.object} & set(own)} == ends
+        assert night(memory, "merge").phases[0].proposals == 0, "what a person split is not merged again"
+        assert memory.split("Quimby, Bob").entities[0].id == "e_4"
+        assert rows(memory) == before
 
 
 @pytest.mark.parametrize(
