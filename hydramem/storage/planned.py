@@ -169,6 +169,7 @@ def removed_nodes(removed: Removal) -> dict[str, tuple[str, ...]]:
         "Entity": removed.entities,
         "Session": removed.sessions,
         "Job": removed.jobs,
+        "Change": removed.changes,
     }
 
 

@@ -54,6 +54,7 @@ class Removal:
     Attributes:
         relations, links: By both ends and id.
         mentions: By chunk and entity.
+        changes: Of the audit, which no image keeps: what they told cannot be undone any more.
     """
 
     documents: tuple[str, ...] = ()
@@ -64,6 +65,7 @@ class Removal:
     relations: tuple[tuple[str, str, str], ...] = ()
     links: tuple[tuple[str, str, str], ...] = ()
     mentions: tuple[tuple[str, str], ...] = ()
+    changes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self != _NOTHING
@@ -107,6 +109,21 @@ class Write:
     embedded: tuple[str, ...] = ()
     deferred: bool = False
     heard: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedRun:
+    """A run of which no change is younger than some moment.
+
+    Attributes:
+        id: Of the run; of the change where that belongs to none.
+        ended_at: When its last change was made.
+        changes: Ids of all of its changes, oldest first.
+    """
+
+    id: str
+    ended_at: datetime
+    changes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,6 +296,15 @@ class GraphStore(Protocol):
             operation: What made them, such as `undo`.
         """
 
+    def ended_runs(self, project: str, before: datetime, *, most: int) -> tuple[EndedRun, ...]:
+        """Return runs that wrote to a project and ended before a moment, each whole, the oldest first.
+
+        Args:
+            project: Namespace; a run that wrote to others too is returned with all of its changes.
+            before: The moment.
+            most: How many changes they have in all at most; the first run may have more.
+        """
+
     def list_documents(
         self,
         project: str,
@@ -350,7 +376,7 @@ class GraphStore(Protocol):
         """Count a project's active memories at or under a scope, by scope and categories, in that order."""
 
     def document_bytes(self) -> Mapping[str, int]:
-        """Return the bytes of the active text of documents by project, as UTF-8."""
+        """Return the bytes of the text of documents by project, as UTF-8, of every state."""
 
     def past(self, cutoffs: Cutoffs) -> Past:
         """Count the rows that are past their time."""

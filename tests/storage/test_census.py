@@ -1,10 +1,15 @@
 """Counts by scope, bytes of documents, and what is past its time: the same in every store."""
 
+from dataclasses import replace
+
+import pytest
+
+from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.known import Cutoffs, Past, ScopeCount
 from hydramem.core.types import Chunk, Times
 from hydramem.storage.changes import record
-from hydramem.storage.store import GraphStore, Write
-from tests.storage.rows import T0, at, chunk, document, entity, relation, session
+from hydramem.storage.store import EndedRun, GraphStore, Removal, Write
+from tests.storage.rows import T0, at, chunk, document, entity, relation, session, write
 
 
 def put(graph: GraphStore, **rows: object) -> None:
@@ -45,7 +50,7 @@ def test_documents_are_measured_in_bytes(graph: GraphStore) -> None:
     passages = {"kind": "passage", "document": "d1", "text": text}
     rows = (chunk("c1", **passages), chunk("c2", **passages), chunk("c3", state="archived", **passages))
     put(graph, documents=(document(),), chunks=(*rows, chunk("c4")))
-    assert graph.document_bytes() == {"p": 2 * len(text.encode())}
+    assert graph.document_bytes() == {"p": 3 * len(text.encode())}, "what is out of use takes room too"
 
 
 def test_what_is_past_its_time_is_counted(graph: GraphStore) -> None:
@@ -71,3 +76,45 @@ def test_what_is_past_its_time_is_counted(graph: GraphStore) -> None:
     cutoffs = Cutoffs(at=at(5), archived=at(2), changes=at(20_000), sessions=at(2))
     assert graph.past(cutoffs) == Past(expired=3, archived=3, changes=1, sessions=1)
     assert graph.past(Cutoffs(at=at(5), archived=at(1), changes=T0)) == Past(expired=3)
+
+
+def told(graph: GraphStore, run: str | None, *days: float, project: str = "p") -> tuple[str, ...]:
+    """Record changes of a run, some days after the beginning; return their ids."""
+    rows = [replace(record("test", project=project, target="x", run=run), at=at(day)) for day in days]
+    graph.write(Write(changes=tuple(rows), verbatim=True))
+    return tuple(row.id for row in rows)
+
+
+def test_runs_that_ended_are_told_whole_and_oldest_first(graph: GraphStore) -> None:
+    second = told(graph, "w_2", 2, 3)
+    first = told(graph, "w_1", 1, 2.5)
+    (alone,) = told(graph, None, 0)
+    told(graph, "w_goes_on", 0, 9)
+    told(graph, "w_other", 1, project="other")
+    both = (*told(graph, "w_both", 3.5, project="other"), *told(graph, "w_both", 4))
+    expected = (
+        EndedRun(id=alone, ended_at=at(0), changes=(alone,)),
+        EndedRun(id="w_1", ended_at=at(2.5), changes=first),
+        EndedRun(id="w_2", ended_at=at(3), changes=second),
+        EndedRun(id="w_both", ended_at=at(4), changes=both),
+    )
+    assert graph.ended_runs("p", at(5), most=100) == expected
+    assert graph.ended_runs("p", at(5), most=5) == expected[:3]
+    assert graph.ended_runs("p", at(5), most=4) == expected[:2]
+    assert graph.ended_runs("p", at(2.6), most=100) == expected[:2]
+    assert graph.ended_runs("p", at(0), most=100) == graph.ended_runs("nobody", at(5), most=9) == ()
+    graph.write(write(removed=Removal(changes=(alone, "x_nope"))))
+    assert graph.ended_runs("p", at(5), most=1) == expected[1:2], "the first is whole whatever its size"
+    assert graph.past(Cutoffs(at=at(5), changes=at(5))).changes == 2 + 2 + 2 + 1
+
+
+def test_changes_go_without_an_image(graph: GraphStore) -> None:
+    ids = told(graph, "w_1", 1, 2)
+    gone = write(chunks=(chunk(),), removed=Removal(changes=ids))
+    graph.write(gone)
+    assert graph.changes(run="w_1") == () and graph.changes(id=ids[0]) == ()
+    (kept,) = graph.changes(id=gone.changes[0].id)
+    assert kept.image is not None and ids[0] not in kept.image and "removed" not in kept.image
+    graph.write(Write(changes=(record("test", project="p", target="x"),), removed=Removal(changes=ids)))
+    with pytest.raises(InvalidInputError, match="without a Change"):
+        graph.write(Write(changes=(), removed=Removal(changes=("x_1",))))

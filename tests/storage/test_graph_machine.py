@@ -20,6 +20,7 @@ from hydramem.storage.changes import record
 from hydramem.storage.cypher import open_graph
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.schema import (
+    CHANGE,
     EDGE_TABLES,
     LINKS,
     MENTIONS,
@@ -250,6 +251,12 @@ class Machine(RuleBasedStateMachine):
         changes = (record("undo", project="p", target="c4"),)
         self.write(Write(changes=changes, chunks=tuple(back), removed=removed, verbatim=verbatim))
 
+    @rule(number=st.integers(0, 8))
+    def forget_changes(self, number: int) -> None:
+        held = [row.id for rows in self.memory.scan(CHANGE) for row in rows]
+        changes = (record("garden", project="p", target="changes"),)
+        self.write(Write(changes=changes, removed=Removal(changes=tuple(held[number:][:2]))))
+
     @rule(
         id=some(CHUNKS),
         bad=st.sampled_from(
@@ -340,6 +347,7 @@ class Machine(RuleBasedStateMachine):
         for project in ("p", "q", "O'Hara"):
             self.both(lambda store, project=project: store.counts(project))
             self.both(lambda store, project=project: _tables(store, project))
+            self.both(lambda store, project=project: store.ended_runs(project, at(20_000), most=9))
 
 
 filtered_chunks = st.tuples(

@@ -155,7 +155,7 @@ class Past:
     Attributes:
         expired: Active memories that are not recalled any more.
         archived: Documents, chunks and relations that went to the archive before the cutoff.
-        changes: Changes made before the cutoff.
+        changes: Changes of runs that ended before the cutoff.
         sessions: Sessions that hold nothing and were last active before the cutoff.
     """
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from hydramem.core.results.known import Cutoffs, Past, ScopeCount
 from hydramem.core.results.tended import Counts, ProjectView
 from hydramem.storage.cypher.engine import Query
+from hydramem.storage.store import EndedRun
 
 _ACTIVE = "c.state = 'active'"
 
@@ -84,11 +85,10 @@ def scopes(query: Query, project: str, prefix: str) -> tuple[ScopeCount, ...]:
 
 
 def document_bytes(query: Query) -> Mapping[str, int]:
-    """Return the bytes of the active text of documents by project."""
+    """Return the bytes of the text of documents by project, of every state."""
     # size() counts characters.
     rows = query(
-        "MATCH (c:Chunk) WHERE c.state = 'active' AND c.kind = 'passage' "
-        "RETURN c.project, sum(octet_length(encode(c.text)))",
+        "MATCH (c:Chunk) WHERE c.kind = 'passage' RETURN c.project, sum(octet_length(encode(c.text)))",
         {},
     )
     return {project: int(number) for project, number in rows}
@@ -109,6 +109,47 @@ def past(query: Query, cutoffs: Cutoffs) -> Past:
     return Past(
         expired=count("(c:Chunk)", "c.state = 'active' AND c.expires_at <= $before", cutoffs.at),
         archived=sum(count(table, archived, cutoffs.archived) for table in tables),
-        changes=count("(c:Change)", "c.at < $before", cutoffs.changes),
+        changes=0 if cutoffs.changes is None else _changes(query, cutoffs.changes),
         sessions=count("(c:Session)", idle, cutoffs.sessions),
+    )
+
+
+_RUN = "coalesce(c.run, c.id)"
+
+
+def _changes(query: Query, before: datetime) -> int:
+    """Count the changes of runs that ended before a moment."""
+    statement = f"MATCH (c:Change) WITH {_RUN} AS run, max(c.at) AS ended, count(*) AS number "
+    found = query(statement + "WHERE ended < $before RETURN sum(number)", {"before": before})
+    return int(found[0][0] or 0)
+
+
+def ended_runs(query: Query, project: str, before: datetime, *, most: int) -> tuple[EndedRun, ...]:
+    """Return runs that wrote to a project and ended before a moment, each whole, the oldest first."""
+    found = query(
+        f"MATCH (c:Change) WITH {_RUN} AS run, max(c.at) AS ended, count(*) AS number, "
+        "max(CASE WHEN c.project = $project THEN 1 ELSE 0 END) AS own "
+        "WHERE ended < $before AND own = 1 RETURN run, ended, number ORDER BY ended, run LIMIT $most",
+        {"project": project, "before": before, "most": max(1, most)},
+    )
+    chosen: dict[str, datetime] = {}
+    changes = 0
+    for run, ended, number in found:
+        changes += number
+        if chosen and changes > most:
+            break
+        chosen[run] = ended
+    if not chosen:
+        return ()
+    held: dict[str, list[str]] = {run: [] for run in chosen}
+    rows = query(
+        f"MATCH (c:Change) WHERE c.at <= $ended RETURN {_RUN}, c.id ORDER BY c.at, c.id",
+        {"ended": max(chosen.values()).replace(tzinfo=UTC)},
+    )
+    for run, id in rows:
+        if run in held:
+            held[run].append(id)
+    return tuple(
+        EndedRun(id=run, ended_at=ended.replace(tzinfo=UTC), changes=tuple(held[run]))
+        for run, ended in chosen.items()
     )

@@ -49,7 +49,7 @@ from hydramem.storage.schema import (
     EdgeTable,
     NodeTable,
 )
-from hydramem.storage.store import LIVE, ChunkFilter, Listing, OutboxRow, Stretch, Write
+from hydramem.storage.store import LIVE, ChunkFilter, EndedRun, Listing, OutboxRow, Stretch, Write
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -171,6 +171,11 @@ class CypherGraph:
             conditions.add("c.target STARTS WITH $kind", kind=f"{kind}_")
         return self._read.select(CHANGE, "(c:Change)", conditions, order="c.at, c.id")
 
+    def ended_runs(self, project: str, before: datetime, *, most: int) -> tuple[EndedRun, ...]:
+        """Return runs that wrote to a project and ended before a moment, each whole, the oldest first."""
+        with self._engine.reading() as query:
+            return census.ended_runs(query, project, before, most=most)
+
     def list_documents(
         self,
         project: str,
@@ -284,7 +289,7 @@ class CypherGraph:
             return census.scopes(query, project, prefix)
 
     def document_bytes(self) -> Mapping[str, int]:
-        """Return the bytes of the active text of documents by project."""
+        """Return the bytes of the text of documents by project, of every state."""
         with self._engine.reading() as query:
             return census.document_bytes(query)
 

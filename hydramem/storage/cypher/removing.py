@@ -17,6 +17,7 @@ from hydramem.storage.images import ImageMaker, key_of
 from hydramem.storage.planned import batches, removed_edges, removed_nodes
 from hydramem.storage.rows import decode, encode
 from hydramem.storage.schema import (
+    CHANGE,
     CHUNK,
     DOCUMENT,
     ENTITY,
@@ -39,16 +40,16 @@ def remove(query: Query, removed: Removal, image: ImageMaker) -> None:
     Args:
         query: Runs statements in the open transaction.
         removed: What goes; what is not there is no error.
-        image: Takes down what went; jobs are no part of it.
+        image: Takes down what went; jobs and changes are no part of it.
     """
     for edges in (MENTIONS, RELATES, LINKS):
         for keys in batches(removed_edges(removed)[edges.name], _AT_ONCE):
             rows = [dict(zip(("_from", "_to", "id"), key, strict=False)) for key in keys]
             _note(image, edges, (values for row in rows for values in between(query, edges, row)))
             query(remove_edges(edges), {"rows": rows})
-    for nodes in (DOCUMENT, SESSION, ENTITY, CHUNK, JOB):
+    for nodes in (DOCUMENT, SESSION, ENTITY, CHUNK, JOB, CHANGE):
         for ids in batches(removed_nodes(removed)[nodes.name], _AT_ONCE):
-            if nodes is not JOB:
+            if nodes not in (JOB, CHANGE):
                 _note(image, nodes, query(fetch_nodes(nodes), {"ids": ids}))
                 _note_edges(query, image, nodes, ids)
             query(remove_nodes(nodes), {"ids": ids})

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from hydramem.core.results.known import ScopeCount
 from hydramem.core.types import Change, Chunk, Document, Relation, Session
-from hydramem.storage.store import within_scope
+from hydramem.storage.store import EndedRun, within_scope
 
 
 def scopes(chunks: Iterable[Chunk], prefix: str) -> tuple[ScopeCount, ...]:
@@ -27,10 +27,10 @@ def scopes(chunks: Iterable[Chunk], prefix: str) -> tuple[ScopeCount, ...]:
 
 
 def document_bytes(chunks: Iterable[Chunk]) -> Mapping[str, int]:
-    """Return the bytes of the active text of documents by project."""
+    """Return the bytes of the text of documents by project, of every state."""
     sums: dict[str, int] = {}
     for row in chunks:
-        if row.state == "active" and row.kind == "passage":
+        if row.kind == "passage":
             sums[row.project] = sums.get(row.project, 0) + len(row.text.encode())
     return sums
 
@@ -48,8 +48,37 @@ def retired(rows: Iterable[Document | Chunk | Relation], before: datetime | None
 
 
 def made(changes: Iterable[Change], before: datetime | None) -> int:
-    """Count changes made before a moment."""
-    return sum(before is not None and row.at < before for row in changes)
+    """Count changes of runs that ended before a moment."""
+    return 0 if before is None else sum(len(run.changes) for run in _ended(changes, before))
+
+
+def ended_runs(
+    changes: Iterable[Change], project: str, before: datetime, *, most: int
+) -> tuple[EndedRun, ...]:
+    """Return runs that wrote to a project and ended before a moment, each whole, the oldest first."""
+    rows = tuple(changes)
+    own = {row.run or row.id for row in rows if row.project == project}
+    chosen: list[EndedRun] = []
+    number = 0
+    for run in _ended(rows, before):
+        if run.id in own:
+            number += len(run.changes)
+            if chosen and number > most:
+                break
+            chosen.append(run)
+    return tuple(chosen)
+
+
+def _ended(changes: Iterable[Change], before: datetime) -> list[EndedRun]:
+    runs: dict[str, list[Change]] = {}
+    for row in sorted(changes, key=lambda row: (row.at, row.id)):
+        runs.setdefault(row.run or row.id, []).append(row)
+    found = [
+        EndedRun(id=id, ended_at=held[-1].at, changes=tuple(row.id for row in held))
+        for id, held in runs.items()
+        if held[-1].at < before
+    ]
+    return sorted(found, key=lambda run: (run.ended_at, run.id))
 
 
 def idle(sessions: Iterable[Session], chunks: Iterable[Chunk], before: datetime | None) -> int:

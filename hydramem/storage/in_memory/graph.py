@@ -45,7 +45,17 @@ from hydramem.storage.planned import (
     removed_nodes,
 )
 from hydramem.storage.rows import normalise
-from hydramem.storage.store import LIVE, ChunkFilter, Listing, OutboxRow, Removal, Stretch, Write, holds
+from hydramem.storage.store import (
+    LIVE,
+    ChunkFilter,
+    EndedRun,
+    Listing,
+    OutboxRow,
+    Removal,
+    Stretch,
+    Write,
+    holds,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -258,6 +268,11 @@ class InMemoryGraph:
             ]
         return tuple(sorted(rows, key=lambda row: (row.at, row.id)))
 
+    def ended_runs(self, project: str, before: datetime, *, most: int) -> tuple[EndedRun, ...]:
+        """Return runs that wrote to a project and ended before a moment, each whole, the oldest first."""
+        with self._open():
+            return census.ended_runs(self._changes.values(), project, before, most=most)
+
     def list_documents(
         self,
         project: str,
@@ -405,7 +420,7 @@ class InMemoryGraph:
             return census.scopes(_of(project, self._chunks.values()), prefix)
 
     def document_bytes(self) -> Mapping[str, int]:
-        """Return the bytes of the active text of documents by project."""
+        """Return the bytes of the text of documents by project, of every state."""
         with self._open():
             return census.document_bytes(self._chunks.values())
 
