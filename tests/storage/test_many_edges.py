@@ -1,5 +1,6 @@
 """A thousand edges in one write: sought and created at once, and the same as one by one."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from hydramem.core.errors import InvalidInputError
 from hydramem.storage.schema import LINKS, MENTIONS, RELATES
 from hydramem.storage.store import GraphStore
-from tests.storage.rows import chunk, entity, link, mention, relation, write
+from tests.storage.rows import at, chunk, entity, link, mention, relation, write
 
 MANY = 1100
 
@@ -39,6 +40,22 @@ def test_many_edges_are_created_replaced_and_told_apart(graph: GraphStore) -> No
     held = rows_of(graph, RELATES)
     assert {row.id: row for row in held} == expected and len(held) == len(expected)
     assert rows_of(graph, MENTIONS) == mentions
+
+
+def test_what_differs_of_an_edge_is_set_and_no_more(graph: GraphStore) -> None:
+    graph.write(write(chunks=(chunk(), chunk("c2")), entities=(entity(), entity("e2", "B"))))
+    row, joined = relation(quote="Ada leads B", scores={"a": 0.5}), link()
+    graph.write(write(relations=(row,), links=(joined,)))
+    times = replace(row.times, retired_at=at(2))
+    for change in ({"quote": None}, {"probability": 0.25}, {"state": "archived", "times": times}):
+        row = replace(row, **change)  # type: ignore[arg-type] # fields by name
+        graph.write(write(relations=(row,)))
+        assert rows_of(graph, RELATES) == [row]
+    joined = replace(joined, weight=0.75)
+    graph.write(write(links=(joined,)))
+    assert rows_of(graph, LINKS) == [joined]
+    image = json.loads(str(graph.changes()[-1].image))
+    assert [columns for *_, columns in image["set"]["LINKS"]] == [{"weight": [0.5, 0.75]}]
 
 
 def test_many_edges_are_refused_whole(graph: GraphStore) -> None:

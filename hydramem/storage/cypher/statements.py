@@ -55,13 +55,15 @@ def create_edge(table: EdgeTable) -> str:
     )
 
 
-def set_edge(table: EdgeTable) -> str:
-    """Replace one edge, found by its ends and, where it has one, its id."""
+def set_edge(table: EdgeTable, columns: tuple[Column, ...]) -> str:
+    """Set some columns of one edge, found by its ends and, where it has one, its id.
+
+    One at a time: for a list, LadybugDB and Kuzu read all edges of the table.
+    """
     by_id = has_id(table)
-    changed = tuple(column for column in table.columns if column.name != "id")
     return (
         f"MATCH (a:{table.source} {{id: $_from}})-[x:{table.name}]->(b:{table.target} {{id: $_to}}) "
-        f"{'WHERE x.id = $id ' if by_id else ''}SET {_assignments('x', changed, '$')}"
+        f"{'WHERE x.id = $id ' if by_id else ''}SET {_assignments('x', columns, '$')}"
     )
 
 
