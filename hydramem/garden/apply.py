@@ -174,7 +174,9 @@ def _changes(proposal: Proposal, run: str, current: Current) -> Iterator[Change]
         for key in keys:
             yield record("garden", target=key[-1], before=current.row(" ".join((name, *key))), **told)
     if not (_has_rows(proposal.write) or any((gone.chunks, gone.entities, gone.documents, gone.relations))):
-        yield record("garden", target=proposal.target, after={"removed": proposal.text}, **told)
+        yield record(
+            "garden", target=proposal.target, after={"removed": proposal.text, **proposal.told}, **told
+        )
 
 
 def _has_rows(write: Write) -> bool:

@@ -7,6 +7,7 @@ from hydramem.garden.proposal import Proposal, table_of, written
 from hydramem.storage.images import TABLES, digest
 from hydramem.storage.rows import encode
 from hydramem.storage.schema import (
+    CHANGE,
     CHUNK,
     DOCUMENT,
     ENTITY,
@@ -57,6 +58,8 @@ def removed(write: Write) -> Iterator[Address]:
         yield from (f"{table.name} {id}" for id in ids)
     for edges, keys in ((RELATES, gone.relations), (LINKS, gone.links), (MENTIONS, gone.mentions)):
         yield from (" ".join((edges.name, *key)) for key in keys)
+    # They go together or not at all: the first stands for the others.
+    yield from (f"{CHANGE.name} {id}" for id in gone.changes[:1])
 
 
 def touched(proposal: Proposal) -> set[Address]:
@@ -99,6 +102,10 @@ class Current:
                 name = address(table, row)
                 if name in wanted:
                     self._rows[name] = row
+        for name in wanted:
+            table_name, _, id = name.partition(" ")
+            for change in graph.changes(id=id) if table_name == CHANGE.name else ():
+                self._rows[name] = change
 
     def row(self, name: Address) -> Any:
         """Return a row by its address, None where there is none."""

@@ -70,6 +70,7 @@ def _told(proposal: Proposal) -> dict[str, Any]:
         "rows": rows,
         "removed": {name: keys for name, keys in gone.items() if keys},
         "expects": dict(proposal.expects),
+        "told": dict(proposal.told),
     }
 
 
@@ -121,6 +122,7 @@ def _read(values: dict[str, Any], project: str, file: Path, number: int) -> Prop
             score=values["score"],
             write=_write(values["rows"], values["removed"], project),
             expects={str(name): seen for name, seen in values["expects"].items()},
+            told={str(name): said for name, said in values["told"].items()},
         )
     except InvalidInputError:
         raise

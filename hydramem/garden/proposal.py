@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from hydramem.core.ids import content_hash
 from hydramem.core.types import Phase
@@ -27,6 +27,7 @@ class Proposal:
         write: The rows as they become, without Changes: those are recorded when it is done.
         expects: Digest of each row that it rests on, as `expect.expected` gives them; None for a row that
             was not there. Where one differs by then, the proposal is refused.
+        told: What its Change says besides, as JSON holds it, where it is about no row that is left.
     """
 
     project: str
@@ -38,6 +39,7 @@ class Proposal:
     score: float | None = None
     write: Write
     expects: Mapping[str, str | None] = field(default_factory=dict)
+    told: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def id(self) -> str:

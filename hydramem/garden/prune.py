@@ -2,7 +2,7 @@
 
 Archived, not destroyed, and no more relations and links in a night than `garden.prune_share`. What a person
 asserted or decided, what is verified and what is reused stays, however it looks. What was archived longer ago
-than `limits` keeps it is taken out for good.
+than `limits` keeps it is taken out for good, and so are changes that are older.
 """
 
 from collections import Counter
@@ -11,6 +11,7 @@ import numpy as np
 
 from hydramem.garden.fading import expired, isolated, loose_links
 from hydramem.garden.ground import Ground, Outcome
+from hydramem.garden.purge import old_changes
 from hydramem.garden.retention import purged
 from hydramem.garden.scoring import scores_of
 from hydramem.garden.spurious import spurious
@@ -29,6 +30,7 @@ def prune(ground: Ground) -> Outcome:
     gone += loose_links(ground, undone, counts, most=most - len(wrong))
     gone += isolated(ground, undone, counts)
     gone += purged(ground, undone, counts)
+    gone += old_changes(ground, counts)
     if ground.budget.over:
         notes.append(f"Not everything was looked at: {ground.budget.over}.")
     return Outcome(

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+from hydramem.storage.purged import purges
 from hydramem.storage.store import GraphStore
 
 
@@ -18,9 +19,13 @@ class Undone:
     def __init__(self, graph: GraphStore, project: str) -> None:
         self._graph = graph
         self._put_back = {change.target for change in graph.changes(project=project, operation="undo")}
+        gone = (purged for change, purged in purges(graph) if change.project == project)
+        self._only_remembered = frozenset(id for purged in gone for id in purged.taken_back)
 
     def __contains__(self, target: str) -> bool:
-        """Say whether what the gardener last did to a row was undone."""
+        """Say whether what the gardener last did to a row was undone, or a merge of it split."""
+        if target in self._only_remembered:
+            return True
         if target not in self._put_back:
             return False
         return was_undone(self._graph, target)

@@ -11,6 +11,7 @@ from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.ids import entity_key
 from hydramem.core.types import Change, Entity, Relation
 from hydramem.ingest.target import Target
+from hydramem.storage.purged import no_longer_known
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -78,6 +79,7 @@ def find_merge(what: str, target: Target) -> tuple[Merge, frozenset[str]]:
     if not meant:
         raise NotFoundError(
             f"{what[:80]!r}: nothing of this name, id or run was merged in project {target.project!r}"
+            f"{no_longer_known(target.graph)}"
         )
     merges = {json.loads(row.after or "{}")["merge_change"] for row in meant}
     if len(merges) > 1:

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from hydramem.core.amounts import amount
 from hydramem.core.results.kept import LeftAlone
 from hydramem.storage.images import Table, Trace, digest
 from hydramem.storage.rows import Values, encode
@@ -180,12 +181,8 @@ def _keep_used(traces: dict[Address, Trace], stored: Stored, made: Plan) -> None
             for end in {row.subject, row.object}:
                 holding[ENTITY.name, (end,)]["relation"] += 1
     for address in [address for address in made.removed if address in holding]:
-        told = " and ".join(_counted(number, what) for what, number in sorted(holding[address].items()))
+        told = " and ".join(amount(number, what) for what, number in sorted(holding[address].items()))
         made.leave(traces[address], f"is in use by {told}")
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _check_ends(traces: dict[Address, Trace], stored: Stored, made: Plan) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hydramem.core.amounts import amount
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.results.kept import Undone
 from hydramem.core.types import Change
@@ -19,6 +20,7 @@ from hydramem.storage.changes import in_one_run, record
 from hydramem.storage.images import TABLES, Table, Trace, joined
 from hydramem.storage.outbox import Mirror, worth_a_vector
 from hydramem.storage.planned import batches
+from hydramem.storage.purged import no_longer_known, purged_by, purges
 from hydramem.storage.schema import CHUNK, ENTITY, LINKS, RELATES, EdgeTable
 from hydramem.storage.store import GraphStore, Removal, Write, indexed_text
 from hydramem.storage.undo.plan import Plan, plan
@@ -84,6 +86,8 @@ def undo(id: str, *, graph: GraphStore, mirror: Mirror, force: bool = False) -> 
         traces = _of_changes(asked, every, stored)
         if not traces:
             why = "changed no rows, or was written before writes could be undone"
+            if any(purged_by(change) for change in asked.changes):
+                why = "took out changes that were too old, and those are gone for good"
             raise InvalidInputError(f"{id}: {'was undone already, bit by bit' if undone else why}")
         made = plan(traces, stored, force=force)
         _commit(asked, made, stored, mirror, force=force)
@@ -94,8 +98,16 @@ def undo(id: str, *, graph: GraphStore, mirror: Mirror, force: bool = False) -> 
         removed=_counts(made.removed),
         restored=_counts(made.restored),
         left=tuple(made.left[address] for address in sorted(made.left)),
-        notes=tuple(_OUTSIDE[name] for name in asked.operations if name in _OUTSIDE),
+        notes=tuple(_outside(asked)),
     )
+
+
+def _outside(asked: _Asked) -> Iterator[str]:
+    """Yield what is not undone, a sentence each."""
+    yield from (_OUTSIDE[name] for name in asked.operations if name in _OUTSIDE)
+    gone = sum(purged.changes for change in asked.changes if (purged := purged_by(change)) is not None)
+    if gone:
+        yield f"{amount(gone, 'change')} that limits.change_days keeps no longer went in it, and stay gone."
 
 
 def _find(id: str, current: str, graph: GraphStore) -> _Asked:
@@ -103,8 +115,10 @@ def _find(id: str, current: str, graph: GraphStore) -> _Asked:
         raise InvalidInputError(f"{id}: is the run that asks for it")
     changes = graph.changes(run=id)
     if not changes and not (changes := graph.changes(id=id)):
-        raise NotFoundError(f"{id[:80]!r}: no run and no change has this id")
+        raise NotFoundError(f"{id[:80]!r}: no run and no change has this id{no_longer_known(graph)}")
     whole = changes if changes[0].run == id else graph.changes(run=changes[0].run)
+    if any(gone.part_of and gone.part_of in (id, changes[0].run) for _, gone in purges(graph)):
+        raise InvalidInputError(f"{id}: part of it is gone, being too old (limits.change_days)")
     images = tuple(change.image for change in whole if change.image)
     return _Asked(id=id, changes=changes, images=images)
 
