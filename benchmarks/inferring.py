@@ -110,7 +110,7 @@ def _guesses(snapshot: Snapshot) -> list[Triple]:
     """Return the likeliest triple of each pair, as the phase ranks them, the surest first."""
     known = learned(snapshot)
     near = pairs(snapshot, known.facts, most=_NEAREST)
-    found = guesses(known, near, weights=DEFAULT, single=np.zeros(0, dtype=np.int64))
+    found = guesses(known, near, weights=DEFAULT, full=np.zeros(0, dtype=np.int64))
     ids, types = snapshot.nodes.ids, snapshot.edges.types
     _, first = np.unique(found.pair, return_index=True)
     return [

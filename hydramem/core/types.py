@@ -174,6 +174,11 @@ class Relation:
         undecided = self.verdict == "deferred" and self.probability is not None
         return self.confidence * (self.probability or 0.0) if undecided else self.confidence
 
+    @property
+    def supposed(self) -> bool:
+        """Whether nothing states it: it was inferred, no words bear it out, and nobody confirmed it."""
+        return self.origin == "inferred" and self.quote is None and self.layer != "verified"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:

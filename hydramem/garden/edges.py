@@ -29,6 +29,8 @@ class EdgeScores:
         scorer: Which one it was.
         auc: Chance that a held-out relation looks better than a drawn wrong one.
         calibration: Mean squared distance of the probabilities from the truth on those (Brier score).
+        labels: How many relations that people judged it learned from.
+        notes: What else there is to say of it; a sentence each.
     """
 
     rows: NDArray[np.int64]
@@ -36,6 +38,8 @@ class EdgeScores:
     scorer: str
     auc: float
     calibration: float
+    labels: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def relations_of(snapshot: Snapshot) -> NDArray[np.int64]:
@@ -43,6 +47,12 @@ def relations_of(snapshot: Snapshot) -> NDArray[np.int64]:
     edges = snapshot.edges
     active = (edges.kind == RELATION) & (edges.state == STATES.index("active"))
     return np.flatnonzero(active & (edges.source != edges.target))
+
+
+def stated_of(snapshot: Snapshot) -> NDArray[np.int64]:
+    """Return the rows of those that something states: whoever learns from guesses learns to guess alike."""
+    rows = relations_of(snapshot)
+    return rows[~snapshot.edges.supposed[rows]]
 
 
 def claims_of(snapshot: Snapshot, rows: NDArray[np.int64]) -> Claims:

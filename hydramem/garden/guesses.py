@@ -6,7 +6,7 @@ import numpy as np
 
 from hydramem.garden.pairs import Pairs
 from hydramem.verification import features
-from hydramem.verification.facts import Facts, Floats, Ints
+from hydramem.verification.facts import Facts, Floats, Ints, found
 from hydramem.verification.learned import Learned
 from hydramem.verification.weights import Weights
 
@@ -33,21 +33,22 @@ class Guesses:
     odds: Floats
 
 
-def guesses(known: Learned, near: Pairs, *, weights: Weights, single: Ints) -> Guesses:
+def guesses(known: Learned, near: Pairs, *, weights: Weights, full: Ints) -> Guesses:
     """Return the likeliest triples of each pair, by the graph alone.
 
     Args:
         known: The graph and what was learned of it.
         near: The pairs.
         weights: Of verification's first stage.
-        single: Codes of the types with one object at a time: a subject that has one gets no other.
+        full: Slots that have what they can have, as `type * nodes + subject` in nodes of `known`, ascending:
+            of a type with one object at a time, a subject that has one gets no other.
     """
     facts = known.facts
     pair = np.tile(np.arange(len(near.one)), 2)
     subject, object = np.concatenate([near.one, near.other]), np.concatenate([near.other, near.one])
     place, type = _fitting(facts, subject, object)
     pair, subject, object = pair[place], subject[place], object[place]
-    occupied = np.isin(type, single) & (facts.heads.of(type * facts.size + subject) > 0)
+    occupied = found(full, type * facts.size + subject) >= 0
     pair, subject, type, object = (each[~occupied] for each in (pair, subject, type, object))
     claims = facts.claims(subject, type, object)
     odds = features.topology(known, claims) @ weights.for_names(features.NAMES)

@@ -2,11 +2,12 @@
 
 Without a model, from the graph: things that passages name together, that have neighbours in common, and that
 a type joins whose ends are such things. With one, also from what several sessions saw. Either way
-verification judges before anything is proposed, and nothing is inferred without evidence.
+verification judges before anything is proposed, and nothing is inferred without evidence. What is inferred
+so supports no other inference: the graph that guesses and judges is of what something states.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -18,11 +19,12 @@ from hydramem.garden.infer_sessions import Heard, from_sessions
 from hydramem.garden.inference import Inference, judged, proposals, relation_of
 from hydramem.garden.pairs import Pairs, pairs, passages_of
 from hydramem.graph.functional import functional_types, holding_now
-from hydramem.verification.facts import Ints
+from hydramem.graph.view import RELATION
+from hydramem.verification.facts import Facts, Ints
 from hydramem.verification.learned import learned
 
 _NEAREST = 8000
-_TRIED = 4
+_TRIED = 20
 """Triples that are judged for each that may be proposed."""
 _MOST_EVIDENCE = 8
 
@@ -31,12 +33,15 @@ def infer(ground: Ground) -> Outcome:
     """Say which relations may hold that nothing states."""
     counts: Counter[str] = Counter()
     limit = ground.settings.garden.infer_limit
+    single = functional_types(ground.snapshot, holding_now(ground.snapshot))
+    single |= set(ground.settings.verification.functional)
     heard = _by_model(ground, counts)
-    found = [*heard.inferences, *_by_graph(ground, counts, most=_TRIED * limit)]
+    found = [*heard.inferences, *_by_graph(ground, counts, single, most=_TRIED * limit)]
     judgement = judged(found, ground)
     failures = [*heard.failures, *(each for each in judgement.reasons if each.startswith("the model"))]
-    made = tuple(proposals(judgement.kept, ground, limit=limit))
+    made = tuple(proposals(judgement.kept, ground, limit=limit, single=single))
     counts.update({"judged": len(found), "rejected": judgement.rejected, "inferred": len(made)})
+    counts["too little speaks for them"] = judgement.weak
     return Outcome(
         proposals=made,
         counts=dict(sorted(counts.items())),
@@ -55,7 +60,7 @@ def _by_model(ground: Ground, counts: Counter[str]) -> Heard:
     return Heard() if generator is None else from_sessions(ground, generator, counts)
 
 
-def _by_graph(ground: Ground, counts: Counter[str], *, most: int) -> list[Inference]:
+def _by_graph(ground: Ground, counts: Counter[str], single: Collection[str], *, most: int) -> list[Inference]:
     """Return what the graph suggests, the likeliest first."""
     snapshot = ground.snapshot
     known = learned(snapshot)
@@ -64,15 +69,18 @@ def _by_graph(ground: Ground, counts: Counter[str], *, most: int) -> list[Infere
     counts["near pairs"] = len(near.one)
     if not len(near.one):
         return []
-    found = guesses(known, near, weights=ground.judge.weights, single=_single(ground))
+    found = guesses(known, near, weights=ground.judge.weights, full=_full(ground, known.facts, single))
     return _with_evidence(found, near, ground, most)
 
 
-def _single(ground: Ground) -> Ints:
-    """Return the codes of the types that have one object at a time, or seem to."""
-    snapshot = ground.snapshot
-    types = functional_types(snapshot, holding_now(snapshot)) | set(ground.settings.verification.functional)
-    return np.array([code for code, name in enumerate(snapshot.edges.types) if name in types], dtype=np.int64)
+def _full(ground: Ground, facts: Facts, single: Collection[str]) -> Ints:
+    """Return the slots of types with one object at a time that are filled, be it by a guess."""
+    edges = ground.snapshot.edges
+    codes = [code for code, name in enumerate(edges.types) if name in single]
+    rows = np.flatnonzero(
+        holding_now(ground.snapshot) & (edges.kind == RELATION) & np.isin(edges.type, codes)
+    )
+    return np.unique(edges.type[rows].astype(np.int64) * facts.size + edges.source[rows])
 
 
 def _with_evidence(found: Guesses, near: Pairs, ground: Ground, most: int) -> list[Inference]:
@@ -93,7 +101,9 @@ def _with_evidence(found: Guesses, near: Pairs, ground: Ground, most: int) -> li
             subject, object = entities[ends[0]], entities[ends[1]]
             row = relation_of(subject, snapshot.edges.types[int(found.type[each])], object, passages, ground)
             candidate = Candidate(relation=row, subject=subject, object=object, passages=tuple(passages))
-            inferences.append(Inference(candidate=candidate, reason=_why(passages)))
+            inferences.append(
+                Inference(candidate=candidate, odds=float(found.odds[each]), reason=_why(passages))
+            )
     return inferences
 
 

@@ -1,6 +1,6 @@
 """An inferred relation on its way to a proposal: judged first, and never by the model that inferred it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from hydramem.core.ids import relation_id
@@ -19,6 +19,10 @@ INFERRED_BY = "inferred_by"
 _MOST_CONFIDENCE = 0.5
 """What an inferred relation is believed at most, until something states it."""
 
+_LEAST_ODDS = 1.5
+"""What the graph must say for a relation that no words state, as a logarithm of odds. Measured where one pair
+in ten that passages name together is related: from here on more guesses are right than wrong."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inference:
@@ -28,6 +32,7 @@ class Inference:
         entities: Ends that are new.
         mentions: Where the evidence names those.
         by: The model that inferred it; None for the graph.
+        odds: What the graph says for it (`Guesses.odds`); none where a model inferred it.
         reason: Why, in a sentence.
     """
 
@@ -35,6 +40,7 @@ class Inference:
     entities: tuple[Entity, ...] = ()
     mentions: tuple[Mention, ...] = ()
     by: str | None = None
+    odds: float = 0.0
     reason: str
 
 
@@ -43,13 +49,15 @@ class Judgement:
     """What verification said of inferences.
 
     Attributes:
-        kept: Those that it did not reject, each with the verdict.
+        kept: Those that it did not reject, and that words or the graph speak for, each with the verdict.
         rejected: How many it did.
+        weak: How many too little speaks for.
         reasons: Why some wait that a model should have read.
     """
 
     kept: tuple[tuple[Inference, Verdict], ...] = ()
     rejected: int = 0
+    weak: int = 0
     reasons: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
@@ -84,27 +92,46 @@ def judged(inferences: Sequence[Inference], ground: Ground) -> Judgement:
     alone = ground.judge.without_model([each.candidate for each in own])
     ground.budget.spend(read.usage)
     verdicts = (*zip(others, read.verdicts, strict=True), *zip(own, alone.verdicts, strict=True))
-    kept = tuple(pair for pair in verdicts if pair[1].decision != "rejected")
-    return Judgement(kept=kept, rejected=len(verdicts) - len(kept), reasons=read.reasons, usage=read.usage)
+    open_ = [pair for pair in verdicts if pair[1].decision != "rejected"]
+    kept = tuple(pair for pair in open_ if _is_borne_out(*pair))
+    return Judgement(
+        kept=kept,
+        rejected=len(verdicts) - len(open_),
+        weak=len(open_) - len(kept),
+        reasons=read.reasons,
+        usage=read.usage,
+    )
 
 
-def proposals(kept: Sequence[tuple[Inference, Verdict]], ground: Ground, *, limit: int) -> Iterator[Proposal]:
+def _is_borne_out(inference: Inference, verdict: Verdict) -> bool:
+    """Say whether words state an inference, or the graph speaks for it loud enough."""
+    stated = verdict.quote or inference.candidate.relation.quote
+    return bool(stated) or inference.odds >= _LEAST_ODDS
+
+
+def proposals(
+    kept: Sequence[tuple[Inference, Verdict]], ground: Ground, *, limit: int, single: Collection[str] = ()
+) -> Iterator[Proposal]:
     """Yield what would store inferences, the surest first, at most one between two things.
 
     Args:
         kept: Inferences that were not rejected.
         ground: Where they would be stored.
         limit: Most of them.
+        single: Types with one object at a time: a subject gets one in a night.
     """
     joined: set[frozenset[str]] = set()
+    full: set[tuple[str, str]] = set()
     undone = Undone(ground.graph, ground.project)
     for inference, verdict in sorted(kept, key=_rank):
         row = inference.candidate.relation
         ends = frozenset((row.subject, row.object))
         if len(joined) >= limit:
             return
-        if ends not in joined and row.id not in undone:
+        slot = row.subject, row.type
+        if ends not in joined and slot not in full and row.id not in undone:
             joined.add(ends)
+            full |= {slot} if row.type in single else set()
             yield _proposal(inference, verdict, ground)
 
 

@@ -13,7 +13,7 @@ LEAST_SUBJECTS = 30
 def functional_types(
     snapshot: Snapshot, edges: Mask, *, share: float = SHARE, least: int = LEAST_SUBJECTS
 ) -> frozenset[str]:
-    """Return the types of which nearly every subject has one object.
+    """Return the types of which nearly every subject has one object; relations that nothing states show none.
 
     Args:
         snapshot: A project's graph.
@@ -22,7 +22,7 @@ def functional_types(
         least: Fewest subjects of a type; fewer show nothing.
     """
     columns = snapshot.edges
-    rows = np.flatnonzero(edges & (columns.kind == RELATION))
+    rows = np.flatnonzero(edges & (columns.kind == RELATION) & ~columns.supposed)
     # One whole number for a type and subject, and one for these and the object: sorted far faster than rows.
     pairs = columns.type[rows].astype(np.int64) * snapshot.size + columns.source[rows]
     distinct = np.unique(pairs * snapshot.size + columns.target[rows]) // max(1, snapshot.size)

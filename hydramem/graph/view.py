@@ -66,6 +66,7 @@ class EdgeColumns:
         kind: A place in `EDGE_KINDS`.
         type: Codes into `types`; -1 for mentions.
         weight: The relation's confidence, the mention's count, the link's weight, or 1 for a synonym.
+        supposed: Whether nothing states a relation: it was inferred, and what rests on it rests on a guess.
         layer, state: Places in `LAYERS` and `STATES`; -1 where an edge has none.
         valid_from, valid_to, recorded_at, retired_at: Microseconds since 1970, or `BEGINNING` and `END`.
         ids: Ids of relations and links as bytes; empty for the others.
@@ -78,6 +79,7 @@ class EdgeColumns:
     type: NDArray[np.int32]
     weight: NDArray[np.float32]
     bidirectional: Mask
+    supposed: Mask
     layer: NDArray[np.int8]
     state: NDArray[np.int8]
     valid_from: NDArray[np.int64]
@@ -191,6 +193,7 @@ class Snapshot:
             label=self.edges.types[code] if code >= 0 else "mentions",
             target=self.label(source if backward else target),
             forward=not backward,
+            inferred=bool(self.edges.supposed[row]),
         )
 
 

@@ -278,6 +278,7 @@ def _gained(old: Relation, group: Sequence[Stated]) -> Relation:
         old = returned(old)
     return replace(
         old,
+        origin="extracted" if old.origin == "inferred" else old.origin,
         evidence=tuple(evidence)[-_MOST_EVIDENCE:],
         confidence=max(old.confidence, *(each.confidence for each in group)),
         quote=old.quote or group[0].quote,

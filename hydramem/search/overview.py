@@ -229,4 +229,5 @@ def _edge(snapshot: Snapshot, row: int) -> GraphEdge:
         type=columns.types[code] if code >= 0 else "mentions",
         weight=float(columns.weight[row]),
         id=columns.ids[row].decode(),
+        inferred=bool(columns.supposed[row]),
     )

@@ -204,7 +204,8 @@ def edge_columns() -> "pa.Schema":
 
     `kind` is `relation`, `mention` or `link`; a mention goes from chunk to entity. `weight` is the
     relation's confidence (times its probability where the verdict is `deferred`), the mention's count or
-    the link's weight. Mentions have no id, layer, state or times.
+    the link's weight; `supposed` is as `Relation.supposed` has it. Mentions have no id, layer, state or
+    times.
     """
     import pyarrow as pa
 
@@ -218,6 +219,7 @@ def edge_columns() -> "pa.Schema":
             ("type", pa.string()),
             ("weight", pa.float32()),
             ("bidirectional", pa.bool_()),
+            ("supposed", pa.bool_()),
             ("layer", pa.string()),
             ("state", pa.string()),
             ("valid_from", time),

@@ -164,9 +164,10 @@ def found(keys: Ints, wanted: Ints) -> Ints:
 
 
 def lay_out(snapshot: Snapshot) -> Facts:
-    """Lay out the active relations of a snapshot."""
+    """Lay out the active relations of a snapshot that something states: a guess supports nothing."""
     edges = snapshot.edges
-    rows = np.flatnonzero((edges.kind == RELATION) & (edges.state == STATES.index("active")))
+    stated = (edges.kind == RELATION) & (edges.state == STATES.index("active")) & ~edges.supposed
+    rows = np.flatnonzero(stated)
     ends = edges.source[rows].astype(np.int64), edges.target[rows].astype(np.int64)
     return from_triples(
         ends[0],

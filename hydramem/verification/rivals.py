@@ -71,7 +71,8 @@ def _sides(
     edges = snapshot.edges
     codes = [code for code, name in enumerate(edges.types) if name in types]
     mask = snapshot.edge_mask(known_at=now(), kinds=(RELATION,)) & np.isin(edges.type, codes)
-    rows = np.flatnonzero(mask)
+    # What is only supposed contradicts nothing: it gives way.
+    rows = np.flatnonzero(mask & ~edges.supposed)
     both = rows[edges.bidirectional[rows]]
     every = np.concatenate([rows, both])
     subjects = np.concatenate([edges.source[rows], edges.target[both]])

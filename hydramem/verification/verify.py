@@ -118,8 +118,8 @@ def layer_for(verdict: Verdict, candidate: Candidate) -> Layer:
     """Return the layer that a relation belongs to with a verdict.
 
     Read and quoted by a model, confirmed by a person, or stated by a sentence of its evidence: verified.
-    Else, accepted: shared where two sources say it, and no lower than it is. What is not accepted is not
-    verified.
+    Else, accepted: shared where two sources say it, and no lower than it is; what was inferred and nobody
+    says stays at working. What is not accepted is not verified.
     """
     layer = candidate.relation.layer
     if verdict.decision != "accepted":
@@ -130,6 +130,8 @@ def layer_for(verdict: Verdict, candidate: Candidate) -> Layer:
         return "verified" if verdict.quote else layer
     if _is_stated(verdict, candidate):
         return "verified"
+    if candidate.relation.origin == "inferred" and not (verdict.quote or candidate.relation.quote):
+        return "working"  # that several passages name both ends is why it was supposed
     return "shared" if len(srmkg.documents(candidate)) >= _INDEPENDENT else layer
 
 

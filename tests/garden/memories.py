@@ -33,9 +33,9 @@ def opened(folder: Path, script: Any = None, **settings: str) -> Iterator[hydram
         yield memory
 
 
-def night(memory: hydramem.Memory, phase: Phase, **options: Any) -> Gardened:
-    """Let one phase run."""
-    (report,) = memory.garden(phases=(phase,), **options)
+def night(memory: hydramem.Memory, *phases: Phase, **options: Any) -> Gardened:
+    """Let some phases run."""
+    (report,) = memory.garden(phases=phases, **options)
     return report
 
 

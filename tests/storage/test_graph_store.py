@@ -806,6 +806,17 @@ def test_the_snapshots_tables_hold_one_project_of_every_state(graph: GraphStore)
     assert (by_kind["link"]["type"], by_kind["link"]["state"]) == ("supports", "superseded")
 
 
+def test_the_snapshots_tables_say_what_nothing_states(graph: GraphStore) -> None:
+    guess = relation("e1", "knows", "e2", origin="inferred")
+    said = relation("e1", "meets", "e2", origin="inferred", quote="Ada met Bob.")
+    confirmed = relation("e1", "pays", "e2", origin="inferred", layer="verified")
+    graph.write(write(entities=(entity(), entity("e2")), relations=(guess, said, confirmed, relation())))
+    rows = graph.graph_tables("p")[1].to_pylist()
+    told = {row["id"]: row["supposed"] for row in rows}
+    assert told == {row.id: row.supposed for row in (guess, said, confirmed, relation())}
+    assert [id for id, supposed in told.items() if supposed] == [guess.id]
+
+
 def test_the_snapshots_tables_of_nothing_have_their_columns(graph: GraphStore) -> None:
     nodes, edges = graph.graph_tables("nowhere")
     assert (nodes.num_rows, edges.num_rows) == (0, 0)

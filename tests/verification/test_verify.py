@@ -293,3 +293,12 @@ def test_layers_rise_by_what_was_found(
     row = relation(ADA, "leads", BILLING, quote=quote, layer=before)
     candidate = Candidate(relation=replace(row), subject=ADA, object=BILLING, passages=passages)
     assert layer_for(given, candidate) == layer
+
+
+def test_what_was_inferred_rises_by_words_alone():
+    passages = tuple(chunk(f"c{n}", "Ada leads billing.", document=f"d{n}") for n in range(2))
+    row = relation(ADA, "leads", BILLING, origin="inferred")
+    candidate = Candidate(relation=row, subject=ADA, object=BILLING, passages=passages)
+    assert layer_for(verdict(), candidate) == "working"
+    assert layer_for(verdict(quote="Ada leads billing"), candidate) == "shared"
+    assert layer_for(verdict(stage="person"), candidate) == "verified"

@@ -13,15 +13,21 @@ from hydramem.core.types import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathStep:
-    """One edge of a walk, as a person reads it: `Ada -[leads]-> billing`."""
+    """One edge of a walk, as a person reads it: `Ada -[leads]-> billing`.
+
+    Attributes:
+        inferred: Whether no words state it and nobody confirmed it: `Ada -[leads, inferred]-> billing`.
+    """
 
     source: str
     label: str
     target: str
     forward: bool = True
+    inferred: bool = False
 
     def __str__(self) -> str:
-        return f"{self.source} {f'-[{self.label}]->' if self.forward else f'<-[{self.label}]-'} {self.target}"
+        label = f"{self.label}, inferred" if self.inferred else self.label
+        return f"{self.source} {f'-[{label}]->' if self.forward else f'<-[{label}]-'} {self.target}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +163,11 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphEdge:
-    """An edge of a drawn graph, by the ids of its ends; `id` is empty for mentions and synonyms."""
+    """An edge of a drawn graph, by the ids of its ends; `id` is empty for mentions and synonyms.
+
+    Attributes:
+        inferred: Whether no words state it and nobody confirmed it.
+    """
 
     source: str
     target: str
@@ -165,6 +175,7 @@ class GraphEdge:
     type: str
     weight: float
     id: str = ""
+    inferred: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,9 +30,13 @@ _WEIGHT = (
     "THEN x.confidence * x.probability ELSE x.confidence END"
 )
 
+# As `Relation.supposed` has it.
+_SUPPOSED = "(x.origin = 'inferred' AND x.quote IS NULL AND x.layer <> 'verified')"
+
 _EDGES = (
     f"MATCH (a:Entity)-[x:RELATES]->(b:Entity) {_ENDS}, 'relation' AS kind, x.id AS id, x.type AS type, "
-    f"{_WEIGHT} AS weight, x.bidirectional AS bidirectional, x.layer AS layer, x.state AS state, {_TIMES}",
+    f"{_WEIGHT} AS weight, x.bidirectional AS bidirectional, {_SUPPOSED} AS supposed, x.layer AS layer, "
+    f"x.state AS state, {_TIMES}",
     f"MATCH (a:Chunk)-[x:MENTIONS]->(b:Entity) {_ENDS}, 'mention' AS kind, x.`count` AS weight",
     f"MATCH (a:Chunk)-[x:LINKS]->(b:Chunk) {_ENDS}, 'link' AS kind, x.id AS id, x.type AS type, "
     f"x.weight AS weight, x.state AS state, {_TIMES}",

@@ -63,7 +63,7 @@ def _edge(row: Edge) -> dict[str, Any]:
             ends = {"source": row.source, "target": row.target, "kind": "link", "weight": row.weight}
         case Relation():
             ends = {"source": row.subject, "target": row.object, "kind": "relation", "weight": row.weight}
-            ends |= {"bidirectional": row.bidirectional, "layer": row.layer}
+            ends |= {"bidirectional": row.bidirectional, "supposed": row.supposed, "layer": row.layer}
     return {**ends, "id": row.id, "type": row.type, "state": row.state, **_times(row)}
 
 
