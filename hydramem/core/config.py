@@ -322,7 +322,7 @@ class LimitsConfig:
 
     Attributes:
         memories: Most active memories of a project; the least important and least recalled go first.
-        document_mb: Most text of a project's documents, in megabytes.
+        document_mb: Most text of a project's documents, in megabytes; what is out of use goes, oldest first.
         archived_days: Days that archived rows are kept.
         change_days: Days that changes are kept; what is gone cannot be undone any more.
         session_days: Days that sessions without a memory are kept after their last turn.

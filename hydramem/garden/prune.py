@@ -13,6 +13,7 @@ from hydramem.garden.fading import expired, isolated, loose_links
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.purge import old_changes
 from hydramem.garden.retention import purged
+from hydramem.garden.room import over_room
 from hydramem.garden.scoring import scores_of
 from hydramem.garden.spurious import spurious
 from hydramem.garden.undone import Undone
@@ -30,6 +31,8 @@ def prune(ground: Ground) -> Outcome:
     gone += loose_links(ground, undone, counts, most=most - len(wrong))
     gone += isolated(ground, undone, counts)
     gone += purged(ground, undone, counts)
+    going = {id for each in gone for id in each.write.removed.chunks}
+    gone += over_room(ground, undone, going, counts, notes)
     gone += old_changes(ground, counts)
     if ground.budget.over:
         notes.append(f"Not everything was looked at: {ground.budget.over}.")

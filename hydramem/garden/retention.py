@@ -46,7 +46,7 @@ def _relations(ground: Ground, until: datetime) -> Iterator[Proposal]:
         if _is_past(row, until):
             names = {each.id: each.name for each in ground.graph.entities((row.subject, row.object))}
             text = f"{names.get(row.subject, row.subject)} {row.type} {names.get(row.object, row.object)}"
-            yield _gone(row, text, Removal(relations=((row.subject, row.object, row.id),)))
+            yield taken_out(row, text, Removal(relations=((row.subject, row.object, row.id),)))
 
 
 def _documents(ground: Ground, until: datetime) -> Iterator[Proposal]:
@@ -56,7 +56,7 @@ def _documents(ground: Ground, until: datetime) -> Iterator[Proposal]:
         chunks = document_chunks(row.id, ground.graph) if _is_past(row, until) else ()
         if _is_past(row, until) and all(_is_past(chunk, until) for chunk in chunks):
             gone = Removal(documents=(row.id,), chunks=tuple(chunk.id for chunk in chunks))
-            yield _gone(row, row.title or row.source, gone, chunks, _without(chunks, ground))
+            yield taken_out(row, row.title or row.source, gone, chunks, without(chunks, ground))
 
 
 def _memories(ground: Ground, until: datetime) -> Iterator[Proposal]:
@@ -64,14 +64,14 @@ def _memories(ground: Ground, until: datetime) -> Iterator[Proposal]:
     for row in _pages(lambda page: ground.graph.list_chunks(where, page)):
         if row.document is None and _is_past(row, until):
             flat = " ".join(row.text.split())[:_SHOWN]
-            yield _gone(row, flat, Removal(chunks=(row.id,)), (), _without((row,), ground))
+            yield taken_out(row, flat, Removal(chunks=(row.id,)), (), without((row,), ground))
 
 
 def _sessions(ground: Ground, until: datetime) -> Iterator[Proposal]:
     for row in _pages(lambda page: ground.graph.list_sessions(ground.project, page)):
         where = ChunkFilter(sessions=(row.id,), states=())
         if row.last_at < until and not ground.graph.list_chunks(where, Listing(limit=1)):
-            yield _gone(row, row.name, Removal(sessions=(row.id,)))
+            yield taken_out(row, row.name, Removal(sessions=(row.id,)))
 
 
 def _pages(read: Callable[[Listing], Sequence[_Row]]) -> Iterator[_Row]:
@@ -87,8 +87,13 @@ def _is_past(row: Chunk | Document | Relation, until: datetime) -> bool:
     return row.state == "archived" and retired is not None and retired < until
 
 
-def _without(chunks: Sequence[Chunk], ground: Ground) -> tuple[tuple[Relation, ...], tuple[Relation, ...]]:
-    """Return the relations that rest on chunks, as they are and without those among their evidence."""
+def without(chunks: Sequence[Chunk], ground: Ground) -> tuple[tuple[Relation, ...], tuple[Relation, ...]]:
+    """Return the relations that rest on chunks, as they are and without those among their evidence.
+
+    Args:
+        chunks: What goes.
+        ground: Where it is.
+    """
     gone = {chunk.id for chunk in chunks}
     named = sorted({mention.entity for mention in ground.graph.mentions(sorted(gone))})
     before = [row for row in (ground.graph.relations(named) if named else ()) if gone & set(row.evidence)]
@@ -96,13 +101,24 @@ def _without(chunks: Sequence[Chunk], ground: Ground) -> tuple[tuple[Relation, .
     return tuple(before), tuple(after)
 
 
-def _gone(
+def taken_out(
     row: Chunk | Document | Relation | Session,
     text: str,
     removal: Removal,
     held: Sequence[Chunk] = (),
     resting: tuple[tuple[Relation, ...], tuple[Relation, ...]] = ((), ()),
+    reason: str = "",
 ) -> Proposal:
+    """Return what takes a row out for good.
+
+    Args:
+        row: The row.
+        text: What a person knows it by.
+        removal: What goes with it.
+        held: Chunks among that.
+        resting: The relations that rest on those, before and after.
+        reason: Why; because it was kept long enough where not given.
+    """
     since = row.last_at if isinstance(row, Session) else row.times.retired_at
     return Proposal(
         project=row.project,
@@ -110,7 +126,7 @@ def _gone(
         action="remove",
         target=row.id,
         text=text,
-        reason=f"It has been out of use since {since:%Y-%m-%d}, longer than limits keeps it.",
+        reason=reason or f"It has been out of use since {since:%Y-%m-%d}, longer than limits keeps it.",
         write=Write(changes=(), removed=removal, relations=resting[1]),
         expects=expected(row, *held, *resting[0]),
     )

@@ -7,7 +7,7 @@ from hydramem.core.config import LimitsConfig
 from hydramem.core.results.known import Cutoffs, LimitUse, Past, Usage
 from hydramem.storage.store import GraphStore
 
-_MEGABYTE = 1_000_000
+MEGABYTE = 1_000_000
 
 
 def cutoffs(limits: LimitsConfig, at: datetime) -> Cutoffs:
@@ -51,7 +51,7 @@ def over(limits: LimitsConfig, counted: Usage) -> tuple[LimitUse, ...]:
 
 
 def _uses(limits: LimitsConfig, counted: Usage) -> Iterator[LimitUse]:
-    megabytes = {name: count / _MEGABYTE for name, count in counted.document_bytes.items()}
+    megabytes = {name: count / MEGABYTE for name, count in counted.document_bytes.items()}
     yield from _by_project("memories", limits.memories, counted.memories)
     yield from _by_project("document_mb", limits.document_mb, megabytes)
     yield from _by_age(limits, counted.past)
