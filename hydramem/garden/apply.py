@@ -19,7 +19,9 @@ from hydramem.storage.rows import encode
 from hydramem.storage.schema import CHUNK, ENTITY, EdgeTable
 from hydramem.storage.store import GraphStore, Removal, Write
 
-_FIRST_BATCH = 16
+# What the store has not read yet comes slowly, and nobody knows how long a first batch takes.
+_FIRST_BATCH = 2
+_LEAST_BATCH = 2
 _MOST_BATCH = 512
 _BATCH_SECONDS = 0.05
 # Between two batches whoever waits for the writer lock gets it.
@@ -50,6 +52,7 @@ class Hands:
 
     Attributes:
         commit: Commits a write; vectors are made where rows need them.
+        deliver: Has the vector store hear of what was committed and could wait.
         one_writer: The writer lock; it is let go between two batches.
         stopping: Says whether to end after the batch at hand.
         progress: Called with proposals done and proposals to do.
@@ -58,6 +61,7 @@ class Hands:
     graph: GraphStore
     commit: Callable[[Write], None]
     one_writer: AbstractContextManager[Any]
+    deliver: Callable[[], None] = lambda: None
     stopping: Callable[[], bool] = lambda: False
     progress: Callable[[int, int], None] = lambda done, whole: None
 
@@ -78,15 +82,18 @@ def apply(proposals: Sequence[Proposal], hands: Hands, *, run: str) -> Applied:
     size, place = _FIRST_BATCH, 0
     while place < len(proposals) and not hands.stopping():
         batch = proposals[place : place + size]
-        started = perf_counter()
+        Current(batch, hands.graph)  # what was read lately is read quickly once the lock is held
         with hands.one_writer:
+            started = perf_counter()
             chosen = _chosen(batch, hands.graph, standing, refused)
             if chosen:
                 write = _joined([each for each, _ in chosen], run, chosen[0][1], hands.graph)
                 hands.commit(_counted(write, chosen[0][1], hands.graph))
+            held = perf_counter() - started
+        hands.deliver()
         made.extend(each.id for each, _ in chosen)
         place += len(batch)
-        size = _next_size(size, perf_counter() - started)
+        size = _next_size(size, held)
         hands.progress(place, len(proposals))
         sleep(_BREATH)
     left = tuple(each.id for each in proposals[place:])
@@ -95,7 +102,7 @@ def apply(proposals: Sequence[Proposal], hands: Hands, *, run: str) -> Applied:
 
 def _next_size(size: int, seconds: float) -> int:
     if seconds > _BATCH_SECONDS:
-        return max(1, size // 2)
+        return max(_LEAST_BATCH, size // 2)
     # Most of what a small batch takes, it takes whatever its size: one that stays small takes for ever.
     grown = size * 2 if seconds < _BATCH_SECONDS / 3 else size + size // 4 + 1
     return min(_MOST_BATCH, grown)
@@ -135,7 +142,8 @@ def _joined(proposals: Sequence[Proposal], run: str, current: Current, graph: Gr
     changes = tuple(
         chain(*(_merging(each, run, current, graph) or _changes(each, run, current) for each in proposals))
     )
-    return Write(changes=changes, removed=Removal(**removed), **rows)
+    # The vector store hears of it when others can write again: it takes longer than all of the rest.
+    return Write(changes=changes, removed=Removal(**removed), deferred=True, **rows)
 
 
 def _counted(write: Write, current: Current, graph: GraphStore) -> Write:

@@ -212,6 +212,7 @@ class Gardening(Handle):
             hands=Hands(
                 graph=store.graph,
                 commit=store.mirror.commit,
+                deliver=store.mirror.deliver_deferred,
                 one_writer=store.mirror.one_writer,
                 progress=told("apply"),
             ),

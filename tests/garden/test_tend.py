@@ -11,7 +11,7 @@ import pytest
 from hydramem.core.config import Config
 from hydramem.core.errors import InvalidInputError, ModelUnavailableError
 from hydramem.core.types import Chunk, Phase
-from hydramem.garden.apply import Hands
+from hydramem.garden.apply import Hands, apply
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Budget, Ground, Outcome
 from hydramem.garden.plan import read_plan
@@ -244,3 +244,25 @@ def test_a_plan_reads_back_as_it_was(graph: InMemoryGraph, tmp_path: Path) -> No
     proposals = (*map(quieter, CHUNKS[:3]), archive())
     plan(night(graph, reuse=Outcome(proposals=proposals)), out=file)
     assert {each.id for each in read_plan(file, project="p").proposals} == {each.id for each in proposals}
+
+
+def test_vectors_hear_of_a_batch_when_others_can_write_again(graph: InMemoryGraph) -> None:
+    lock, sizes, told = threading.Lock(), list[int](), list[bool]()
+
+    def commit(rows: Write) -> None:
+        assert rows.deferred, "the vector store hears of it later"
+        sizes.append(len(rows.chunks))
+        graph.write(rows)
+
+    hands = Hands(
+        graph=graph, commit=commit, one_writer=lock, deliver=lambda: told.append(lock.acquire(blocking=False))
+    )
+
+    def deliver() -> None:
+        hands.deliver()
+        lock.release()
+
+    done = apply([quieter(row) for row in CHUNKS], replace(hands, deliver=deliver), run="w_night")
+    assert len(done.made) == len(CHUNKS) == sum(sizes)
+    assert sizes[0] <= 2, "nobody knows how long the first one takes"
+    assert told == [True] * len(sizes)
