@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from benchmarks.claims import GRAPHS, Triple, candidate, graph, triples
 from benchmarks.results import table, where, with_section
 from hydramem.core.config import GardenConfig, VerificationConfig
-from hydramem.garden import gnn, heuristic, scorer
+from hydramem.garden import heuristic, scorer
 from hydramem.garden.edges import relations_of
+from hydramem.garden.gnn.model import NAME as GNN
+from hydramem.garden.gnn.model import available
 from hydramem.garden.spurious import disbelieved_below
 from hydramem.graph.growing import load
 from hydramem.graph.snapshot import Snapshot
@@ -106,13 +108,16 @@ def _heuristic(snapshot: Snapshot, asked: Sequence[Triple]) -> Floats:
 
 
 def _gnn(snapshot: Snapshot, asked: Sequence[Triple]) -> Floats:
-    model = gnn.train(snapshot, seconds=_TRAINING)
-    return np.full(len(asked), 0.5) if model is None else gnn.score(model, snapshot).spurious
+    from hydramem.garden.gnn.score import score
+    from hydramem.garden.gnn.train import train
+
+    model = train(snapshot, seconds=_TRAINING)
+    return np.full(len(asked), 0.5) if model is None else score(model, snapshot).spurious
 
 
 SCORERS: Mapping[str, Scorer] = {"heuristic": _heuristic, "srmkg": _srmkg, scorer.NAME: _logistic}
-if gnn.available():
-    SCORERS = {**SCORERS, gnn.NAME: _gnn}
+if available():
+    SCORERS = {**SCORERS, GNN: _gnn}
 
 
 def measure(

@@ -54,6 +54,7 @@ class Ground:
         settings: The whole configuration; phases read `garden`, `limits`, `memory` and `verification`.
         now: The moment that the run counts from.
         folder: Where the gardener keeps its models, plans and reports.
+        keeps: Whether a phase may keep a model there; not where only a plan is asked for.
         budget: What the phase at hand may spend.
         progress: Called with what is done, of how much, in the phase at hand.
     """
@@ -69,6 +70,7 @@ class Ground:
     now: datetime
     folder: Path
     budget: Budget
+    keeps: bool = True
     progress: Callable[[int, int], None] = lambda done, whole: None
 
 

@@ -1,16 +1,27 @@
 """The edge scorer that needs no torch: a logistic model of what the graph says of each of its relations.
 
 It is fitted to the project each night, on its relations against wrong ones that were drawn
-(`garden.edges`), and measured on relations held out from the fit.
+(`garden.edges`) and on what people said of some, and measured on relations held out from the fit.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hydramem.garden.edges import EdgeScores, claims_of, features, known_of, relations_of, wrong_claims
+from hydramem.garden.edges import (
+    EdgeScores,
+    claims_of,
+    features,
+    known_of,
+    relations_of,
+    stated_of,
+    wrong_claims,
+)
+from hydramem.garden.labels import Labels
 from hydramem.graph.snapshot import Snapshot
-from hydramem.verification.facts import Claims, Floats, taken
+from hydramem.verification.facts import Claims, Facts, Floats, found, taken
 from hydramem.verification.learned import Learned
 
 NAME = "logistic"
@@ -23,50 +34,87 @@ _BATCH = 50_000
 _STRENGTH = 0.1
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What people said, as examples: features, whether each is wrong, and for how many others each counts."""
+
+    rows: Floats
+    wrong: NDArray[np.int64]
+    weight: float
+
+
 def score(
-    snapshot: Snapshot, *, seed: int = 0, progress: Callable[[int, int], None] = lambda done, whole: None
+    snapshot: Snapshot,
+    *,
+    labels: Labels | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int], None] = lambda done, whole: None,
 ) -> EdgeScores | None:
     """Score every active relation of a graph; None where it has too few to learn from.
 
     Args:
         snapshot: The graph.
-        seed: Of what is drawn; the same graph and seed give the same scores.
+        labels: What people said of its relations.
+        seed: Of what is drawn; the same graph, labels and seed give the same scores.
         progress: Called with relations scored and relations to score.
     """
-    rows = relations_of(snapshot)
-    if len(rows) < LEAST_RELATIONS:
+    rows, stated = relations_of(snapshot), stated_of(snapshot)
+    if len(stated) < LEAST_RELATIONS:
         return None
     draw = np.random.default_rng(seed)
     known = known_of(snapshot)
-    chosen = np.sort(draw.choice(len(rows), min(len(rows), _MOST_FITTED), replace=False))
-    right = features(known, claims_of(snapshot, rows[chosen]))
+    chosen = np.sort(draw.choice(stated, min(len(stated), _MOST_FITTED), replace=False))
+    claims = claims_of(snapshot, chosen)
+    right = features(known, claims)
     wrong = features(known, wrong_claims(known.facts, len(chosen), draw))
     held = draw.random(len(right)) < _HELD_OUT, draw.random(len(wrong)) < _HELD_OUT
-    fitted = _fitted(right[~held[0]], wrong[~held[1]])
+    said = None
+    if labels is not None and len(labels):
+        said = _said(known, labels, 2 * len(chosen))
+        held[0][_judged(known.facts, claims, labels)] = False
+    fitted = _fitted(right[~held[0]], wrong[~held[1]], said)
     told = np.concatenate([fitted(right[held[0]]), fitted(wrong[held[1]])])
     truth = np.repeat([0.0, 1.0], [held[0].sum(), held[1].sum()])
-    whole = _fitted(right, wrong)
-    spurious = _all(known, claims_of(snapshot, rows), whole, progress)
+    whole = _fitted(right, wrong, said)
     return EdgeScores(
         rows=rows,
-        spurious=spurious,
+        spurious=_all(known, claims_of(snapshot, rows), whole, progress),
         scorer=NAME,
         auc=auc(truth > 0, told),
         calibration=float(np.mean((told - truth) ** 2)),
+        labels=0 if said is None else len(said.wrong),
     )
 
 
-def _fitted(right: Floats, wrong: Floats) -> Callable[[Floats], Floats]:
+def _said(known: Learned, labels: Labels, examples: int) -> _Said:
+    return _Said(
+        rows=features(known, labels.claims),
+        wrong=(~labels.true).astype(np.int64),
+        weight=labels.share(examples) * examples / len(labels),
+    )
+
+
+def _judged(facts: Facts, claims: Claims, labels: Labels) -> NDArray[np.bool_]:
+    """Say which claims people judged: what was learned by heart measures nothing."""
+    one, other = (facts.keys(each.type, each.subject, each.object) for each in (claims, labels.claims))
+    return found(np.unique(other), one) >= 0
+
+
+def _fitted(right: Floats, wrong: Floats, said: _Said | None) -> Callable[[Floats], Floats]:
     """Return the model: probability of being wrong, from features."""
     from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    model = make_pipeline(StandardScaler(), LogisticRegression(C=_STRENGTH, max_iter=300))
-    model.fit(np.vstack([right, wrong]), np.repeat([0, 1], [len(right), len(wrong)]))
+    rows, truth = np.vstack([right, wrong]), np.repeat([0, 1], [len(right), len(wrong)])
+    scale, weights = StandardScaler().fit(rows), np.ones(len(rows))
+    if said is not None:
+        rows, truth = np.vstack([rows, said.rows]), np.concatenate([truth, said.wrong])
+        weights = np.append(weights, np.full(len(said.wrong), said.weight))
+    model = LogisticRegression(C=_STRENGTH, max_iter=300)
+    model.fit(scale.transform(rows), truth, sample_weight=weights)
 
     def spurious(rows: Floats) -> Floats:
-        return np.asarray(model.predict_proba(rows)[:, 1])
+        return np.asarray(model.predict_proba(scale.transform(rows))[:, 1])
 
     return spurious
 

@@ -1,86 +1,151 @@
 """Which scorer of edges serves: the one with torch where that is installed, else the logistic one."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
-from hydramem.core.errors import InvalidInputError, ModelUnavailableError
+from hydramem.core.errors import InvalidInputError, ModelUnavailableError, StorageError
 from hydramem.core.results.gardened import Trained
-from hydramem.garden import gnn, scorer
-from hydramem.garden.edges import EdgeScores, relations_of
+from hydramem.garden import scorer
+from hydramem.garden.edges import EdgeScores
+from hydramem.garden.fingerprint import fingerprint, stale
+from hydramem.garden.gnn.model import NAME, SETTINGS, Model, available
 from hydramem.garden.ground import Ground
+from hydramem.garden.labels import Labels, labels
 from hydramem.graph.snapshot import Snapshot
+from hydramem.storage.reindex import EMBEDDER
+from hydramem.storage.store import GraphStore, VectorStore
 
 MODEL = "edges.pt"
 """The trained model, in the gardener's folder of a project."""
-_GROWTH = 0.1
 _SHARE = 0.5
 """Share of a phase's time that training may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What a scorer learns from and is kept with.
+
+    Attributes:
+        snapshot: The graph.
+        labels: What people said of its relations.
+        vectors: Where the vectors of entities are.
+        embedder: What made those.
+        file: Where the model is kept.
+    """
+
+    snapshot: Snapshot
+    labels: Labels
+    vectors: VectorStore
+    embedder: str
+    file: Path
+
+
+def material(snapshot: Snapshot, graph: GraphStore, vectors: VectorStore, folder: Path) -> Material:
+    """Gather what a scorer learns from.
+
+    Args:
+        snapshot: The graph of a project.
+        graph, vectors: The stores.
+        folder: The gardener's, of the project.
+    """
+    return Material(
+        snapshot=snapshot,
+        labels=labels(graph, snapshot),
+        vectors=vectors,
+        embedder=graph.meta().get(EMBEDDER, ""),
+        file=folder / MODEL,
+    )
 
 
 def scores_of(ground: Ground) -> EdgeScores | None:
     """Score the relations of a project; None where it has too few to learn from.
 
-    A model that was trained before serves until there are a tenth more or fewer relations.
+    A model that was trained before serves while settings are the same, and nearly all of the graph and of
+    what people said; else one is trained, and kept where the night is more than a plan.
 
     Args:
         ground: What is looked at.
-
-    Raises:
-        StorageError: The trained model cannot be read any more.
     """
-    if not gnn.available():
-        return scorer.score(ground.snapshot, progress=ground.progress)
-    file = ground.folder / MODEL
-    model = gnn.load(file)
-    if model is None or not serves(model.relations, ground.snapshot):
+    given = material(ground.snapshot, ground.graph, ground.vectors, ground.folder)
+    if not available():
+        return scorer.score(given.snapshot, labels=given.labels, progress=ground.progress)
+    from hydramem.garden.gnn.file import save
+    from hydramem.garden.gnn.score import score
+
+    model, why = serving(given)
+    if model is None:
         seconds = _SHARE * ground.settings.garden.phase_seconds
-        model = gnn.train(ground.snapshot, seconds=seconds, progress=ground.progress)
+        model = _trained(given, seconds=seconds, progress=ground.progress)
         if model is None:
             return None
-        gnn.save(model, file)
-    return gnn.score(model, ground.snapshot)
+        if ground.keeps:
+            save(model, given.file)
+    scores = score(model, given.snapshot, vectors=given.vectors.entity_vectors)
+    return replace(scores, notes=() if why is None else (f"The edge scorer was trained anew: {why}.",))
 
 
-def serves(relations: int, snapshot: Snapshot) -> bool:
-    """Say whether a model trained on so many relations serves a graph."""
-    return bool(np.abs(len(relations_of(snapshot)) - relations) <= _GROWTH * relations)
+def serving(given: Material) -> tuple[Model | None, str | None]:
+    """Return the kept model, where it serves; else why not, where there is one."""
+    from hydramem.garden.gnn.file import load
+
+    try:
+        model = load(given.file)
+    except StorageError:
+        return None, "its file could not be read"
+    if model is None:
+        return None, "its file is of another version" if given.file.exists() else None
+    settings = (*SETTINGS, given.embedder)
+    why = stale(model.fingerprint, fingerprint(given.snapshot, given.labels, settings=settings))
+    return (model, None) if why is None else (None, why)
 
 
-def train(
-    snapshot: Snapshot, folder: Path, *, seconds: float, progress: Callable[[int, int], None]
-) -> Trained:
+def _trained(given: Material, *, seconds: float, progress: Callable[[int, int], None]) -> Model | None:
+    from hydramem.garden.gnn.train import train
+
+    return train(
+        given.snapshot,
+        labels=given.labels,
+        vectors=given.vectors.entity_vectors,
+        embedder=given.embedder,
+        seconds=seconds,
+        progress=progress,
+    )
+
+
+def train(given: Material, *, seconds: float, progress: Callable[[int, int], None]) -> Trained:
     """Train the scorer with torch now, and keep it.
 
     Args:
-        snapshot: The graph.
-        folder: The gardener's, of the project.
-        seconds: How long training may take.
+        given: What it learns from.
+        seconds: How long learning may take.
         progress: Called with steps done and the most that there are.
 
     Raises:
         ModelUnavailableError: Torch is not installed.
         InvalidInputError: The project has too few relations to learn from.
     """
-    if not gnn.available():
+    if not available():
         raise ModelUnavailableError(
             "training the edge scorer needs torch; run `pip install 'hydramem[gnn]'`. Without it the "
             "gardener fits its logistic scorer anew each night"
         )
-    model = gnn.train(snapshot, seconds=seconds, progress=progress)
+    from hydramem.garden.gnn.file import save
+
+    model = _trained(given, seconds=seconds, progress=progress)
     if model is None:
         raise InvalidInputError(
-            f"project {snapshot.project!r}: fewer than {scorer.LEAST_RELATIONS} relations are too few to "
-            "train on"
+            f"project {given.snapshot.project!r}: fewer than {scorer.LEAST_RELATIONS} relations are too few "
+            "to train on"
         )
-    gnn.save(model, folder / MODEL)
+    save(model, given.file)
     return Trained(
-        project=snapshot.project,
-        scorer=gnn.NAME,
+        project=given.snapshot.project,
+        scorer=NAME,
         relations=model.relations,
+        labels=model.labels,
         auc=model.auc,
         calibration=model.calibration,
         seconds=model.seconds,
-        file=str(folder / MODEL),
+        file=str(given.file),
     )

@@ -62,6 +62,9 @@ def spurious(
         f"Edge scorer {scores.scorer}: on held-out relations AUC {scores.auc:.3f}, "
         f"Brier score {scores.calibration:.3f}."
     )
+    if scores.labels:
+        notes.append(f"It learned from {scores.labels:,} relations that people judged.")
+    notes += scores.notes
     least = ground.settings.garden.least_auc
     counts["relations scored"] = len(scores.rows)
     if scores.auc < least:

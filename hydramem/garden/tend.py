@@ -3,7 +3,7 @@ change; the plan is written down; its proposals are made in small batches under 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -73,7 +73,7 @@ def plan(night: Night, *, out: Path | None = None) -> Gardened:
         out: Where to write the plan, for `apply_file`.
     """
     started = perf_counter()
-    found = _look(night)
+    found = _look(replace(night, ground=lambda phase: replace(night.ground(phase), keeps=False)))
     made = Plan(project=night.project, run=new_id("w"), made_at=night.now, proposals=found.proposals)
     if out is not None:
         write_plan(made, out)

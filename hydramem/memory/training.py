@@ -16,8 +16,10 @@ class Training(Handle):
         """Train the gardener's scorer of relations now, and say how well it tells wrong ones from right ones.
 
         The scorer with torch (the extra `gnn`) learns from the project's own relations, against wrong ones
-        that are drawn. It is measured on relations held out from training; the gardener uses it until the
-        project has a tenth more or fewer relations, and then trains again by itself.
+        that are drawn, from what the names of entities mean, and from what people said of relations, once
+        they judged twenty. It is measured on relations held out from training. The gardener uses it until
+        more than a tenth of the relations, or of what people said, is new or gone, or the embedder is
+        another, and then trains again by itself.
 
         Args:
             project: Namespace to learn; the handle's own where not given.
@@ -28,9 +30,9 @@ class Training(Handle):
             InvalidInputError: The project has too few relations to learn from.
         """
         store, name = self._use(), self._name(project)
+        folder = self._garden_folder(name)
         return scoring.train(
-            store.snapshots.of(name),
-            self._garden_folder(name),
+            scoring.material(store.snapshots.of(name), store.graph, store.space.vectors, folder),
             seconds=store.config.garden.phase_seconds,
             progress=progress or (lambda done, whole: None),
         )

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.claims import Triple, graph
+from hydramem.garden.labels import Labels
 from hydramem.graph.snapshot import Snapshot
+from hydramem.verification.facts import Claims
 
 COMPANIES, CITIES = 12, 5
 
@@ -48,3 +50,42 @@ def planted(*, random: int, people: int = 150) -> tuple[Snapshot, NDArray[np.boo
         for source, type, target in zip(edges.source, edges.type, edges.target, strict=True)
     ]
     return snapshot, np.array(told)
+
+
+JUDGED, UNJUDGED = range(20), range(20, 60)
+"""People whose admiration of a city a person judged, and those whom nobody asked about."""
+
+
+def odd_ones(*, true: bool | None) -> tuple[Snapshot, NDArray[np.int64], Labels | None]:
+    """Return such a graph with relations of an odd kind, of which a person judged some.
+
+    Args:
+        true: What the person said of those; what is false is taken out. None says nothing.
+
+    Returns:
+        The graph, the rows of those that nobody judged, and what was said.
+    """
+    kept = [*UNJUDGED] if true is False else [*JUDGED, *UNJUDGED]
+    odd = [(f"person {one}", "admires", f"city {one % CITIES}") for one in kept]
+    odd += [(f"person {one}", "admires", f"person {(one * 7 + 1) % 150}") for one in range(90, 150)]
+    snapshot = ruled(150, odd)
+    edges, type = snapshot.edges, snapshot.edges.types.index("admires")
+    cities = [snapshot.node(f"city {one}") for one in range(CITIES)]
+    asked = [snapshot.node(f"person {one}") for one in UNJUDGED]
+    like = (edges.type == type) & np.isin(edges.target, cities) & np.isin(edges.source, asked)
+    return snapshot, np.flatnonzero(like), None if true is None else said(snapshot, true=true)
+
+
+def said(snapshot: Snapshot, *, true: bool) -> Labels:
+    """Return what a person says of the odd relations that they were asked about."""
+    ends = [[snapshot.node(f"person {one}"), snapshot.node(f"city {one % CITIES}")] for one in JUDGED]
+    subject, object = np.array(ends, dtype=np.int64).T
+    kinds = snapshot.nodes.type.astype(np.int64)
+    claims = Claims(
+        subject=subject,
+        type=np.full(len(JUDGED), snapshot.edges.types.index("admires")),
+        object=object,
+        subject_kind=kinds[subject],
+        object_kind=kinds[object],
+    )
+    return Labels(claims=claims, true=np.full(len(JUDGED), true))

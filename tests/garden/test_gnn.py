@@ -1,5 +1,7 @@
 """The edge scorer with torch: it tells wrong relations, says how well, and serves a graph that grew."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,16 +9,26 @@ import pytest
 
 from benchmarks.claims import graph
 from hydramem.core.errors import StorageError
-from hydramem.garden import gnn
 from hydramem.garden.edges import known_of
+from hydramem.garden.gnn.model import Model, available
 from hydramem.garden.positions import positions
 from hydramem.garden.scorer import auc
-from tests.garden.graphs import planted, ruled
+from hydramem.graph.snapshot import Snapshot
+from hydramem.storage.store import Vector
+from tests.garden.graphs import odd_ones, planted, ruled
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*torch.jit.script.*:DeprecationWarning"  # torch-geometric calls it as it is imported
 )
-needs_torch = pytest.mark.skipif(not gnn.available(), reason="the extra gnn is not installed")
+needs_torch = pytest.mark.skipif(not available(), reason="the extra gnn is not installed")
+
+
+def trained(snapshot: Snapshot, **options: object) -> Model:
+    from hydramem.garden.gnn.train import train
+
+    model = train(snapshot, **{"seconds": 60} | options)  # type: ignore[arg-type]
+    assert model is not None
+    return model
 
 
 def test_places_are_the_same_each_time_and_tell_near_from_far() -> None:
@@ -35,28 +47,110 @@ def test_places_of_small_pieces_are_zero() -> None:
 
 @needs_torch
 def test_wrong_relations_look_worse_and_a_saved_model_says_the_same(tmp_path: Path) -> None:
+    from hydramem.garden.gnn.file import load, save
+    from hydramem.garden.gnn.score import score
+
     snapshot, wrong = planted(random=20)
-    model = gnn.train(snapshot, seconds=20)
-    assert model is not None and model.auc > 0.75 and 0 <= model.calibration < 0.25
-    scores = gnn.score(model, snapshot)
+    model = trained(snapshot, vectors=by_kind)
+    assert model.auc > 0.75 and 0 <= model.calibration < 0.25 and model.lens is not None
+    scores = score(model, snapshot, vectors=by_kind)
     assert scores.scorer == "gnn"
     assert auc(wrong[scores.rows], scores.spurious) > 0.9
-    gnn.save(model, tmp_path / "model.pt")
-    again = gnn.load(tmp_path / "model.pt")
+    save(model, tmp_path / "model.pt")
+    again = load(tmp_path / "model.pt")
     assert again is not None
-    np.testing.assert_allclose(gnn.score(again, snapshot).spurious, scores.spurious, rtol=1e-5)
+    np.testing.assert_array_equal(again.fingerprint.relations, model.fingerprint.relations)
+    told = score(again, snapshot, vectors=by_kind)
+    np.testing.assert_allclose(told.spurious, scores.spurious, rtol=1e-5)
     grown = ruled(people=155)
-    assert np.isfinite(gnn.score(again, grown).spurious).all()
+    assert np.isfinite(score(again, grown, vectors=by_kind).spurious).all()
 
 
 @needs_torch
 def test_what_is_no_model_is_told(tmp_path: Path) -> None:
-    assert gnn.load(tmp_path / "none.pt") is None
+    from hydramem.garden.gnn.file import load
+
+    assert load(tmp_path / "none.pt") is None
     (tmp_path / "broken.pt").write_bytes(b"\x00broken")
     with pytest.raises(StorageError, match=r"broken\.pt"):
-        gnn.load(tmp_path / "broken.pt")
+        load(tmp_path / "broken.pt")
 
 
 @needs_torch
 def test_too_few_relations_train_nothing() -> None:
-    assert gnn.train(ruled(people=10)) is None
+    from hydramem.garden.gnn.train import train
+
+    assert train(ruled(people=10)) is None
+
+
+@needs_torch
+def test_a_message_never_passes_over_the_edge_that_it_judges() -> None:
+    """What is said of one edge does not change with whether that edge is among the messages of others."""
+    import torch
+
+    from hydramem.garden.gnn.learn import without
+    from hydramem.garden.gnn.lesson import lay_out
+    from hydramem.garden.labels import no_labels
+
+    snapshot, _ = planted(random=5)
+    lesson = lay_out(snapshot, no_labels(snapshot), None, seed=0)
+    left_out = torch.zeros(len(lesson.learned), dtype=torch.bool)
+    left_out[7] = True
+    one, other = lesson.ends[:, lesson.learned[7]]
+    every = without(lesson, torch.zeros_like(left_out)).matrix.to_dense()
+    kept = without(lesson, left_out).matrix.to_dense()
+    assert every[one, other] > 0 and kept[one, other] == kept[other, one] == 0
+
+
+@needs_torch
+def test_what_people_said_moves_what_is_like_it() -> None:
+    from hydramem.garden.gnn.score import score
+
+    def told(true: bool | None) -> float:
+        snapshot, like, labels = odd_ones(true=true)
+        scores = score(trained(snapshot, labels=labels), snapshot)
+        assert scores.labels == (0 if labels is None else 20)
+        return float(scores.spurious[np.isin(scores.rows, like)].mean())
+
+    without, rejected, confirmed = told(None), told(False), told(True)
+    assert rejected > 2 * without and rejected > 0.2, "what is like the rejected becomes suspect"
+    assert confirmed < without, "what is like the confirmed becomes less so"
+
+
+def by_kind(ids: Sequence[str]) -> Mapping[str, Vector]:
+    """Return a vector that tells a name's first word, and something of the name; companies have none."""
+    found = {}
+    for id in ids:
+        kind, number = id.rsplit(" ", 1)
+        if kind != "company":
+            draw = np.random.default_rng(len(kind))
+            own = np.random.default_rng(int(number)).normal(size=40) * 0.1
+            found[id] = (draw.normal(size=40) + own).astype(np.float32)
+    return found
+
+
+@needs_torch
+def test_a_thing_without_a_vector_is_told_apart_from_any_meaning() -> None:
+    """Whatever stands where no vector is known is not read."""
+    import torch
+
+    from hydramem.garden.gnn.learn import without
+    from hydramem.garden.gnn.lesson import lay_out
+    from hydramem.garden.gnn.network import Network
+    from hydramem.garden.labels import no_labels
+
+    snapshot, _ = planted(random=5)
+    lesson = lay_out(snapshot, no_labels(snapshot), by_kind, seed=0)
+    nodes = lesson.nodes
+    assert nodes.values is not None and nodes.known is not None and not nodes.known.all()
+    network = Network(
+        size=len(lesson.used), types=lesson.types, told=len(lesson.mean), meaning=nodes.values.shape[1]
+    ).eval()
+    messages = without(lesson, torch.zeros(len(lesson.learned), dtype=torch.bool))
+    plain = network(nodes, messages)
+    other = torch.where(nodes.known, nodes.values, 7.0)
+    torch.testing.assert_close(network(replace(nodes, values=other), messages), plain)
+    with torch.no_grad():
+        network.unknown += 1.0
+    moved = network(nodes, messages)
+    assert not torch.allclose(moved, plain), "that none is known says something of its own"

@@ -11,7 +11,8 @@ import hydramem
 from hydramem.core.ids import entity_id, entity_key, relation_id
 from hydramem.core.time import now
 from hydramem.core.types import Entity, Link, Relation, Times
-from hydramem.garden import gnn, scorer
+from hydramem.garden import scorer
+from hydramem.garden.gnn.model import NAME, available
 from hydramem.garden.steps import STEPS
 from tests.garden.graphs import triples
 from tests.garden.memories import night, opened, put, rows
@@ -66,7 +67,7 @@ def test_what_fits_neither_the_graph_nor_any_evidence_goes_and_comes_back(memory
     gone = {row.id for row in rows(memory)["RELATES"] if row.state == "archived"}
     assert gone and gone <= wrong
     assert len(gone) <= 0.02 * len(before["RELATES"])
-    used = gnn.NAME if gnn.available() else scorer.NAME
+    used = NAME if available() else scorer.NAME
     assert f"Edge scorer {used}" in report.phases[0].notes[0] and "AUC" in report.phases[0].notes[0]
     memory.undo(report.run)
     assert rows(memory) == before

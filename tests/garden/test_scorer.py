@@ -4,7 +4,7 @@ import numpy as np
 
 from hydramem.garden.edges import claims_of, features, known_of, relations_of, wrong_claims
 from hydramem.garden.scorer import LEAST_RELATIONS, auc, score
-from tests.garden.graphs import planted, ruled
+from tests.garden.graphs import odd_ones, planted, ruled
 
 
 def test_wrong_relations_look_worse_than_right_ones() -> None:
@@ -27,6 +27,17 @@ def test_the_same_graph_and_seed_give_the_same_scores() -> None:
 def test_too_few_relations_are_not_scored() -> None:
     assert score(ruled(people=10)) is None
     assert len(relations_of(ruled(people=10))) < LEAST_RELATIONS
+
+
+def test_what_people_said_moves_what_is_like_it() -> None:
+    def told(true: bool | None) -> float:
+        snapshot, like, labels = odd_ones(true=true)
+        scores = score(snapshot, labels=labels)
+        assert scores is not None and scores.labels == (0 if labels is None else 20)
+        return float(scores.spurious[np.isin(scores.rows, like)].mean())
+
+    without, rejected, confirmed = told(None), told(False), told(True)
+    assert confirmed < without < 0.5 < rejected
 
 
 def test_drawn_wrong_claims_are_stored_nowhere_and_half_fit_their_type() -> None:

@@ -100,6 +100,7 @@ class Trained:
 
     Attributes:
         relations: How many it learned from.
+        labels: Of how many relations it learned what people said of them.
         auc: Chance that a held-out relation looks better than a drawn wrong one.
         calibration: Mean squared distance of its probabilities from the truth on those (Brier score).
         file: Where the model is.
@@ -108,6 +109,7 @@ class Trained:
     project: str
     scorer: str
     relations: int
+    labels: int
     auc: float
     calibration: float
     seconds: float

@@ -1,0 +1,70 @@
+"""A trained scorer of edges as a value, and what shapes it. Loads no torch."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from numpy.typing import NDArray
+
+from hydramem.garden.fingerprint import Fingerprint
+from hydramem.garden.meanings import WIDTH as MEANING
+from hydramem.garden.meanings import Lens
+from hydramem.verification.facts import Floats
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+NAME = "gnn"
+VERSION = 2
+"""Of the file, and of what the weights mean."""
+
+WIDTH = 32
+PLACES = 8
+LAYERS = 2
+FOLDS = 5
+HELD_OUT = 0.1
+
+SETTINGS = (NAME, VERSION, WIDTH, PLACES, LAYERS, FOLDS, HELD_OUT, MEANING)
+"""What shapes a model, beside the embedder: one that was trained with others does not serve."""
+
+
+def available() -> bool:
+    """Say whether torch and torch-geometric are installed."""
+    from importlib.util import find_spec
+
+    return find_spec("torch") is not None and find_spec("torch_geometric") is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A trained scorer, by the ids and names of its graph: it serves when that has grown a little.
+
+    Attributes:
+        fingerprint: What it was trained on.
+        nodes, types: Ids of nodes and names of relation types, in the order of the weights.
+        weights: Of the network.
+        places: Positional encodings that it was trained with, shape (nodes, places).
+        lens: How meanings are seen; None where it was trained without.
+        mean, spread: Of what the graph said of the edges.
+        slope, offset: From log odds of being right to those of being wrong.
+        auc, calibration: As in `EdgeScores`.
+        relations, labels: How many it was trained on.
+        seconds: What training took.
+    """
+
+    fingerprint: Fingerprint
+    nodes: tuple[str, ...]
+    types: tuple[str, ...]
+    weights: "Mapping[str, torch.Tensor]"
+    places: "NDArray[np.float32]"
+    lens: Lens | None
+    mean: Floats
+    spread: Floats
+    slope: float
+    offset: float
+    auc: float
+    calibration: float
+    relations: int
+    labels: int
+    seconds: float

@@ -1,0 +1,96 @@
+"""What the names of entities mean, as short vectors: the leading directions of their embeddings.
+
+Vectors are fetched and shortened a batch at a time, so that those of a whole store are never in memory. An
+entity that has none is told apart by a flag: no vector stands for it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hydramem.storage.store import Vector
+
+EntityVectors = Callable[[Sequence[str]], Mapping[str, Vector]]
+"""Returns the vectors of entities by id, those without one left out; as `VectorStore.entity_vectors`."""
+
+WIDTH = 32
+LEAST = 50
+"""Fewer vectors have no directions to speak of."""
+_SAMPLED = 4096
+_AT_ONCE = 2000
+_LEAST_SPREAD = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lens:
+    """How embeddings are shortened.
+
+    Attributes:
+        mean: Of the embeddings, shape (dimension,).
+        axes: Their leading directions, scaled, shape (dimension, width).
+    """
+
+    mean: NDArray[np.float32]
+    axes: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meanings:
+    """What entities mean.
+
+    Attributes:
+        values: Shape (entities, width); what stands where nothing is known is not to be read.
+        known: Which have a vector, shape (entities,).
+    """
+
+    values: NDArray[np.float32]
+    known: NDArray[np.bool_]
+
+
+def lens_of(ids: Sequence[str], vectors: EntityVectors, *, seed: int = 0) -> Lens | None:
+    """Fit the lens to a sample of entities; None where too few have one, or all have the same.
+
+    Args:
+        ids: Of entities.
+        vectors: Where their vectors are.
+        seed: Of the sample.
+    """
+    chosen = np.random.default_rng(seed).permutation(len(ids))[:_SAMPLED]
+    found = [
+        vector
+        for start in range(0, len(chosen), _AT_ONCE)
+        for vector in vectors([ids[place] for place in np.sort(chosen[start : start + _AT_ONCE])]).values()
+    ]
+    if len(found) < LEAST:
+        return None
+    matrix = np.asarray(found, dtype=np.float64)
+    mean = matrix.mean(axis=0)
+    values, axes = np.linalg.eigh(np.cov(matrix - mean, rowvar=False))
+    values, axes = values[::-1][:WIDTH], axes[:, ::-1][:, :WIDTH]
+    spread = float(values.mean())
+    if spread < _LEAST_SPREAD:
+        return None
+    return Lens(mean=mean.astype(np.float32), axes=(axes / np.sqrt(spread)).astype(np.float32))
+
+
+def meanings(lens: Lens, ids: Sequence[str], vectors: EntityVectors) -> Meanings:
+    """Return what entities mean, seen through a lens.
+
+    Args:
+        lens: Fitted to vectors of the same embedder.
+        ids: Of entities.
+        vectors: Where their vectors are.
+    """
+    values = np.zeros((len(ids), lens.axes.shape[1]), dtype=np.float32)
+    known = np.zeros(len(ids), dtype=np.bool_)
+    for start in range(0, len(ids), _AT_ONCE):
+        part = ids[start : start + _AT_ONCE]
+        held = vectors(part)
+        places = np.array([start + place for place, id in enumerate(part) if id in held], dtype=np.int64)
+        if len(places):
+            matrix = np.asarray([held[ids[place]] for place in places], dtype=np.float32)
+            values[places] = (matrix - lens.mean) @ lens.axes
+            known[places] = True
+    return Meanings(values=values, known=known)
