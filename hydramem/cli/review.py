@@ -7,12 +7,11 @@ from typing import cast
 
 from hydramem.cli.invocation import Invocation
 from hydramem.cli.show import plain
-from hydramem.core.results.asked import Answer, Question, Reviewed
+from hydramem.core.results.asked import YES_NO, Answer, Question, Reviewed
 from hydramem.operations import Operation, call
 
 _LIMIT = 1000
-_CHOICES = "[y]es, [n]o, [s]kip, [q]uit: "
-_YES, _NO, _SKIP, _QUIT = ("y", "yes"), ("n", "no"), ("s", "skip", ""), ("q", "quit")
+_SKIP, _QUIT = ("s", "skip", ""), ("q", "quit")
 
 Run = Callable[..., None]
 Ask = Callable[[str], str]
@@ -57,12 +56,12 @@ def walk(send: Callable[[Sequence[Answer]], Reviewed], ask: Ask, tell: Callable[
         tell("")
         for line in _shown(question, f"{place} of {len(questions)}"):
             tell(line)
-        said = _asked(ask)
+        said = _asked(question.choices, ask)
         if said is None:
             break
         if said in _SKIP:
             continue
-        done = send((Answer(id=question.id, yes=said in _YES),))
+        done = send((_answer(question, said),))
         answered += done.answered
         for each in done.not_taken:
             tell(f"  not taken: {each.why}")
@@ -70,17 +69,27 @@ def walk(send: Callable[[Sequence[Answer]], Reviewed], ask: Ask, tell: Callable[
     return answered
 
 
-def _asked(ask: Ask) -> str | None:
-    """Return an answer; None to stop."""
+def _answer(question: Question, said: str) -> Answer:
+    if question.choices == YES_NO:
+        return Answer(id=question.id, yes=said == "yes")
+    return Answer(id=question.id, choice=said)
+
+
+def _asked(choices: Sequence[str], ask: Ask) -> str | None:
+    """Return one of some choices, or a word for going on; None to stop."""
+    prompt = "".join(f"[{each[0]}]{each[1:]}, " for each in (*choices, "skip")) + "[q]uit: "
     while True:
         try:
-            said = ask(_CHOICES).strip().casefold()
+            said = ask(prompt).strip().casefold()
         except EOFError:
             return None
         if said in _QUIT:
             return None
-        if said in (*_YES, *_NO, *_SKIP):
+        if said in _SKIP:
             return said
+        for choice in choices:
+            if said in (choice, choice[0]):
+                return choice
 
 
 def _shown(question: Question, place: str) -> list[str]:

@@ -7,9 +7,10 @@ from pathlib import Path
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.forms import form_lines, refuse, write_form
 from hydramem.core.results.asked import Answer, Question
+from hydramem.garden.questions import WHICH
 
 _GIVEN = frozenset(["id", "answer", "reviewer", "note"])
-_TOLD = frozenset(["kind", "question", "reason", "evidence", "probability"])
+_TOLD = frozenset(["kind", "question", "reason", "evidence", "probability", "choices"])
 """What an export tells besides; read back, it says nothing."""
 
 _WORDS = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False}
@@ -35,6 +36,7 @@ def _row(question: Question) -> dict[str, object]:
         "reason": question.reason,
         "evidence": list(question.evidence),
         "probability": question.probability,
+        "choices": list(question.choices),
     }
 
 
@@ -66,13 +68,16 @@ def _answers(line: bytes) -> list[Answer]:
     said = given.get("answer")
     if said is None or said == "":
         return []
-    yes = _WORDS.get(said.strip().casefold()) if isinstance(said, str) else said
-    if not isinstance(yes, bool):
-        raise InvalidInputError(f"answer: {str(said)[:40]!r} is none of yes, no, true, false")
+    word = said.strip().casefold() if isinstance(said, str) else said if isinstance(said, bool) else str(said)
+    yes = _WORDS.get(word) if isinstance(word, str) else word
+    choice = word if isinstance(word, str) and word in WHICH else None
+    if yes is None and choice is None:
+        raise InvalidInputError(f"answer: {str(said)[:40]!r} is none of yes, no, 1, 2, both")
     id = _text(given, "id")
     if id is None:
         raise InvalidInputError("id: there is none")
-    return [Answer(id=id, yes=yes, reviewer=_text(given, "reviewer"), note=_text(given, "note"))]
+    told = {"reviewer": _text(given, "reviewer"), "note": _text(given, "note")}
+    return [Answer(id=id, yes=yes, choice=choice, **told)]
 
 
 def _text(given: Mapping[str, object], name: str) -> str | None:

@@ -1,13 +1,14 @@
-"""Doubts: the pairs of entities of which the last night could not say whether they are one, for a person.
+"""Doubts: pairs of entities or memories of which the last night could not say whether they are one.
 
-They follow from names and neighbours, and every night finds them anew: they are kept beside the gardener's
-reports, not in the store, so that asking a person does not take a night.
+They follow from names, neighbours and words, and every night finds them anew: they are kept beside the
+gardener's reports, not in the store, so that asking a person does not take a night.
 """
 
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
 from hydramem.core.errors import StorageError
 from hydramem.storage.durable import write_whole
@@ -18,24 +19,29 @@ _MOST = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubt:
-    """Two entities that may be one, by their ids.
+    """Two entities or two memories that may be one, by their ids.
 
     Attributes:
-        probability: That they are.
+        probability: That they are, where something computed it.
         why: What speaks for it.
     """
 
     one: str
     other: str
-    probability: float
+    probability: float | None
     why: str
+    of: Literal["entities", "memories"] = "entities"
 
 
 def keep_doubts(doubts: Iterable[Doubt], folder: Path) -> None:
     """Write down the most uncertain pairs, in place of those of the night before."""
-    chosen = sorted(doubts, key=lambda each: (abs(each.probability - 0.5), each.one, each.other))[:_MOST]
+    chosen = sorted(doubts, key=lambda each: (_certainty(each), each.one, each.other))[:_MOST]
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / _FILE, json.dumps([asdict(each) for each in chosen], ensure_ascii=False))
+
+
+def _certainty(doubt: Doubt) -> float:
+    return 0.0 if doubt.probability is None else abs(doubt.probability - 0.5)
 
 
 def doubts(folder: Path) -> tuple[Doubt, ...]:

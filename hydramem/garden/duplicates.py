@@ -1,48 +1,48 @@
 """Duplicates: memories that say the same, where one is enough; what tells them apart in any way keeps both.
 
 Cosine names the candidates, within one project and scope; consolidation (`ingest.consolidate`) decides.
+What is near, of which nothing shows that it differs, but nothing that it says the same either, is told.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
-from hydramem.core.ids import link_id
 from hydramem.core.shorten import one_line
-from hydramem.core.types import Chunk, Link, Relation, Times
+from hydramem.core.types import Chunk
+from hydramem.garden.doubts import Doubt
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
+from hydramem.garden.one_memory import Pair, made_one, standing
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.protected import reused
+from hydramem.garden.questions import is_told_apart
 from hydramem.garden.undone import Undone
 from hydramem.ingest.around import STEADY
-from hydramem.ingest.consolidate import compare, telling_of
-from hydramem.ingest.promote import VOICES, heard
-from hydramem.ingest.statement import MOST_EVIDENCE
-from hydramem.ingest.supersede import corrected, is_version
+from hydramem.ingest.consolidate import Comparison, compare, telling_of
+from hydramem.ingest.supersede import is_version
+from hydramem.ingest.telling.reading import reading
 from hydramem.storage.schema import LINKS
-from hydramem.storage.store import ChunkFilter, Listing, Write
+from hydramem.storage.store import ChunkFilter, Listing
 
 _NEWEST = 5000
 _AT_ONCE = 256
 _MOST_PAIRS = 20_000
 _MOST_PROPOSED = 500
+_MARGIN = 0.1
+"""How far under the threshold of consolidation vectors may be for a person to be asked."""
+_MOST_LOOKED_AT = 2000
+_MOST_ASKED = 100
+_UNSHOWN = "They are near each other, and nothing shows whether they say the same."
 _TEXT_SHOWN = 80
-_TRUST = ("working", "shared", "verified")
+_WORD = re.compile(r"[^\W_]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pair:
-    kept: Chunk
-    gone: Chunk
-    cosine: float
-    reason: str
-
-
-def duplicates(ground: Ground, counts: Counter[str]) -> list[Proposal]:
-    """Return what would make one memory of those that say the same.
+def duplicates(ground: Ground, counts: Counter[str]) -> tuple[list[Proposal], list[Doubt]]:
+    """Return what would make one memory of those that say the same, and what a person may know.
 
     Args:
         ground: What is looked at.
@@ -51,42 +51,98 @@ def duplicates(ground: Ground, counts: Counter[str]) -> list[Proposal]:
     where = ChunkFilter(projects=(ground.project,), kinds=STEADY)
     rows = [row for row in ground.graph.list_chunks(where, Listing(limit=_NEWEST)) if not is_version(row)]
     counts["memories looked at"] = len(rows)
-    held = reused([row.id for row in rows], ground.graph)
+    held, scopes = reused([row.id for row in rows], ground.graph), _scopes(rows)
     undone = Undone(ground.graph, ground.project)
     taken: set[str] = set()
     proposals: list[Proposal] = []
-    for pair in _pairs(rows, held, ground):
+    for pair in _pairs(scopes, held, ground):
         counts["memories that say the same"] += 1
         if len(proposals) == _MOST_PROPOSED or ground.budget.over:
             break
         if not {pair.kept.id, pair.gone.id} & taken and pair.gone.id not in undone:
             taken |= {pair.kept.id, pair.gone.id}
             proposals.append(_proposal(pair, ground))
-    return proposals
+    asked = list(islice((pair for pair in _borderline(scopes, ground) if not pair & taken), _MOST_ASKED))
+    counts["memories_maybe_alike"] = len(asked)
+    return proposals, [
+        Doubt(one=min(pair), other=max(pair), probability=None, why=_UNSHOWN, of="memories") for pair in asked
+    ]
 
 
-def _pairs(rows: Sequence[Chunk], held: frozenset[str], ground: Ground) -> Iterator[_Pair]:
-    """Yield memories that say the same, by scope, the nearest first."""
+def _scopes(rows: Sequence[Chunk]) -> list[list[Chunk]]:
+    """Return memories by scope, those that have none beside them left out."""
     scopes: dict[tuple[str, bool], list[Chunk]] = defaultdict(list)
     for row in rows:
         scopes[row.scope, row.private].append(row)
-    for _, group in sorted(scopes.items()):
-        near = _near(group, ground) if len(group) > 1 else []
-        for one, other, cosine in near:
-            old, new = sorted((one, other), key=lambda row: (row.times.recorded_at, row.id))
-            found = compare(telling_of(new), telling_of(old), cosine)
-            if found.action == "duplicate" and found.sure:
-                kept, gone = sorted((old, new), key=lambda row: _standing(row, held))
+    return [group for _, group in sorted(scopes.items()) if len(group) > 1]
+
+
+def _pairs(scopes: Sequence[Sequence[Chunk]], held: frozenset[str], ground: Ground) -> Iterator[Pair]:
+    """Yield memories that say the same, by scope, the nearest first."""
+    least = ground.settings.memory.consolidation_threshold
+    for group in scopes:
+        for one, other, cosine in _near(group, ground, least=least, most=_MOST_PAIRS):
+            found = _compared(one, other, cosine)
+            if found.action == "duplicate" and found.sure and not is_told_apart(one, other):
+                kept, gone = sorted((one, other), key=lambda row: standing(row, held))
                 if gone.id not in held and gone.layer != "verified":
-                    yield _Pair(kept=kept, gone=gone, cosine=cosine, reason=found.reason)
+                    yield Pair(kept=kept, gone=gone, cosine=cosine, reason=found.reason)
 
 
-def _standing(row: Chunk, held: frozenset[str]) -> tuple[bool, int, object, str]:
-    """Rank which of two stays: what is reused, then what is trusted more, then what is older."""
-    return row.id not in held, -_TRUST.index(row.layer), row.times.recorded_at, row.id
+def _borderline(scopes: Sequence[Sequence[Chunk]], ground: Ground) -> Iterator[frozenset[str]]:
+    """Yield pairs of memories that may say the same, by scope, the nearest first.
+
+    Their words say the same and their vectors are not near enough, or their vectors are, and their words show
+    nothing: neither that they say the same, nor a name, number or negation that tells them apart.
+    """
+    bound = ground.settings.memory.consolidation_threshold
+    for group in scopes:
+        if ground.budget.over:
+            return
+        for one, other, cosine in _near(group, ground, least=bound - _MARGIN, most=_MOST_LOOKED_AT):
+            if "verified" in (one.layer, other.layer) or is_told_apart(one, other):
+                continue
+            found = _compared(one, other, cosine).action
+            alike = (
+                found == "duplicate" if cosine < bound else found == "unrelated" and same_marks(one, other)
+            )
+            if alike and one.kind == other.kind and _together(one, other, ground):
+                yield frozenset((one.id, other.id))
 
 
-def _near(rows: Sequence[Chunk], ground: Ground) -> list[tuple[Chunk, Chunk, float]]:
+def _compared(one: Chunk, other: Chunk, cosine: float) -> Comparison:
+    old, new = sorted((one, other), key=lambda row: (row.times.recorded_at, row.id))
+    return compare(telling_of(new), telling_of(old), cosine)
+
+
+def same_marks(one: Chunk, other: Chunk) -> bool:
+    """Say whether no capitalised word, number or negation is in one of two texts alone."""
+    mine, yours = reading(one.text), reading(other.text)
+    negated = mine.negations % 2 == yours.negations % 2
+    return negated and mine.marks == yours.marks and _names(one.text) == _names(other.text)
+
+
+def _names(text: str) -> frozenset[str]:
+    """Return the words of a text that may name or number something; its first word may only begin it."""
+    words = _WORD.findall(text)
+    return frozenset(
+        word.casefold()
+        for place, word in enumerate(words)
+        if any(map(str.isdigit, word)) or (place and word[0] != word[0].casefold())
+    )
+
+
+def _together(one: Chunk, other: Chunk, ground: Ground) -> bool:
+    """Say whether two memories speak of the same things."""
+    named: dict[str, set[str]] = {one.id: set(), other.id: set()}
+    for mention in ground.graph.mentions(list(named)):
+        named[mention.chunk].add(mention.entity)
+    return named[one.id] == named[other.id]
+
+
+def _near(
+    rows: Sequence[Chunk], ground: Ground, *, least: float, most: int
+) -> list[tuple[Chunk, Chunk, float]]:
     """Return pairs of memories whose vectors are near, the nearest first; a block of rows at a time."""
     vectors = ground.vectors.vectors([row.id for row in rows])
     known = [row for row in rows if row.id in vectors]
@@ -94,73 +150,28 @@ def _near(rows: Sequence[Chunk], ground: Ground) -> list[tuple[Chunk, Chunk, flo
         return []
     table = np.stack([vectors[row.id] for row in known]).astype(np.float32)
     table /= np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-12)
-    least = ground.settings.memory.consolidation_threshold
     found: list[tuple[Chunk, Chunk, float]] = []
     for start in range(0, len(known), _AT_ONCE):
         cosines = table[start : start + _AT_ONCE] @ table[start:].T
         for first, second in np.argwhere(np.triu(cosines, 1) >= least)[:_MOST_PAIRS].tolist():
             found.append((known[start + first], known[start + second], float(cosines[first, second])))
-    return sorted(found, key=lambda pair: (-pair[2], pair[0].id, pair[1].id))[:_MOST_PAIRS]
+    return sorted(found, key=lambda pair: (-pair[2], pair[0].id, pair[1].id))[:most]
 
 
-def _proposal(pair: _Pair, ground: Ground) -> Proposal:
+def _proposal(pair: Pair, ground: Ground) -> Proposal:
     kept, gone = pair.kept, pair.gone
-    after = _said_by_both(kept, gone, ground)
-    resting = _resting(gone, ground)
-    moved = tuple(_moved(row, gone.id, kept.id) for row in resting)
-    reason = f"{pair.reason} It is kept once."
-    link = Link(
-        id=link_id(ground.project, kept.id, "supersedes", gone.id),
-        source=kept.id,
-        target=gone.id,
-        type="supersedes",
-        weight=min(1.0, max(0.0, pair.cosine)),
-        reason=pair.reason,
-        times=Times(recorded_at=ground.now),
-    )
-    stored = [row for row in ground.graph.links([gone.id]) if row.id == link.id]
-    write = Write(
-        changes=(),
-        chunks=(*((after,) if after != kept else ()), corrected(gone, at=ground.now, by=kept.id)),
-        relations=moved,
-        links=() if stored else (link,),
-    )
+    made = made_one(pair, ground.graph, ground.settings.memory, ground.now)
     return Proposal(
         project=ground.project,
         phase="merge",
         action="merge",
         target=gone.id,
         text=f"{_shown(gone)} is one with {_shown(kept)}",
-        reason=reason,
+        reason=f"{pair.reason} It is kept once.",
         score=min(1.0, max(0.0, pair.cosine)),
-        write=write,
-        expects=expected(kept, gone, *resting, absent=() if stored else [(LINKS, link)]),
+        write=made.write,
+        expects=expected(*made.rests_on, absent=[(LINKS, link) for link in made.write.links]),
     )
-
-
-def _said_by_both(kept: Chunk, gone: Chunk, ground: Ground) -> Chunk:
-    """Return the memory that stays, with whoever said the other as further voices."""
-    settings = ground.settings.memory
-    after = heard(kept, gone.source, gone.session, gone.author, settings)
-    listed = gone.metadata.get(VOICES)
-    for voice in listed if isinstance(listed, list) else ():
-        if isinstance(voice, dict):
-            source, session, author = (voice.get(name) for name in ("source", "session", "author"))
-            after = heard(after, source or "", session, author, settings)
-    return replace(after, importance=max(kept.importance, gone.importance))
-
-
-def _resting(gone: Chunk, ground: Ground) -> tuple[Relation, ...]:
-    """Return the relations that rest on a memory that goes."""
-    named = [mention.entity for mention in ground.graph.mentions([gone.id])]
-    around = ground.graph.relations(named) if named else ()
-    return tuple(row for row in around if gone.id in row.evidence and not is_version(row))
-
-
-def _moved(row: Relation, gone: str, kept: str) -> Relation:
-    """Let a relation rest on the memory that stays."""
-    evidence = dict.fromkeys(kept if id == gone else id for id in row.evidence)
-    return replace(row, evidence=tuple(evidence)[-MOST_EVIDENCE:])
 
 
 def _shown(row: Chunk) -> str:

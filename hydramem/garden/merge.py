@@ -50,7 +50,7 @@ class Star:
 def merge(ground: Ground) -> Outcome:
     """Make one of memories that say the same, and of entities that are one; what is not sure is told."""
     counts: Counter[str] = Counter()
-    memories = duplicates(ground, counts)
+    memories, unsure = duplicates(ground, counts)
     found = matches(ground)
     counts |= {"entities looked at": found.entities, "pairs of names compared": found.compared}
     settings = ground.settings.garden
@@ -77,7 +77,7 @@ def merge(ground: Ground) -> Outcome:
         state="partial" if stopped else "completed",
         notes=tuple(notes),
         usage=ground.budget.usage,
-        doubts=tuple(map(_doubt, doubtful)),
+        doubts=(*map(_doubt, doubtful), *unsure),
     )
 
 

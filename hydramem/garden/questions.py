@@ -1,12 +1,13 @@
 """Questions for a person: what waits in the store because nothing else can decide it.
 
-The queue is no table of its own. A relation waits while it is deferred, a memory while it is quarantined, two
-entities while their names are one in another spelling, or a night was not sure of them: so the queue is as
-durable, as undone and as dumped as the rows are, and what was answered is a verdict or a mark on them.
+The queue is no table of its own. A relation waits while it is deferred, two while only one of them can hold,
+a memory while it is quarantined, two entities while their names are one in another spelling, two of a kind
+while a night was not sure of them: so the queue is as durable, as undone and as dumped as the rows are, and
+what was answered is a verdict or a mark on them.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from hydramem.core.results.asked import Question
 from hydramem.core.shorten import one_line
 from hydramem.core.types import Chunk, Entity, Metadata, Relation
+from hydramem.garden.clashing import clashing
 from hydramem.garden.doubts import Doubt
 from hydramem.graph.view import SYNONYM, Snapshot
 from hydramem.ingest.screen.screen import QUARANTINED_FOR
@@ -21,10 +23,13 @@ from hydramem.ingest.weave import candidates_of, is_given
 from hydramem.storage.store import ChunkFilter, GraphStore, Listing
 
 TOLD_APART = "told_apart"
-"""In an entity's metadata: ids of others that a person says are something else."""
+"""In an entity's or a memory's metadata: ids of others that a person says are something else."""
 
 KEPT_OUT = "kept_out"
 """In a quarantined chunk's metadata: who says that it stays out."""
+
+WHICH = ("1", "2", "both")
+"""What a conflict is answered by."""
 
 _MOST_RELATIONS = 2000
 _MOST_CHUNKS = 500
@@ -41,7 +46,8 @@ class Case:
     """A question with the rows that an answer changes, and how much it matters.
 
     Attributes:
-        rows: A relation, a chunk, or two entities, the better known first.
+        rows: A relation, a chunk, or two of a kind: of entities the better known first, of relations and
+            memories the earlier one.
         weight: How uncertain it is, times how well what it is about is connected.
     """
 
@@ -50,7 +56,13 @@ class Case:
     weight: float
 
 
-def cases(graph: GraphStore, snapshot: Snapshot, doubts: Sequence[Doubt] = ()) -> list[Case]:
+def cases(
+    graph: GraphStore,
+    snapshot: Snapshot,
+    doubts: Sequence[Doubt] = (),
+    *,
+    functional: Collection[str] = (),
+) -> list[Case]:
     """Return what waits for a person in a project, the most uncertain and best connected first.
 
     Evidence is left out: see `with_evidence`.
@@ -58,10 +70,16 @@ def cases(graph: GraphStore, snapshot: Snapshot, doubts: Sequence[Doubt] = ()) -
     Args:
         graph: Where it waits.
         snapshot: The project's graph.
-        doubts: Pairs of entities that the last night left open.
+        doubts: Pairs of entities and of memories that the last night left open.
+        functional: Types of relations of which one holds at a time.
     """
-    alike = _alike(graph, snapshot, doubts)
-    found = [*_relations(graph, snapshot), *_quarantined(graph, snapshot), *alike]
+    found = [
+        *_relations(graph, snapshot),
+        *_conflicts(graph, snapshot, functional),
+        *_quarantined(graph, snapshot),
+        *_alike(graph, snapshot, [each for each in doubts if each.of == "entities"]),
+        *_memories(graph, snapshot, [each for each in doubts if each.of == "memories"]),
+    ]
     return sorted(found, key=lambda case: (-case.weight, case.question.id))
 
 
@@ -79,19 +97,23 @@ def with_evidence(chosen: Sequence[Case], graph: GraphStore) -> tuple[Question, 
 
 def _evidence(case: Case, stated: Mapping[str, tuple[str, ...]], named: Mapping[str, str]) -> tuple[str, ...]:
     found: list[str] = []
-    for row in case.rows:
+    for place, row in enumerate(case.rows, 1):
+        mark = f"({place}) " if len(case.rows) > 1 and not isinstance(row, Entity) else ""
         if isinstance(row, Relation):
-            found += [
-                *stated.get(row.id, ()),
-                *([f"quoted: {one_line(row.quote, _SHOWN)}"] if row.quote else []),
-            ]
+            quoted = [f"quoted: {one_line(row.quote, _SHOWN)}"] if row.quote else []
+            found += [f"{mark}{each}" for each in (*stated.get(row.id, ()), *quoted)]
         elif isinstance(row, Chunk):
-            found.append(one_line(row.text, _SHOWN))
+            found.append(f"{mark}{one_line(row.text, _SHOWN)}{_told_by(row) if mark else ''}")
         else:
             said = f" ({one_line(row.description, _SHOWN)})" if row.description else ""
             found.append(f"{row.name}: {row.type}{said}")
             found += [named[row.id]] if row.id in named else []
     return tuple(found)
+
+
+def _told_by(row: Chunk) -> str:
+    who = ", ".join(filter(None, (row.source, row.author)))
+    return f" [{f'{who}, ' if who else ''}{row.times.recorded_at:%Y-%m-%d}]"
 
 
 def _naming(entities: Sequence[str], graph: GraphStore) -> dict[str, str]:
@@ -131,6 +153,65 @@ def _relations(graph: GraphStore, snapshot: Snapshot) -> Iterator[Case]:
                 (row,),
                 _degree((row.subject, row.object), snapshot),
             )
+
+
+def _conflicts(graph: GraphStore, snapshot: Snapshot, functional: Collection[str]) -> Iterator[Case]:
+    """Yield the relations of which only one can hold."""
+    pairs = clashing(graph, snapshot, functional)
+    ends = sorted({end for pair in pairs for row in pair.rows for end in (row.subject, row.object)})
+    names = {row.id: row.name for row in (graph.entities(ends) if ends else ())}
+    for pair in pairs:
+        one, other = pair.rows
+        ids = {one.subject, one.object, other.subject, other.object}
+        if ids <= names.keys():
+            yield _case(
+                Question(
+                    id=f"conflict:{'+'.join(sorted((one.id, other.id)))}",
+                    kind="conflict",
+                    project=one.project,
+                    text=f"Which holds: (1) {_said(one, names)}, (2) {_said(other, names)}, or both?",
+                    reason=f"{pair.reason} 1 withdraws the second, 2 ends the first, both keeps them.",
+                    rows=(one.id, other.id),
+                    choices=WHICH,
+                ),
+                (one, other),
+                _degree(ids, snapshot),
+            )
+
+
+def _said(row: Relation, names: Mapping[str, str]) -> str:
+    since, until = row.times.valid_from, row.times.valid_to
+    told = [f"from {since:%Y-%m-%d}"] if since else []
+    told += [f"until {until:%Y-%m-%d}"] if until else []
+    dates = f" ({' '.join(told)})" if told else ""
+    return f"{names[row.subject]} {row.type} {names[row.object]}{dates}"
+
+
+def _memories(graph: GraphStore, snapshot: Snapshot, doubts: Sequence[Doubt]) -> Iterator[Case]:
+    """Yield the memories that may say the same, and that nobody told apart."""
+    ids = sorted({id for each in doubts for id in (each.one, each.other)})
+    rows = {row.id: row for row in (graph.chunks(ids) if ids else ()) if row.state == "active"}
+    for doubt in doubts:
+        if {doubt.one, doubt.other} <= rows.keys():
+            older, newer = sorted((rows[doubt.one], rows[doubt.other]), key=lambda row: row.times.recorded_at)
+            if not is_told_apart(older, newer):
+                yield _same_memory(older, newer, doubt)
+
+
+def _same_memory(older: Chunk, newer: Chunk, doubt: Doubt) -> Case:
+    one, other = (one_line(row.text, _SHOWN_TEXT) for row in (older, newer))
+    return _case(
+        Question(
+            id=f"same_memory:{'+'.join(sorted((older.id, newer.id)))}",
+            kind="same_memory",
+            project=older.project,
+            text=f'Do they say the same, so that one is enough: "{one}" and "{other}"?',
+            reason=doubt.why,
+            rows=(older.id, newer.id),
+        ),
+        (older, newer),
+        0,
+    )
 
 
 def _quarantined(graph: GraphStore, snapshot: Snapshot) -> Iterator[Case]:
@@ -177,8 +258,8 @@ def _spelled_alike(snapshot: Snapshot) -> list[tuple[str, str]]:
     return sorted({(min(pair), max(pair)) for pair in ends})
 
 
-def is_told_apart(one: Entity, other: Entity) -> bool:
-    """Say whether a person said that two entities are two."""
+def is_told_apart(one: Entity | Chunk, other: Entity | Chunk) -> bool:
+    """Say whether a person said that two entities, or two memories, are two."""
     return other.id in _strings(one.metadata, TOLD_APART) or one.id in _strings(other.metadata, TOLD_APART)
 
 

@@ -8,9 +8,14 @@ from hydramem.garden.questions import cases
 
 def review(ground: Ground) -> Outcome:
     """Say how many cases wait for a person, by kind."""
-    waiting = cases(ground.graph, ground.snapshot, doubts(ground.folder))[
-        : ground.settings.garden.review_limit
-    ]
+    settings = ground.settings
+    found = cases(
+        ground.graph,
+        ground.snapshot,
+        doubts(ground.folder),
+        functional=settings.verification.functional,
+    )
+    waiting = found[: settings.garden.review_limit]
     told = "A case waits" if len(waiting) == 1 else f"{len(waiting)} cases wait"
     return Outcome(
         counts={"waiting": len(waiting), **counted(waiting)},

@@ -16,7 +16,16 @@ from hydramem.garden.proposal import Proposal
 from hydramem.garden.undone import Undone
 from hydramem.garden.updates import updates
 from hydramem.graph.functional import functional_types, holding_now
-from hydramem.ingest.supersede import Closing, Fact, closed, fact_of, is_version, newest_said, revised
+from hydramem.ingest.supersede import (
+    Closing,
+    Fact,
+    closed,
+    fact_of,
+    is_version,
+    newest_said,
+    revised,
+    stand_beside,
+)
 from hydramem.ingest.supersede import supersede as decide
 from hydramem.storage.schema import RELATES
 from hydramem.storage.store import Write
@@ -26,7 +35,7 @@ _MOST_PAIRS = 5000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Held:
+class Held:
     """A relation of a slot, as it stands there.
 
     Attributes:
@@ -79,7 +88,7 @@ def _of_relations(ground: Ground, undone: Undone, counts: Counter[str]) -> tuple
 
 def _read(
     slots: Mapping[tuple[str, str], set[str]], ends: set[str], ground: Ground
-) -> list[tuple[_Held, ...]]:
+) -> list[tuple[Held, ...]]:
     """Read the relations of slots and when their evidence was said, in a few statements."""
     stored = {row.id: row for row in ground.graph.relations(sorted(ends))}
     wanted = [row for ids in slots.values() for id in ids if (row := stored.get(id)) is not None]
@@ -87,7 +96,7 @@ def _read(
     chunks = {chunk.id: chunk for chunk in ground.graph.chunks(evidence)}
     return [
         tuple(
-            _held(stored[id], subject, [chunks[each] for each in stored[id].evidence if each in chunks])
+            held_of(stored[id], subject, [chunks[each] for each in stored[id].evidence if each in chunks])
             for id in sorted(ids)
             if id in stored and stored[id].state == "active" and not is_version(stored[id])
         )
@@ -95,35 +104,47 @@ def _read(
     ]
 
 
-def _held(row: Relation, subject: str, evidence: Sequence[Chunk]) -> _Held:
+def held_of(row: Relation, subject: str, evidence: Sequence[Chunk]) -> Held:
+    """Return a relation as it stands in the slot of one of its ends, by what was said of it and where."""
     said = newest_said(row, [chunk.happened_at or chunk.times.recorded_at for chunk in evidence])
-    return _Held(
+    return Held(
         row=row,
         fact=fact_of(row, subject=subject, said_at=said),
         scopes=frozenset(chunk.scope for chunk in evidence),
     )
 
 
-def _settled(slot: Sequence[_Held], undone: Undone, ground: Ground) -> Proposal | None:
+def _settled(slot: Sequence[Held], undone: Undone, ground: Ground) -> Proposal | None:
     """Let each relation of a slot end where the next begins; None where none may."""
     in_order = sorted(slot, key=lambda each: (each.fact.begins, each.fact.said_at, each.row.id))
-    ending: dict[str, tuple[Closing, _Held]] = {}
+    ending: dict[str, tuple[Closing, Held]] = {}
     for place, old in enumerate(in_order):
         for new in in_order[place + 1 :]:
-            closing = _closing(old, new)
+            closing = ends_by(old, new)
             if closing is not None and old.row.id not in undone:
                 ending[old.row.id] = closing, new
                 break
     return _proposal(in_order, ending, ground) if ending else None
 
 
-def _closing(old: _Held, new: _Held) -> Closing | None:
+def ends_by(old: Held, new: Held) -> Closing | None:
     """Return how a relation ends because of another; None where it does not, or may not without a person."""
-    if _standing(new.row) < _standing(old.row):
+    if _standing(new.row) < _standing(old.row) or stand_beside(old.row, new.row):
         return None
     if old.scopes and new.scopes and old.scopes.isdisjoint(new.scopes):
         return None
     return next(iter(decide(new.fact, [old.fact]).closings), None)
+
+
+def why_open(old: Held, new: Held) -> str:
+    """Say why a relation does not end because of another, in a sentence."""
+    if _standing(new.row) < _standing(old.row):
+        return "A person, or verification, stands behind the first, and not behind the second."
+    if old.scopes and new.scopes and old.scopes.isdisjoint(new.scopes):
+        return "They are said in different scopes."
+    clash = next(iter(decide(new.fact, [old.fact]).clashes), None)
+    told = "nothing says which" if clash is None else clash.explanation
+    return f"{told[0].upper()}{told[1:]}."
 
 
 def _standing(row: Relation) -> int:
@@ -133,7 +154,7 @@ def _standing(row: Relation) -> int:
     return int(row.layer == "verified")
 
 
-def _proposal(slot: Sequence[_Held], ending: Mapping[str, tuple[Closing, _Held]], ground: Ground) -> Proposal:
+def _proposal(slot: Sequence[Held], ending: Mapping[str, tuple[Closing, Held]], ground: Ground) -> Proposal:
     begins = {new.row.id: closing.until for closing, new in ending.values()}
     rows: list[Relation] = []
     for each in slot:
@@ -162,7 +183,7 @@ def _proposal(slot: Sequence[_Held], ending: Mapping[str, tuple[Closing, _Held]]
 
 
 def _rows(
-    row: Relation, begins: datetime | None, ending: tuple[Closing, _Held] | None, at: datetime
+    row: Relation, begins: datetime | None, ending: tuple[Closing, Held] | None, at: datetime
 ) -> tuple[Relation, Relation]:
     """Return a relation with the times that it has from now on, and the version believed until now."""
     start = row.times.valid_from or begins

@@ -20,6 +20,9 @@ SUPERSEDED_BY = "superseded_by"
 WITHDRAWN = "withdrawn"
 """In the metadata of a row that was taken out on purpose: its evidence alone does not bring it back."""
 
+STANDS_BESIDE = "stands_beside"
+"""In the metadata of a relation: ids of those that a person says hold beside it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
@@ -231,6 +234,22 @@ def revised(
 def is_version(row: Relation | Chunk) -> bool:
     """Say whether a row only tells what was believed before another row changed."""
     return VERSION_OF in row.metadata
+
+
+def stand_beside(one: Relation, other: Relation) -> bool:
+    """Say whether a person said that two relations hold beside each other."""
+    return other.id in _beside(one) or one.id in _beside(other)
+
+
+def set_beside(relation: Relation, other: str) -> Relation:
+    """Return a relation that holds beside another, as a person says."""
+    known = sorted({*_beside(relation), other})
+    return replace(relation, metadata={**relation.metadata, STANDS_BESIDE: known})
+
+
+def _beside(relation: Relation) -> tuple[str, ...]:
+    held = relation.metadata.get(STANDS_BESIDE)
+    return tuple(map(str, held)) if isinstance(held, list | tuple) else ()
 
 
 def may_return(relation: Relation) -> bool:

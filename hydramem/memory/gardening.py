@@ -19,7 +19,7 @@ from hydramem.garden.apply import Hands
 from hydramem.garden.doubts import doubts
 from hydramem.garden.ground import Budget, Ground, Outcome
 from hydramem.garden.maintain import maintain
-from hydramem.garden.questions import cases, with_evidence
+from hydramem.garden.questions import Case, cases, with_evidence
 from hydramem.garden.steps import STEPS
 from hydramem.garden.tend import Night, apply_file, plan, tend
 from hydramem.ingest.ingest import Progress
@@ -100,16 +100,18 @@ class Gardening(Handle):
         """Ask a person what nothing else can decide, and act on the answers.
 
         It asks whether relations that verification left open are true, whether entities that are spelled
-        alike, or of which a night was not sure, are one thing, and whether memories that were held back may
-        be recalled. Yes makes a relation verified, merges the entities, or lets the memory in; no archives
-        the relation, keeps the two apart, or keeps the memory out. What was answered is not asked again;
-        `undo` takes it back, and `calibrate` learns from verdicts. On a terminal the command walks through
-        the questions.
+        alike, or of which a night was not sure, are one thing, whether memories that are near say the same,
+        and whether memories that were held back may be recalled. Yes makes a relation verified, merges the
+        two, or lets the memory in; no archives the relation, keeps the two apart, or keeps the memory out. Of
+        two relations that cannot both hold it asks which does: 1 withdraws the second, 2 lets the first end
+        when the second begins, both keeps them. What was answered is not asked again; `undo` takes it back,
+        and `calibrate` and `train` learn from verdicts. On a terminal the command walks through the
+        questions.
 
         Args:
             answers: Answers to questions, by their ids.
             export: A new file to write the questions to, a JSON line each, with an empty `answer`.
-            import_: Such a file, with yes or no as `answer`; lines without are left.
+            import_: Such a file, with one of its choices as `answer`; lines without are left.
             limit: Most questions to return.
             project: Namespace to ask about; the handle's own where not given.
 
@@ -122,11 +124,8 @@ class Gardening(Handle):
             raise InvalidInputError("review: export what is asked, or answer; one at a time")
         lines = () if import_ is None else asked.read(Path(import_).expanduser())
         given = checked((*answers, *lines))
-        open_pairs = doubts(self._garden_folder(name))
-        found = cases(store.graph, store.snapshots.of(name), open_pairs) if given else []
-        taken, left = act(given, found, self._answering(name))
-        left_over = cases(store.graph, store.snapshots.of(name), open_pairs)
-        waiting = left_over[: store.config.garden.review_limit]
+        taken, left = act(given, self._cases(name) if given else (), self._answering(name))
+        waiting = self._cases(name)[: store.config.garden.review_limit]
         if export is not None:
             asked.write(Path(export).expanduser(), with_evidence(waiting, store.graph))
         return Reviewed(
@@ -135,6 +134,15 @@ class Gardening(Handle):
             waiting=len(waiting),
             questions=with_evidence(waiting[:most], store.graph),
             exported=0 if export is None else len(waiting),
+        )
+
+    def _cases(self, name: str) -> list[Case]:
+        store = self._use()
+        return cases(
+            store.graph,
+            store.snapshots.of(name),
+            doubts(self._garden_folder(name)),
+            functional=store.config.verification.functional,
         )
 
     def _answering(self, name: str) -> Answering:
@@ -148,7 +156,12 @@ class Gardening(Handle):
                 regrow=lambda rows: regrow(rows, target=target, operation="review"),
             )
 
-        return Answering(target=target, snapshot=store.snapshots.of(name), release=release)
+        return Answering(
+            target=target,
+            snapshot=store.snapshots.of(name),
+            settings=store.config.memory,
+            release=release,
+        )
 
     def _night(
         self,

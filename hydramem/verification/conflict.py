@@ -14,6 +14,7 @@ from hydramem.core.results.checked import Conflict, Conflicts, ConflictSide
 from hydramem.core.types import Chunk, Relation
 from hydramem.graph.functional import functional_types, holding_now
 from hydramem.graph.snapshot import Snapshot
+from hydramem.ingest.supersede import stand_beside
 from hydramem.llm.model import Generator
 from hydramem.storage.schema import CHUNK
 from hydramem.storage.store import ChunkFilter, GraphStore, within_scope
@@ -91,6 +92,7 @@ def _of_relations(
         _conflict(pair, relations, chunks, snapshot, pair.type in settings.functional)
         for pair in pairs
         if all(id in relations for id in pair.ids)
+        and not stand_beside(*(relations[id] for id in pair.ids))
         and not _apart(*(relations[id] for id in pair.ids), chunks=chunks)
     ]
     return told, more

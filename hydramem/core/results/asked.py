@@ -3,22 +3,24 @@
 from dataclasses import dataclass
 from typing import Literal
 
-QuestionKind = Literal["relation", "same_entity", "quarantined"]
+QuestionKind = Literal["relation", "conflict", "same_entity", "same_memory", "quarantined"]
+YES_NO = ("yes", "no")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A case that only a person can decide; yes or no.
+    """A case that only a person can decide.
 
     Attributes:
         id: What an answer names.
-        kind: Whether a relation is true, whether two entities are one thing, whether a memory that was held
-            back may be recalled.
+        kind: Whether a relation is true, which of two holds, whether two entities are one thing or two
+            memories say the same, whether a memory that was held back may be recalled.
         text: The question in names.
         reason: Why it is asked.
         rows: Ids of what it is about.
         evidence: What there is to read before answering, passages first.
         probability: That the answer is yes, where something computed it.
+        choices: What it can be answered by: yes and no, or the relation that holds (1, 2, or both).
     """
 
     id: str
@@ -29,6 +31,7 @@ class Question:
     rows: tuple[str, ...]
     evidence: tuple[str, ...] = ()
     probability: float | None = None
+    choices: tuple[str, ...] = YES_NO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +40,15 @@ class Answer:
 
     Attributes:
         id: Of the question.
-        yes: The answer.
+        yes: The answer, true or false.
+        choice: The answer where the question is not one of yes and no: one of its `choices`.
         reviewer: Who says so; whoever calls where not given.
         note: Why, for the history.
     """
 
     id: str
-    yes: bool
+    yes: bool | None = None
+    choice: str | None = None
     reviewer: str | None = None
     note: str | None = None
 
