@@ -16,6 +16,7 @@ from hydramem.core.types import Phase
 from hydramem.garden import asked, reports
 from hydramem.garden.answers import Answering, act, checked
 from hydramem.garden.apply import Hands
+from hydramem.garden.calm import calm
 from hydramem.garden.doubts import doubts
 from hydramem.garden.ground import Budget, Ground, Outcome
 from hydramem.garden.maintain import maintain
@@ -239,6 +240,7 @@ class Gardening(Handle):
         if not self._use().one_night.acquire(blocking=False):
             raise StoreBusyError(f"{self.folder}: another night is going on in this process; wait for it")
         try:
-            yield
+            with calm():
+                yield
         finally:
             self._use().one_night.release()

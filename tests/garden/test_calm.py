@@ -1,0 +1,34 @@
+"""While a night works, full collections wait and threads take shorter turns; afterwards all is as before."""
+
+import gc
+import sys
+
+from hydramem.garden.calm import calm
+
+
+def now() -> tuple[tuple[int, int, int], float]:
+    return gc.get_threshold(), sys.getswitchinterval()
+
+
+def test_the_interpreter_is_left_as_it_was_however_nights_overlap() -> None:
+    before = now()
+    first, second = calm(), calm()
+    first.__enter__()
+    during = now()
+    assert during[0][:2] == before[0][:2] and during[0][2] > 1000 * before[0][2]
+    assert during[1] < before[1]
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert now() == during, "the other night goes on"
+    second.__exit__(None, None, None)
+    assert now() == before
+
+
+def test_a_night_that_fails_leaves_it_too() -> None:
+    before = now()
+    try:
+        with calm():
+            raise RuntimeError
+    except RuntimeError:
+        pass
+    assert now() == before
