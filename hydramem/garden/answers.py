@@ -184,7 +184,7 @@ def _unite_memories(answer: Answer, older: Chunk, newer: Chunk, answering: Answe
         held = reused(list(stored), target.graph)
         kept, gone = sorted(stored.values(), key=lambda row: standing(row, held))
         pair = Pair(kept=kept, gone=gone, cosine=1.0, reason=_reason(answer, "they say the same"))
-        made = made_one(pair, target.graph, answering.settings, now())
+        made = made_one([pair], target.graph, answering.settings, now())
         before = {row.id: row for row in made.rests_on}
         rows: tuple[Chunk | Relation | Link, ...] = (
             *made.write.chunks,

@@ -26,12 +26,13 @@ from hydramem.ingest.consolidate import Comparison, compare, telling_of
 from hydramem.ingest.supersede import is_version
 from hydramem.ingest.telling.reading import reading
 from hydramem.storage.schema import LINKS
-from hydramem.storage.store import ChunkFilter, Listing
+from hydramem.storage.store import ChunkFilter, Listing, covers
 
 _NEWEST = 5000
 _AT_ONCE = 256
 _MOST_PAIRS = 20_000
 _MOST_PROPOSED = 500
+_MOST_IN_ONE = 20
 _MARGIN = 0.1
 """How far under the threshold of consolidation vectors may be for a person to be asked."""
 _MOST_LOOKED_AT = 2000
@@ -49,19 +50,23 @@ def duplicates(ground: Ground, counts: Counter[str]) -> tuple[list[Proposal], li
         counts: Gains what was looked at and found.
     """
     where = ChunkFilter(projects=(ground.project,), kinds=STEADY)
-    rows = [row for row in ground.graph.list_chunks(where, Listing(limit=_NEWEST)) if not is_version(row)]
-    counts["memories looked at"] = len(rows)
+    newest = ground.graph.list_chunks(where, Listing(limit=_NEWEST))
+    rows = [row for row in newest if not is_version(row) and covers(None, row.expires_at, ground.now)]
+    counts["memories_looked_at"] = len(rows)
     held, scopes = reused([row.id for row in rows], ground.graph), _scopes(rows)
     undone = Undone(ground.graph, ground.project)
-    taken: set[str] = set()
-    proposals: list[Proposal] = []
+    around: dict[str, list[Pair]] = {}
+    going: set[str] = set()
     for pair in _pairs(scopes, held, ground):
-        counts["memories that say the same"] += 1
-        if len(proposals) == _MOST_PROPOSED or ground.budget.over:
+        counts["memories_alike"] += 1
+        if len(going) == _MOST_PROPOSED or ground.budget.over:
             break
-        if not {pair.kept.id, pair.gone.id} & taken and pair.gone.id not in undone:
-            taken |= {pair.kept.id, pair.gone.id}
-            proposals.append(_proposal(pair, ground))
+        free = pair.kept.id not in going and pair.gone.id not in going and pair.gone.id not in around
+        if free and pair.gone.id not in undone and len(around.get(pair.kept.id, ())) < _MOST_IN_ONE:
+            around.setdefault(pair.kept.id, []).append(pair)
+            going.add(pair.gone.id)
+    proposals = [_proposal(pairs, ground) for pairs in around.values()]
+    taken = going | around.keys()
     asked = list(islice((pair for pair in _borderline(scopes, ground) if not pair & taken), _MOST_ASKED))
     counts["memories_maybe_alike"] = len(asked)
     return proposals, [
@@ -158,17 +163,19 @@ def _near(
     return sorted(found, key=lambda pair: (-pair[2], pair[0].id, pair[1].id))[:most]
 
 
-def _proposal(pair: Pair, ground: Ground) -> Proposal:
-    kept, gone = pair.kept, pair.gone
-    made = made_one(pair, ground.graph, ground.settings.memory, ground.now)
+def _proposal(pairs: Sequence[Pair], ground: Ground) -> Proposal:
+    kept, gone = pairs[0].kept, pairs[0].gone
+    made = made_one(pairs, ground.graph, ground.settings.memory, ground.now)
+    reason = " ".join(dict.fromkeys(pair.reason for pair in pairs))
+    more = f" and {len(pairs) - 1} more" if len(pairs) > 1 else ""
     return Proposal(
         project=ground.project,
         phase="merge",
         action="merge",
         target=gone.id,
-        text=f"{_shown(gone)} is one with {_shown(kept)}",
-        reason=f"{pair.reason} It is kept once.",
-        score=min(1.0, max(0.0, pair.cosine)),
+        text=f"{_shown(gone)}{more} {'are' if more else 'is'} one with {_shown(kept)}",
+        reason=f"{reason} It is kept once.",
+        score=min(1.0, max(0.0, min(pair.cosine for pair in pairs))),
         write=made.write,
         expects=expected(*made.rests_on, absent=[(LINKS, link) for link in made.write.links]),
     )

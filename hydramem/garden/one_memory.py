@@ -1,12 +1,13 @@
-"""One memory of two: what becomes of them, and of what rests on the one that goes."""
+"""One memory of several: what becomes of them, and of what rests on those that go."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.ids import link_id
 from hydramem.core.types import Chunk, Link, Relation, Times
-from hydramem.ingest.promote import VOICES, heard
+from hydramem.ingest.promote import VOICES, heard, longest
 from hydramem.ingest.statement import MOST_EVIDENCE
 from hydramem.ingest.supersede import corrected, is_version
 from hydramem.storage.store import GraphStore, Write
@@ -36,52 +37,66 @@ def standing(row: Chunk, held: frozenset[str]) -> tuple[bool, int, object, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeOne:
-    """What becomes of two memories that are one: the write, without Changes, and the rows as they were."""
+    """What becomes of memories that are one: the write, without Changes, and the rows as they were."""
 
     write: Write
     rests_on: tuple[Chunk | Relation, ...]
 
 
-def made_one(pair: Pair, graph: GraphStore, settings: MemoryConfig, at: datetime) -> MadeOne:
-    """Say what becomes of two memories that are one; nothing is written.
+def made_one(pairs: Sequence[Pair], graph: GraphStore, settings: MemoryConfig, at: datetime) -> MadeOne:
+    """Say what becomes of memories that are one; nothing is written.
 
     Args:
-        pair: Which stays, which goes, and why.
+        pairs: Which goes and why, of one that stays in all of them.
         graph: Where what rests on them is read.
         settings: How many voices a memory needs.
         at: Now.
     """
-    kept, gone = pair.kept, pair.gone
-    after = _said_by_both(kept, gone, settings)
-    resting = _resting(gone, graph)
-    link = Link(
-        id=link_id(kept.project, kept.id, "supersedes", gone.id),
-        source=kept.id,
-        target=gone.id,
+    kept = after = pairs[0].kept
+    links = [_link(pair, at) for pair in pairs]
+    known = {row.id for row in graph.links([pair.gone.id for pair in pairs])}
+    resting = {row.id: row for pair in pairs for row in _resting(pair.gone, graph)}
+    moved = dict(resting)
+    for pair in pairs:
+        after = _said_by_both(after, pair.gone, settings)
+        moved = {id: _moved(row, pair.gone.id, kept.id) for id, row in moved.items()}
+    write = Write(
+        changes=(),
+        chunks=(
+            *((after,) if after != kept else ()),
+            *(corrected(pair.gone, at=at, by=kept.id) for pair in pairs),
+        ),
+        relations=tuple(moved.values()),
+        links=tuple(link for link in links if link.id not in known),
+    )
+    return MadeOne(write=write, rests_on=(kept, *(pair.gone for pair in pairs), *resting.values()))
+
+
+def _link(pair: Pair, at: datetime) -> Link:
+    return Link(
+        id=link_id(pair.kept.project, pair.kept.id, "supersedes", pair.gone.id),
+        source=pair.kept.id,
+        target=pair.gone.id,
         type="supersedes",
         weight=min(1.0, max(0.0, pair.cosine)),
         reason=pair.reason,
         times=Times(recorded_at=at),
     )
-    stored = any(row.id == link.id for row in graph.links([gone.id]))
-    write = Write(
-        changes=(),
-        chunks=(*((after,) if after != kept else ()), corrected(gone, at=at, by=kept.id)),
-        relations=tuple(_moved(row, gone.id, kept.id) for row in resting),
-        links=() if stored else (link,),
-    )
-    return MadeOne(write=write, rests_on=(kept, gone, *resting))
 
 
 def _said_by_both(kept: Chunk, gone: Chunk, settings: MemoryConfig) -> Chunk:
-    """Return the memory that stays, with whoever said the other as further voices."""
+    """Return the memory that stays, with whoever said the other as further voices, for as long as either."""
     after = heard(kept, gone.source, gone.session, gone.author, settings)
     listed = gone.metadata.get(VOICES)
     for voice in listed if isinstance(listed, list) else ():
         if isinstance(voice, dict):
             source, session, author = (voice.get(name) for name in ("source", "session", "author"))
             after = heard(after, source or "", session, author, settings)
-    return replace(after, importance=max(kept.importance, gone.importance))
+    return replace(
+        after,
+        importance=max(kept.importance, gone.importance),
+        expires_at=longest(kept.expires_at, gone.expires_at),
+    )
 
 
 def _resting(gone: Chunk, graph: GraphStore) -> tuple[Relation, ...]:

@@ -21,7 +21,7 @@ from hydramem.ingest.consolidate import Action, decide, telling_of
 from hydramem.ingest.encoding import Encoding
 from hydramem.ingest.target import Target
 from hydramem.storage.schema import CHUNK, LINKS, RELATES, EdgeTable, NodeTable
-from hydramem.storage.store import ChunkFilter, Listing, Vector, Write
+from hydramem.storage.store import ChunkFilter, Listing, Vector, Write, covers
 
 _NEWEST = 500
 _TEXT_SHOWN = 80
@@ -37,7 +37,8 @@ def updates(ground: Ground, undone: Undone, counts: Counter[str]) -> tuple[list[
         counts: Gains what was looked at and found.
     """
     where = ChunkFilter(projects=(ground.project,), kinds=STEADY)
-    newest = ground.graph.list_chunks(where, Listing(limit=_NEWEST))
+    page = ground.graph.list_chunks(where, Listing(limit=_NEWEST))
+    newest = [row for row in page if covers(None, row.expires_at, ground.now)]
     vectors = ground.vectors.vectors([row.id for row in newest])
     linked = {
         frozenset((link.source, link.target)) for link in ground.graph.links([row.id for row in newest])
@@ -63,8 +64,8 @@ def updates(ground: Ground, undone: Undone, counts: Counter[str]) -> tuple[list[
                 proposals.append(_proposal(row, old, action, cosine, ground))
                 taken |= {row.id, old.id}
         ground.progress(looked_at, len(newest))
-    counts["memories looked at"] = looked_at
-    counts["memories that end"] = len(proposals)
+    counts["memories_looked_at"] = looked_at
+    counts["memories_ended"] = len(proposals)
     return proposals, ()
 
 

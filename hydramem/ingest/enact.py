@@ -12,7 +12,7 @@ from hydramem.ingest.consolidate import Action, Plan
 from hydramem.ingest.draft import Draft, Taken, chunk_of, take
 from hydramem.ingest.encoding import Encoding
 from hydramem.ingest.placing import life
-from hydramem.ingest.promote import heard
+from hydramem.ingest.promote import heard, longest
 from hydramem.ingest.supersede import corrected
 from hydramem.storage.store import Vector, indexed_text
 
@@ -56,10 +56,11 @@ class Touching:
 
 
 def merge_known(known: Chunk, draft: Draft, encoding: Encoding, settings: MemoryConfig) -> Enacted:
-    """Note on a memory that it was said again, instead of storing it twice."""
+    """Note on a memory that it was said again, instead of storing it twice; it lasts as long as either."""
     session = None if draft.session is None else session_id(known.project, draft.session)
     row = heard(known, draft.source, session, draft.author, settings)
-    if row is not known:
+    row = replace(row, expires_at=longest(known.expires_at, draft.expires_at))
+    if row != known:
         encoding.change(known, row, reason="said again")
     return Enacted(row=row, created=False, action="duplicate")
 
@@ -197,6 +198,7 @@ class _Acting:
             times=times,
             private=old.private or new.private,
             importance=max(old.importance, new.importance or 0.0),
+            expires_at=longest(old.expires_at, new.expires_at),
             layer="working",
             summary=None,
             recall_count=0,

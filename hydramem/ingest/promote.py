@@ -59,6 +59,12 @@ def heard(
     return replace(chunk, layer=layer, metadata={**chunk.metadata, VOICES: [*voices, new]})
 
 
+def longest(*ends: datetime | None) -> datetime | None:
+    """Return the last of the moments from which a memory is not recalled; None where one is never."""
+    told = [end for end in ends if end is not None]
+    return max(told) if len(told) == len(ends) else None
+
+
 def _voice(source: str, session: str | None, author: str | None) -> dict[str, str | None]:
     return {"source": source, "session": session, "author": author}
 
