@@ -98,9 +98,8 @@ def plain(value: object) -> str:
         case RelationView():
             dates = f" from {value.valid_from:%Y-%m-%d}" if value.valid_from else ""
             dates += f" until {value.valid_to:%Y-%m-%d}" if value.valid_to else ""
-            verdict = value.verdict or value.state
-            if value.origin == "inferred" and not value.quote:
-                verdict = f"inferred, {verdict}"
+            guess = "inferred, " if value.origin == "inferred" and not value.quote else ""
+            verdict = f"{guess}{value.verdict or value.state}"
             text = f"{value.subject} -[{value.type}]-> {value.object}{dates} ({verdict}, {value.id})"
         case FieldChange():
             text = f"{value.field}: {plain(value.before) or '-'} -> {plain(value.after) or '-'}"

@@ -104,9 +104,9 @@ def judged(inferences: Sequence[Inference], ground: Ground) -> Judgement:
 
 
 def _is_borne_out(inference: Inference, verdict: Verdict) -> bool:
-    """Say whether words state an inference, or the graph speaks for it loud enough."""
-    stated = verdict.quote or inference.candidate.relation.quote
-    return bool(stated) or inference.odds >= _LEAST_ODDS
+    """Say whether a model read it, words state it beyond doubt, or the graph speaks for it loud enough."""
+    stated = verdict.decision == "accepted" and verdict.quote is not None
+    return inference.by is not None or stated or inference.odds >= _LEAST_ODDS
 
 
 def proposals(

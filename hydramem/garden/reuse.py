@@ -36,7 +36,9 @@ _FADING = ("note", "fact", "event")
 _STEPS = 2
 _AT_ONCE = 500
 _MOST_CHANGED = 5000
-_LEAST_MOVE = 1e-4
+_LEAST_MOVE = 0.01
+"""What is worth a change: a merge elsewhere moves degrees, and with them importances, by less."""
+_SAME = 1e-4
 _SHOWN = 80
 
 
@@ -84,11 +86,11 @@ def reuse(ground: Ground) -> Outcome:
         if stopped:
             break
         for row in ground.graph.chunks(wanted[start : start + _AT_ONCE]):
-            counts["chunks looked at"] += 1
+            counts["chunks_looked_at"] += 1
             proposals += _moved(row, len(sessions.get(row.id, ())), degrees, undone, ground)
         ground.progress(start, len(wanted))
-    counts["recalled in several sessions"] = sum(len(seen) >= REUSED for seen in sessions.values())
-    counts["never recalled, alone and old"] = len(set(alone) - sessions.keys())
+    counts["recalled_often"] = sum(len(seen) >= REUSED for seen in sessions.values())
+    counts["never_recalled"] = len(set(alone) - sessions.keys())
     proposals.sort(key=lambda each: (-(each.score or 0.0), each.target))
     return Outcome(
         proposals=tuple(proposals[:_MOST_CHANGED]),
@@ -166,12 +168,12 @@ def base_of(row: Chunk) -> float:
     base, now = held.get("base"), held.get("now")
     if not isinstance(base, int | float) or not isinstance(now, int | float):
         return row.importance
-    return float(base) if abs(now - row.importance) < _LEAST_MOVE else row.importance
+    return float(base) if abs(now - row.importance) < _SAME else row.importance
 
 
 def _proposal(row: Chunk, base: float, value: float, why: str) -> Proposal:
     others = {name: held for name, held in row.metadata.items() if name != REUSE}
-    kept = {} if abs(value - base) < _LEAST_MOVE else {REUSE: {"base": base, "now": value}}
+    kept = {} if abs(value - base) < _SAME else {REUSE: {"base": base, "now": value}}
     after = replace(row, importance=value if kept else base, metadata={**others, **kept})
     text = " ".join(row.text.split())
     return Proposal(
