@@ -41,11 +41,11 @@ def infer(ground: Ground) -> Outcome:
     failures = [*heard.failures, *(each for each in judgement.reasons if each.startswith("the model"))]
     made = tuple(proposals(judgement.kept, ground, limit=limit, single=single))
     counts.update({"judged": len(found), "rejected": judgement.rejected, "inferred": len(made)})
-    counts["too little speaks for them"] = judgement.weak
+    counts["too_weak"] = judgement.weak
     return Outcome(
         proposals=made,
         counts=dict(sorted(counts.items())),
-        state="completed" if not failures else "partial" if made else "failed",
+        state="completed" if not failures else "partial" if made or heard.read else "failed",
         notes=tuple(dict.fromkeys((*failures, *heard.notes))),
         usage=ground.budget.usage,
     )
@@ -65,8 +65,8 @@ def _by_graph(ground: Ground, counts: Counter[str], single: Collection[str], *, 
     snapshot = ground.snapshot
     known = learned(snapshot)
     near = pairs(snapshot, known.facts, most=_NEAREST)
-    counts["pairs named together"] = near.seen
-    counts["near pairs"] = len(near.one)
+    counts["pairs_named_together"] = near.seen
+    counts["pairs_near"] = len(near.one)
     if not len(near.one):
         return []
     found = guesses(known, near, weights=ground.judge.weights, full=_full(ground, known.facts, single))

@@ -4,18 +4,21 @@ Each relation comes with the passage, the session and the words that it rests on
 passage, and both ends be named there; whatever else is refused, and said so.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from hydramem.core.check import check_name
 from hydramem.core.errors import InvalidInputError
+from hydramem.core.ids import content_hash
 from hydramem.core.markup import escape_attribute, escape_text
 from hydramem.core.types import Usage
 from hydramem.garden.repeated import Group
 from hydramem.ingest.statement import relation_type
 from hydramem.llm.model import Generator
 from hydramem.verification.evidence import find_quote
+from hydramem.verification.replies import Kept, Replies
 
 _SHOWN = 1500
 _MOST_RELATIONS = 24
@@ -90,33 +93,69 @@ class Answer:
     usage: Usage
 
 
-def ask(group: Group, generator: Generator) -> Answer:
-    """Ask a model what evidence bears out.
+def ask(group: Group, generator: Generator, replies: Replies) -> Answer:
+    """Ask a model what evidence bears out, and keep what it says: it is asked once, whatever comes of it.
 
     Args:
         group: The evidence.
         generator: The model.
+        replies: What models said before.
 
     Raises:
         ModelError: The model failed.
     """
-    numbers = {name: place for place, name in enumerate(_sessions(group), start=1)}
-    reply = generator.generate(_prompt(group, numbers), InferReply, system=_SYSTEM)
+    prompt = _prompt(group)
+    reply = generator.generate(prompt, InferReply, system=_SYSTEM)
+    text = json.dumps(asdict(reply.value))
+    read_from = tuple(row.id for row in group.passages)
+    replies.put([Kept(key=_key(generator, prompt), reply=text, chunks=read_from)])
+    return _answer(reply.value, group, reply.usage)
+
+
+def answered(group: Group, generator: Generator, replies: Replies) -> Answer | None:
+    """Return what a model said of this very evidence before; None where it was not asked.
+
+    Args:
+        group, generator, replies: As for `ask`.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    key = _key(generator, _prompt(group))
+    kept = replies.get([key]).get(key)
+    if kept is None:
+        return None
+    try:
+        return _answer(TypeAdapter(InferReply).validate_json(kept), group, Usage())
+    except ValidationError:
+        return None
+
+
+def _key(generator: Generator, prompt: str) -> str:
+    return f"infer_{content_hash(json.dumps([generator.name, _SYSTEM, prompt]))}"
+
+
+def _answer(reply: InferReply, group: Group, usage: Usage) -> Answer:
+    numbers = _numbers(group)
     told: list[Told] = []
     refused: list[str] = []
-    for each in reply.value.relations[:_MOST_RELATIONS]:
+    for each in reply.relations[:_MOST_RELATIONS]:
         try:
             told.append(_checked(each, group, numbers))
         except InvalidInputError as error:
             refused.append(f"What the model inferred was refused: {error}.")
-    return Answer(told=tuple(told), refused=tuple(dict.fromkeys(refused)), usage=reply.usage)
+    if len(reply.relations) > _MOST_RELATIONS:
+        refused.append(f"Of {len(reply.relations)} relations of one reply {_MOST_RELATIONS} were read.")
+    return Answer(told=tuple(told), refused=tuple(dict.fromkeys(refused)), usage=usage)
 
 
-def _sessions(group: Group) -> Sequence[str]:
-    return sorted({name for names in group.sessions for name in names})
+def _numbers(group: Group) -> Mapping[str, int]:
+    """Number the sessions of a group."""
+    names = sorted({name for names in group.sessions for name in names})
+    return {name: place for place, name in enumerate(names, start=1)}
 
 
-def _prompt(group: Group, numbers: Mapping[str, int]) -> str:
+def _prompt(group: Group) -> str:
+    numbers = _numbers(group)
     shown = [
         f'<passage number="{place}" sessions="{" ".join(str(numbers[name]) for name in names)}" '
         f'said="{escape_attribute(f"{(row.happened_at or row.times.recorded_at):%Y-%m-%d}")}">\n'

@@ -8,9 +8,9 @@ from hydramem.core.errors import ModelError, ModelReplyError
 from hydramem.core.ids import session_id
 from hydramem.core.types import Candidate, Chunk, Entity, Mention, Usage
 from hydramem.garden.ground import Ground
-from hydramem.garden.infer_reply import Told, ask
+from hydramem.garden.infer_reply import Answer, Told, answered, ask
 from hydramem.garden.inference import Inference, relation_of
-from hydramem.garden.repeated import repeated
+from hydramem.garden.repeated import Group, repeated
 from hydramem.ingest.extract.found import Name
 from hydramem.ingest.resolve import merge, resolve
 from hydramem.llm.model import Generator
@@ -29,15 +29,19 @@ class Heard:
     Attributes:
         failures: Why calls came to nothing, a sentence each.
         notes: What of the replies was refused.
+        read: How many groups of evidence were read, now or before.
+        outage: Whether the model is not asked any more, for it does not answer.
     """
 
     inferences: list[Inference] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    read: int = 0
+    outage: bool = False
 
 
 def from_sessions(ground: Ground, generator: Generator, counts: Counter[str]) -> Heard:
-    """Ask a model what repeated evidence bears out, as far as the budget goes.
+    """Ask a model what repeated evidence bears out, as far as the budget goes; of the same evidence once.
 
     Args:
         ground: Where the evidence is.
@@ -45,29 +49,43 @@ def from_sessions(ground: Ground, generator: Generator, counts: Counter[str]) ->
         counts: Gains what was looked at and found.
     """
     heard, groups = Heard(), repeated(ground)
-    counts["repeated passages"] = sum(len(group.passages) for group in groups)
+    counts["passages_repeated"] = sum(len(group.passages) for group in groups)
+    replies = ground.judge.replies
+    waiting = 0
     for done, group in enumerate(groups):
-        if ground.budget.over:
-            heard.failures.append(f"{len(groups) - done} groups of evidence wait: {ground.budget.over}.")
-            break
-        try:
-            answer = ask(group, generator)
-        except ModelReplyError as error:
-            ground.budget.spend(Usage(calls=1))
-            heard.failures.append(f"The model's reply was refused: {error}.")
-            continue
-        except ModelError as error:
-            heard.failures.append(f"The model cannot be asked: {error}.")
-            break
-        ground.budget.spend(answer.usage)
-        heard.notes += answer.refused
-        for told in answer.told:
-            _take(told, group.passages[told.passage], generator.name, ground, heard)
+        answer = answered(group, generator, replies)
+        if answer is None and (heard.outage or ground.budget.over):
+            waiting += 1
+        else:
+            answer = answer or _asked(group, generator, ground, heard)
+        if answer is not None:
+            heard.read += 1
+            heard.notes += answer.refused
+            for told in answer.told:
+                _take(told, group.passages[told.passage], generator.name, ground, heard)
         ground.progress(done + 1, len(groups))
+    if waiting and not heard.outage:
+        heard.failures.append(f"{waiting} groups of evidence wait: {ground.budget.over}.")
     heard.inferences = _new(heard.inferences, ground)
-    counts["told by the model"] = len(heard.inferences)
+    counts["told_by_model"] = len(heard.inferences)
     heard.notes = list(dict.fromkeys(heard.notes))
     return heard
+
+
+def _asked(group: Group, generator: Generator, ground: Ground, heard: Heard) -> Answer | None:
+    """Ask a model of evidence; None where nothing came of it, with the reason told."""
+    try:
+        answer = ask(group, generator, ground.judge.replies)
+    except ModelReplyError as error:
+        ground.budget.spend(Usage(calls=1))
+        heard.failures.append(f"The model's reply was refused: {error}.")
+        return None
+    except ModelError as error:
+        heard.outage = True
+        heard.failures.append(f"The model cannot be asked: {error}.")
+        return None
+    ground.budget.spend(answer.usage)
+    return answer
 
 
 def _take(told: Told, passage: Chunk, by: str, ground: Ground, heard: Heard) -> None:

@@ -24,7 +24,9 @@ from hydramem.ingest.weave import candidates_of, decided, is_given
 from hydramem.storage.store import GraphStore, Listing, Write
 from hydramem.verification.verify import NO_MODEL, Judge
 
-_QUEUE = 2000
+_WHOLE = 20_000
+"""What may wait and still be looked at in a single night, so that nothing is written where nothing moves."""
+_IN_TURN = 2000
 _AGAIN = 500
 _AT_ONCE = 250
 _GREW = 0.1
@@ -43,12 +45,14 @@ class _Found:
 
 def verify(ground: Ground) -> Outcome:
     """Judge the relations that wait, and some that were accepted when the graph knew less."""
-    queue = ground.graph.list_relations(ground.project, Listing(limit=_QUEUE), verdicts=("deferred",))
+    queue = ground.graph.list_relations(ground.project, Listing(limit=_WHOLE + 1), verdicts=("deferred",))
+    # Of a longer queue each night takes the front, and notes on all of it that it was looked at.
+    turns = len(queue) > _WHOLE
+    queue = queue[:_IN_TURN] if turns else queue
     undone = Undone(ground.graph, ground.project)
     waiting = [row for row in queue if not is_given(row)]
     rows = [row for row in (*waiting, *_outgrown(ground)) if row.id not in undone]
     found, stopped, done = _Found(), None, 0
-    turns = len(queue) == _QUEUE
     for batch in _batches(rows):
         stopped = ground.budget.over
         if stopped is not None and stopped.startswith("its time"):
@@ -66,7 +70,7 @@ def verify(ground: Ground) -> Outcome:
     found.proposals.sort(key=lambda each: (-abs((each.score or 0.5) - 0.5), each.target))
     return Outcome(
         proposals=tuple(found.proposals),
-        counts={"looked at": done, **dict(sorted(found.counts.items()))},
+        counts={"relations_looked_at": done, **dict(sorted(found.counts.items()))},
         state=state,
         notes=tuple(notes),
         usage=ground.budget.usage,
@@ -106,11 +110,11 @@ def _judge(rows: Sequence[Relation], ground: Ground, found: _Found, *, turns: bo
         new = decided(row, verdict, ground.now)
         if verdict.decision == "rejected":
             if row.origin == "asserted" or (row.verdict == "accepted" and row.id in reused):
-                found.counts["kept though doubtful"] += 1
+                found.counts["kept_though_doubtful"] += 1
                 continue
             new = withdrawn(new, ground.now)
         elif not turns and _is_as_it_was(row, new):
-            found.counts["still open" if verdict.decision == "deferred" else "still accepted"] += 1
+            found.counts["still_open" if verdict.decision == "deferred" else "still_accepted"] += 1
             continue
         found.counts[verdict.decision] += 1
         found.proposals.append(_proposal(candidate, new, verdict))
@@ -130,7 +134,7 @@ def _verdicts(rows: Sequence[Relation], ground: Ground, found: _Found) -> Iterat
     ground.budget.spend(judged.usage)
     found.reasons |= dict.fromkeys(judged.reasons)
     if own:
-        found.counts["left to another model"] += len(own)
+        found.counts["left_to_another_model"] += len(own)
     yield from zip(others, judged.verdicts, strict=True)
     yield from zip(own, ground.judge.without_model(own).verdicts, strict=True)
 

@@ -85,7 +85,7 @@ def test_what_no_words_state_and_the_graph_hardly_says_is_not_inferred(tmp_path:
         filled(memory, [MET])
         report = night(memory, "infer")
         assert inferred(memory) == []
-        assert report.phases[0].counts["too little speaks for them"] == 1
+        assert report.phases[0].counts["too_weak"] == 1
 
 
 WORKERS, GROUPS = 120, 10

@@ -95,7 +95,7 @@ def test_without_a_model_nothing_is_written_where_nothing_moves(tmp_path: Path) 
         before = rows(memory)
         report = night(memory, "verify")
         assert (report.state, report.phases[0].proposals) == ("completed", 0)
-        assert report.phases[0].counts["still open"] == 1
+        assert report.phases[0].counts["still_open"] == 1
         assert rows(memory) == before
         assert "no model" in report.phases[0].notes[0]
 
@@ -109,7 +109,7 @@ def test_a_model_does_not_verify_what_it_inferred(tmp_path: Path) -> None:
         put(memory, relations=(own,))
         model.verdict, model.asked = "GROUNDED", 0
         report = night(memory, "verify")
-        assert model.asked == 0 and report.phases[0].counts["left to another model"] == 1
+        assert model.asked == 0 and report.phases[0].counts["left_to_another_model"] == 1
         assert only(memory).verdict == "deferred"
 
 
@@ -120,7 +120,7 @@ def test_what_was_accepted_by_a_smaller_graph_is_looked_at_again(tmp_path: Path)
         early = replace(row, verdict="accepted", verifier="srmkg:1", verified_at=row.times.recorded_at)
         early = replace(early, layer="working", probability=0.1)
         put(memory, relations=(early,))
-        assert night(memory, "verify").phases[0].counts["looked at"] == 0
+        assert night(memory, "verify").phases[0].counts["relations_looked_at"] == 0
         for name in ("Carl Sun", "Dora Poe", "Emil Fox"):
             memory.relate(name, "knows", "Grace Hopper")
         assert row.id in [each.target for each in night(memory, "verify").changes]
