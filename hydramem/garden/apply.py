@@ -1,7 +1,7 @@
 """Apply: a plan's proposals are made in small batches, each checked against the store as it is by then."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from time import perf_counter, sleep
@@ -53,6 +53,7 @@ class Hands:
     Attributes:
         commit: Commits a write; vectors are made where rows need them.
         deliver: Has the vector store hear of what was committed and could wait.
+        keeping: Has others go on reading the graph while rows are taken out of it.
         one_writer: The writer lock; it is let go between two batches.
         stopping: Says whether to end after the batch at hand.
         progress: Called with proposals done and proposals to do.
@@ -62,6 +63,7 @@ class Hands:
     commit: Callable[[Write], None]
     one_writer: AbstractContextManager[Any]
     deliver: Callable[[], None] = lambda: None
+    keeping: Callable[[], AbstractContextManager[None]] = nullcontext
     stopping: Callable[[], bool] = lambda: False
     progress: Callable[[int, int], None] = lambda done, whole: None
 
@@ -76,6 +78,11 @@ def apply(proposals: Sequence[Proposal], hands: Hands, *, run: str) -> Applied:
         hands: What it takes.
         run: The run that it all belongs to.
     """
+    with hands.keeping():
+        return _applied(proposals, hands, run)
+
+
+def _applied(proposals: Sequence[Proposal], hands: Hands, run: str) -> Applied:
     made: list[str] = []
     standing: list[str] = []
     refused: dict[str, str] = {}

@@ -6,7 +6,9 @@ out a newer one as writes come in.
 
 import threading
 from collections import deque
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from hydramem.graph.growing import Growing
 from hydramem.graph.view import LINK, MENTION, RELATION, Snapshot
@@ -26,6 +28,10 @@ class Snapshots:
         self._graph = graph
         self._lock = threading.Lock()
         self._projects: dict[str, _Live] = {}
+        # What is being loaded beside the one that is shown, and takes its place.
+        self._coming: dict[str, _Live] = {}
+        # Projects that a thread keeps on showing, with what it removed from them or not.
+        self._kept: dict[str, _Kept] = {}
 
     def of(self, project: str) -> Snapshot:
         """Return a project's snapshot with every write applied so far; an unknown project's is empty."""
@@ -40,24 +46,78 @@ class Snapshots:
     def apply(self, write: Write) -> None:
         """Take in a write, after it was committed and in the order of commits. Never waits for a load."""
         names = _projects_of(write)
-        if replace(write.removed, jobs=()):
+        if replace(write.removed, jobs=()) and not self._keeps(names):
             self._forget_all(names)
             return
         with self._lock:
-            touched = [live for name, live in self._projects.items() if name in names]
+            known = (*self._projects.items(), *self._coming.items())
+            touched = [live for name, live in known if name in names]
         for live in touched:
             live.apply(write)
+
+    @contextmanager
+    def keeping(self, project: str) -> Iterator[None]:
+        """Go on showing what this thread removes from a project, until the end of this.
+
+        To load a large graph takes seconds, which whoever reads would wait for after each removal. Here the
+        thread that removes waits for it, once, and others read what was there until then: whatever they
+        find is read from the store before it is told.
+        """
+        with self._lock:
+            kept = self._kept[project] = _Kept(thread=threading.get_ident())
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._kept[project]
+            if kept.removed:
+                self._renew(project)
+
+    def _keeps(self, names: set[str]) -> bool:
+        """Say whether this thread keeps on showing every project that it removes from, and note it."""
+        with self._lock:
+            kept = [self._kept.get(name) for name in names]
+            own = bool(kept) and all(one and one.thread == threading.get_ident() for one in kept)
+            for one in kept if own else ():
+                if one is not None:
+                    one.removed = True
+            return own
+
+    def _renew(self, project: str) -> None:
+        with self._lock:
+            if project not in self._projects:
+                return  # nobody looks at it
+            fresh = self._coming[project] = _Live(project, self._graph)
+        try:
+            fresh.current()
+        except BaseException:
+            self.forget(project)
+            raise
+        with self._lock:
+            # Where it was forgotten meanwhile, what was loaded may be older than what was removed.
+            if self._coming.pop(project, None) is fresh:
+                self._projects[project] = fresh
 
     def _forget_all(self, names: set[str]) -> None:
         # Columns only grow: what lost rows is loaded anew. A dump's rows may be of any project.
         with self._lock:
-            for name in names or set(self._projects):
+            for name in names or {*self._projects, *self._coming}:
                 self._projects.pop(name, None)
+                self._coming.pop(name, None)
 
     def forget(self, project: str) -> None:
         """Drop a project's snapshot; the next look loads it from the store."""
         with self._lock:
             self._projects.pop(project, None)
+            self._coming.pop(project, None)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Kept:
+    """A thread that goes on showing a project, and whether it removed anything."""
+
+    thread: int
+    removed: bool = False
 
 
 def _projects_of(write: Write) -> set[str]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hydramem.core.types import Times
 from hydramem.graph.growing import Growing, load
 from hydramem.graph.snapshot import Snapshot, Snapshots
-from hydramem.storage.store import Removal
+from hydramem.storage.store import Removal, Write
 from tests.graph.graphs import THEN, P, chunk, entity, link, mention, relation, tables, turn, write
 
 ADA, BILLING, MYSQL = entity("Ada Lovelace", aliases=("Ada",)), entity("billing"), entity("MySQL")
@@ -163,6 +163,59 @@ def test_what_is_removed_is_gone_at_the_next_look() -> None:
     snapshots.apply(replace(write(), removed=Removal(entities=(BILLING.id,))))
     left = snapshots.of(P)
     assert (left.size, len(left.edges.source)) == (1, 0)
+
+
+def without_billing() -> Write:
+    return replace(write(ADA), removed=Removal(entities=(BILLING.id,)))
+
+
+def test_what_a_thread_removes_while_it_keeps_a_project_is_shown_until_it_is_done() -> None:
+    shelf = Shelf(ADA, BILLING, relation(ADA, "leads", BILLING))
+    snapshots = Snapshots(shelf)
+    before = snapshots.of(P)
+    with snapshots.keeping(P):
+        shelf.rows = (ADA,)
+        snapshots.apply(without_billing())
+        snapshots.apply(write(MYSQL))
+        assert snapshots.of(P).size == before.size + 1, "nobody waits for a load; what is new is there"
+    shelf.rows = ()  # whoever loaded it now would find nothing
+    left = snapshots.of(P)
+    assert (left.size, len(left.edges.source)) == (1, 0)
+
+
+def test_what_others_remove_meanwhile_is_gone_at_once() -> None:
+    shelf = Shelf(ADA, BILLING)
+    snapshots = Snapshots(shelf)
+    with snapshots.keeping(P):
+        assert snapshots.of(P).size == 2
+        shelf.rows = (ADA,)
+        other = threading.Thread(target=lambda: snapshots.apply(without_billing()))
+        other.start()
+        other.join()
+        assert snapshots.of(P).size == 1
+
+
+def test_a_write_while_it_is_loaded_anew_is_in_both() -> None:
+    shelf = Shelf(ADA, BILLING)
+    snapshots = Snapshots(shelf)
+    snapshots.of(P)
+
+    def tidy() -> None:
+        with snapshots.keeping(P):
+            snapshots.apply(without_billing())
+            shelf.rows = (ADA,)
+            shelf.entered.clear()
+            shelf.door.clear()
+
+    night = threading.Thread(target=tidy)
+    night.start()
+    assert shelf.entered.wait(10)
+    snapshots.apply(write(MYSQL))
+    assert snapshots.of(P).node(MYSQL.id) is not None, "who reads meanwhile does not wait"
+    shelf.door.set()
+    night.join(10)
+    after = snapshots.of(P)
+    assert after.node(MYSQL.id) is not None and after.node(BILLING.id) is None
 
 
 def test_an_edge_whose_end_was_removed_during_the_load_is_left_out() -> None:
