@@ -1,17 +1,25 @@
 """Nights as a person has them: on a terminal, in Python, on the system's clock."""
 
 import os
+import re
 import stat
 import threading
 import time
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import hydramem
+from hydramem import garden
 from hydramem.cli.main import run
+from hydramem.cli.night import COUNTS, lines
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, StoreBusyError
+from hydramem.core.results.asked import QuestionKind
+from hydramem.core.results.gardened import Gardened, PhaseReport, ProposedChange, RefusedChange
+from hydramem.core.types import Decision
 from hydramem.storage.images import TABLES
 
 pytestmark = pytest.mark.engine
@@ -119,10 +127,74 @@ def cron(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_night_reads_well(shell) -> None:
     code, out, _ = shell("garden")
-    assert code == 0 and out.startswith("default: completed in")
-    assert "supersede" in out
+    assert code == 0 and out.startswith("default: the night of ") and "nothing was changed" in out
+    assert "  supersede nothing to change; 1 memory looked at\n" in out
+    assert shell("garden", "--status")[1] == out, "it reads the same on the next day"
+    code, out, _ = shell("garden", "--plan")
+    assert code == 0 and "a plan, made in" in out and "nothing is changed" in out
     code, out, _ = shell("garden", "--status", "--json")
     assert code == 0 and '"state": "completed"' in out
+
+
+NIGHT = Gardened(
+    project="notes",
+    run="w_1",
+    started_at=datetime(2025, 5, 1, 3, tzinfo=UTC),
+    seconds=2.0,
+    state="partial",
+    phases=(
+        PhaseReport(phase="merge", state="completed", proposals=1, applied=1, counts={"names_compared": 1}),
+        PhaseReport(
+            phase="prune",
+            state="partial",
+            proposals=9,
+            applied=2,
+            refused=1,
+            standing=3,
+            dropped=1,
+            left=2,
+            counts={"memories_expired": 3, "links_loose": 0},
+            notes=("Not everything was looked at: its time is over.",),
+        ),
+        PhaseReport(phase="review", state="completed", counts={"waiting": 2, "conflict": 1, "relation": 1}),
+    ),
+    changes=tuple(
+        ProposedChange(
+            id=f"p_{n}", phase="prune", action="archive", target="c", text=f"Memory {n}", reason="Old."
+        )
+        for n in range(9)
+    ),
+    refused=(RefusedChange(id="p_9", text="Memory 9", why="c was changed since the plan was made"),),
+)
+
+
+def test_a_night_says_what_became_of_everything_and_what_comes_next() -> None:
+    said = [line for line, _ in lines(NIGHT, most=2)]
+    assert said == [
+        "notes: the night of 2025-05-01 03:00 UTC, done in part, in 2.0 s, run w_1",
+        "  merge     1 change made; 1 pair of names compared",
+        "  prune     partial: 9 changes: 2 made, 1 refused, 3 there already, 3 left to the next night; "
+        "3 memories have expired",
+        "            Not everything was looked at: its time is over.",
+        "  review    2 questions wait for a person, 1 conflict, 1 relation left open",
+        "  archive  Memory 0: Old.",
+        "  archive  Memory 1: Old.",
+        "  and 7 others (--json lists the first 1,000)",
+        "  refused  Memory 9: c was changed since the plan was made",
+        "  1 change refused, as rows changed: the next night looks again",
+        "  to answer 2 questions: hydramem review",
+        "  to take it back: hydramem undo w_1",
+    ]
+
+
+def test_every_count_has_its_words(memory: hydramem.Memory) -> None:
+    sources = Path(str(garden.__file__)).parent.rglob("*.py")
+    told = {name for file in sources for name in re.findall(r'counts\["([^"]+)"', file.read_text())}
+    told |= {*get_args(QuestionKind), *get_args(Decision), "waiting"}
+    fill(memory)
+    told |= {name for phase in memory.garden()[0].phases for name in phase.counts}
+    assert told - COUNTS.keys() == {"bytes_backed_up"}
+    assert all(re.fullmatch("[a-z_]+", name) for name in told), "programs read them"
 
 
 def test_the_schedule_is_installed_beside_what_is_there_and_taken_out(shell, cron: Path) -> None:

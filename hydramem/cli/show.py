@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from hydramem.cli.night import show_night
 from hydramem.core.results.asked import Question
 from hydramem.core.results.checked import (
     Calibrated,
@@ -122,7 +123,7 @@ def write(result: object, out: "Console") -> None:
         case Calibrated():
             _calibrated(result, out)
         case Gardened():
-            _night(result, out)
+            show_night(result, out)
         case (Remembered() | Gardened(), *_):
             for each in result:
                 write(each, out)
@@ -144,38 +145,6 @@ def write(result: object, out: "Console") -> None:
             _fields(result, out)
         case _:
             out.print(plain(result), markup=False)
-
-
-def _night(night: Gardened, out: "Console") -> None:
-    run = f", run {night.run}" if night.run else ""
-    out.print(
-        f"{plain(night.project)}: {night.state} in {night.seconds:.1f} s{run}", markup=False, style="bold"
-    )
-    if night.resumed:
-        out.print(f"  {night.resumed} changes of an interrupted night were made first", markup=False)
-    for phase in night.phases:
-        made = f"{phase.proposals} proposed" if night.state == "planned" else f"{phase.applied} made"
-        further = (
-            f"{count} {name}"
-            for name, count in (
-                ("refused", phase.refused),
-                ("there already", phase.standing),
-                ("left to the next night", phase.dropped + (0 if night.state == "planned" else phase.left)),
-            )
-            if count
-        )
-        counts = (f"{name} {count}" for name, count in phase.counts.items())
-        told = ", ".join((made, *further, *counts))
-        out.print(f"  {phase.phase:<10} {phase.state:<9} {told}", markup=False)
-        for note in phase.notes:
-            out.print(f"             {plain(note)}", markup=False, style="dim")
-    for change in night.changes:
-        score = "" if change.score is None else f" ({change.score:.2f})"
-        out.print(f"  {change.action:<8} {plain(change.text)}{score}: {plain(change.reason)}", markup=False)
-    for refused in night.refused:
-        out.print(f"  refused  {plain(refused.text)}: {plain(refused.why)}", markup=False)
-    if night.file:
-        out.print(f"  plan: {plain(night.file)}", markup=False)
 
 
 def _hits(found: Recall, out: "Console") -> None:

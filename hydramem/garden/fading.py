@@ -37,10 +37,10 @@ def expired(ground: Ground, undone: Undone, counts: Counter[str]) -> list[Propos
     where = ChunkFilter(projects=(ground.project,))
     page = ground.graph.list_chunks(where, Listing(limit=_MOST_EXPIRED), expired_by=ground.now)
     rows = [row for row in page if row.id not in undone]
-    counts["memories that expired"] = len(rows)
+    counts["memories_expired"] = len(rows)
     over = over_quota(ground, undone, {row.id for row in rows if row.kind != "passage"})
     if ground.settings.limits.memories:
-        counts["memories over the limit"] = len(over)
+        counts["memories_over_limit"] = len(over)
     rows += over
     ids = [row.id for row in rows]
     relations = unsupported(ids, ground.graph) if ids else ()
@@ -129,7 +129,7 @@ def loose_links(ground: Ground, undone: Undone, counts: Counter[str], *, most: i
         wanted = {edges.ids[row].decode(): bool(weak[row]) for row in part}
         sources = sorted({ids[edges.source[row]] for row in part})
         proposals += [each for each in _links(wanted, sources, ground) if each.target not in undone]
-    counts["links that are weak or old"] = len(rows)
+    counts["links_loose"] = len(rows)
     return proposals[:most]
 
 
@@ -173,7 +173,7 @@ def isolated(ground: Ground, undone: Undone, counts: Counter[str]) -> list[Propo
         joined = {end for row in ground.graph.relations(ids) for end in (row.subject, row.object)}
         rows = ground.graph.entities([id for id in ids if id not in named and id not in joined])
         proposals += [_removed(row) for row in rows if _is_bare(row, ground) and row.id not in undone]
-    counts["things that nothing names"] = len(proposals)
+    counts["entities_unnamed"] = len(proposals)
     return proposals[:_MOST_ISOLATED]
 
 

@@ -79,7 +79,7 @@ def maintain(ground: Ground, upkeep: Upkeep) -> Outcome:
     if upkeep.backup is not None:
         make = upkeep.backup
         report.does("backup", lambda: _backup(make, report))
-    report.counts["expired"] = ground.graph.past(Cutoffs(at=ground.now)).expired
+    report.counts["memories_expired"] = ground.graph.past(Cutoffs(at=ground.now)).expired
     state: PhaseState = "completed"
     if report.incomplete:
         state = "failed" if report.incomplete >= report.tried else "partial"
@@ -90,7 +90,7 @@ def maintain(ground: Ground, upkeep: Upkeep) -> Outcome:
 
 def _drain(ground: Ground, upkeep: Upkeep, report: _Report) -> None:
     drained = upkeep.drain(ground.settings.garden.phase_seconds * _DRAIN_SHARE)
-    report.counts["jobs done"] = drained.done
+    report.counts["jobs_done"] = drained.done
     if drained.left or drained.failed:
         report.lacks(
             f"{drained.left} jobs wait and {drained.failed} were given up; `hydramem jobs` says why."
@@ -99,8 +99,8 @@ def _drain(ground: Ground, upkeep: Upkeep, report: _Report) -> None:
 
 def _compare(upkeep: Upkeep, report: _Report) -> None:
     found = upkeep.compare()
-    report.counts["rows compared"] = found.compared
-    report.counts["rows that differ"] = found.differing
+    report.counts["rows_compared"] = found.compared
+    report.counts["rows_differing"] = found.differing
     if found.differing:
         report.lacks(
             f"{found.differing} of {found.compared} rows differ between graph and vectors; "
@@ -117,5 +117,5 @@ def _regroup(ground: Ground, report: _Report) -> None:
 
 def _backup(make: Callable[[], BackedUp], report: _Report) -> None:
     made = make()
-    report.counts["bytes backed up"] = made.bytes
-    report.counts["backups removed"] = len(made.removed)
+    report.counts["bytes_backed_up"] = made.bytes
+    report.counts["backups_removed"] = len(made.removed)

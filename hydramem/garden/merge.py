@@ -52,7 +52,7 @@ def merge(ground: Ground) -> Outcome:
     counts: Counter[str] = Counter()
     memories, unsure = duplicates(ground, counts)
     found = matches(ground)
-    counts |= {"entities looked at": found.entities, "pairs of names compared": found.compared}
+    counts |= {"entities_looked_at": found.entities, "names_compared": found.compared}
     settings = ground.settings.garden
     open_pairs = [pair for pair in found.pairs if not is_told_apart(pair.one, pair.other)]
     unclear = ambiguous(open_pairs)
@@ -65,8 +65,8 @@ def merge(ground: Ground) -> Outcome:
     doubtful = [
         pair for pair in open_pairs if pair.probability >= settings.review_at and _key(pair) not in known
     ]
-    counts["entities that are one with another"] = len(merged)
-    counts["pairs that a person may know"] = len(doubtful)
+    counts["entities_merged"] = len(merged)
+    counts["entities_maybe_one"] = len(doubtful)
     stopped = found.stopped or bool(ground.budget.over)
     notes = [_asked(doubtful)] if doubtful else []
     notes += [f"{found.cut} further pairs of names were not compared."] if found.cut else []
@@ -153,7 +153,7 @@ def _proposals(
         )
         rows = [star.keep, *(_other(pair, star.keep) for pair in others)]
         if sum(row.mention_count for row in rows) > _MOST_ROWS:
-            counts["entities too large to merge unasked"] += 1
+            counts["entities_too_large"] += 1
         elif others:
             made.append(_proposal(star.keep, others, ground))
             merged |= {_key(pair) for pair in others}

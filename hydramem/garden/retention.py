@@ -36,7 +36,7 @@ def purged(ground: Ground, undone: Undone, counts: Counter[str]) -> list[Proposa
     if until.sessions is not None:
         proposals += _sessions(ground, until.sessions)
     kept = [each for each in proposals if each.target not in undone]
-    counts["rows kept long enough"] = len(kept)
+    counts["rows_kept_long_enough"] = len(kept)
     return kept
 
 

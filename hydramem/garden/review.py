@@ -16,8 +16,4 @@ def review(ground: Ground) -> Outcome:
         functional=settings.verification.functional,
     )
     waiting = found[: settings.garden.review_limit]
-    told = "A case waits" if len(waiting) == 1 else f"{len(waiting)} cases wait"
-    return Outcome(
-        counts={"waiting": len(waiting), **counted(waiting)},
-        notes=(f"{told} for a person: see `hydramem review`.",) if waiting else (),
-    )
+    return Outcome(counts={"waiting": len(waiting), **counted(waiting)})

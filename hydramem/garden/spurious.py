@@ -66,7 +66,7 @@ def spurious(
         notes.append(f"It learned from {scores.labels:,} relations that people judged.")
     notes += scores.notes
     least = ground.settings.garden.least_auc
-    counts["relations scored"] = len(scores.rows)
+    counts["relations_scored"] = len(scores.rows)
     if scores.auc < least:
         notes.append(f"No relation is pruned: the scorer's AUC is below garden.least_auc, {least}.")
         return []
@@ -78,7 +78,7 @@ def _suspects(scores: EdgeScores, ground: Ground, counts: Counter[str], *, most:
     """Return the worst relations that may go at all, as they are stored."""
     worst = np.lexsort((scores.rows, -scores.spurious))
     worst = worst[scores.spurious[worst] >= ground.settings.garden.spurious_at]
-    counts["relations the scorer calls spurious"] = len(worst)
+    counts["relations_spurious"] = len(worst)
     found: list[_Suspect] = []
     looked_at = worst[: _LOOKED_AT * most]
     for start in range(0, len(looked_at), _AT_ONCE):
@@ -103,7 +103,7 @@ def _stored(
         if row is None or row.state != "active":
             continue
         if is_protected(row) or not often.isdisjoint(row.evidence):
-            counts["spurious but protected"] += 1
+            counts["spurious_protected"] += 1
         else:
             yield _Suspect(row=row, spurious=value)
 
@@ -120,9 +120,9 @@ def _agreed(
     verdicts = ground.judge.without_model(candidates).verdicts if candidates else ()
     for suspect, candidate, verdict in zip(suspects, candidates, verdicts, strict=True):
         if verdict.score >= bound:
-            counts["spurious but verification believes them"] += 1
+            counts["spurious_believed"] += 1
         elif suspect.row.id in undone:
-            counts["spurious but taken back before"] += 1
+            counts["spurious_taken_back"] += 1
         else:
             proposals.append(_proposal(suspect, candidate, verdict, ground, name))
     return proposals

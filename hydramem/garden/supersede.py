@@ -72,17 +72,17 @@ def _of_relations(ground: Ground, undone: Undone, counts: Counter[str]) -> tuple
     pairs, more = rivals(ground.snapshot, types, limit=_MOST_PAIRS)
     # Of a type that only seems to have one object at a time nothing is ended; the clash is told.
     unordered, _ = rivals(ground.snapshot, seeming, limit=_MOST_PAIRS) if seeming else ((), False)
-    counts["clashes of types that seem functional"] = len(unordered)
+    counts["clashes_of_seeming_types"] = len(unordered)
     slots: dict[tuple[str, str], set[str]] = defaultdict(set)
     for pair in pairs:
         slots[ground.snapshot.nodes.ids[pair.subject], pair.type] |= set(pair.ids)
-    counts["clashing relations"] = sum(map(len, slots.values()))
+    counts["relations_clashing"] = sum(map(len, slots.values()))
     proposals: list[Proposal] = []
     for held in _read(slots, {end for pair in pairs for end in pair.ends}, ground):
         made = _settled(held, undone, ground)
         if made is not None:
             proposals.append(made)
-    counts["slots that are settled"] = len(proposals)
+    counts["clashes_settled"] = len(proposals)
     return proposals, more
 
 

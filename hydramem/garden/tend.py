@@ -28,6 +28,8 @@ from hydramem.garden.ground import Ground, Outcome, PhaseStep
 from hydramem.garden.plan import Plan, ordered, read_plan, write_plan
 from hydramem.garden.proposal import Proposal
 
+_LAST: tuple[Phase, ...] = ("review",)
+"""Phases that propose nothing, and look once everything is made."""
 UNFINISHED = "unfinished.jsonl"
 """The plan that is being applied; where it is there at the start of a night, the one before was cut short."""
 
@@ -84,10 +86,13 @@ def tend(night: Night) -> Gardened:
     """Plan a night and make what it planned, after what an interrupted night before left to do."""
     started = perf_counter()
     resumed = _resume(night)
-    found = _look(night)
+    found = _look(replace(night, phases=[phase for phase in night.phases if phase not in _LAST]))
     _keep_doubts(night, found)
     made = Plan(project=night.project, run=new_id("w"), made_at=night.now, proposals=found.proposals)
     done = _make(night, made)
+    for phase in _LAST:
+        if phase in night.phases and phase in night.steps:
+            _step(night, phase, night.steps[phase], found)
     if night.upkeep is not None and "maintain" in night.phases:
         _step(night, "maintain", night.upkeep, found)
     seconds = perf_counter() - started

@@ -47,7 +47,7 @@ def test_a_night_of_upkeep(tmp_path: Path) -> None:
         memory.remember("Ada calls Bea.")
         report = upkeep_of(night(memory, "maintain"))
     assert report.state == "completed" and not report.notes
-    assert report.counts["communities"] == 2 and report.counts["rows compared"] == 1
+    assert report.counts["communities"] == 2 and report.counts["rows_compared"] == 1
 
 
 def test_what_differs_is_told(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_what_differs_is_told(tmp_path: Path) -> None:
         kept = [memory.remember(f"Note {number}.").id for number in range(3)]
         memory._use().vectors.remove(chunks=kept[:1])
         report = upkeep_of(night(memory, "maintain"))
-        assert report.state == "partial" and report.counts["rows that differ"] == 1
+        assert report.state == "partial" and report.counts["rows_differing"] == 1
         assert "doctor --fix" in " ".join(report.notes)
         memory.doctor(fix=True)
         assert upkeep_of(night(memory, "maintain")).state == "completed"
@@ -179,6 +179,6 @@ def test_only_the_last_project_of_a_night_makes_a_backup(tmp_path: Path) -> None
             memory.remember("Ada calls Bea.", project=project)
         for _ in range(3):
             reports = memory.garden(phases=("maintain",), all_projects=True)
-        backed = ["bytes backed up" in upkeep_of(report).counts for report in reports]
+        backed = ["bytes_backed_up" in upkeep_of(report).counts for report in reports]
     assert backed == [False, True]
     assert len(list((tmp_path / "store" / "backups").iterdir())) == 2

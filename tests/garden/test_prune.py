@@ -88,7 +88,7 @@ def test_what_is_protected_stays(memory: hydramem.Memory, protection: dict[str, 
     put(memory, relations=tuple(claim(*one, **protection) for one in WRONG))
     report = night(memory, "prune")
     assert not {claim(*one).id for one in WRONG} & {each.target for each in report.changes}
-    assert report.phases[0].counts["spurious but protected"] > 0
+    assert report.phases[0].counts["spurious_protected"] > 0
 
 
 def test_what_rests_on_a_reused_memory_stays(memory: hydramem.Memory) -> None:
@@ -100,7 +100,7 @@ def test_what_rests_on_a_reused_memory_stays(memory: hydramem.Memory) -> None:
     memory.drain()
     report = night(memory, "prune")
     assert not {claim(*one).id for one in WRONG} & {each.target for each in report.changes}
-    assert report.phases[0].counts["spurious but protected"] > 0
+    assert report.phases[0].counts["spurious_protected"] > 0
 
 
 def test_a_scorer_that_does_not_know_prunes_nothing(tmp_path: Path) -> None:
