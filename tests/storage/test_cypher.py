@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,13 +16,13 @@ import pytest
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import ConfigError, SchemaError, StorageError, StoreBusyError
 from hydramem.storage.changes import record
-from hydramem.storage.cypher import open_graph
+from hydramem.storage.cypher import arrow, open_graph
 from hydramem.storage.cypher.engine import Engine
 from hydramem.storage.cypher.tables import MIGRATIONS, graph_file, prepare_schema, stored_version
 from hydramem.storage.schema import SCHEMA_VERSION
 from hydramem.storage.store import ChunkFilter, Listing, Write
 from tests.storage.conftest import ENGINE
-from tests.storage.rows import T0, chunk, entity, relation, write
+from tests.storage.rows import T0, chunk, entity, mention, relation, write
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,6 +39,44 @@ def written(tmp_path: Path, settings: StorageConfig) -> Path:
     store.write(write(chunks=tuple(chunk(f"c{n}") for n in range(50)), entities=(entity(),)))
     store.close()
     return folder
+
+
+def test_a_graph_read_in_parts_is_the_whole(written: Path, settings: StorageConfig) -> None:
+    store = open_graph(written, settings)
+    store.write(write(entities=tuple(entity(f"e{n}", f"name {n}") for n in range(2, 30))))
+    relations = tuple(
+        relation(f"e{n}", "knows", f"e{n * 7 % 29 + 1}") for n in range(1, 30) if n * 7 % 29 + 1 != n
+    )
+    store.write(write(relations=relations, mentions=tuple(mention(f"c{n}", "e1") for n in range(40))))
+    store.close()
+    engine = Engine(graph_file(written, settings.graph), settings)
+    for table in (arrow.nodes, arrow.edges):
+        whole, parts = (table(engine, "p", at_once=most).to_pylist() for most in (10_000, 7))
+        assert len(whole) == len(parts) > 60
+        assert sorted(map(repr, whole)) == sorted(map(repr, parts))
+    engine.close()
+
+
+def test_reads_go_on_while_the_log_is_folded(written: Path, settings: StorageConfig) -> None:
+    engine = Engine(graph_file(written, settings.graph), settings)
+    done = threading.Event()
+    found: list[int] = []
+
+    def read() -> None:
+        while not done.is_set():
+            with engine.reading() as query:
+                found.append(query("MATCH (c:Chunk) RETURN count(c.text)", {})[0][0])
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for number in range(30):
+        with engine.writing() as query:
+            query("MATCH (c:Chunk {id: 'c1'}) SET c.text = $text", {"text": f"text {number}"})
+        engine.checkpoint()
+    done.set()
+    reader.join()
+    assert found and set(found) == {50}
+    engine.close()
 
 
 def test_rows_are_there_after_opening_again(written: Path, settings: StorageConfig) -> None:
@@ -278,7 +317,7 @@ def _command(script: str) -> list[str]:
         from pathlib import Path
         from hydramem.core.config import StorageConfig
         from hydramem.core.errors import StorageError
-        from hydramem.storage.cypher import open_graph
+        from hydramem.storage.cypher import arrow, open_graph
         from tests.storage.rows import chunk, document, entity, mention, write
         settings = StorageConfig(
             graph={os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")!r}, buffer_pool_mb=128, max_db_gb=8

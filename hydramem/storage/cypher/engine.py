@@ -8,7 +8,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
@@ -69,7 +69,7 @@ class Engine:
         self._copying = False  # while it lasts, only what must be folded is
         self._writes = 0
         self._columns_set = 0
-        self._room = (settings.buffer_pool_mb << 20) // 8
+        self._room = (settings.buffer_pool_mb << 20) * 3 // 8
         self._state = threading.Condition()
         self._closed = False
         self._library = _load(settings.graph)
@@ -187,13 +187,21 @@ class Engine:
             self._fold(query)
 
     def _fold(self, query: Query) -> None:
-        """Checkpoint while nobody reads: Kuzu waits seconds for open reads, and then gives up."""
+        """Checkpoint: Kuzu while nobody reads, as it waits seconds for open reads and then gives up.
+
+        LadybugDB lets reads go on, which matters: where there are half a million edges it takes a second.
+        """
+        with self._nobody_reading() if self.name == "kuzu" else nullcontext():
+            query("CHECKPOINT", {})
+            self._columns_set = 0
+
+    @contextmanager
+    def _nobody_reading(self) -> Iterator[None]:
         with self._state:
             self._folding = True
             self._state.wait_for(lambda: self._busy == 1)
         try:
-            query("CHECKPOINT", {})
-            self._columns_set = 0
+            yield
         finally:
             with self._state:
                 self._folding = False

@@ -247,6 +247,7 @@ class Transaction:
         changed = tuple(column for column in table.columns if held[column.name] != row[column.name])
         if changed:
             named = ("_from", "_to", *(("id",) if has_id(table) else ()), *(each.name for each in changed))
+            self._columns_set += len(changed)
             self._query(set_edge(table, changed), {name: row[name] for name in named})
             self._image.changed(table, held, row)
 
