@@ -89,12 +89,14 @@ def _applied(proposals: Sequence[Proposal], hands: Hands, run: str) -> Applied:
     size, place = _FIRST_BATCH, 0
     while place < len(proposals) and not hands.stopping():
         batch = proposals[place : place + size]
-        Current(batch, hands.graph)  # what was read lately is read quickly once the lock is held
+        before = Current(batch, hands.graph)  # what was read lately is read quickly once the lock is held
+        # What a merge tells is made beforehand: where its rows change until then, it is refused.
+        told = {each.id: _merging(each, run, before, hands.graph) for each in batch}
         with hands.one_writer:
             started = perf_counter()
             chosen = _chosen(batch, hands.graph, standing, refused)
             if chosen:
-                write = _joined([each for each, _ in chosen], run, chosen[0][1], hands.graph)
+                write = _joined([each for each, _ in chosen], run, chosen[0][1], told)
                 hands.commit(_counted(write, chosen[0][1], hands.graph))
             held = perf_counter() - started
         hands.deliver()
@@ -137,8 +139,10 @@ def _chosen(
     return chosen
 
 
-def _joined(proposals: Sequence[Proposal], run: str, current: Current, graph: GraphStore) -> Write:
-    """Return one write of all, each row with its Change."""
+def _joined(
+    proposals: Sequence[Proposal], run: str, current: Current, told: Mapping[str, Sequence[Change]]
+) -> Write:
+    """Return one write of all, each row with its Change; `told` has those of merges."""
     rows: dict[str, Any] = {
         name: tuple(chain(*(getattr(each.write, name) for each in proposals))) for name in _ROWS
     }
@@ -146,9 +150,7 @@ def _joined(proposals: Sequence[Proposal], run: str, current: Current, graph: Gr
         part.name: tuple(chain(*(getattr(each.write.removed, part.name) for each in proposals)))
         for part in fields(Removal)
     }
-    changes = tuple(
-        chain(*(_merging(each, run, current, graph) or _changes(each, run, current) for each in proposals))
-    )
+    changes = tuple(chain(*(told[each.id] or _changes(each, run, current) for each in proposals)))
     # The vector store hears of it when others can write again: it takes longer than all of the rest.
     return Write(changes=changes, removed=Removal(**removed), deferred=True, **rows)
 

@@ -17,10 +17,10 @@ from hydramem.storage.planned import batches
 from hydramem.storage.purged import PURGED, Purged, purges
 from hydramem.storage.store import EndedRun, GraphStore, Listing, Removal, Write
 
-_MOST = 50_000
+_MOST = 20_000
 """Changes that go in a night; the next night takes up the rest."""
-_TOGETHER = 1000
-"""Changes that go in one write: a few hundredths of a second on either engine."""
+_TOGETHER = 200
+"""Changes that go together: several such go in one write, in hundredths of a second on either engine."""
 _MOST_JOBS = 10_000
 
 

@@ -139,7 +139,7 @@ def test_a_run_too_large_for_one_write_cannot_be_undone_by_halves(tmp_path: Path
         ground = memory._given("default", ("prune",), None).ground("prune")
         parts = purge.old_changes(ground, Counter())
         own = [part for part in parts if part.told["purged"]["part_of"] == run]
-        assert len(own) > 1 and all(len(part.write.removed.changes) <= 1000 for part in own)
+        assert len(own) > 1 and all(len(part.write.removed.changes) <= 200 for part in own)
         hands = Hands(graph=store.graph, commit=store.mirror.commit, one_writer=store.mirror.one_writer)
         with in_one_run():
             assert apply(own[:1], hands, run="w_night").made == (own[0].id,)
@@ -165,3 +165,19 @@ def test_a_plan_holds_what_goes(tmp_path: Path) -> None:
         assert purges(memory._use().graph)[0][1].runs == len(before)
         [again] = memory.garden(apply=str(file))
         assert again.phases[0].standing == 1
+
+
+def test_what_was_purged_stays_so_in_a_dump(tmp_path: Path) -> None:
+    with opened(tmp_path / "one", **KEPT) as memory:
+        run = run_of(memory, "Ada leads Billing.")
+        age(memory, 40)
+        memory.remember("Carl leads Shipping.")
+        memory.drain()
+        night(memory, "prune")
+        memory.dump(str(tmp_path / "dump"))
+        held, told = rows(memory), left(memory)
+    with opened(tmp_path / "other") as memory:
+        memory.load(str(tmp_path / "dump"))
+        assert rows(memory) == held and told <= left(memory)
+        with pytest.raises(NotFoundError, match="are gone"):
+            memory.undo(run)
