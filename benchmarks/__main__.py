@@ -8,7 +8,7 @@ python -m benchmarks verification [--out PAGE]         how well true claims are 
 python -m benchmarks writes [--out docs/writes.md]     what a memory costs, and what many single ones leave
 python -m benchmarks consolidation [--out PAGE]        how well updates and duplicates of memories are told
 python -m benchmarks matching [--fit] [--out PAGE]     how well things that are one are told from two
-python -m benchmarks garden [--out PAGE]               how well false relations are told, and how fast
+python -m benchmarks garden [--out PAGE]               how well false relations are told; nights at scale
 python -m benchmarks inferring [--out PAGE]            how often what is inferred from a graph is so
 python -m benchmarks risk [--out PAGE]                 whether calibrated thresholds carry the risk asked for
 """
@@ -29,6 +29,9 @@ from benchmarks import (
     false_edges,
     inferring,
     matching,
+    nights,
+    nights_page,
+    nights_recall,
     risk,
     scale,
     scale_page,
@@ -146,10 +149,22 @@ def _garden(given: argparse.Namespace) -> int:
         return 2
     told = false_edges.measure(data, names=given.graphs, shares=given.shares)
     sized = [_sized(count) for count in given.sizes]
-    print(false_edges.shown(told, sized))
+    print(false_edges.shown(told, sized), flush=True)
+    keep = None if given.keep is None else Path(given.keep)
+    tended = []
+    for count in given.nights:
+        tended.append(nights.measure(count, engine=given.engine, keep=keep))
+        print(nights_page.shown(tended[-1]), flush=True)
+    asked = []
+    for name in given.sets:
+        asked.append(nights_recall.measure(data / name, embedder=given.embedder, engine=given.engine))
+        print(nights_recall.shown(asked[-1]), flush=True)
     if given.out is not None:
         out = Path(given.out)
-        out.write_text(false_edges.placed(out.read_text(encoding="utf-8"), told, sized), encoding="utf-8")
+        page = out.read_text(encoding="utf-8")
+        page = false_edges.placed(page, told, sized) if told or sized else page
+        page = nights_page.placed(page, tended) if tended else page
+        out.write_text(nights_recall.placed(page, asked) if asked else page, encoding="utf-8")
     return 0
 
 
@@ -334,6 +349,18 @@ def _add_garden(measured: argparse.ArgumentParser) -> None:
         help="false relations for each true one",
     )
     measured.add_argument("--sizes", nargs="*", type=int, default=(1_000, 10_000, 100_000), metavar="N")
+    measured.add_argument(
+        "--nights",
+        nargs="*",
+        type=int,
+        default=nights.SIZES,
+        metavar="N",
+        help="entities of memories to tend",
+    )
+    measured.add_argument("--keep", metavar="DIR", help="where filled memories are kept and found again")
+    measured.add_argument("--sets", nargs="*", default=nights_recall.SETS, help="questions around nights")
+    measured.add_argument("--embedder", choices=EMBEDDERS, default="hash", help="of the sets")
+    measured.add_argument("--engine", choices=("ladybug", "kuzu"), default="ladybug", help="of the nights")
     measured.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     measured.set_defaults(run=_garden)
 

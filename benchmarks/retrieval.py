@@ -91,7 +91,7 @@ def measure(
         limit_queries: Ask only the first so many questions of each case.
         ablate: Whether to ask again with each part of the search left out in turn.
     """
-    docs, queries = _by_case(folder / "docs.jsonl"), _by_case(folder / "queries.jsonl")
+    docs, queries = by_case(folder / "docs.jsonl"), by_case(folder / "queries.jsonl")
     settings = EmbeddingConfig(model=embedder)
     model = choose_embedder(settings)
     model.embed_query("loads the model, which is not counted")
@@ -100,16 +100,16 @@ def measure(
     without: dict[str, Mapping[str, float]] = {}
     with tempfile.TemporaryDirectory() as scratch, _connect(Path(scratch), config, model) as memory:
         ingesting = sum(
-            _ingest(memory, case, rows, Path(scratch) / "sources" / str(number))
+            ingest_case(memory, case, rows, Path(scratch) / "sources" / str(number))
             for number, (case, rows) in enumerate(docs.items())
         )
         bare, chunks = _embedder_seconds(memory, model)
-        answered = _ask_all(memory, asked)
+        answered = ask_all(memory, asked)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         for name in ABLATIONS if ablate else ():
             memory.close()
             memory = _connect(Path(scratch), replace(config, search=ABLATIONS[name]), model)
-            without[name] = _recalls([one for one in _ask_all(memory, asked) if one.gold])
+            without[name] = recalls_of([one for one in ask_all(memory, asked) if one.gold])
             _say(f"without {name}: {_line(without[name])}")
         memory.close()
     total = sum(map(len, docs.values()))
@@ -122,7 +122,7 @@ def measure(
     return replace(report, ablations=without)
 
 
-def _ingest(memory: hydramem.Memory, case: str, rows: Sequence[Row], folder: Path) -> float:
+def ingest_case(memory: hydramem.Memory, case: str, rows: Sequence[Row], folder: Path) -> float:
     source = _written(folder, rows)
     started = perf_counter()
     memory.ingest([str(source)], project=case)
@@ -131,7 +131,7 @@ def _ingest(memory: hydramem.Memory, case: str, rows: Sequence[Row], folder: Pat
     return seconds
 
 
-def _ask_all(
+def ask_all(
     memory: hydramem.Memory, asked: Mapping[str, tuple[Sequence[Row], Sequence[Row]]]
 ) -> list[Answered]:
     return [one for case, (rows, questions) in asked.items() for one in _ask(memory, case, rows, questions)]
@@ -141,7 +141,7 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _by_case(path: Path) -> dict[str, list[Row]]:
+def by_case(path: Path) -> dict[str, list[Row]]:
     cases: dict[str, list[Row]] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -239,7 +239,7 @@ def mean_reciprocal_rank(answered: Sequence[Answered]) -> float:
     return float(np.mean([1 / rank if rank else 0.0 for rank in ranks]))
 
 
-def _recalls(answered: Sequence[Answered]) -> dict[str, float]:
+def recalls_of(answered: Sequence[Answered]) -> dict[str, float]:
     return {f"@{depth}": recall_at(depth, answered) for depth in DEPTHS}
 
 
@@ -266,10 +266,11 @@ def _report(
         cases=cases,
         documents=documents,
         queries=len(scored),
-        recall=_recalls(scored),
+        recall=recalls_of(scored),
         mrr=mean_reciprocal_rank(scored),
         by_category={
-            category: _recalls([one for one in scored if one.category == category]) for category in categories
+            category: recalls_of([one for one in scored if one.category == category])
+            for category in categories
         },
         latency_p50_ms=float(np.percentile(milliseconds, 50)),
         latency_p95_ms=float(np.percentile(milliseconds, 95)),
