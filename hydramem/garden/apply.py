@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
-from itertools import chain
+from itertools import chain, islice
 from time import perf_counter, sleep
 from typing import Any
 
@@ -19,10 +19,11 @@ from hydramem.storage.rows import encode
 from hydramem.storage.schema import CHUNK, ENTITY, EdgeTable
 from hydramem.storage.store import GraphStore, Removal, Write
 
-# What the store has not read yet comes slowly, and nobody knows how long a first batch takes.
+# Rows of a batch. What the store has not read yet comes slowly: nobody knows how long a first one takes. And
+# under some rows most of the time is the transaction's own.
 _FIRST_BATCH = 2
-_LEAST_BATCH = 2
-_MOST_BATCH = 512
+_LEAST_BATCH = 8
+_MOST_BATCH = 1024
 _BATCH_SECONDS = 0.05
 # Between two batches whoever waits for the writer lock gets it.
 _BREATH = 0.002
@@ -107,6 +108,25 @@ def _applied(proposals: Sequence[Proposal], hands: Hands, run: str) -> Applied:
         sleep(_BREATH)
     left = tuple(each.id for each in proposals[place:])
     return Applied(made=tuple(made), refused=refused, standing=tuple(standing), left=left)
+
+
+def _next(proposals: Sequence[Proposal], place: int, size: int) -> list[Proposal]:
+    """Return the proposals from a place on that so many rows have room for, one at least."""
+    batch = [proposals[place]]
+    rows = _rows(batch[0])
+    for proposal in islice(proposals, place + 1, None):
+        rows += _rows(proposal)
+        if rows > size:
+            break
+        batch.append(proposal)
+    return batch
+
+
+def _rows(proposal: Proposal) -> int:
+    gone = proposal.write.removed
+    return sum(1 for _ in written(proposal.write)) + sum(
+        len(getattr(gone, part.name)) for part in fields(gone)
+    )
 
 
 def _next_size(size: int, seconds: float) -> int:

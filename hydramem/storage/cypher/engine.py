@@ -36,8 +36,9 @@ _open_lock = threading.Lock()
 _TORN_LOG = ("WAL file is corrupted", ".db.wal with size")
 _NO_ROOM = "buffer pool is full"
 # Values that were set stay in the buffer pool until a checkpoint; the engines checkpoint by the log's size
-# alone, and small changes fill the pool first (64 MiB after 2,800 single writes).
-_WRITES_PER_CHECKPOINT = 200
+# alone, and small changes fill the pool first (64 MiB after 2,800 single writes). Of a large graph it takes
+# a second, so it comes seldom.
+_WRITES_PER_CHECKPOINT = 800
 _BYTES_PER_COLUMN_SET = 32 << 10
 _COPIES_BESIDE_WRITERS = 3
 _TICK = 0.02
