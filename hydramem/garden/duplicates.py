@@ -158,8 +158,13 @@ def _near(
     found: list[tuple[Chunk, Chunk, float]] = []
     for start in range(0, len(known), _AT_ONCE):
         cosines = table[start : start + _AT_ONCE] @ table[start:].T
-        for first, second in np.argwhere(np.triu(cosines, 1) >= least)[:_MOST_PAIRS].tolist():
-            found.append((known[start + first], known[start + second], float(cosines[first, second])))
+        places = np.argwhere(np.triu(cosines, 1) >= least)
+        values = cosines[places[:, 0], places[:, 1]]
+        if len(places) > most:
+            nearest = np.argpartition(-values, most)[:most]
+            places, values = places[nearest], values[nearest]
+        for (first, second), cosine in zip(places.tolist(), values.tolist(), strict=True):
+            found.append((known[start + first], known[start + second], float(cosine)))
     return sorted(found, key=lambda pair: (-pair[2], pair[0].id, pair[1].id))[:most]
 
 
