@@ -22,8 +22,8 @@ def upkeep(store: OpenStore, project: str, *, backs_up: bool) -> Upkeep:
     """
 
     def compact() -> None:
-        with store.mirror.one_writer:
-            store.vectors.maintain(after_bulk=True)
+        with store.reading() as space:
+            space.vectors.maintain(after_bulk=True)
 
     def backup() -> BackedUp:
         return store.back_up(None, created_by=f"hydramem {hydramem.__version__}")

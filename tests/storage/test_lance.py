@@ -317,6 +317,37 @@ def test_reads_go_on_while_old_versions_are_dropped(folder: Path) -> None:
     assert not failures
 
 
+def test_writes_go_on_while_fragments_are_merged(folder: Path) -> None:
+    store = opened(folder, compact_fragments=2, keep_versions_minutes=0)
+    fill(store, clustered(300))
+    stop, failures, wrote = threading.Event(), list[BaseException](), list[int]()
+
+    def write() -> None:
+        try:
+            while not stop.is_set():
+                # New rows, and rows that are being moved.
+                fill(store, clustered(1, seed=len(wrote)), first=1000 + len(wrote))
+                fill(store, clustered(1, seed=len(wrote)), first=len(wrote) % 300)
+                wrote.append(1)
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    for _ in range(20):
+        store.maintain(after_bulk=True)
+        store.maintain(force=True)
+    stop.set()
+    writer.join()
+    assert not failures and wrote
+    assert len(store.chunk_hashes()) == 300 + len(wrote) == store.stats().chunks
+    newest = clustered(1, seed=len(wrote) - 1)[0]
+    best = {each.id for each in store.nearest(newest, ALL, 2)}
+    assert best == {f"c{999 + len(wrote)}", f"c{(len(wrote) - 1) % 300}"}
+    store.close()
+
+
 def test_the_gate_lets_one_in_alone_only_when_the_last_reader_has_left() -> None:
     gate, steps = ReadGate(), list[str]()
 

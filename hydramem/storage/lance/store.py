@@ -226,8 +226,8 @@ class LanceVectors:
     def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
         """Compact, index and drop old versions where the policy says it pays; cheap where it does not.
 
-        After a bulk of writes it pays sooner. The vector index is built in a thread of its own, as it may
-        take a minute; with `force` it is built before this returns.
+        After a bulk of writes it pays sooner. Others write meanwhile, as far as they can. The vector index is
+        built in a thread of its own, as it may take a minute; with `force` it is built before this returns.
         """
         if force:
             self._await_builder()
@@ -235,7 +235,8 @@ class LanceVectors:
             due = [
                 table for table in (self._chunks, self._entities) if force or table.due(after_bulk=after_bulk)
             ]
-            compacted = [table for table in due if table.compact()]
+        with _lance_errors(self._path):
+            compacted = [table for table in due if table.compact(self._write)]
         with self._read():
             wanting = [table for table in compacted if table.wants_index()]
         if force:

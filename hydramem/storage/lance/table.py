@@ -1,8 +1,8 @@
 """One LanceDB table: upsert and delete by id, and the upkeep that keeps it quick and small."""
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,7 @@ _ROWS_PER_PIECE = 8192
 _VERSIONS_PER_FRAGMENT = 4
 # Parts that a vector index may fall into (one more at each upkeep) before it is built anew.
 _MOST_INDEX_PARTS = 64
+_PREEMPTED = "commit conflict"
 _AT_ONCE = timedelta(milliseconds=1)
 _NEVER = timedelta(days=36_500)
 
@@ -225,26 +226,48 @@ class Table:
             unindexed, rows // _ROWS_PER_UNINDEXED
         )
 
-    def compact(self) -> bool:
-        """Merge fragments, bring indices up to date, drop old versions; False during an index build."""
+    def compact(self, writing: Callable[[], AbstractContextManager[None]]) -> bool:
+        """Merge fragments, bring indices up to date, drop old versions; False during an index build.
+
+        Args:
+            writing: Keeps other writers out; it is held where they must not come in between.
+        """
         if not self._upkeep.acquire(blocking=False):
             return False
         try:
-            self._compact()
+            self._compact(writing)
         finally:
             self._upkeep.release()
         return True
 
-    def _compact(self) -> None:
-        # In two steps: the long one runs beside readers, only deleting files has to be alone.
-        self._table.optimize(cleanup_older_than=_NEVER)
-        self._fragments = self._unindexed = 0
+    def _compact(self, writing: Callable[[], AbstractContextManager[None]]) -> None:
+        # In two steps: the long one runs beside others, only deleting files has to be alone.
+        self._gather(writing)
         full = self._versions >= _VERSIONS_PER_FRAGMENT * self._settings.compact_fragments
         kept = timedelta(minutes=self._settings.keep_versions_minutes)
-        self._near.renumber()
-        with self._gate.alone():
-            self._table.optimize(cleanup_older_than=max(_AT_ONCE, timedelta() if full else kept))
-        self._versions = 0 if full else self._versions + 2
+        with writing():
+            self._near.renumber()
+            with self._gate.alone():
+                self._table.optimize(cleanup_older_than=max(_AT_ONCE, timedelta() if full else kept))
+            self._versions = 0 if full else self._versions + 2
+
+    def _gather(self, writing: Callable[[], AbstractContextManager[None]]) -> None:
+        """Merge fragments and bring indices up to date beside writers; alone, where one came in between.
+
+        New rows do not disturb it. A change of rows that it is moving does: LanceDB keeps the change.
+        """
+        fragments, unindexed = self._fragments, self._unindexed
+        self._fragments = self._unindexed = 0
+        try:
+            self._table.optimize(cleanup_older_than=_NEVER)
+        except RuntimeError as error:
+            self._fragments += fragments
+            self._unindexed += unindexed
+            if _PREEMPTED not in str(error):
+                raise
+            with writing():
+                self._table.optimize(cleanup_older_than=_NEVER)
+                self._fragments = self._unindexed = 0
 
     def drop_versions(self) -> None:
         """Drop old versions where they are many; nobody reads or writes meanwhile, nor after."""
