@@ -26,7 +26,9 @@ from typing import Any
 
 from benchmarks import (
     consolidation,
+    edge_sizes,
     false_edges,
+    false_edges_page,
     inferring,
     matching,
     nights,
@@ -148,8 +150,9 @@ def _garden(given: argparse.Namespace) -> int:
     if data is None:
         return 2
     told = false_edges.measure(data, names=given.graphs, shares=given.shares)
-    sized = [_sized(count) for count in given.sizes]
-    print(false_edges.shown(told, sized), flush=True)
+    scorers = [name for name in ("logistic", "gnn") if name in false_edges.SCORERS]
+    sized = [_sized(count, name) for name in scorers for count in given.sizes]
+    print(false_edges_page.shown(told, sized), flush=True)
     keep = None if given.keep is None else Path(given.keep)
     tended = []
     for count in given.nights:
@@ -162,16 +165,16 @@ def _garden(given: argparse.Namespace) -> int:
     if given.out is not None:
         out = Path(given.out)
         page = out.read_text(encoding="utf-8")
-        page = false_edges.placed(page, told, sized) if told or sized else page
+        page = false_edges_page.placed(page, told, sized) if told or sized else page
         page = nights_page.placed(page, tended) if tended else page
         out.write_text(nights_recall.placed(page, asked) if asked else page, encoding="utf-8")
     return 0
 
 
-def _sized(entities: int) -> false_edges.Sized:
+def _sized(entities: int, scorer: str) -> edge_sizes.Sized:
     """Measure in a process of its own: what another graph took is not counted."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-        return process.submit(false_edges.size, entities).result()
+        return process.submit(edge_sizes.size, entities, scorer).result()
 
 
 def _writes(given: argparse.Namespace) -> int:

@@ -5,33 +5,37 @@ Every relation of the graph is scored, the true ones as well as the false.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.claims import GRAPHS, Triple, candidate, graph, triples
-from benchmarks.results import table, where, with_section
-from hydramem.core.config import GardenConfig, VerificationConfig
+from hydramem.core.config import EmbeddingConfig, GardenConfig, VerificationConfig
 from hydramem.garden import heuristic, scorer
 from hydramem.garden.edges import relations_of
 from hydramem.garden.gnn.model import NAME as GNN
 from hydramem.garden.gnn.model import available
+from hydramem.garden.meanings import EntityVectors
 from hydramem.garden.spurious import disbelieved_below
-from hydramem.graph.growing import load
 from hydramem.graph.snapshot import Snapshot
-from hydramem.storage.schema import edge_columns, node_columns
+from hydramem.llm.choose import choose_embedder
+from hydramem.llm.model import Embedder
+from hydramem.storage.store import Vector
 from hydramem.verification import srmkg
 from hydramem.verification.weights import DEFAULT
 
 SHARES = (0.05, 0.1, 0.2)
+WITHOUT_NAMES = f"{GNN} without names"
+_COMPARED = 0.1
+"""Share at which names are left out, too."""
 KINDS: tuple[Literal["random", "consistent"], ...] = ("random", "consistent")
-TITLE = "## False relations"
 _BATCH = 5000
-_TRAINING = 30.0
+_TRAINING = 45.0
 """Seconds of training steps, for the scorer with torch."""
 
 Floats = NDArray[np.float64]
@@ -45,6 +49,7 @@ class Told:
     Attributes:
         auc: Chance that a false one looks worse than a true one.
         precision: Share of false ones among those that look worst, at half of the false ones.
+        cost: Share of the true ones among those.
         caught: Share of the false ones that go where 2 % of the true ones go with them.
         pruned, lost: Share of the false and of the true ones that a night would take out; not a number
             where it is no scorer of a night.
@@ -56,6 +61,7 @@ class Told:
     scorer: str
     auc: float
     precision: float
+    cost: float
     caught: float
     pruned: float
     lost: float
@@ -108,16 +114,40 @@ def _heuristic(snapshot: Snapshot, asked: Sequence[Triple]) -> Floats:
 
 
 def _gnn(snapshot: Snapshot, asked: Sequence[Triple]) -> Floats:
+    return _network(snapshot, asked, meanings)
+
+
+def _gnn_alone(snapshot: Snapshot, asked: Sequence[Triple]) -> Floats:
+    return _network(snapshot, asked, None)
+
+
+def _network(snapshot: Snapshot, asked: Sequence[Triple], vectors: EntityVectors | None) -> Floats:
     from hydramem.garden.gnn.score import score
     from hydramem.garden.gnn.train import train
 
-    model = train(snapshot, seconds=_TRAINING)
-    return np.full(len(asked), 0.5) if model is None else score(model, snapshot).spurious
+    model = train(snapshot, seconds=_TRAINING, vectors=vectors)
+    return np.full(len(asked), 0.5) if model is None else score(model, snapshot, vectors=vectors).spurious
+
+
+@cache
+def _embedder() -> Embedder:
+    return choose_embedder(EmbeddingConfig())
+
+
+_embedded: dict[str, Vector] = {}
+
+
+def meanings(names: Sequence[str]) -> Mapping[str, Vector]:
+    """Return the vectors of names by the embedder of a new store; ids are names here."""
+    new = [name for name in names if name not in _embedded]
+    vectors = _embedder().embed_documents([name.replace("_", " ") for name in new]) if new else ()
+    _embedded.update(zip(new, vectors, strict=True))
+    return {name: _embedded[name] for name in names}
 
 
 SCORERS: Mapping[str, Scorer] = {"heuristic": _heuristic, "srmkg": _srmkg, scorer.NAME: _logistic}
 if available():
-    SCORERS = {**SCORERS, GNN: _gnn}
+    SCORERS = {**SCORERS, GNN: _gnn, WITHOUT_NAMES: _gnn_alone}
 
 
 def measure(
@@ -142,7 +172,12 @@ def measure(
             for share in shares:
                 wrong = falsified(true, share, kind)
                 snapshot = graph([*true, *wrong])
-                found += _of(name, kind, share, snapshot, set(wrong), scorers)
+                asked = {
+                    which: score
+                    for which, score in scorers.items()
+                    if which != WITHOUT_NAMES or share == _COMPARED
+                }
+                found += _of(name, kind, share, snapshot, set(wrong), asked)
     return found
 
 
@@ -188,7 +223,7 @@ def _told(
     order = np.argsort(-scores, kind="stable")
     half = int(np.searchsorted(np.cumsum(false[order]), 0.5 * false.sum())) + 1
     cut = int(np.searchsorted(np.cumsum(~false[order]), int(0.02 * np.count_nonzero(~false))))
-    pruned = (gone is not None and which == scorer.NAME) or which == "gnn"
+    pruned = gone is not None and which in (scorer.NAME, GNN)
     return Told(
         graph=name,
         kind=kind,
@@ -196,128 +231,9 @@ def _told(
         scorer=which,
         auc=scorer.auc(false, scores),
         precision=float(false[order[:half]].mean()),
+        cost=float(np.count_nonzero(~false[order[:half]]) / np.count_nonzero(~false)),
         caught=float(false[order[:cut]].sum() / false.sum()),
         pruned=float(gone[false].mean()) if pruned and gone is not None else float("nan"),
         lost=float(gone[~false].mean()) if pruned and gone is not None else float("nan"),
         seconds=seconds,
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sized:
-    """What scoring every relation of a made-up graph takes; memory is the process's peak."""
-
-    entities: int
-    relations: int
-    scorer: str
-    auc: float
-    seconds: float
-    peak_mb: float
-
-
-def made_up(entities: int, *, each: int = 5, types: int = 20, seed: int = 0) -> Snapshot:
-    """Return a graph in which things of a kind are joined to things near them, some much more than others.
-
-    Args:
-        entities: How many.
-        each: Relations for each of them.
-        types: Relation types; each joins the things of two groups.
-        seed: Of the draw.
-    """
-    draw = np.random.default_rng(seed)
-    count = each * entities
-    source = draw.integers(0, entities, count)
-    step = np.minimum(draw.zipf(1.6, count), entities - 1)
-    target = (source + step) % entities
-    type = (source % types + step % 2) % types
-    names = [f"e{place}" for place in range(entities)]
-    nodes: dict[str, Sequence[object]] = {"id": names, "name": names, "key": names}
-    nodes |= {"is_chunk": [False] * entities, "type": ["thing"] * entities}
-    edges: dict[str, Sequence[object]] = {
-        "source": [names[place] for place in source],
-        "target": [names[place] for place in target],
-        "id": [str(place) for place in range(count)],
-        "type": [f"type {place}" for place in type],
-    }
-    same = {"kind": "relation", "weight": 1.0, "bidirectional": False, "layer": "working", "state": "active"}
-    edges |= {name: [value] * count for name, value in same.items()}
-    return load("default", _table(nodes, entities, node_columns()), _table(edges, count, edge_columns()))
-
-
-def _table(columns: Mapping[str, Sequence[object]], rows: int, schema: Any) -> Any:
-    import pyarrow as pa
-
-    filled = {field.name: columns.get(field.name, [None] * rows) for field in schema}
-    return pa.table(filled, schema=schema)
-
-
-def size(entities: int) -> Sized:
-    """Score a made-up graph of so many entities."""
-    snapshot = made_up(entities)
-    started = perf_counter()
-    scores = scorer.score(snapshot)
-    if scores is None:
-        raise ValueError(f"{entities} entities are too few to score")
-    return Sized(
-        entities=entities,
-        relations=len(scores.rows),
-        scorer=scores.scorer,
-        auc=scores.auc,
-        seconds=perf_counter() - started,
-        peak_mb=_peak_mb(),
-    )
-
-
-def _peak_mb() -> float:
-    """Return the most memory that this program has held; `ru_maxrss` would count who started it too."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-    return int(line.split()[1]) / 1024
-
-
-def placed(page: str, told: Sequence[Told], sized: Sequence[Sized]) -> str:
-    """Return a results page with the section of these figures."""
-    about = where()
-    head = ("graph", "false", "of the true", "scorer", "AUC", "precision at 50 %", "caught at 2 % lost")
-    rows = [
-        (
-            *(one.graph, one.kind, f"{one.share:.0%}", one.scorer, f"{one.auc:.3f}"),
-            *(f"{one.precision:.2f}", f"{one.caught:.2f}", _share(one.pruned), _share(one.lost)),
-            f"{one.seconds:.1f}",
-        )
-        for one in told
-    ]
-    sizes = [
-        (
-            *(f"{one.entities:,}", f"{one.relations:,}", one.scorer),
-            *(f"{one.auc:.3f}", f"{one.seconds:.1f}", f"{one.peak_mb:,.0f}"),
-        )
-        for one in sized
-    ]
-    return with_section(
-        page,
-        TITLE,
-        [
-            "",
-            "Relations put into knowledge graphs that do not hold: `random` ones join any two things,",
-            "`consistent` ones take an end that their type has elsewhere. Every relation is scored, none by",
-            "itself. `pruned` and `lost` are the shares of false and of true ones that the phase prune would",
-            "archive by that scorer and verification together, without its cap for one night.",
-            f"`python -m benchmarks garden`, {about['date']}, {about['machine']}.",
-            "",
-            *table((*head, "pruned", "lost", "seconds"), rows),
-            "",
-            "Scoring every relation of a made-up graph:",
-            "",
-            *table(("entities", "relations", "scorer", "held-out AUC", "seconds", "peak MB"), sizes),
-        ],
-    )
-
-
-def _share(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.2%}"
-
-
-def shown(told: Sequence[Told], sized: Sequence[Sized]) -> str:
-    """Return figures as lines."""
-    return "\n".join(str(asdict(one)) for one in (*told, *sized))

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.ids import content_hash
-from hydramem.garden.edges import stated_of
+from hydramem.garden.edges import claims_of, stated_of
 from hydramem.garden.labels import Labels
 from hydramem.graph.view import Snapshot
+from hydramem.verification.facts import Claims
 
 TOLERATED = 0.1
 """Share of the relations, or of what people said, that may be new or gone."""
@@ -46,18 +47,22 @@ def fingerprint(snapshot: Snapshot, labels: Labels, *, settings: Sequence[object
         labels: What people said of its relations.
         settings: What shapes a model.
     """
-    edges, rows = snapshot.edges, stated_of(snapshot)
-    node = _hashes(snapshot.nodes.ids[: snapshot.size])
-    type = _hashes(edges.types)
-    found = np.unique(_mixed(node[edges.source[rows]], type[edges.type[rows]], node[edges.target[rows]]))
-    claims = labels.claims
-    said = _mixed(node[claims.subject], type[claims.type], node[claims.object]) ^ labels.true
+    found = np.unique(hashes(snapshot, claims_of(snapshot, stated_of(snapshot))))
+    said = hashes(snapshot, labels.claims) ^ labels.true
     return Fingerprint(
         settings=content_hash(repr(tuple(settings))),
         graph=blake2b(found.tobytes(), digest_size=16).hexdigest(),
         relations=found,
         labels=np.unique(said),
     )
+
+
+def hashes(snapshot: Snapshot, claims: Claims) -> Hashes:
+    """Return a hash of each claim, which says the same of it in any snapshot."""
+    node = _of_names(snapshot.nodes.ids[: snapshot.size])
+    type = _of_names(snapshot.edges.types)
+    ends = node[claims.subject], node[claims.object]
+    return _stirred(_stirred(_stirred(ends[0]) + type[claims.type]) + ends[1])
 
 
 def stale(then: Fingerprint, now: Fingerprint) -> str | None:
@@ -83,15 +88,11 @@ def _changed(then: Hashes, now: Hashes) -> float:
     return len(np.setxor1d(then, now, assume_unique=True)) / max(len(then), 1)
 
 
-def _hashes(names: Sequence[str]) -> Hashes:
+def _of_names(names: Sequence[str]) -> Hashes:
     digests = b"".join(
         blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest() for name in names
     )
     return np.frombuffer(digests, dtype=np.uint64)
-
-
-def _mixed(subject: Hashes, type: Hashes, object: Hashes) -> Hashes:
-    return _stirred(_stirred(_stirred(subject) + type) + object)
 
 
 def _stirred(values: Hashes) -> Hashes:

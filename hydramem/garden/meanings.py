@@ -21,6 +21,8 @@ LEAST = 50
 _SAMPLED = 4096
 _AT_ONCE = 2000
 _LEAST_SPREAD = 1e-9
+_LOUD = 0.3
+"""How much meanings vary: louder, a network tells single things by them and learns those by heart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +74,7 @@ def lens_of(ids: Sequence[str], vectors: EntityVectors, *, seed: int = 0) -> Len
     spread = float(values.mean())
     if spread < _LEAST_SPREAD:
         return None
-    return Lens(mean=mean.astype(np.float32), axes=(axes / np.sqrt(spread)).astype(np.float32))
+    return Lens(mean=mean.astype(np.float32), axes=(_LOUD * axes / np.sqrt(spread)).astype(np.float32))
 
 
 def meanings(lens: Lens, ids: Sequence[str], vectors: EntityVectors) -> Meanings:

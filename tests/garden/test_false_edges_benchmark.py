@@ -3,7 +3,7 @@
 import math
 from pathlib import Path
 
-from benchmarks import false_edges
+from benchmarks import edge_sizes, false_edges, false_edges_page
 from tests.garden.graphs import triples
 
 
@@ -37,6 +37,6 @@ def test_every_scorer_is_measured_and_the_fitted_one_is_the_best(tmp_path: Path)
     assert all(0 <= one.auc <= 1 and 0 <= one.precision <= 1 for one in told)
     assert told[2].auc > max(0.9, told[0].auc)
     assert math.isnan(told[0].lost) and told[2].lost <= 0.02
-    page = false_edges.placed("# Results\n\n## Other\n\nstays\n", told, [false_edges.size(300)])
-    assert "stays" in page and page.count(false_edges.TITLE) == 1
-    assert false_edges.placed(page, told, []).count(false_edges.TITLE) == 1
+    page = false_edges_page.placed("# Results\n\n## Other\n\nstays\n", told, [edge_sizes.size(300)])
+    assert "stays" in page and page.count(false_edges_page.TITLE) == 1
+    assert false_edges_page.placed(page, told, []).count(false_edges_page.TITLE) == 1

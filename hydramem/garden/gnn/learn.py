@@ -10,15 +10,15 @@ from torch.nn.functional import binary_cross_entropy_with_logits as loss_of
 
 from hydramem.garden.gnn.inputs import Edges
 from hydramem.garden.gnn.lesson import Lesson
-from hydramem.garden.gnn.model import FOLDS
 from hydramem.garden.gnn.network import Messages, Network, messages
 from hydramem.garden.scorer import auc
 from hydramem.verification.facts import Floats
 
 _BATCH = 20_000
+_PARTS = 5
 _MOST_MESSAGES = 1_000_000
 _MOST_LABELS = 1000
-_MOST_STEPS = 400
+MOST_STEPS = 400
 _LOOK = 20
 """Steps between two looks at the held-out edges."""
 _PATIENCE = 5
@@ -45,29 +45,29 @@ class _Best:
 
 
 def learn(
-    network: Network, lesson: Lesson, *, seconds: float, progress: Callable[[int, int], None]
+    network: Network, lesson: Lesson, *, fold: int, seconds: float, progress: Callable[[int], None]
 ) -> Weights:
-    """Train until the held-out edges are told no better, or time is over; return the best weights.
+    """Train until the edges that are kept from it are told no better, or time is over; return what was best.
 
     Args:
         network: The network; left as it was last.
         lesson: What it learns from.
+        fold: Which edges are kept from it.
         seconds: How long it may take.
-        progress: Called with steps done and the most that there are.
+        progress: Called with steps done, of `MOST_STEPS`.
     """
     optimizer = torch.optim.Adam(network.parameters(), lr=_RATE, weight_decay=_DECAY)
     best, until = _Best(weights=copied(network)), monotonic() + seconds
-    looked = without(lesson, lesson.held_right)
-    for step in range(_MOST_STEPS):
+    kept = messages_of(lesson, fold)
+    for step in range(MOST_STEPS):
         network.train()
-        loss = _loss(network, lesson)
+        loss = _loss(network, lesson, fold)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        progress(step + 1, _MOST_STEPS)
+        progress(step + 1)
         if step % _LOOK == _LOOK - 1 or monotonic() > until:
-            right, wrong = of_held(network, lesson, looked)
-            best.see(network, _auc(right, wrong))
+            best.see(network, _auc(*of_fold(network, lesson, fold, kept)))
             if best.waited >= _PATIENCE or monotonic() > until:
                 break
     return best.weights
@@ -78,33 +78,30 @@ def copied(network: Network) -> Weights:
     return {name: value.detach().clone() for name, value in network.state_dict().items()}
 
 
-def _loss(network: Network, lesson: Lesson) -> torch.Tensor:
+def _loss(network: Network, lesson: Lesson, fold: int) -> torch.Tensor:
     """Return how wrong the network is on a batch, half of it right, and on what people said."""
-    right, wrong = _open(lesson.held_right), _open(lesson.held_wrong)
-    count = max(1, min(len(right) // FOLDS, _BATCH))
+    right, wrong = _others(lesson.fold_right, fold), _others(lesson.fold_wrong, fold)
+    count = max(1, min(len(right) // _PARTS, _BATCH))
     asked = right[torch.randperm(len(right))[:count]]
     against = wrong[torch.randint(len(wrong), (count,))]
-    confirmed, refuted = _some(len(lesson.confirmed)), _some(len(lesson.refuted))
-    confirmed = lesson.confirmed[confirmed]
-    left_out = lesson.held_right.clone()
-    left_out[asked] = True
-    left_out[confirmed] = True
-    others = without(lesson, left_out)
-    nodes = network(lesson.nodes, others)
+    confirmed = _some(lesson.confirmed[lesson.fold_right[lesson.confirmed] != fold])
+    messages = messages_of(lesson, fold, without=torch.cat([asked, confirmed]))
+    nodes = network(lesson.nodes, messages)
     loss = _of(network, nodes, lesson.right.some(asked), lesson.wrong.some(against))
     if lesson.share:
-        nodes = network(lesson.nodes, others, in_general=True)
-        said = _of(network, nodes, lesson.right.some(confirmed), lesson.refuted.some(refuted))
+        refuted = lesson.refuted.some(_some(torch.arange(len(lesson.refuted))))
+        nodes = network(lesson.nodes, messages, in_general=True)
+        said = _of(network, nodes, lesson.right.some(confirmed), refuted)
         loss = (1 - lesson.share) * loss + lesson.share * said
     return loss
 
 
-def _open(held: torch.Tensor) -> torch.Tensor:
-    return (~held).nonzero().squeeze(1)
+def _others(folds: torch.Tensor, fold: int) -> torch.Tensor:
+    return (folds != fold).nonzero().squeeze(1)
 
 
-def _some(count: int) -> torch.Tensor:
-    return torch.randperm(count)[:_MOST_LABELS]
+def _some(rows: torch.Tensor) -> torch.Tensor:
+    return rows[torch.randperm(len(rows))[:_MOST_LABELS]]
 
 
 def _of(network: Network, nodes: torch.Tensor, right: Edges, wrong: Edges) -> torch.Tensor:
@@ -112,26 +109,32 @@ def _of(network: Network, nodes: torch.Tensor, right: Edges, wrong: Edges) -> to
     return loss_of(logits, torch.cat([torch.ones(len(right)), torch.zeros(len(wrong))]))
 
 
-def without(lesson: Lesson, left_out: torch.Tensor) -> Messages:
-    """Return messages over a lesson's relations, but some of those that are asked about.
+def messages_of(lesson: Lesson, fold: int, *, without: torch.Tensor | None = None) -> Messages:
+    """Return messages over a lesson's relations, but those of a fold.
 
     Of very many, some are drawn: what a step takes does not grow with the graph.
+
+    Args:
+        lesson: The relations.
+        fold: Which of them to leave out.
+        without: More of them to leave out, by their rows among those that are asked about.
     """
-    keep = np.ones(lesson.ends.shape[1], dtype=np.bool_)
-    keep[lesson.learned[left_out.numpy()]] = False
+    keep = lesson.folds != fold
+    if without is not None:
+        keep[lesson.learned[without.numpy()]] = False
     kept = np.flatnonzero(keep)
     if len(kept) > _MOST_MESSAGES:
         kept = kept[torch.randperm(len(kept))[:_MOST_MESSAGES].numpy()]
     return messages(lesson.ends[:, kept], len(lesson.used))
 
 
-def of_held(network: Network, lesson: Lesson, looked: Messages) -> tuple[Floats, Floats]:
-    """Return log odds of the held-out edges, right and wrong ones."""
+def of_fold(network: Network, lesson: Lesson, fold: int, kept: Messages) -> tuple[Floats, Floats]:
+    """Return log odds of the edges of a fold, right and wrong ones."""
     network.eval()
     with torch.no_grad():
-        nodes = network(lesson.nodes, looked)
-        right = decoded(network, nodes, lesson.right.some(lesson.held_right))
-        return right, decoded(network, nodes, lesson.wrong.some(lesson.held_wrong))
+        nodes = network(lesson.nodes, kept)
+        right = decoded(network, nodes, lesson.right.some(lesson.fold_right == fold))
+        return right, decoded(network, nodes, lesson.wrong.some(lesson.fold_wrong == fold))
 
 
 def decoded(network: Network, nodes: torch.Tensor, edges: Edges) -> Floats:

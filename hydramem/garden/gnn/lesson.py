@@ -7,8 +7,9 @@ import torch
 from numpy.typing import NDArray
 
 from hydramem.garden.edges import claims_of, known_of, stated_of, wrong_claims
+from hydramem.garden.fingerprint import hashes
 from hydramem.garden.gnn.inputs import Edges, Nodes, edges_of, nodes_of, spread_of, told
-from hydramem.garden.gnn.model import HELD_OUT, PLACES
+from hydramem.garden.gnn.model import FOLDS, PLACES, folds
 from hydramem.garden.labels import Labels
 from hydramem.garden.meanings import EntityVectors, Lens, lens_of
 from hydramem.garden.positions import positions
@@ -28,11 +29,11 @@ class Lesson:
         types: Relation types, and one more.
         nodes: What is known of those nodes.
         lens: How their meanings are seen.
-        ends: Of all relations, shape (2, relations), as places among the nodes.
+        ends: Of all relations, shape (2, relations), as places among the nodes; `folds`: of all relations.
         learned: Which relations are asked about, by their rows in `ends`.
         right: Those relations.
         wrong: Drawn ones, which the graph does not hold.
-        held_right, held_wrong: Which of those are held out.
+        fold_right, fold_wrong: From which network each of those is kept.
         confirmed: Which of the right ones people confirmed, by row.
         refuted: What people called false.
         share: How much the labels count, beside all the others.
@@ -44,11 +45,12 @@ class Lesson:
     nodes: Nodes
     lens: Lens | None
     ends: NDArray[np.int64]
+    folds: NDArray[np.int64]
     learned: NDArray[np.int64]
     right: Edges
     wrong: Edges
-    held_right: torch.Tensor
-    held_wrong: torch.Tensor
+    fold_right: torch.Tensor
+    fold_wrong: torch.Tensor
     confirmed: torch.Tensor
     refuted: Edges
     share: float
@@ -68,6 +70,7 @@ def lay_out(snapshot: Snapshot, labels: Labels, vectors: EntityVectors | None, *
     draw, known, rows = np.random.default_rng(seed), known_of(snapshot), stated_of(snapshot)
     every = claims_of(snapshot, rows)
     learned, confirmed = _asked(known.facts, every, labels, draw)
+    folded = folds(hashes(snapshot, every))
     right, refuted = taken(every, learned), taken(labels.claims, ~labels.true)
     wrong = wrong_claims(known.facts, len(learned), draw)
     says = [told(known, one) for one in (right, wrong, refuted)]
@@ -85,11 +88,12 @@ def lay_out(snapshot: Snapshot, labels: Labels, vectors: EntityVectors | None, *
         nodes=nodes_of(positions(known.facts, count=PLACES)[used], ids, lens, vectors),
         lens=lens,
         ends=np.searchsorted(used, np.stack([every.subject, every.object])),
+        folds=folded,
         learned=learned,
         right=edges[0],
         wrong=edges[1],
-        held_right=_drawn(draw, len(learned)) & ~_marked(confirmed, len(learned)),
-        held_wrong=_drawn(draw, len(wrong.subject)),
+        fold_right=torch.from_numpy(folded[learned]),
+        fold_wrong=torch.from_numpy(draw.integers(0, FOLDS, len(wrong.subject))),
         confirmed=torch.from_numpy(confirmed),
         refuted=edges[2],
         share=labels.share(2 * len(learned)),
@@ -107,13 +111,3 @@ def _asked(facts: Facts, every: Claims, labels: Labels, draw: np.random.Generato
     chosen[draw.choice(len(keys), min(len(keys), _MOST), replace=False)] = True
     learned = np.flatnonzero(chosen | confirmed)
     return learned, np.flatnonzero(confirmed[learned])
-
-
-def _drawn(draw: np.random.Generator, count: int) -> torch.Tensor:
-    return torch.from_numpy(draw.random(count) < HELD_OUT)
-
-
-def _marked(rows: Ints, count: int) -> torch.Tensor:
-    marked = torch.zeros(count, dtype=torch.bool)
-    marked[torch.from_numpy(rows)] = True
-    return marked

@@ -22,11 +22,16 @@ VERSION = 2
 WIDTH = 32
 PLACES = 8
 LAYERS = 2
-FOLDS = 5
-HELD_OUT = 0.1
+FOLDS = 2
+"""Networks of a model: each learns without a part of the relations, which then it alone scores."""
 
-SETTINGS = (NAME, VERSION, WIDTH, PLACES, LAYERS, FOLDS, HELD_OUT, MEANING)
+SETTINGS = (NAME, VERSION, WIDTH, PLACES, LAYERS, FOLDS, MEANING)
 """What shapes a model, beside the embedder: one that was trained with others does not serve."""
+
+
+def folds(hashes: "NDArray[np.uint64]") -> "NDArray[np.int64]":
+    """Return which network scores each relation: the same one as long as there is a model."""
+    return (hashes % FOLDS).astype("int64")
 
 
 def available() -> bool:
@@ -43,11 +48,11 @@ class Model:
     Attributes:
         fingerprint: What it was trained on.
         nodes, types: Ids of nodes and names of relation types, in the order of the weights.
-        weights: Of the network.
+        weights: Of each network.
         places: Positional encodings that it was trained with, shape (nodes, places).
         lens: How meanings are seen; None where it was trained without.
         mean, spread: Of what the graph said of the edges.
-        slope, offset: From log odds of being right to those of being wrong.
+        slopes, offsets: Of each network, from log odds of being right to those of being wrong.
         auc, calibration: As in `EdgeScores`.
         relations, labels: How many it was trained on.
         seconds: What training took.
@@ -56,13 +61,13 @@ class Model:
     fingerprint: Fingerprint
     nodes: tuple[str, ...]
     types: tuple[str, ...]
-    weights: "Mapping[str, torch.Tensor]"
+    weights: "tuple[Mapping[str, torch.Tensor], ...]"
     places: "NDArray[np.float32]"
     lens: Lens | None
     mean: Floats
     spread: Floats
-    slope: float
-    offset: float
+    slopes: tuple[float, ...]
+    offsets: tuple[float, ...]
     auc: float
     calibration: float
     relations: int

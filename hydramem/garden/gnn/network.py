@@ -19,6 +19,7 @@ from hydramem.garden.gnn.model import LAYERS, PLACES, WIDTH
 
 _SMALL = 0.1
 _DROPPED = 0.3
+_UNREAD = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,7 @@ class Network(nn.Module):
         for each in (self.nodes, self.types):
             nn.init.normal_(each.weight, std=_SMALL)
         if meaning:
-            self.meaning = nn.Linear(meaning, WIDTH, bias=False)
+            self.meaning = nn.Sequential(nn.Dropout(_UNREAD), nn.Linear(meaning, WIDTH, bias=False))
             self.unknown = nn.Parameter(torch.zeros(1, WIDTH))
 
     def forward(self, nodes: Nodes, messages: Messages, *, in_general: bool = False) -> torch.Tensor:

@@ -1,16 +1,23 @@
-"""Train a scorer on a graph: lay out what there is to learn, learn it, measure it on what was held out."""
+"""Train a scorer on a graph: lay out what there is to learn, learn it, measure it on what was kept from it.
+
+A relation that is stored and wrong is learned like any other. So each network learns from half of the
+relations and scores the other half: what it learned by heart it is not asked about.
+"""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from hydramem.garden.edges import stated_of
 from hydramem.garden.fingerprint import fingerprint
-from hydramem.garden.gnn.learn import learn, of_held, without
-from hydramem.garden.gnn.lesson import lay_out
-from hydramem.garden.gnn.model import SETTINGS, Model
+from hydramem.garden.gnn.learn import MOST_STEPS, Weights, learn, messages_of, of_fold
+from hydramem.garden.gnn.lesson import Lesson, lay_out
+from hydramem.garden.gnn.model import FOLDS, SETTINGS, Model
 from hydramem.garden.gnn.network import Network
 from hydramem.garden.labels import Labels, no_labels
 from hydramem.garden.meanings import EntityVectors
@@ -46,47 +53,75 @@ def train(
     torch.manual_seed(seed)
     said = no_labels(snapshot) if labels is None else labels
     lesson = lay_out(snapshot, said, vectors, seed=seed)
-    network = Network(
-        size=len(lesson.used),
-        types=lesson.types,
-        told=len(lesson.mean),
-        meaning=0 if lesson.lens is None else lesson.lens.axes.shape[1],
-    )
-    weights = learn(network, lesson, seconds=seconds, progress=progress)
-    network.load_state_dict(weights)
-    right, wrong = of_held(network, lesson, without(lesson, lesson.held_right))
-    slope, offset, measured, brier = _calibrated(right, wrong)
+    learned = []
+    for fold in range(FOLDS):
+        steps = partial(_step, progress, fold)
+        learned.append(_learned(lesson, fold, seconds=seconds / FOLDS, progress=steps))
+    truth, given = (np.concatenate([getattr(each, name) for each in learned]) for name in ("truth", "given"))
     return Model(
         fingerprint=fingerprint(snapshot, said, settings=(*SETTINGS, embedder)),
         nodes=tuple(snapshot.nodes.ids[node] for node in lesson.used),
         types=tuple(snapshot.edges.types[: lesson.types - 1]),
-        weights=weights,
+        weights=tuple(each.weights for each in learned),
         places=lesson.nodes.places.numpy(),
         lens=lesson.lens,
         mean=lesson.mean,
         spread=lesson.spread,
-        slope=slope,
-        offset=offset,
-        auc=measured,
-        calibration=brier,
+        slopes=tuple(each.slope for each in learned),
+        offsets=tuple(each.offset for each in learned),
+        auc=auc(truth > 0, given),
+        calibration=float(np.mean((given - truth) ** 2)),
         relations=lesson.ends.shape[1],
         labels=len(said),
         seconds=monotonic() - started,
     )
 
 
-def _calibrated(right: Floats, wrong: Floats) -> tuple[float, float, float, float]:
-    """Fit probabilities to half of the held-out (Platt, 1999), and measure them on the rest.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Learned:
+    """A network's weights, and how it does on edges that were kept from it.
 
-    Returns:
-        Slope and offset from log odds of being right to those of being wrong; AUC and Brier score.
+    Attributes:
+        slope, offset: From its log odds of being right to those of being wrong.
+        truth: Whether edges are wrong; `given`: with which probability it says so.
     """
+
+    weights: Weights
+    slope: float
+    offset: float
+    truth: NDArray[np.int64]
+    given: Floats
+
+
+def _step(progress: Callable[[int, int], None], fold: int, done: int) -> None:
+    progress(fold * MOST_STEPS + done, FOLDS * MOST_STEPS)
+
+
+def _learned(lesson: Lesson, fold: int, *, seconds: float, progress: Callable[[int], None]) -> _Learned:
+    network = Network(
+        size=len(lesson.used),
+        types=lesson.types,
+        told=len(lesson.mean),
+        meaning=0 if lesson.lens is None else lesson.lens.axes.shape[1],
+    )
+    weights = learn(network, lesson, fold=fold, seconds=seconds, progress=progress)
+    network.load_state_dict(weights)
+    right, wrong = of_fold(network, lesson, fold, messages_of(lesson, fold))
+    return _calibrated(weights, right, wrong)
+
+
+def _calibrated(weights: Weights, right: Floats, wrong: Floats) -> _Learned:
+    """Fit probabilities to half of what was kept from a network (Platt, 1999); the rest measures them."""
     from sklearn.linear_model import LogisticRegression
 
     told = np.concatenate([right, wrong])[:, None]
     truth = np.repeat([0, 1], [len(right), len(wrong)])
     half = np.arange(len(truth)) % 2 == 0
     fitted = LogisticRegression().fit(told[half], truth[half])
-    given = fitted.predict_proba(told[~half])[:, 1]
-    measured = auc(truth[~half] > 0, given), float(np.mean((given - truth[~half]) ** 2))
-    return float(fitted.coef_[0, 0]), float(fitted.intercept_[0]), *measured
+    return _Learned(
+        weights=weights,
+        slope=float(fitted.coef_[0, 0]),
+        offset=float(fitted.intercept_[0]),
+        truth=truth[~half],
+        given=fitted.predict_proba(told[~half])[:, 1],
+    )
