@@ -54,6 +54,7 @@ class Hands:
     Attributes:
         commit: Commits a write; vectors are made where rows need them.
         deliver: Has the vector store hear of what was committed and could wait.
+        moment: Returns another value once anybody wrote; what was read stands while it returns the same.
         keeping: Has others go on reading the graph while rows are taken out of it.
         one_writer: The writer lock; it is let go between two batches.
         stopping: Says whether to end after the batch at hand.
@@ -64,6 +65,7 @@ class Hands:
     commit: Callable[[Write], None]
     one_writer: AbstractContextManager[Any]
     deliver: Callable[[], None] = lambda: None
+    moment: Callable[[], object] = object
     keeping: Callable[[], AbstractContextManager[None]] = nullcontext
     stopping: Callable[[], bool] = lambda: False
     progress: Callable[[int, int], None] = lambda done, whole: None
@@ -89,19 +91,21 @@ def _applied(proposals: Sequence[Proposal], hands: Hands, run: str) -> Applied:
     refused: dict[str, str] = {}
     size, place = _FIRST_BATCH, 0
     while place < len(proposals) and not hands.stopping():
-        batch = proposals[place : place + size]
-        before = Current(batch, hands.graph)  # what was read lately is read quickly once the lock is held
+        batch = _next(proposals, place, size)
+        moment = hands.moment()
+        before = Current(batch, hands.graph)
         # What a merge tells is made beforehand: where its rows change until then, it is refused.
         told = {each.id: _merging(each, run, before, hands.graph) for each in batch}
         with hands.one_writer:
             started = perf_counter()
-            chosen = _chosen(batch, hands.graph, standing, refused)
+            current = before if hands.moment() == moment else Current(batch, hands.graph)
+            chosen = _chosen(batch, current, hands.graph, standing, refused)
             if chosen:
-                write = _joined([each for each, _ in chosen], run, chosen[0][1], told)
-                hands.commit(_counted(write, chosen[0][1], hands.graph))
+                write = _joined(chosen, run, current, told)
+                hands.commit(_counted(write, current, hands.graph))
             held = perf_counter() - started
         hands.deliver()
-        made.extend(each.id for each, _ in chosen)
+        made.extend(each.id for each in chosen)
         place += len(batch)
         size = _next_size(size, held)
         hands.progress(place, len(proposals))
@@ -138,11 +142,14 @@ def _next_size(size: int, seconds: float) -> int:
 
 
 def _chosen(
-    batch: Sequence[Proposal], graph: GraphStore, standing: list[str], refused: dict[str, str]
-) -> list[tuple[Proposal, Current]]:
+    batch: Sequence[Proposal],
+    current: Current,
+    graph: GraphStore,
+    standing: list[str],
+    refused: dict[str, str],
+) -> list[Proposal]:
     """Return the proposals of a batch whose rows are as they were seen."""
-    current = Current(batch, graph)
-    chosen: list[tuple[Proposal, Current]] = []
+    chosen: list[Proposal] = []
     taken = Taken()
     for proposal in batch:
         changed = current.differing(proposal.expects)
@@ -155,7 +162,7 @@ def _chosen(
         elif (holder := hanging(proposal, graph)) is not None:
             refused[proposal.id] = f"{holder} it since the plan was made"
         else:
-            chosen.append((proposal, current))
+            chosen.append(proposal)
     return chosen
 
 

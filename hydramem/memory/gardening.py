@@ -227,6 +227,7 @@ class Gardening(Handle):
                 graph=store.graph,
                 commit=store.mirror.commit,
                 deliver=store.mirror.deliver_deferred,
+                moment=lambda: store.mirror.writes,
                 keeping=partial(store.snapshots.keeping, name),
                 one_writer=store.mirror.one_writer,
                 progress=told("apply"),

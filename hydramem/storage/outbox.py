@@ -104,6 +104,12 @@ class Mirror:
         # Rows of the outbox that the vector store has taken: the next write clears them, which saves each
         # write a transaction of its own for it. A process that dies before that delivers them once more.
         self._heard: tuple[str, ...] = ()
+        self._writes = 0
+
+    @property
+    def writes(self) -> int:
+        """How many writes there were: what was read stands as long as there are no more."""
+        return self._writes
 
     @property
     def one_writer(self) -> threading.RLock:
@@ -189,6 +195,8 @@ class Mirror:
             self._behind = True
             self._doubted(write)
             raise
+        finally:
+            self._writes += 1  # once others can see it, not before
         return row
 
     def _deliver(self, vectors: Mapping[str, Vector]) -> None:

@@ -1,5 +1,6 @@
 """A night: what is planned is what is made, once, in batches, and only where nothing changed since."""
 
+import json
 import threading
 import time
 from dataclasses import replace
@@ -9,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.config import Config
-from hydramem.core.errors import InvalidInputError, ModelUnavailableError
+from hydramem.core.errors import InvalidInputError, ModelUnavailableError, StorageError
 from hydramem.core.types import Chunk, Phase
 from hydramem.garden.apply import Hands, apply
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Budget, Ground, Outcome
 from hydramem.garden.plan import read_plan
 from hydramem.garden.proposal import Proposal
-from hydramem.garden.tend import UNFINISHED, Night, apply_file, plan, tend
+from hydramem.garden.seal import key_in, seal_of
+from hydramem.garden.tend import UNFINISHED, Night, apply_file, interrupted, plan, tend
 from hydramem.storage.images import TABLES
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.store import Removal, Write
@@ -98,6 +100,13 @@ def night(graph: InMemoryGraph, folder: Path | None = None, **steps: Outcome | E
         folder=folder,
         now=NOW,
     )
+
+
+def resealed(lines: list[str], key: bytes) -> str:
+    """Return the first line of a plan as somebody would seal it who has not the store's key."""
+    head = json.loads(lines[0])
+    head.pop("seal")
+    return json.dumps(head | {"seal": seal_of(key, (head, *map(json.loads, lines[1:])))})
 
 
 def state(graph: InMemoryGraph) -> dict[str, list[object]]:
@@ -227,7 +236,14 @@ def test_writers_get_their_turn(graph: InMemoryGraph) -> None:
         (lambda lines: [lines[0].replace('"p"', '"q"'), lines[1]], "project"),
         (lambda lines: [lines[0].replace('"version": 1', '"version": 9'), lines[1]], "another version"),
         (lambda lines: [lines[0], lines[1][:40]], "line 2"),
-        (lambda lines: [lines[0], lines[1].replace('"Chunk"', '"Chunks"', 1)], "line 2"),
+        (lambda lines: [lines[0], lines[1].replace('"Chunk"', '"Chunks"', 1)], "was changed"),
+        (lambda lines: [lines[0], lines[1].replace("Nobody asked", "You asked")], "was changed"),
+        (lambda lines: [lines[0], json.dumps(json.loads(lines[1]) | {"expects": {}})], "was changed"),
+        (lambda lines: [lines[0], json.dumps(json.loads(lines[1]) | {"score": "high"})], "was changed"),
+        (lambda lines: [lines[0].replace('"run": "w_', '"run": "../w_'), lines[1]], "was changed"),
+        (lambda lines: [json.dumps(json.loads(lines[0]) | {"seal": "é"}), lines[1]], "was changed"),
+        (lambda lines: [json.dumps(json.loads(lines[0]) | {"seal": None}), lines[1]], "was changed"),
+        (lambda lines: [resealed(lines, b"guessed"), lines[1]], "another store"),
     ],
 )
 def test_a_plan_that_was_changed_is_refused(graph: InMemoryGraph, tmp_path: Path, change, told: str) -> None:
@@ -243,7 +259,8 @@ def test_a_plan_reads_back_as_it_was(graph: InMemoryGraph, tmp_path: Path) -> No
     file = tmp_path / "plan.jsonl"
     proposals = (*map(quieter, CHUNKS[:3]), archive())
     plan(night(graph, reuse=Outcome(proposals=proposals)), out=file)
-    assert {each.id for each in read_plan(file, project="p").proposals} == {each.id for each in proposals}
+    read = read_plan(file, project="p", key=b"")
+    assert {each.id for each in read.proposals} == {each.id for each in proposals}
 
 
 def test_vectors_hear_of_a_batch_when_others_can_write_again(graph: InMemoryGraph) -> None:
@@ -266,3 +283,59 @@ def test_vectors_hear_of_a_batch_when_others_can_write_again(graph: InMemoryGrap
     assert len(done.made) == len(CHUNKS) == sum(sizes)
     assert sizes[0] <= 2, "nobody knows how long the first one takes"
     assert told == [True] * len(sizes)
+
+
+def test_what_somebody_writes_before_the_lock_is_had_is_looked_at_again(graph: InMemoryGraph) -> None:
+    changed = replace(CHUNKS[0], importance=0.9)
+
+    class Lock:
+        """Where somebody else was faster."""
+
+        def __enter__(self) -> None:
+            if graph.chunks([CHUNKS[0].id])[0] != changed:
+                graph.write(write(chunks=(changed,)))
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    hands = Hands(
+        graph=graph,
+        commit=lambda rows: graph.write(rows) and None,
+        one_writer=Lock(),
+        moment=lambda: len(graph.changes()),
+    )
+    done = apply([quieter(CHUNKS[0]), quieter(CHUNKS[1])], hands, run="w_night")
+    assert len(done.made) == len(done.refused) == 1
+    assert graph.chunks([CHUNKS[0].id]) == (changed,)
+
+
+def test_the_key_of_plans_is_the_users_alone(tmp_path: Path) -> None:
+    key = key_in(tmp_path / "garden")
+    assert len(key) == 32 and key_in(tmp_path / "garden") == key != key_in(tmp_path / "other")
+    file = tmp_path / "garden" / "seal.key"
+    assert file.stat().st_mode & 0o077 == 0
+    file.write_bytes(b"short")
+    with pytest.raises(StorageError, match="is no key"):
+        key_in(tmp_path / "garden")
+
+
+def test_what_an_interrupted_night_left_is_given_up_where_it_cannot_be_read(
+    graph: InMemoryGraph, tmp_path: Path
+) -> None:
+    (tmp_path / UNFINISHED).write_text("{}\n", encoding="utf-8")
+    assert interrupted(night(graph, tmp_path)) is None
+    done = tend(night(graph, tmp_path, reuse=REUSE))
+    assert done.state == "completed" and done.phases[0].applied == 40
+    assert "given up" in done.notes[0] and not (tmp_path / UNFINISHED).exists()
+
+
+@pytest.mark.parametrize("out", ["there/no/plan.jsonl", "folder"])
+def test_a_plan_that_cannot_be_written_is_told_before_anything_is_looked_at(
+    graph: InMemoryGraph, tmp_path: Path, out: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    looked: list[Phase] = []
+    given = replace(night(graph, reuse=REUSE), began=looked.append)
+    with pytest.raises(StorageError, match="cannot be written"):
+        plan(given, out=tmp_path / out)
+    assert looked == []
