@@ -20,6 +20,7 @@ from hydramem.core.errors import InvalidInputError, StoreBusyError
 from hydramem.core.results.asked import QuestionKind
 from hydramem.core.results.gardened import Gardened, PhaseReport, ProposedChange, RefusedChange
 from hydramem.core.types import Decision
+from hydramem.garden.tend import UNFINISHED
 from hydramem.storage.images import TABLES
 
 pytestmark = pytest.mark.engine
@@ -246,3 +247,67 @@ def test_wait_waits_for_the_night_that_goes_on(shell, tmp_path: Path) -> None:
         assert "waiting" in err and "completed" in out
         with one_night:
             assert shell("garden")[0] == 1
+
+
+def planned_and_made(memory: hydramem.Memory, file: Path) -> Gardened:
+    memory.garden(plan=True, out=str(file))
+    [made] = memory.garden(apply=str(file))
+    assert made.run is not None
+    return made
+
+
+def test_a_plan_that_was_taken_back_is_made_anew_as_another_run(
+    memory: hydramem.Memory, tmp_path: Path
+) -> None:
+    fill(memory)
+    before, file = rows(memory), tmp_path / "plan.jsonl"
+    first = planned_and_made(memory, file)
+    [again] = memory.garden(apply=str(file))
+    assert again.run == first.run, "it stands as it was made"
+    memory.undo(first.run or "")
+    [second] = memory.garden(apply=str(file))
+    assert second.run not in (None, first.run)
+    memory.undo(second.run or "")
+    assert rows(memory) == before
+
+
+def test_what_is_left_of_a_night_that_was_taken_back_is_not_made(
+    memory: hydramem.Memory, tmp_path: Path
+) -> None:
+    fill(memory)
+    before, file = rows(memory), tmp_path / "plan.jsonl"
+    made = planned_and_made(memory, file)
+    folder = memory._garden_folder("default")
+    (folder / UNFINISHED).write_bytes(file.read_bytes())  # as a kill leaves it
+    [status] = memory.garden(status=True)
+    assert (status.run, status.state) == (made.run, "partial") and "cut short" in status.notes[0]
+    memory.undo(made.run or "")
+    [done] = memory.garden(phases=("review",))
+    assert done.resumed == 0 and "was taken back" in done.notes[0]
+    assert rows(memory) == before and not (folder / UNFINISHED).exists()
+
+
+def test_what_a_night_finishes_of_another_is_told_with_its_run(
+    memory: hydramem.Memory, tmp_path: Path
+) -> None:
+    fill(memory)
+    file = tmp_path / "plan.jsonl"
+    memory.garden(plan=True, out=str(file))
+    folder = memory._garden_folder("default")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / UNFINISHED).write_bytes(file.read_bytes())
+    [status] = memory.garden(status=True)
+    [done] = memory.garden(phases=("review",))
+    assert done.resumed and done.resumed_run == status.run
+    assert any(f"(run {status.run})" in line for line, _ in lines(done))
+
+
+def test_a_plan_of_another_store_is_refused(memory: hydramem.Memory, tmp_path: Path) -> None:
+    fill(memory)
+    file = tmp_path / "plan.jsonl"
+    memory.garden(plan=True, out=str(file))
+    with (
+        hydramem.connect(tmp_path / "other", config=CONFIG) as other,
+        pytest.raises(InvalidInputError, match="another store"),
+    ):
+        other.garden(apply=str(file))

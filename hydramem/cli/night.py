@@ -85,7 +85,9 @@ def lines(night: Gardened, *, most: int = _SHOWN) -> Iterator[tuple[str, str]]:
     """
     yield _headline(night), "bold"
     if night.resumed:
-        yield f"  {amount(night.resumed, 'change')} of an interrupted night came first", ""
+        run = f" (run {night.resumed_run})" if night.resumed_run else ""
+        yield f"  {amount(night.resumed, 'change')} of an interrupted night came first{run}", ""
+    yield from ((f"  {note}", "dim") for note in night.notes)
     planned = night.state == "planned"
     for phase in night.phases:
         yield f"  {phase.phase:<9} {_phase(phase, planned=planned)}", ""

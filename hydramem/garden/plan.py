@@ -7,9 +7,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, get_args
 
-from hydramem.core.errors import InvalidInputError
+from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.types import Phase
 from hydramem.garden.proposal import Action, Proposal, table_of, written
+from hydramem.garden.seal import is_sealed, seal_of
 from hydramem.storage.durable import write_whole
 from hydramem.storage.exchange.layout import PARTS
 from hydramem.storage.exchange.lines import from_values, time_text, to_line, values_of
@@ -38,9 +39,18 @@ class Plan:
     proposals: tuple[Proposal, ...]
 
 
-def write_plan(plan: Plan, file: Path) -> None:
-    """Write a plan as JSON lines, whole or not at all."""
-    head = {
+def write_plan(plan: Plan, file: Path, *, key: bytes) -> None:
+    """Write a plan as JSON lines, sealed, whole or not at all.
+
+    Args:
+        plan: The plan.
+        file: Where to.
+        key: What it is sealed with.
+
+    Raises:
+        StorageError: The file cannot be written.
+    """
+    head: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "schema": SCHEMA_VERSION,
@@ -49,8 +59,12 @@ def write_plan(plan: Plan, file: Path) -> None:
         "made_at": time_text(plan.made_at),
         "proposals": len(plan.proposals),
     }
-    lines = (json.dumps(_told(each), ensure_ascii=True) for each in plan.proposals)
-    write_whole(file, "".join(f"{line}\n" for line in (json.dumps(head), *lines)))
+    told = [_told(each) for each in plan.proposals]
+    head["seal"] = seal_of(key, (head, *told))
+    try:
+        write_whole(file, "".join(f"{json.dumps(line, ensure_ascii=True)}\n" for line in (head, *told)))
+    except OSError as error:
+        raise StorageError(f"{file}: the plan cannot be written: {error.strerror or error}") from error
 
 
 def _told(proposal: Proposal) -> dict[str, Any]:
@@ -74,8 +88,13 @@ def _told(proposal: Proposal) -> dict[str, Any]:
     }
 
 
-def read_plan(file: Path, *, project: str) -> Plan:
+def read_plan(file: Path, *, project: str, key: bytes) -> Plan:
     """Read a plan of a project.
+
+    Args:
+        file: The plan's.
+        project: Whose plan it must be.
+        key: What it must be sealed with.
 
     Raises:
         InvalidInputError: It is no plan, of another project or version, cut short or changed; the message
@@ -96,6 +115,12 @@ def read_plan(file: Path, *, project: str) -> Plan:
         )
     if head.get("proposals") != len(lines) - 1:
         raise InvalidInputError(f"{file}: is cut short or was added to; plan the night anew")
+    whole = (
+        {name: value for name, value in head.items() if name != "seal"},
+        *(told for _, told in lines[1:]),
+    )
+    if not is_sealed(key, whole, head.get("seal")):
+        raise InvalidInputError(f"{file}: was changed, or another store wrote it; plan the night anew")
     try:
         return Plan(
             project=project,

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import get_args
 
-from hydramem.core.errors import HydraMemError
+from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.ids import new_id
 from hydramem.core.results.gardened import (
     SHOWN_CHANGES,
@@ -27,6 +27,7 @@ from hydramem.garden.expect import Taken
 from hydramem.garden.ground import Ground, Outcome, PhaseStep
 from hydramem.garden.plan import Plan, ordered, read_plan, write_plan
 from hydramem.garden.proposal import Proposal
+from hydramem.storage.undo.undo import is_undone
 
 _LAST: tuple[Phase, ...] = ("review",)
 """Phases that propose nothing, and look once everything is made."""
@@ -45,6 +46,7 @@ class Night:
         hands: What it takes to write.
         folder: Where the gardener keeps plans; None where nothing is kept.
         upkeep: The part that changes no rows, and runs last; None where only a plan is asked for.
+        key: Returns what plans are sealed with.
         began: Called with each phase when it begins.
     """
 
@@ -56,7 +58,17 @@ class Night:
     folder: Path | None
     now: datetime
     upkeep: Callable[[Ground], Outcome] | None = None
+    key: Callable[[], bytes] = lambda: b""
     began: Callable[[Phase], None] = lambda phase: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Resumed:
+    """What became of an interrupted night: changes made now, their run, and what there is to say."""
+
+    made: int = 0
+    run: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,12 +85,17 @@ def plan(night: Night, *, out: Path | None = None) -> Gardened:
     Args:
         night: The night.
         out: Where to write the plan, for `apply_file`.
+
+    Raises:
+        StorageError: The plan cannot be written there.
     """
     started = perf_counter()
+    if out is not None and (out.is_dir() or not out.absolute().parent.is_dir()):
+        raise StorageError(f"{out}: the plan cannot be written: give a file in a folder that is there")
     found = _look(replace(night, ground=lambda phase: replace(night.ground(phase), keeps=False)))
     made = Plan(project=night.project, run=new_id("w"), made_at=night.now, proposals=found.proposals)
     if out is not None:
-        write_plan(made, out)
+        write_plan(made, out, key=night.key())
     return _told(night, found, None, run=None, seconds=perf_counter() - started, file=out)
 
 
@@ -106,7 +123,10 @@ def apply_file(night: Night, file: Path) -> Gardened:
         InvalidInputError: The file is no plan of this project.
     """
     started = perf_counter()
-    given = read_plan(file, project=night.project)
+    given = read_plan(file, project=night.project, key=night.key())
+    if is_undone(given.run, night.hands.graph):
+        # It was made and taken back: made again it is another run, that can be taken back in its turn.
+        given = replace(given, run=new_id("w"))
     done = _make(night, given)
     found = _Planned(proposals=given.proposals)
     seconds = perf_counter() - started
@@ -151,23 +171,50 @@ def _make(night: Night, made: Plan) -> Applied:
     unfinished = None if night.folder is None else night.folder / UNFINISHED
     if unfinished is not None and made.proposals:
         unfinished.parent.mkdir(parents=True, exist_ok=True)
-        write_plan(made, unfinished)
+        write_plan(made, unfinished, key=night.key())
     done = apply(made.proposals, night.hands, run=made.run)
     if unfinished is not None and not done.left:
         unfinished.unlink(missing_ok=True)
     return done
 
 
-def _resume(night: Night) -> int:
-    """Make what an interrupted night left to do, where it still may be done; return how much that was."""
+def _resume(night: Night) -> _Resumed:
+    """Make what an interrupted night left to do, where it still may be done."""
     unfinished = None if night.folder is None else night.folder / UNFINISHED
     if unfinished is None or not unfinished.exists():
-        return 0
-    before = read_plan(unfinished, project=night.project)
+        return _Resumed()
+    try:
+        before = read_plan(unfinished, project=night.project, key=night.key())
+    except InvalidInputError as error:
+        unfinished.unlink()
+        return _Resumed(notes=(f"What an interrupted night left to do is given up: {error}.",))
+    if is_undone(before.run, night.hands.graph):
+        unfinished.unlink()
+        return _Resumed(notes=(f"The rest of {before.run} is not made: it was taken back.",))
     done = apply(before.proposals, night.hands, run=before.run)
     if not done.left:
         unfinished.unlink()
-    return len(done.made)
+    return _Resumed(made=len(done.made), run=before.run)
+
+
+def interrupted(night: Night) -> Gardened | None:
+    """Return what there is to say of a night that was cut short; None where none was."""
+    unfinished = None if night.folder is None else night.folder / UNFINISHED
+    if unfinished is None or not unfinished.exists():
+        return None
+    try:
+        before = read_plan(unfinished, project=night.project, key=night.key())
+    except InvalidInputError:
+        return None
+    note = "It was cut short, or goes on still; the next night makes what is left of it."
+    return Gardened(
+        project=night.project,
+        run=before.run,
+        started_at=before.made_at,
+        seconds=0.0,
+        state="partial",
+        notes=(note,),
+    )
 
 
 def _told(
@@ -177,7 +224,7 @@ def _told(
     *,
     run: str | None,
     seconds: float,
-    resumed: int = 0,
+    resumed: _Resumed | None = None,
     file: Path | None = None,
 ) -> Gardened:
     phases = [phase for phase in get_args(Phase) if phase in found.outcomes]
@@ -187,12 +234,14 @@ def _told(
     refused = {} if done is None else done.refused
     return Gardened(
         project=night.project,
-        run=run if done is not None and done.made else None,
+        run=run if done is not None and (done.made or (done.standing and _is_known(run, night))) else None,
         started_at=night.now,
         seconds=seconds,
         state="planned" if done is None else _worst(reports),
         phases=reports,
-        resumed=resumed,
+        resumed=0 if resumed is None else resumed.made,
+        resumed_run=None if resumed is None or not resumed.made else resumed.run,
+        notes=() if resumed is None else resumed.notes,
         changes=tuple(_shown(each) for each in found.proposals[:SHOWN_CHANGES]),
         refused=tuple(
             RefusedChange(id=each.id, text=each.text, why=refused[each.id])
@@ -201,6 +250,11 @@ def _told(
         ),
         file=None if file is None else str(file),
     )
+
+
+def _is_known(run: str | None, night: Night) -> bool:
+    """Say whether a run wrote something: what stands may be another's work."""
+    return run is not None and bool(night.hands.graph.changes(run=run))
 
 
 def _report(phase: Phase, found: _Planned, done: Applied | None) -> PhaseReport:

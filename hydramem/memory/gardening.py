@@ -21,8 +21,9 @@ from hydramem.garden.doubts import doubts
 from hydramem.garden.ground import Budget, Ground, Outcome
 from hydramem.garden.maintain import maintain
 from hydramem.garden.questions import Case, cases, with_evidence
+from hydramem.garden.seal import key_in
 from hydramem.garden.steps import STEPS
-from hydramem.garden.tend import Night, apply_file, plan, tend
+from hydramem.garden.tend import Night, apply_file, interrupted, plan, tend
 from hydramem.ingest.ingest import Progress
 from hydramem.ingest.regrow import regrow
 from hydramem.ingest.withdraw import revive
@@ -79,7 +80,7 @@ class Gardening(Handle):
         chosen = check_choices(phases, get_args(Phase), name="phases") or store.config.garden.phases
         names = [each.name for each in store.graph.projects()] if all_projects else [self._name(project)]
         if status:
-            found = (reports.last(self._garden_folder(name) / _REPORTS) for name in names)
+            found = [self._status(name, chosen) for name in names]
             return tuple(report for report in found if report is not None)
         store.recalls.flush()  # what was of use until now counts tonight
         with self._one_night():
@@ -87,6 +88,11 @@ class Gardening(Handle):
                 self._night(name, chosen, plan, out, apply, progress, backs_up=name == names[-1])
                 for name in names
             )
+
+    def _status(self, name: str, phases: Sequence[Phase]) -> Gardened | None:
+        """Return what the last night did, or what there is to say of one that was cut short since."""
+        cut_short = interrupted(self._given(name, phases, None))
+        return reports.last(self._garden_folder(name) / _REPORTS) if cut_short is None else cut_short
 
     @in_one_run()
     def review(
@@ -234,6 +240,7 @@ class Gardening(Handle):
             ),
             folder=folder,
             now=at,
+            key=lambda: key_in(folder.parent),
             began=lambda phase: told(phase)(0, 1),
         )
 

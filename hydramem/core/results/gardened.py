@@ -77,7 +77,9 @@ class Gardened:
     Attributes:
         run: Id of what it wrote, for `history` and `undo`; None where it wrote nothing.
         state: The worst of its phases; `planned` where nothing was to be changed.
-        resumed: Changes of an interrupted night that this one made first.
+        resumed: Changes of an interrupted night that this one made first, and `resumed_run` the run that they
+            belong to.
+        notes: What else a person should know of the night as a whole; a sentence each.
         changes: What was proposed, in the order of the phases; at most `SHOWN_CHANGES` of a night.
         file: Where the plan was written, or read from.
     """
@@ -89,6 +91,8 @@ class Gardened:
     state: NightState
     phases: tuple[PhaseReport, ...] = ()
     resumed: int = 0
+    resumed_run: str | None = None
+    notes: tuple[str, ...] = ()
     changes: tuple[ProposedChange, ...] = ()
     refused: tuple[RefusedChange, ...] = ()
     file: str | None = None

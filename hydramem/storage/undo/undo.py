@@ -102,6 +102,11 @@ def undo(id: str, *, graph: GraphStore, mirror: Mirror, force: bool = False) -> 
     )
 
 
+def is_undone(run: str, graph: GraphStore) -> bool:
+    """Say whether a run was taken back, and stayed so."""
+    return bool(_undoing(run, graph))
+
+
 def _outside(asked: _Asked) -> Iterator[str]:
     """Yield what is not undone, a sentence each."""
     yield from (_OUTSIDE[name] for name in asked.operations if name in _OUTSIDE)
