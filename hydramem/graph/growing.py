@@ -425,5 +425,7 @@ def _ends(column: Any, ids: list[str]) -> Array:
 
 
 def _bytes(column: Any) -> Array:
-    values = column.combine_chunks().fill_null("").to_pylist()
-    return np.array([value.encode() for value in values], dtype="S34" if not values else None)
+    # A chunk at a time: no other thread runs while one is turned into a list.
+    parts = [chunk.fill_null("").to_pylist() for chunk in column.chunks]
+    arrays = [np.array([value.encode() for value in values]) for values in parts if values]
+    return np.concatenate(arrays) if arrays else np.zeros(0, dtype="S34")

@@ -199,13 +199,13 @@ def test_a_write_while_it_is_loaded_anew_is_in_both() -> None:
     shelf = Shelf(ADA, BILLING)
     snapshots = Snapshots(shelf)
     snapshots.of(P)
+    shelf.entered.clear()
+    shelf.door.clear()
 
     def tidy() -> None:
         with snapshots.keeping(P):
-            snapshots.apply(without_billing())
             shelf.rows = (ADA,)
-            shelf.entered.clear()
-            shelf.door.clear()
+            snapshots.apply(without_billing())
 
     night = threading.Thread(target=tidy)
     night.start()
