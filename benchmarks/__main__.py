@@ -149,7 +149,7 @@ def _garden(given: argparse.Namespace) -> int:
     data = _data(given)
     if data is None:
         return 2
-    told = false_edges.measure(data, names=given.graphs, shares=given.shares)
+    told = _told(given, data)
     scorers = [name for name in ("logistic", "gnn") if name in false_edges.SCORERS]
     sized = [_sized(count, name) for name in scorers for count in given.sizes]
     print(false_edges_page.shown(told, sized), flush=True)
@@ -169,6 +169,16 @@ def _garden(given: argparse.Namespace) -> int:
         page = nights_page.placed(page, tended) if tended else page
         out.write_text(nights_recall.placed(page, asked) if asked else page, encoding="utf-8")
     return 0
+
+
+def _told(given: argparse.Namespace, data: Path) -> list[false_edges.Told]:
+    with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn")) as processes:
+        parts = [
+            processes.submit(false_edges.measure, data, names=[name], kinds=[kind], shares=given.shares)
+            for name in given.graphs
+            for kind in false_edges.KINDS
+        ]
+        return [told for part in parts for told in part.result()]
 
 
 def _sized(entities: int, scorer: str) -> edge_sizes.Sized:
@@ -351,6 +361,7 @@ def _add_garden(measured: argparse.ArgumentParser) -> None:
         default=false_edges.SHARES,
         help="false relations for each true one",
     )
+    measured.add_argument("--jobs", type=int, default=1, metavar="N", help="graphs measured at a time")
     measured.add_argument("--sizes", nargs="*", type=int, default=(1_000, 10_000, 100_000), metavar="N")
     measured.add_argument(
         "--nights",

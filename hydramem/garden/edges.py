@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hydramem.graph.view import RELATION, STATES, Snapshot
 from hydramem.verification.facts import Claims, Facts, Floats, Ints, joined, lay_out, taken
-from hydramem.verification.features import topology
+from hydramem.verification.features import NAMES, topology
 from hydramem.verification.learned import Learned, learned
 
 _TRIES = 4
@@ -126,7 +126,8 @@ def features(known: Learned, claims: Claims) -> Floats:
     """Return what the graph says of claims, each left out of what is counted where it is stored.
 
     What verification looks at (`verification.features`), and how often each end is at its side of the type
-    and of any: where two ends have no neighbour in common, these alone tell.
+    and of any: where two ends have no neighbour in common, these alone tell. How large the type is, is said
+    as it is: one less for every claim that is stored would tell those from drawn ones, and nothing else.
     """
     facts = known.facts
     own = facts.stored(claims).astype(np.int64)
@@ -142,5 +143,9 @@ def features(known: Learned, claims: Claims) -> Floats:
         heads == 0,
         tails == 0,
     )
-    logs = [np.log1p(np.maximum(each, 0)) for each in (*counts, total)]
-    return np.column_stack([topology(known, claims), *logs, *shares])
+    logs = [np.log1p(np.maximum(each, 0)) for each in (*counts, facts.per_type[claims.type])]
+    around = topology(known, claims)
+    if np.count_nonzero(facts.per_type) < 2:
+        # With one type there is no other to be usual for, and what is left of a lift is that one less.
+        around[:, [NAMES.index("head_lift"), NAMES.index("tail_lift")]] = 0
+    return np.column_stack([around, *logs, *shares])

@@ -1,16 +1,20 @@
 """Labels for the edge scorers: what people said, as it stands now, and nothing that was decided otherwise."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import hydramem
 from hydramem.core.results.asked import Answer
 from hydramem.garden.labels import LEAST, Labels, labels
+from hydramem.verification.facts import Claims
 from tests.garden.memories import opened, put
 from tests.garden.test_prune import claim, thing
 
+ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 PAIRS = [(f"thing {one}", f"thing {one + 1}") for one in range(30)]
 
 
@@ -19,8 +23,9 @@ def found(memory: hydramem.Memory) -> Labels:
     return labels(store.graph, store.snapshots.of("default"))
 
 
+@pytest.mark.engine
 def test_answers_of_a_review_are_labels_until_they_are_undone(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
+    with opened(tmp_path, STORAGE_GRAPH=ENGINE) as memory:
         open_ones = [claim(one, "knows", other, verdict="deferred") for one, other in PAIRS]
         put(memory, entities=tuple(thing(f"thing {one}") for one in range(31)), relations=tuple(open_ones))
         answers = [Answer(id=f"relation:{row.id}", yes=place < 8) for place, row in enumerate(open_ones)]
@@ -53,8 +58,6 @@ def test_what_verification_or_a_model_decided_is_no_label(tmp_path: Path) -> Non
 
 def test_labels_weigh_more_than_what_is_drawn_and_never_most() -> None:
     none = np.zeros(0, dtype=np.int64)
-    from hydramem.verification.facts import Claims
-
     claims = Claims(subject=none, type=none, object=none, subject_kind=none, object_kind=none)
     few, many = (Labels(claims=claims, true=np.ones(count, dtype=np.bool_)) for count in (20, 5000))
     assert 20 / 100_000 < few.share(100_000) < 0.2

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import hydramem
@@ -69,6 +70,7 @@ def test_what_fits_neither_the_graph_nor_any_evidence_goes_and_comes_back(memory
     assert len(gone) <= 0.02 * len(before["RELATES"])
     used = NAME if available() else scorer.NAME
     assert f"Edge scorer {used}" in report.phases[0].notes[0] and "AUC" in report.phases[0].notes[0]
+    assert "Brier score" in report.phases[0].notes[0]
     memory.undo(report.run)
     assert rows(memory) == before
     again = {each.target for each in night(memory, "prune").changes}
@@ -112,6 +114,18 @@ def test_a_scorer_that_does_not_know_prunes_nothing(tmp_path: Path) -> None:
         report = night(memory, "prune")
         assert report.phases[0].proposals == 0
         assert any("least_auc" in note for note in report.phases[0].notes)
+
+
+def test_a_graph_that_nothing_can_be_learned_from_loses_nothing(tmp_path: Path) -> None:
+    """The bound is the usual one: chance does not pass it."""
+    with opened(tmp_path) as memory:
+        draw, names = np.random.default_rng(0), [f"person {one}" for one in range(60)]
+        pairs = {tuple(names[place] for place in draw.choice(60, 2, replace=False)) for _ in range(320)}
+        relations = tuple(claim(one, "knows", other) for one, other in sorted(pairs))
+        put(memory, entities=tuple(map(thing, names)), relations=relations)
+        report = night(memory, "prune")
+        assert any("below garden.least_auc" in note for note in report.phases[0].notes)
+        assert not {each.target for each in report.changes} & {row.id for row in relations}
 
 
 def test_what_expired_goes_with_what_only_it_supports(tmp_path: Path) -> None:

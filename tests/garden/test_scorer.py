@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from benchmarks.claims import graph
 from hydramem.garden.edges import claims_of, features, known_of, relations_of, wrong_claims
 from hydramem.garden.scorer import LEAST_RELATIONS, auc, score
 from tests.garden.graphs import odd_ones, planted, ruled
@@ -69,5 +70,15 @@ def test_an_edge_says_nothing_of_itself() -> None:
         subject_kind=claims.subject_kind[[place]],
         object_kind=claims.object_kind[[place]],
     )
-    counted = -12
-    np.testing.assert_allclose(told[counted:], features(bare, asked)[0][counted:])
+    counted, size_of_type = -12, 6
+    here, there = (np.delete(each[counted:], size_of_type) for each in (told, features(bare, asked)[0]))
+    np.testing.assert_allclose(here, there)
+
+
+def test_chance_is_not_taken_for_knowledge() -> None:
+    """Relations that were drawn by lot, of one type or of two, are not told from others that were."""
+    draw = np.random.default_rng(0)
+    for types in (1, 2):
+        pairs = [draw.choice(60, 2, replace=False) for _ in range(400)]
+        scores = score(graph((f"{one}", f"type {draw.integers(types)}", f"{two}") for one, two in pairs))
+        assert scores is not None and scores.auc < 0.7
