@@ -18,7 +18,7 @@ from hydramem.core.time import now
 from tests.garden.memories import opened, put, rows
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
-ENOUGH = 4
+ENOUGH = 6
 """Nights after which all is done: what one does may give the next a reason, but not for ever."""
 
 PEOPLE = ("Ada Lovelace", "Ada Lovelase", "Bob Stone", "Carol King", "A. Lovelace", "Dan O'Neil")
