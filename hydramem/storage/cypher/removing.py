@@ -10,7 +10,7 @@ from hydramem.storage.cypher.statements import (
     edges_between,
     fetch_nodes,
     has_id,
-    remove_edges,
+    remove_edge,
     remove_nodes,
 )
 from hydramem.storage.images import ImageMaker, key_of
@@ -43,10 +43,11 @@ def remove(query: Query, removed: Removal, image: ImageMaker) -> None:
         image: Takes down what went; jobs and changes are no part of it.
     """
     for edges in (MENTIONS, RELATES, LINKS):
-        for keys in batches(removed_edges(removed)[edges.name], _AT_ONCE):
-            rows = [dict(zip(("_from", "_to", "id"), key, strict=False)) for key in keys]
-            _note(image, edges, (values for row in rows for values in between(query, edges, row)))
-            query(remove_edges(edges), {"rows": rows})
+        statement = remove_edge(edges)
+        for key in removed_edges(removed)[edges.name]:
+            row = dict(zip(("_from", "_to", "id"), key, strict=False))
+            _note(image, edges, between(query, edges, row))
+            query(statement, row)
     for nodes in (DOCUMENT, SESSION, ENTITY, CHUNK, JOB, CHANGE):
         for ids in batches(removed_nodes(removed)[nodes.name], _AT_ONCE):
             if nodes not in (JOB, CHANGE):

@@ -72,12 +72,12 @@ def remove_nodes(table: NodeTable) -> str:
     return f"UNWIND $ids AS i MATCH (n:{table.name} {{id: i}}) DETACH DELETE n"
 
 
-def remove_edges(table: EdgeTable) -> str:
-    """Take out the edges `$rows`, found by their ends and, where they have one, their id."""
-    by_id = "WHERE x.id = r.id " if has_id(table) else ""
+def remove_edge(table: EdgeTable) -> str:
+    """Take out one edge, found by its ends and, where it has one, its id; one at a time, as `set_edge`."""
+    by_id = "WHERE x.id = $id " if has_id(table) else ""
     return (
-        f"UNWIND $rows AS r MATCH (a:{table.source} {{id: r._from}})-[x:{table.name}]->"
-        f"(b:{table.target} {{id: r._to}}) {by_id}DELETE x"
+        f"MATCH (a:{table.source} {{id: $_from}})-[x:{table.name}]->(b:{table.target} {{id: $_to}}) "
+        f"{by_id}DELETE x"
     )
 
 
