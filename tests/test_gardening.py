@@ -246,7 +246,8 @@ def test_wait_waits_for_the_night_that_goes_on(shell, tmp_path: Path) -> None:
         assert code == 0 and time.monotonic() - started > 3
         assert "waiting" in err and "completed" in out
         with one_night:
-            assert shell("garden")[0] == 1
+            code, _, err = shell("garden")
+            assert code == 1 and "`hydramem garden --wait` waits for it" in err
 
 
 def planned_and_made(memory: hydramem.Memory, file: Path) -> Gardened:
@@ -311,3 +312,13 @@ def test_a_plan_of_another_store_is_refused(memory: hydramem.Memory, tmp_path: P
         pytest.raises(InvalidInputError, match="another store"),
     ):
         other.garden(apply=str(file))
+
+
+def test_a_report_that_cannot_be_kept_costs_nothing_else(memory: hydramem.Memory) -> None:
+    fill(memory)
+    folder = memory._garden_folder("default")
+    folder.mkdir(parents=True)
+    (folder / "reports").write_text("in the way", encoding="utf-8")
+    [done] = memory.garden()
+    assert done.run is not None and "the report cannot be kept" in done.notes[-1]
+    memory.undo(done.run)

@@ -86,7 +86,7 @@ def _patiently(run: Callable[[], None], *, wait: bool) -> None:
             return run()
         except StoreBusyError as error:
             if not wait:
-                raise
+                raise StoreBusyError(f"{error}; `hydramem garden --wait` waits for it") from error
             if str(error) != told:
                 told = str(error)
                 print(f"hydramem: waiting: {plain(told)}", file=sys.stderr)

@@ -34,10 +34,17 @@ class Doubt:
 
 
 def keep_doubts(doubts: Iterable[Doubt], folder: Path) -> None:
-    """Write down the most uncertain pairs, in place of those of the night before."""
+    """Write down the most uncertain pairs, in place of those of the night before.
+
+    Raises:
+        StorageError: They cannot be written.
+    """
     chosen = sorted(doubts, key=lambda each: (_certainty(each), each.one, each.other))[:_MOST]
-    folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / _FILE, json.dumps([asdict(each) for each in chosen], ensure_ascii=False))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / _FILE, json.dumps([asdict(each) for each in chosen], ensure_ascii=True))
+    except OSError as error:
+        raise StorageError(f"{folder / _FILE}: cannot be written: {error.strerror or error}") from error
 
 
 def _certainty(doubt: Doubt) -> float:

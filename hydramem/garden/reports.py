@@ -13,12 +13,19 @@ _KEPT = 30
 
 
 def keep(report: Gardened, folder: Path) -> None:
-    """Write a report down; the oldest beyond a month of nights go."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write a report down; the oldest beyond a month of nights go.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
     name = f"{report.started_at:%Y%m%dT%H%M%S.%f}.json"
-    write_whole(folder / name, json.dumps(asdict(report), ensure_ascii=False, indent=1, default=_plain))
-    for old in sorted(folder.glob("*.json"))[:-_KEPT]:
-        old.unlink(missing_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / name, json.dumps(asdict(report), ensure_ascii=True, indent=1, default=_plain))
+        for old in sorted(folder.glob("*.json"))[:-_KEPT]:
+            old.unlink(missing_ok=True)
+    except OSError as error:
+        raise StorageError(f"{folder}: the report cannot be kept: {error.strerror or error}") from error
 
 
 def last(folder: Path) -> Gardened | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from hydramem.core.check import check_choices
-from hydramem.core.errors import InvalidInputError, StoreBusyError
+from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
 from hydramem.core.results.asked import Answer, Reviewed
 from hydramem.core.results.gardened import Gardened
 from hydramem.core.time import now
@@ -186,7 +186,11 @@ class Gardening(Handle):
         if only_plan:
             return plan(night, out=None if out is None else Path(out).expanduser())
         report = tend(night) if file is None else apply_file(night, Path(file).expanduser())
-        reports.keep(report, self._garden_folder(name) / _REPORTS)
+        try:
+            reports.keep(report, self._garden_folder(name) / _REPORTS)
+        except StorageError as error:
+            # What was made is made, and its run is known from here alone.
+            return replace(report, notes=(*report.notes, f"{error}."))
         return report
 
     def _upkeep(self, name: str, backs_up: bool) -> Callable[[Ground], Outcome]:
