@@ -9,7 +9,7 @@ python -m benchmarks writes [--out docs/writes.md]     what a memory costs, and 
 python -m benchmarks consolidation [--out PAGE]        how well updates and duplicates of memories are told
 python -m benchmarks matching [--fit] [--out PAGE]     how well things that are one are told from two
 python -m benchmarks garden [--out PAGE]               how well false relations are told; nights at scale
-python -m benchmarks inferring [--out PAGE]            how often what is inferred from a graph is so
+python -m benchmarks inferring [--nights N]            how often what is inferred from a graph is so
 python -m benchmarks risk [--out PAGE]                 whether calibrated thresholds carry the risk asked for
 """
 
@@ -30,6 +30,7 @@ from benchmarks import (
     false_edges,
     false_edges_page,
     inferring,
+    inferring_nights,
     matching,
     nights,
     nights_page,
@@ -237,6 +238,10 @@ def _inferring(given: argparse.Namespace) -> int:
     data = _data(given)
     if data is None:
         return 2
+    if given.nights:
+        nights = inferring_nights.measure(data, nights=given.nights)
+        print(json.dumps([asdict(one) for one in nights]) if given.json else inferring_nights.shown(nights))
+        return 0
     scores = inferring.measure(data)
     if given.json:
         print(json.dumps([asdict(one) for one in scores] + [where()], indent=2))
@@ -319,6 +324,7 @@ def _parser() -> argparse.ArgumentParser:
     inferred = commands.add_parser("inferring", help="how often what is inferred from a graph is so")
     inferred.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
     inferred.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
+    inferred.add_argument("--nights", type=int, default=0, help="let so many nights in a row infer instead")
     inferred.add_argument("--json", action="store_true")
     inferred.set_defaults(run=_inferring)
     _add_risk(commands.add_parser("risk", help="whether calibrated thresholds carry the risk asked for"))

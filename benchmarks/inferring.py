@@ -23,7 +23,7 @@ from hydramem.storage.schema import edge_columns, node_columns
 from hydramem.verification.learned import learned
 from hydramem.verification.weights import DEFAULT
 
-_PARTS = ("train", "valid", "test")
+PARTS = ("train", "valid", "test")
 _TOPS = (50, 100, 300)
 _NEAREST = 8000
 _DECOYS = 9
@@ -62,17 +62,17 @@ def measure(data: Path) -> list[Guessed]:
 def _guessed(name: str, folder: Path) -> Guessed:
     draw = np.random.default_rng(1)
     every = sorted(set(triples(folder / "train.txt")))
-    true = {triple for part in _PARTS for triple in triples(folder / f"{part}.txt")}
+    true = {triple for part in PARTS for triple in triples(folder / f"{part}.txt")}
     hide = draw.random(len(every)) < 0.1
     known = [triple for triple, out in zip(every, hide, strict=True) if not out]
     hidden = [triple for triple, out in zip(every, hide, strict=True) if out]
-    names = {end for triple in known for end in _ends(triple)}
-    shown = {_ends(triple) for triple in known}
-    right = sorted({ends for ends in map(_ends, hidden) if ends not in shown and names.issuperset(ends)})
-    wrong = _decoys(known, {_ends(triple) for triple in true}, _DECOYS * len(right), draw)
+    names = {end for triple in known for end in ends_of(triple)}
+    shown = {ends_of(triple) for triple in known}
+    right = sorted({ends for ends in map(ends_of, hidden) if ends not in shown and names.issuperset(ends)})
+    wrong = decoys(known, {ends_of(triple) for triple in true}, _DECOYS * len(right), draw)
     snapshot = _laid_out(known, [*right, *wrong])
     found = _guesses(snapshot)
-    related = [_ends(triple) in right for triple in found]
+    related = [ends_of(triple) in right for triple in found]
     exact = [triple in true for triple in found]
     return Guessed(
         graph=name,
@@ -83,12 +83,13 @@ def _guessed(name: str, folder: Path) -> Guessed:
     )
 
 
-def _ends(triple: Triple) -> Ends:
+def ends_of(triple: Triple) -> Ends:
+    """Return the ends of a triple, in order of their names."""
     one, other = sorted((triple[0], triple[2]))
     return one, other
 
 
-def _decoys(known: Sequence[Triple], related: set[Ends], count: int, draw: np.random.Generator) -> list[Ends]:
+def decoys(known: Sequence[Triple], related: set[Ends], count: int, draw: np.random.Generator) -> list[Ends]:
     """Return pairs that have a neighbour in common, and no relation."""
     near: dict[str, list[str]] = defaultdict(list)
     for one, _, other in known:
@@ -98,7 +99,7 @@ def _decoys(known: Sequence[Triple], related: set[Ends], count: int, draw: np.ra
     for _ in range(100 * count):
         one = names[int(draw.integers(len(names)))]
         between = near[one][int(draw.integers(len(near[one])))]
-        ends = _ends((one, "", near[between][int(draw.integers(len(near[between])))]))
+        ends = ends_of((one, "", near[between][int(draw.integers(len(near[between])))]))
         if ends[0] != ends[1] and ends not in related:
             found.add(ends)
         if len(found) == count:
