@@ -36,8 +36,8 @@ _COMPARED = 0.1
 Kind = Literal["random", "consistent"]
 KINDS: tuple[Kind, ...] = ("random", "consistent")
 _BATCH = 5000
-_TRAINING = 60.0
-"""Seconds of training steps, for the scorer with torch."""
+_TRAINING = 300.0
+"""Seconds of training steps, for the scorer with torch: more than they take."""
 
 Floats = NDArray[np.float64]
 Scorer = Callable[[Snapshot, Sequence[Triple]], Floats]

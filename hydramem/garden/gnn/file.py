@@ -39,7 +39,7 @@ def load(file: Path) -> Model | None:
         parts = {name: _read(held[name]) for name in held}
         for name, kind in _PARTS.items():
             parts[name] = None if parts[name] is None else kind(**parts[name])
-        return Model(**parts | {"weights": held["weights"]})
+        return Model(**parts)
     except (
         *(OSError, KeyError, TypeError, ValueError, AttributeError),
         *(RuntimeError, EOFError, UnpicklingError),
