@@ -31,16 +31,18 @@ class Plan:
     Attributes:
         run: The run that applying it is.
         made_at: When the memory was as the proposals expect it.
+        struck: How many proposals were taken out of its file since.
     """
 
     project: str
     run: str
     made_at: datetime
     proposals: tuple[Proposal, ...]
+    struck: int = 0
 
 
 def write_plan(plan: Plan, file: Path, *, key: bytes) -> None:
-    """Write a plan as JSON lines, sealed, whole or not at all.
+    """Write a plan as JSON lines, whole or not at all; each line is sealed, so that one may be taken out.
 
     Args:
         plan: The plan.
@@ -59,10 +61,10 @@ def write_plan(plan: Plan, file: Path, *, key: bytes) -> None:
         "made_at": time_text(plan.made_at),
         "proposals": len(plan.proposals),
     }
-    told = [_told(each) for each in plan.proposals]
-    head["seal"] = seal_of(key, (head, *told))
+    lines = [head, *map(_told, plan.proposals)]
+    sealed = [line | {"seal": seal_of(key, (plan.run, line))} for line in lines]
     try:
-        write_whole(file, "".join(f"{json.dumps(line, ensure_ascii=True)}\n" for line in (head, *told)))
+        write_whole(file, "".join(f"{json.dumps(line, ensure_ascii=True)}\n" for line in sealed))
     except OSError as error:
         raise StorageError(f"{file}: the plan cannot be written: {error.strerror or error}") from error
 
@@ -97,8 +99,8 @@ def read_plan(file: Path, *, project: str, key: bytes) -> Plan:
         key: What it must be sealed with.
 
     Raises:
-        InvalidInputError: It is no plan, of another project or version, cut short or changed; the message
-            names file and line.
+        InvalidInputError: It is no plan, of another project or version, or a line of it is cut short, was
+            changed or stands twice; the message names file and line.
     """
     try:
         lines = list(values_of(file))
@@ -113,20 +115,21 @@ def read_plan(file: Path, *, project: str, key: bytes) -> Plan:
         raise InvalidInputError(
             f"{file}: is a plan of project {str(head.get('project'))[:80]!r}, not {project!r}"
         )
-    if head.get("proposals") != len(lines) - 1:
-        raise InvalidInputError(f"{file}: is cut short or was added to; plan the night anew")
-    whole = (
-        {name: value for name, value in head.items() if name != "seal"},
-        *(told for _, told in lines[1:]),
-    )
-    if not is_sealed(key, whole, head.get("seal")):
-        raise InvalidInputError(f"{file}: was changed, or another store wrote it; plan the night anew")
+    for number, values in lines:
+        line = {name: value for name, value in values.items() if name != "seal"}
+        if not is_sealed(key, (head.get("run"), line), values.get("seal")):
+            raise InvalidInputError(
+                f"{file}, line {number}: was changed, or another store or plan wrote it; plan the night anew"
+            )
+    if len({values["id"] for _, values in lines[1:]}) < len(lines) - 1:
+        raise InvalidInputError(f"{file}: a change stands in it twice; plan the night anew")
     try:
         return Plan(
             project=project,
             run=str(head["run"]),
             made_at=datetime.fromisoformat(head["made_at"]),
             proposals=tuple(_read(values, project, file, number) for number, values in lines[1:]),
+            struck=int(head["proposals"]) - (len(lines) - 1),
         )
     except (KeyError, ValueError) as error:
         raise InvalidInputError(f"{file}: its first line is not a plan's: {error}") from error

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import get_args
 
+from hydramem.core.amounts import amount
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.ids import new_id
 from hydramem.core.results.gardened import (
@@ -117,7 +118,9 @@ def tend(night: Night) -> Gardened:
 
 
 def apply_file(night: Night, file: Path) -> Gardened:
-    """Make exactly what a plan says; what rests on rows that changed since is refused.
+    """Make exactly what a plan's file says; what rests on rows that changed since is refused.
+
+    Lines that were taken out of the file are not made; a line that was changed is refused with the file.
 
     Raises:
         InvalidInputError: The file is no plan of this project.
@@ -130,7 +133,9 @@ def apply_file(night: Night, file: Path) -> Gardened:
     done = _make(night, given)
     found = _Planned(proposals=given.proposals)
     seconds = perf_counter() - started
-    return _told(night, found, done, run=given.run, seconds=seconds, file=file)
+    notes = (f"{amount(given.struck, 'change')} of the plan taken out of its file.",) if given.struck else ()
+    report = _told(night, found, done, run=given.run, seconds=seconds, file=file)
+    return replace(report, notes=(*report.notes, *notes))
 
 
 def _look(night: Night) -> _Planned:

@@ -106,7 +106,7 @@ def resealed(lines: list[str], key: bytes) -> str:
     """Return the first line of a plan as somebody would seal it who has not the store's key."""
     head = json.loads(lines[0])
     head.pop("seal")
-    return json.dumps(head | {"seal": seal_of(key, (head, *map(json.loads, lines[1:])))})
+    return json.dumps(head | {"seal": seal_of(key, (head["run"], head))})
 
 
 def state(graph: InMemoryGraph) -> dict[str, list[object]]:
@@ -231,7 +231,8 @@ def test_writers_get_their_turn(graph: InMemoryGraph) -> None:
     ("change", "told"),
     [
         (lambda lines: [], "is no plan"),
-        (lambda lines: lines[:-1], "cut short"),
+        (lambda lines: [*lines, lines[1]], "twice"),
+        (lambda lines: [lines[0], json.dumps(json.loads(lines[1]) | {"seal": None})], "line 2: was changed"),
         (lambda lines: [lines[0], lines[1].replace('"importance": 0.1', '"importance": 0.9')], "was changed"),
         (lambda lines: [lines[0].replace('"p"', '"q"'), lines[1]], "project"),
         (lambda lines: [lines[0].replace('"version": 1', '"version": 9'), lines[1]], "another version"),
@@ -253,6 +254,22 @@ def test_a_plan_that_was_changed_is_refused(graph: InMemoryGraph, tmp_path: Path
     with pytest.raises(InvalidInputError, match=told):
         apply_file(night(graph), file)
     assert state(graph) == before
+
+
+def test_a_line_may_be_taken_out_of_a_plan_and_none_of_another_put_in(
+    graph: InMemoryGraph, tmp_path: Path
+) -> None:
+    file, other = tmp_path / "plan.jsonl", tmp_path / "other.jsonl"
+    plan(night(graph, reuse=Outcome(proposals=tuple(map(quieter, CHUNKS[:3])))), out=file)
+    plan(night(graph, reuse=Outcome(proposals=(quieter(CHUNKS[3]),))), out=other)
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([*lines[:2], other.read_text().splitlines()[1]]) + "\n")
+    with pytest.raises(InvalidInputError, match="line 3"):
+        apply_file(night(graph), file)
+    file.write_text("\n".join(lines[:3]) + "\n")
+    report = apply_file(night(graph), file)
+    assert sum(phase.applied for phase in report.phases) == 2
+    assert report.notes == ("1 change of the plan taken out of its file.",)
 
 
 def test_a_plan_reads_back_as_it_was(graph: InMemoryGraph, tmp_path: Path) -> None:
