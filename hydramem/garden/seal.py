@@ -1,4 +1,4 @@
-"""Seals: they tell that a line of a plan is as the store wrote it: an edited one could do what no phase does.
+"""Seals: what tells that a line of a plan is as the store wrote it; an edited one could do anything at all.
 
 The key is a file of the store that its user alone may read; a copy of the plan without it proves nothing.
 """
