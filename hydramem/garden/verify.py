@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hydramem.core.results.gardened import PhaseState
 from hydramem.core.types import Candidate, Relation, Verdict
@@ -90,17 +91,26 @@ def _batches(rows: Sequence[Relation]) -> Iterator[Sequence[Relation]]:
 
 
 def _outgrown(ground: Ground) -> list[Relation]:
-    """Return relations that the first stage accepted when the graph was a tenth smaller, or earlier."""
-    page = Listing(limit=_AGAIN)
-    oldest = ground.graph.list_relations(ground.project, page, verdicts=("accepted",))
-    open_ = [row for row in oldest if not is_given(row) and row.layer != "verified"]
-    return [row for row in open_ if row.origin != "asserted" and _grew_since(row, ground.snapshot)]
+    """Return relations that the first stage accepted when the graph was a tenth smaller, or earlier.
+
+    What is accepted still is not written, so each day looks at another page of them.
+    """
+    recorded = _recorded(ground.snapshot)
+    pages = max(1, -(-len(recorded) // _AGAIN))
+    turn = Listing(limit=_AGAIN, offset=ground.now.toordinal() % pages * _AGAIN)
+    accepted = ground.graph.list_relations(ground.project, turn, verdicts=("accepted",))
+    open_ = [row for row in accepted if not is_given(row) and row.layer != "verified"]
+    return [row for row in open_ if row.origin != "asserted" and _grew_since(row, recorded)]
 
 
-def _grew_since(row: Relation, snapshot: Snapshot) -> bool:
-    recorded = snapshot.edges.recorded_at[snapshot.edges.kind == RELATION]
-    since = np.count_nonzero(recorded > microseconds(row.verified_at, 0))
-    return bool(since >= max(1.0, _GREW * len(recorded)))
+def _recorded(snapshot: Snapshot) -> NDArray[np.int64]:
+    """Return when each relation was recorded, ascending."""
+    return np.sort(snapshot.edges.recorded_at[snapshot.edges.kind == RELATION])
+
+
+def _grew_since(row: Relation, recorded: NDArray[np.int64]) -> bool:
+    since = len(recorded) - int(np.searchsorted(recorded, microseconds(row.verified_at, 0), side="right"))
+    return since >= max(1.0, _GREW * len(recorded))
 
 
 def _judge(rows: Sequence[Relation], ground: Ground, found: _Found, *, turns: bool) -> None:
