@@ -8,7 +8,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
@@ -125,11 +125,11 @@ class Engine:
         except StorageError as error:
             if _NO_ROOM not in str(error):
                 raise
-            self.checkpoint()
+            self._make_room()
             with self.writing() as query:
                 self._columns_set += work(query)
         if self._columns_set * _BYTES_PER_COLUMN_SET > self._room:
-            self.checkpoint()
+            self._make_room()
 
     @contextmanager
     def writing(self) -> Iterator[Query]:
@@ -187,12 +187,23 @@ class Engine:
         with self._writer, self.reading() as query:
             self._fold(query)
 
+    def _make_room(self) -> None:
+        with self._writer, self.reading() as query:
+            self._fold_alone(query)
+
     def _fold(self, query: Query) -> None:
         """Checkpoint: Kuzu while nobody reads, as it waits seconds for open reads and then gives up.
 
         LadybugDB lets reads go on, which matters: where there are half a million edges it takes a second.
         """
-        with self._nobody_reading() if self.name == "kuzu" else nullcontext():
+        if self.name == "kuzu":
+            self._fold_alone(query)
+        else:
+            query("CHECKPOINT", {})
+
+    def _fold_alone(self, query: Query) -> None:
+        """Checkpoint while nobody reads: beside an open read, what was set may stay in the pool after it."""
+        with self._nobody_reading():
             query("CHECKPOINT", {})
             self._columns_set = 0
 
