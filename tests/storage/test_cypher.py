@@ -1,6 +1,7 @@
 """What only a graph on disk can get wrong: opening, damage, versions, limits, forks, handles, a kill."""
 
 import hashlib
+import itertools
 import os
 import shutil
 import signal
@@ -57,7 +58,7 @@ def test_a_graph_read_in_parts_is_the_whole(written: Path, settings: StorageConf
     engine.close()
 
 
-def test_reads_go_on_while_the_log_is_folded(written: Path, settings: StorageConfig) -> None:
+def test_the_log_is_folded_between_reads(written: Path, settings: StorageConfig) -> None:
     engine = Engine(graph_file(written, settings.graph), settings)
     done = threading.Event()
     found: list[int] = []
@@ -77,6 +78,23 @@ def test_reads_go_on_while_the_log_is_folded(written: Path, settings: StorageCon
     reader.join()
     assert found and set(found) == {50}
     engine.close()
+
+
+def test_a_large_log_is_folded_with_the_write_that_made_it_large(
+    written: Path, settings: StorageConfig
+) -> None:
+    file = graph_file(written, settings.graph)
+    engine = Engine(file, settings)
+    wal = file.with_name(f"{file.name}.wal")
+    sizes: list[int] = []
+    for number in range(12):
+        with engine.writing() as query:
+            query("MATCH (c:Chunk {id: 'c1'}) SET c.text = $text", {"text": f"{number}" * (2 << 20)})
+        sizes.append(wal.stat().st_size if wal.exists() else 0)
+    assert max(sizes) > 4 << 20 and sizes[-1] < sum(sizes) < 160 << 20
+    assert any(later < earlier for earlier, later in itertools.pairwise(sizes))
+    engine.close()
+    assert not wal.exists()
 
 
 def test_rows_are_there_after_opening_again(written: Path, settings: StorageConfig) -> None:

@@ -35,9 +35,11 @@ _open_lock = threading.Lock()
 
 _TORN_LOG = ("WAL file is corrupted", ".db.wal with size")
 _NO_ROOM = "buffer pool is full"
-# Values that were set stay in the buffer pool until a checkpoint; the engines checkpoint by the log's size
-# alone, and small changes fill the pool first (64 MiB after 2,800 single writes). Of a large graph it takes
-# a second, so it comes seldom.
+# When to checkpoint is ours to say, since it must happen while nobody reads: LadybugDB crashes where a read
+# goes on beside it, and Kuzu waits seconds and gives up. The log is folded when it is large, and before:
+# values that were set stay in the buffer pool until then, and small changes fill it (64 MiB after 2,800
+# single writes). Where there are half a million edges, it takes a second.
+_MOST_LOG = 16 << 20
 _WRITES_PER_CHECKPOINT = 800
 _BYTES_PER_COLUMN_SET = 32 << 10
 _COPIES_BESIDE_WRITERS = 3
@@ -70,7 +72,7 @@ class Engine:
         self._copying = False  # while it lasts, only what must be folded is
         self._writes = 0
         self._columns_set = 0
-        self._room = (settings.buffer_pool_mb << 20) * 3 // 8
+        self._room = (settings.buffer_pool_mb << 20) // 4
         self._state = threading.Condition()
         self._closed = False
         self._library = _load(settings.graph)
@@ -125,11 +127,11 @@ class Engine:
         except StorageError as error:
             if _NO_ROOM not in str(error):
                 raise
-            self._make_room()
+            self.checkpoint()
             with self.writing() as query:
                 self._columns_set += work(query)
         if self._columns_set * _BYTES_PER_COLUMN_SET > self._room:
-            self._make_room()
+            self.checkpoint()
 
     @contextmanager
     def writing(self) -> Iterator[Query]:
@@ -138,29 +140,27 @@ class Engine:
             try:
                 query("BEGIN TRANSACTION", {})
                 yield query
-                self._commit(query)
+                query("COMMIT", {})
             except BaseException:
                 self._roll_back(query)
                 raise
             self._fold_at_times(query)
 
-    def _commit(self, query: Query) -> None:
-        try:
-            query("COMMIT", {})
-        except StorageError as error:
-            # What failed is folding the log into the file, which a later commit or opening tries again.
-            if "committed successfully" not in str(error):
-                raise
-            log.warning("%s", error)
-
     def _fold_at_times(self, query: Query) -> None:
         self._writes += 1
-        if self._writes % _WRITES_PER_CHECKPOINT == 0 and not self._copying:
+        due = self._writes % _WRITES_PER_CHECKPOINT == 0 and not self._copying
+        if due or self._log_size() > _MOST_LOG:
             try:
                 self._fold(query)
             except StorageError as error:
                 # The write itself is committed; the log keeps it until the next try.
                 log.warning("%s", error)
+
+    def _log_size(self) -> int:
+        try:
+            return self.file.with_name(f"{self.file.name}.wal").stat().st_size
+        except FileNotFoundError:
+            return 0
 
     def _roll_back(self, query: Query) -> None:
         try:
@@ -187,33 +187,14 @@ class Engine:
         with self._writer, self.reading() as query:
             self._fold(query)
 
-    def _make_room(self) -> None:
-        with self._writer, self.reading() as query:
-            self._fold_alone(query)
-
     def _fold(self, query: Query) -> None:
-        """Checkpoint: Kuzu while nobody reads, as it waits seconds for open reads and then gives up.
-
-        LadybugDB lets reads go on, which matters: where there are half a million edges it takes a second.
-        """
-        if self.name == "kuzu":
-            self._fold_alone(query)
-        else:
-            query("CHECKPOINT", {})
-
-    def _fold_alone(self, query: Query) -> None:
-        """Checkpoint while nobody reads: beside an open read, what was set may stay in the pool after it."""
-        with self._nobody_reading():
-            query("CHECKPOINT", {})
-            self._columns_set = 0
-
-    @contextmanager
-    def _nobody_reading(self) -> Iterator[None]:
+        """Checkpoint while nobody reads."""
         with self._state:
             self._folding = True
             self._state.wait_for(lambda: self._busy == 1)
         try:
-            yield
+            query("CHECKPOINT", {})
+            self._columns_set = 0
         finally:
             with self._state:
                 self._folding = False
@@ -387,6 +368,7 @@ def _limits(settings: StorageConfig) -> dict[str, int]:
     return {
         "buffer_pool_size": settings.buffer_pool_mb << 20,
         "max_db_size": size << 30,
+        "auto_checkpoint": False,
         "max_num_threads": max(2, min(4, os.cpu_count() or 2)),
     }
 
