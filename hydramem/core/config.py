@@ -36,7 +36,7 @@ class StorageConfig:
     __pydantic_config__ = _STRICT
 
     graph: Literal["ladybug", "kuzu", "memory"] = "ladybug"
-    buffer_pool_mb: int = 512
+    buffer_pool_mb: int = 1024
     max_db_gb: int = 16
     index_rows: int = 200_000
     compact_fragments: int = 64

@@ -72,7 +72,7 @@ class Engine:
         self._copying = False  # while it lasts, only what must be folded is
         self._writes = 0
         self._columns_set = 0
-        self._room = (settings.buffer_pool_mb << 20) // 4
+        self._room = (settings.buffer_pool_mb << 20) // 8
         self._state = threading.Condition()
         self._closed = False
         self._library = _load(settings.graph)
@@ -131,7 +131,8 @@ class Engine:
             with self.writing() as query:
                 self._columns_set += work(query)
         if self._columns_set * _BYTES_PER_COLUMN_SET > self._room:
-            self.checkpoint()
+            with self._writer, self.reading() as query:
+                self._try_to_fold(query)
 
     @contextmanager
     def writing(self) -> Iterator[Query]:
@@ -150,11 +151,14 @@ class Engine:
         self._writes += 1
         due = self._writes % _WRITES_PER_CHECKPOINT == 0 and not self._copying
         if due or self._log_size() > _MOST_LOG:
-            try:
-                self._fold(query)
-            except StorageError as error:
-                # The write itself is committed; the log keeps it until the next try.
-                log.warning("%s", error)
+            self._try_to_fold(query)
+
+    def _try_to_fold(self, query: Query) -> None:
+        """Fold after a write, which is committed in any case: the log keeps it until the next try."""
+        try:
+            self._fold(query)
+        except StorageError as error:
+            log.warning("%s", error)
 
     def _log_size(self) -> int:
         try:
