@@ -42,6 +42,8 @@ _NO_ROOM = "buffer pool is full"
 _MOST_LOG = 16 << 20
 _WRITES_PER_CHECKPOINT = 800
 _BYTES_PER_COLUMN_SET = 32 << 10
+# A fold of much that changed holds most of the file in the pool; one that runs out of room may damage it.
+_POOL_PER_FILE = 3
 _COPIES_BESIDE_WRITERS = 3
 _TICK = 0.02
 
@@ -84,7 +86,7 @@ class Engine:
             raise
 
     def _open(self, settings: StorageConfig) -> Any:
-        limits = _limits(settings)
+        limits = _limits(settings, self.file)
         try:
             return self._library.Database(self.file, **limits)
         except _BACKEND_ERRORS as error:
@@ -361,7 +363,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_keep_in_child)
 
 
-def _limits(settings: StorageConfig) -> dict[str, int]:
+def _limits(settings: StorageConfig, file: Path) -> dict[str, int]:
+    held = file.stat().st_size if file.is_file() else 0
     size = settings.max_db_gb
     if size < 1 or size & (size - 1):
         raise ConfigError(f"storage.max_db_gb: {size} is not a power of two")
@@ -370,7 +373,7 @@ def _limits(settings: StorageConfig) -> dict[str, int]:
             f"storage.buffer_pool_mb: {settings.buffer_pool_mb} is under 64, the least that works"
         )
     return {
-        "buffer_pool_size": settings.buffer_pool_mb << 20,
+        "buffer_pool_size": max(settings.buffer_pool_mb << 20, _POOL_PER_FILE * held),
         "max_db_size": size << 30,
         "auto_checkpoint": False,
         "max_num_threads": max(2, min(4, os.cpu_count() or 2)),
