@@ -62,6 +62,11 @@ class Night:
     key: Callable[[], bytes] = lambda: b""
     began: Callable[[Phase], None] = lambda phase: None
 
+    @property
+    def unfinished(self) -> Path | None:
+        """Where the plan is that is being applied; None where nothing is kept."""
+        return None if self.folder is None else self.folder / UNFINISHED
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Resumed:
@@ -108,9 +113,7 @@ def tend(night: Night) -> Gardened:
     _keep_doubts(night, found)
     made = Plan(project=night.project, run=new_id("w"), made_at=night.now, proposals=found.proposals)
     done = _make(night, made)
-    for phase in _LAST:
-        if phase in night.phases and phase in night.steps:
-            _step(night, phase, night.steps[phase], found)
+    _walk(night, _LAST, found)
     if night.upkeep is not None and "maintain" in night.phases:
         _step(night, "maintain", night.upkeep, found)
     seconds = perf_counter() - started
@@ -140,9 +143,7 @@ def apply_file(night: Night, file: Path) -> Gardened:
 
 def _look(night: Night) -> _Planned:
     found = _Planned()
-    for phase in get_args(Phase):
-        if phase in night.phases and phase in night.steps:
-            _step(night, phase, night.steps[phase], found)
+    _walk(night, get_args(Phase), found)
     kept: list[Proposal] = []
     taken = Taken()
     for proposal in ordered([each for one in found.outcomes.values() for each in one.proposals]):
@@ -152,6 +153,13 @@ def _look(night: Night) -> _Planned:
             found.dropped[proposal.phase] = found.dropped.get(proposal.phase, 0) + 1
     found.proposals = tuple(kept)
     return found
+
+
+def _walk(night: Night, phases: Sequence[Phase], found: _Planned) -> None:
+    """Take the steps of those phases that the night has, in their order."""
+    for phase in phases:
+        if phase in night.phases and phase in night.steps:
+            _step(night, phase, night.steps[phase], found)
 
 
 def _step(night: Night, phase: Phase, step: PhaseStep, found: _Planned) -> None:
@@ -173,7 +181,7 @@ def _keep_doubts(night: Night, found: _Planned) -> None:
 
 
 def _make(night: Night, made: Plan) -> Applied:
-    unfinished = None if night.folder is None else night.folder / UNFINISHED
+    unfinished = night.unfinished
     if unfinished is not None and made.proposals:
         unfinished.parent.mkdir(parents=True, exist_ok=True)
         write_plan(made, unfinished, key=night.key())
@@ -185,7 +193,7 @@ def _make(night: Night, made: Plan) -> Applied:
 
 def _resume(night: Night) -> _Resumed:
     """Make what an interrupted night left to do, where it still may be done."""
-    unfinished = None if night.folder is None else night.folder / UNFINISHED
+    unfinished = night.unfinished
     if unfinished is None or not unfinished.exists():
         return _Resumed()
     try:
@@ -204,7 +212,7 @@ def _resume(night: Night) -> _Resumed:
 
 def interrupted(night: Night) -> Gardened | None:
     """Return what there is to say of a night that was cut short; None where none was."""
-    unfinished = None if night.folder is None else night.folder / UNFINISHED
+    unfinished = night.unfinished
     if unfinished is None or not unfinished.exists():
         return None
     try:
