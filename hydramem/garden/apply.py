@@ -8,14 +8,13 @@ from time import perf_counter, sleep
 from typing import Any
 
 from hydramem.core.types import Change
-from hydramem.garden.expect import Current, Taken, address, digest_of
+from hydramem.garden.expect import Current, Taken, digest_of
 from hydramem.garden.hanging import hanging
 from hydramem.garden.proposal import Proposal, table_of, written
 from hydramem.garden.recount import recounted
 from hydramem.ingest.merge import merge_changes, union
+from hydramem.storage.addresses import address_of, as_text
 from hydramem.storage.changes import record
-from hydramem.storage.images import key_of
-from hydramem.storage.rows import encode
 from hydramem.storage.schema import CHUNK, ENTITY, EdgeTable
 from hydramem.storage.store import GraphStore, Removal, Write
 
@@ -156,9 +155,9 @@ def _chosen(
         if current.stands(proposal.write):
             standing.append(proposal.id)
         elif changed:
-            refused[proposal.id] = f"{changed[0]} was changed since the plan was made"
+            refused[proposal.id] = f"{as_text(changed[0])} was changed since the plan was made"
         elif (clash := taken.take(proposal)) is not None:
-            refused[proposal.id] = f"{clash} is changed by the proposal before it"
+            refused[proposal.id] = f"{as_text(clash)} is changed by the proposal before it"
         elif (holder := hanging(proposal, graph)) is not None:
             refused[proposal.id] = f"{holder} it since the plan was made"
         else:
@@ -185,14 +184,14 @@ def _joined(
 def _counted(write: Write, current: Current, graph: GraphStore) -> Write:
     """Return a write with the entities whose mentions it makes more or fewer."""
     ids = (*(row.id for row in write.chunks), *write.removed.chunks)
-    before = {id: row for id in ids if (row := current.row(f"{CHUNK.name} {id}")) is not None}
+    before = {id: row for id in ids if (row := current.row((CHUNK.name, (id,)))) is not None}
     return replace(write, entities=(*write.entities, *recounted(write, before, graph)))
 
 
 def _merging(proposal: Proposal, run: str, current: Current, graph: GraphStore) -> tuple[Change, ...]:
     """Return the Changes of a merge of entities, as `split` reads them; none where it is no such merge."""
-    keep = current.row(f"{ENTITY.name} {proposal.target}")
-    merging = [current.row(f"{ENTITY.name} {id}") for id in proposal.write.removed.entities]
+    keep = current.row((ENTITY.name, (proposal.target,)))
+    merging = [current.row((ENTITY.name, (id,))) for id in proposal.write.removed.entities]
     if proposal.action != "merge" or keep is None or not merging or None in merging:
         return ()
     made = union(keep, merging, graph)
@@ -208,15 +207,15 @@ def _changes(proposal: Proposal, run: str, current: Current) -> Iterator[Change]
         table = table_of(row)
         if isinstance(table, EdgeTable) and not hasattr(row, "id"):
             continue
-        target = key_of(table, encode(table, row))[-1]
-        yield record("garden", target=target, before=current.row(address(table, row)), after=row, **told)
+        address = address_of(table, row)
+        yield record("garden", target=address[1][-1], before=current.row(address), after=row, **told)
     gone = proposal.write.removed
     for name, ids in (("Chunk", gone.chunks), ("Entity", gone.entities), ("Document", gone.documents)):
         for id in ids:
-            yield record("garden", target=id, before=current.row(f"{name} {id}"), **told)
+            yield record("garden", target=id, before=current.row((name, (id,))), **told)
     for name, keys in (("RELATES", gone.relations), ("LINKS", gone.links)):
         for key in keys:
-            yield record("garden", target=key[-1], before=current.row(" ".join((name, *key))), **told)
+            yield record("garden", target=key[-1], before=current.row((name, key)), **told)
     if not (_has_rows(proposal.write) or any((gone.chunks, gone.entities, gone.documents, gone.relations))):
         yield record(
             "garden", target=proposal.target, after={"removed": proposal.text, **proposal.told}, **told

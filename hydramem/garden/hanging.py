@@ -1,7 +1,7 @@
 """What came to hang on a row since somebody looked: a thing that is named again is not taken out."""
 
-from hydramem.garden.expect import address
 from hydramem.garden.proposal import Proposal, written
+from hydramem.storage.addresses import address_of
 from hydramem.storage.schema import MENTIONS, RELATES
 from hydramem.storage.store import GraphStore
 
@@ -20,7 +20,7 @@ def hanging(proposal: Proposal, graph: GraphStore) -> str | None:
         return None
     foreseen = proposal.expects if any(True for _ in written(proposal.write)) else {}
     for mention in graph.mentioned(gone):
-        if address(MENTIONS, mention) not in foreseen:
+        if address_of(MENTIONS, mention) not in foreseen:
             return f"memory {mention.chunk} names"
-    new = (row.id for row in graph.relations(gone) if address(RELATES, row) not in foreseen)
+    new = (row.id for row in graph.relations(gone) if address_of(RELATES, row) not in foreseen)
     return next((f"relation {id} holds" for id in new), None)

@@ -20,6 +20,7 @@ from hydramem.garden.questions import is_told_apart
 from hydramem.garden.undone import Undone
 from hydramem.garden.wording import Wording, worded
 from hydramem.ingest.merge import MOST_MERGED, Union, union
+from hydramem.storage.addresses import Address
 from hydramem.storage.schema import MENTIONS, RELATES
 from hydramem.storage.store import GraphStore, Write
 
@@ -182,7 +183,7 @@ def _proposal(keep: Entity, others: Sequence[Match], ground: Ground) -> Proposal
     )
 
 
-def _rests_on(made: Union, keep: Entity, merging: Sequence[Entity]) -> Mapping[str, str | None]:
+def _rests_on(made: Union, keep: Entity, merging: Sequence[Entity]) -> Mapping[Address, str | None]:
     seen = expected(keep, *merging, *made.rests_on)
     write: Write = made.write
     new = expected(

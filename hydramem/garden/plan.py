@@ -11,6 +11,7 @@ from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.types import Phase
 from hydramem.garden.proposal import Action, Proposal, table_of, written
 from hydramem.garden.seal import is_sealed, seal_of
+from hydramem.storage.addresses import as_text, from_text
 from hydramem.storage.durable import write_whole
 from hydramem.storage.exchange.layout import PARTS
 from hydramem.storage.exchange.lines import from_values, time_text, to_line, values_of
@@ -85,7 +86,7 @@ def _told(proposal: Proposal) -> dict[str, Any]:
         "score": proposal.score,
         "rows": rows,
         "removed": {name: keys for name, keys in gone.items() if keys},
-        "expects": dict(proposal.expects),
+        "expects": {as_text(address): seen for address, seen in proposal.expects.items()},
         "told": dict(proposal.told),
     }
 
@@ -149,7 +150,7 @@ def _read(values: dict[str, Any], project: str, file: Path, number: int) -> Prop
             reason=str(values["reason"]),
             score=values["score"],
             write=_write(values["rows"], values["removed"], project),
-            expects={str(name): seen for name, seen in values["expects"].items()},
+            expects={from_text(name): seen for name, seen in values["expects"].items()},
             told={str(name): said for name, said in values["told"].items()},
         )
     except InvalidInputError:

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from hydramem.core.ids import content_hash
 from hydramem.core.types import Phase
+from hydramem.storage.addresses import Address
 from hydramem.storage.exchange.lines import to_line
-from hydramem.storage.images import TABLES
-from hydramem.storage.schema import EdgeTable, NodeTable
+from hydramem.storage.images import TABLES, Table
 from hydramem.storage.store import Write
 
 Action = Literal["add", "change", "archive", "merge", "link", "remove", "judge"]
@@ -38,7 +38,7 @@ class Proposal:
     reason: str
     score: float | None = None
     write: Write
-    expects: Mapping[str, str | None] = field(default_factory=dict)
+    expects: Mapping[Address, str | None] = field(default_factory=dict)
     told: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -49,7 +49,7 @@ class Proposal:
         return f"p_{content_hash(repr(told))}"
 
 
-def table_of(row: object) -> NodeTable | EdgeTable:
+def table_of(row: object) -> Table:
     """Return the table of a row."""
     return next(table for table in TABLES.values() if isinstance(row, table.row))
 

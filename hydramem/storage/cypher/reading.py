@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from hydramem.storage.cypher.engine import Engine, Query
 from hydramem.storage.cypher.filters import Conditions
-from hydramem.storage.cypher.statements import edge_values, edges_between, node_values
+from hydramem.storage.cypher.statements import edge_values, edges_among, edges_between, node_values
 from hydramem.storage.planned import check_page, edge_order
 from hydramem.storage.rows import decode
 from hydramem.storage.schema import EdgeTable, NodeTable
@@ -14,6 +14,7 @@ from hydramem.storage.store import Listing, Stretch
 # Below, looking up ids one by one is faster than one statement for all (which scans the table).
 _NODES_SINGLY = {"ladybug": 0, "kuzu": 16}
 _EDGES_SINGLY = {"ladybug": 400, "kuzu": 20}
+_PAIRS_SINGLY = 400
 
 _MOST_ROWS = 2**31
 
@@ -61,13 +62,19 @@ class Reader:
 
     def edges_joining(self, table: EdgeTable, pairs: Sequence[tuple[str, str]]) -> list[Any]:
         """Return the edges from one node to another, for each pair; what else either has costs nothing."""
-        statement = edges_between(table)
+        wanted = dict.fromkeys(pairs)
         with self._engine.reading() as query:
-            found = [
-                values
-                for source, target in dict.fromkeys(pairs)
-                for values in query(statement, {"_from": source, "_to": target})
-            ]
+            if len(wanted) <= _PAIRS_SINGLY:
+                statement = edges_between(table)
+                found = [
+                    values
+                    for source, target in wanted
+                    for values in query(statement, {"_from": source, "_to": target})
+                ]
+            else:
+                ends = {"sources": sorted({a for a, _ in wanted}), "targets": sorted({b for _, b in wanted})}
+                near = query(edges_among(table), ends)
+                found = [values for values in near if (values[0], values[1]) in wanted]
         return [decode(table, values) for values in found]
 
     def edges_around(self, table: EdgeTable, ids: Sequence[str]) -> list[Any]:

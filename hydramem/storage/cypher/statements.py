@@ -92,6 +92,12 @@ def edges_between(table: EdgeTable) -> str:
     return f"MATCH {source}-[x:{table.name}]->{target} RETURN {edge_values(table)}"
 
 
+def edges_among(table: EdgeTable) -> str:
+    """Return ends and columns of the edges from one of `$sources` to one of `$targets`."""
+    pattern = f"MATCH (a:{table.source})-[x:{table.name}]->(b:{table.target})"
+    return f"{pattern} WHERE a.id IN $sources AND b.id IN $targets RETURN {edge_values(table)}"
+
+
 def edges_at(table: EdgeTable, end: str) -> str:
     """Return ends and columns of the edges that have `$id` at one end: `a` the source, `b` the target."""
     pattern = f"MATCH (a:{table.source})-[x:{table.name}]->(b:{table.target})"

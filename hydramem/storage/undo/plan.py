@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 
 from hydramem.core.amounts import amount
 from hydramem.core.results.kept import LeftAlone
+from hydramem.storage.addresses import Address
 from hydramem.storage.images import Table, Trace, digest
 from hydramem.storage.rows import Values, encode
 from hydramem.storage.schema import CHUNK, DOCUMENT, ENTITY, MENTIONS, RELATES, SESSION, EdgeTable
 from hydramem.storage.undo.columns import set_back
-from hydramem.storage.undo.stored import Address, Stored
+from hydramem.storage.undo.stored import Stored
 
 WORDS = {
     "Document": "document",

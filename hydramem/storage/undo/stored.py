@@ -1,28 +1,16 @@
 """What is stored now of what a run wrote, and what hangs on it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hydramem.core.types import Chunk, Mention, Relation
-from hydramem.storage.images import Key, Table, Trace, key_of
+from hydramem.storage.addresses import Address, rows_at
+from hydramem.storage.images import TABLES, Table, Trace
 from hydramem.storage.rows import Values, decode, encode
-from hydramem.storage.schema import (
-    CHUNK,
-    DOCUMENT,
-    ENTITY,
-    LINKS,
-    MENTIONS,
-    RELATES,
-    SESSION,
-    EdgeTable,
-    NodeTable,
-)
+from hydramem.storage.schema import CHUNK, DOCUMENT, ENTITY, SESSION, EdgeTable, NodeTable
 from hydramem.storage.store import ChunkFilter, GraphStore, Listing
-
-Address = tuple[str, Key]
-"""Name of a table, and a row's key in it."""
 
 _PAGE = 1000
 
@@ -73,47 +61,22 @@ def look_up(traces: Sequence[Trace], graph: GraphStore) -> Stored:
 
 
 def _rows(traces: Sequence[Trace], mentioned: set[str], graph: GraphStore) -> dict[Address, Values]:
-    keys: dict[str, list[Key]] = {
-        table.name: [trace.key for trace in traces if trace.table is table]
-        for table in (DOCUMENT, SESSION, ENTITY, CHUNK, MENTIONS, RELATES, LINKS)
-    }
-    ends = _ends(traces)
-    found: dict[Table, Iterable[Any]] = {
-        DOCUMENT: graph.documents([*_ids(keys["Document"]), *ends["Document"]]),
-        SESSION: graph.sessions([*_ids(keys["Session"]), *ends["Session"]]),
-        ENTITY: graph.entities([*_ids(keys["Entity"]), *ends["Entity"], *sorted(mentioned)]),
-        CHUNK: graph.chunks([*_ids(keys["Chunk"]), *ends["Chunk"]]),
-        MENTIONS: graph.mentions(_ids(keys["MENTIONS"])),
-        RELATES: graph.relations(_ids(keys["RELATES"])),
-        LINKS: graph.links(_ids(keys["LINKS"])),
-    }
-    rows: dict[Address, Values] = {}
-    for table, items in found.items():
-        wanted = set(keys[table.name]) if isinstance(table, EdgeTable) else None
-        for item in items:
-            values = encode(table, item)
-            key = key_of(table, values)
-            if wanted is None or key in wanted:
-                rows[table.name, key] = values
-    return rows
+    wanted = [(trace.table.name, trace.key) for trace in traces]
+    wanted += [(ENTITY.name, (id,)) for id in sorted(mentioned)]
+    found = rows_at([*wanted, *_ends(traces)], graph)
+    return {address: encode(TABLES[address[0]], row) for address, row in found.items()}
 
 
-def _ids(keys: Sequence[Key]) -> list[str]:
-    return list(dict.fromkeys(key[0] for key in keys))
-
-
-def _ends(traces: Sequence[Trace]) -> dict[str, list[str]]:
-    """Return the ids of the nodes that a row must have where it comes back, by table."""
-    ends: dict[str, dict[str, None]] = {name: {} for name in ("Document", "Session", "Entity", "Chunk")}
+def _ends(traces: Sequence[Trace]) -> Iterator[Address]:
+    """Yield the nodes that a row must have where it comes back."""
     for trace in traces:
         if isinstance(trace.table, EdgeTable):
-            ends[trace.table.source][trace.key[0]] = None
-            ends[trace.table.target][trace.key[1]] = None
+            yield trace.table.source, (trace.key[0],)
+            yield trace.table.target, (trace.key[1],)
         elif trace.table is CHUNK and trace.before is not None:
-            for name, column in (("Document", "document"), ("Session", "session")):
+            for name, column in ((DOCUMENT.name, "document"), (SESSION.name, "session")):
                 if id := trace.before.get(column):
-                    ends[name][id] = None
-    return {name: list(ids) for name, ids in ends.items()}
+                    yield name, (id,)
 
 
 def _chunks(where: ChunkFilter, graph: GraphStore) -> list[Chunk]:

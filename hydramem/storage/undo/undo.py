@@ -16,6 +16,7 @@ from hydramem.core.amounts import amount
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.results.kept import Undone
 from hydramem.core.types import Change
+from hydramem.storage.addresses import Address
 from hydramem.storage.changes import in_one_run, record
 from hydramem.storage.images import TABLES, Table, Trace, joined
 from hydramem.storage.outbox import Mirror, worth_a_vector
@@ -24,7 +25,7 @@ from hydramem.storage.purged import no_longer_known, purged_by, purges
 from hydramem.storage.schema import CHUNK, ENTITY, LINKS, RELATES, EdgeTable
 from hydramem.storage.store import GraphStore, Removal, Write, indexed_text
 from hydramem.storage.undo.plan import Plan, plan
-from hydramem.storage.undo.stored import Address, Stored, look_up, row_of
+from hydramem.storage.undo.stored import Stored, look_up, row_of
 
 OPERATION = "undo"
 
