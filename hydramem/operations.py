@@ -24,7 +24,8 @@ class Operation:
 
     Attributes:
         effect: `destroy` takes something out of recall.
-        audience: `agent` rows are what an MCP client sees by default.
+        audience: `agent` rows are what an MCP client sees by default: the few that everyday work needs, since
+            each takes room in every prompt.
     """
 
     method: Callable[..., object]
@@ -67,16 +68,16 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.ingest, "write", "agent", "write"),
     Operation(Memory.ingest_extracted, "write", "agent", "write"),
     Operation(Memory.remember, "write", "agent", "write"),
-    Operation(Memory.remember_many, "write", "agent", "write"),
+    Operation(Memory.remember_many, "write", "all", "write"),
     Operation(Memory.revise, "write", "agent", "write"),
     Operation(Memory.relate, "write", "agent", "write"),
-    Operation(Memory.unrelate, "destroy", "agent", "write"),
+    Operation(Memory.unrelate, "destroy", "all", "write"),
     Operation(Memory.capture, "write", "all", "write"),
     Operation(Memory.curate, "write", "all", "write"),
     Operation(Memory.forget, "destroy", "agent", "write"),
     Operation(Memory.revive, "write", "all", "write"),
     Operation(Memory.undo, "destroy", "all", "tend"),
-    Operation(Memory.entity, "write", "agent", "write"),
+    Operation(Memory.entity, "write", "all", "write"),
     Operation(Memory.merge, "destroy", "all", "write"),
     Operation(Memory.split, "write", "all", "write"),
     Operation(Memory.promote, "write", "all", "write"),
@@ -84,8 +85,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.recall, "read", "agent", "read"),
     Operation(Memory.prime, "read", "agent", "read"),
     Operation(Memory.get, "read", "agent", "read"),
-    Operation(Memory.memories, "read", "agent", "read"),
-    Operation(Memory.timeline, "read", "agent", "read"),
+    Operation(Memory.memories, "read", "all", "read"),
+    Operation(Memory.timeline, "read", "all", "read"),
     Operation(Memory.curated, "read", "all", "read"),
     Operation(Memory.documents, "read", "all", "read"),
     Operation(Memory.document, "read", "all", "read"),
@@ -93,17 +94,17 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.sessions, "read", "all", "read"),
     Operation(Memory.scopes, "read", "all", "read"),
     Operation(Memory.entities, "read", "agent", "read"),
-    Operation(Memory.relations, "read", "agent", "read"),
+    Operation(Memory.relations, "read", "all", "read"),
     Operation(Memory.history, "read", "agent", "read"),
     Operation(Memory.expand, "read", "agent", "read"),
-    Operation(Memory.neighbors, "read", "agent", "read"),
-    Operation(Memory.path, "read", "agent", "read"),
+    Operation(Memory.neighbors, "read", "all", "read"),
+    Operation(Memory.path, "read", "all", "read"),
     Operation(Memory.central, "read", "all", "read"),
     Operation(Memory.communities, "read", "all", "read"),
     Operation(Memory.graph, "read", "all", "read"),
     Operation(Memory.calibrate, "write", "all", "tend"),
-    Operation(Memory.verify, "write", "agent", "check"),
-    Operation(Memory.conflicts, "read", "agent", "check"),
+    Operation(Memory.verify, "write", "all", "check"),
+    Operation(Memory.conflicts, "read", "all", "check"),
     Operation(Memory.garden, "write", "all", "tend"),
     Operation(Memory.train, "write", "all", "tend"),
     Operation(Memory.review, "write", "all", "tend"),

@@ -76,6 +76,13 @@ def test_an_agent_sees_its_rows_and_all_shows_every_row(memory):
     assert set(listed(memory, tools="all")) == {op.name for op in OPERATIONS}
 
 
+def test_an_agent_sees_about_ten_tools_and_can_do_its_everyday_work_with_them(memory):
+    seen = set(listed(memory))
+    assert {"prime", "recall", "get", "remember", "revise", "forget", "ingest", "relate", "history"} <= seen
+    assert {"undo", "garden", "restore", "erase", "merge", "curate"}.isdisjoint(seen)
+    assert len(seen) <= 12
+
+
 def test_tools_carry_their_words_types_and_hints(memory):
     every = listed(memory, tools="all")
     for operation in OPERATIONS:
