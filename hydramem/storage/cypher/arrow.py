@@ -1,7 +1,11 @@
 """A project's nodes and edges as Arrow tables, straight from the engine's columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hydramem.storage.cypher.engine import Engine
 from hydramem.storage.schema import QUESTION_MARKS, edge_columns, node_columns
@@ -23,12 +27,16 @@ _TIMES = (
     "x.valid_from AS valid_from, x.valid_to AS valid_to, "
     "x.recorded_at AS recorded_at, x.retired_at AS retired_at"
 )
-_ENDS = "WHERE a.project = $project AND b.project = $project RETURN a.id AS source, b.id AS target"
-
 # Making Arrow columns of a result holds up every other thread: of half a million edges for a third of a
 # second. So it is made in parts, by where their first node is stored.
 _ROWS_AT_ONCE = 50_000
-_PART = "offset(id({first})) % $parts = $part AND "
+_PART = "offset(id({first})) >= $low AND offset(id({first})) < $high AND "
+_NO_PLACE = 2**62
+"""Beyond where any node is stored; no place is ever used again."""
+
+# Where the second node is stored instead of its id: to look that up takes the engine all of the nodes again
+# for every part.
+_ENDS = "WHERE a.project = $project RETURN a.id AS source, offset(id(b)) AS target"
 
 # As `Relation.weight` has it.
 _WEIGHT = (
@@ -40,12 +48,21 @@ _WEIGHT = (
 _SUPPOSED = "(x.origin = 'inferred' AND x.quote IS NULL AND x.layer <> 'verified')"
 
 _EDGES = (
-    f"MATCH (a:Entity)-[x:RELATES]->(b:Entity) {_ENDS}, 'relation' AS kind, x.id AS id, x.type AS type, "
-    f"{_WEIGHT} AS weight, x.bidirectional AS bidirectional, {_SUPPOSED} AS supposed, x.layer AS layer, "
-    f"x.state AS state, {_TIMES}",
-    f"MATCH (a:Chunk)-[x:MENTIONS]->(b:Entity) {_ENDS}, 'mention' AS kind, x.`count` AS weight",
-    f"MATCH (a:Chunk)-[x:LINKS]->(b:Chunk) {_ENDS}, 'link' AS kind, x.id AS id, x.type AS type, "
-    f"x.weight AS weight, x.state AS state, {_TIMES}",
+    (
+        f"MATCH (a:Entity)-[x:RELATES]->(b:Entity) {_ENDS}, 'relation' AS kind, x.id AS id, x.type AS type, "
+        f"{_WEIGHT} AS weight, x.bidirectional AS bidirectional, {_SUPPOSED} AS supposed, "
+        f"x.layer AS layer, x.state AS state, {_TIMES}",
+        "Entity",
+    ),
+    (
+        f"MATCH (a:Chunk)-[x:MENTIONS]->(b:Entity) {_ENDS}, 'mention' AS kind, x.`count` AS weight",
+        "Entity",
+    ),
+    (
+        f"MATCH (a:Chunk)-[x:LINKS]->(b:Chunk) {_ENDS}, 'link' AS kind, x.id AS id, x.type AS type, "
+        f"x.weight AS weight, x.state AS state, {_TIMES}",
+        "Chunk",
+    ),
 )
 
 
@@ -57,11 +74,13 @@ def nodes(engine: Engine, project: str, *, at_once: int = _ROWS_AT_ONCE) -> "pa.
 
 def edges(engine: Engine, project: str, *, at_once: int = _ROWS_AT_ONCE) -> "pa.Table":
     """Return the relations, mentions and links within a project, as `schema.edge_columns` describes them."""
-    found = (part for each in _EDGES for part in _in_parts(engine, each, project, at_once))
-    return _gathered(found, edge_columns())
+    found = [(target, part) for each, target in _EDGES for part in _in_parts(engine, each, project, at_once)]
+    # Read after the edges: an end that was added meanwhile is among them.
+    ids = {target: _ids(engine, target, project) for _, target in _EDGES}
+    return _gathered((_named(part, *ids[target]) for target, part in found), edge_columns())
 
 
-def _gathered(parts: "Iterator[pa.Table]", schema: "pa.Schema") -> "pa.Table":
+def _gathered(parts: "Iterable[pa.Table]", schema: "pa.Schema") -> "pa.Table":
     import pyarrow as pa
 
     return pa.concat_tables([_shaped(part, schema) for part in parts])
@@ -70,16 +89,35 @@ def _gathered(parts: "Iterator[pa.Table]", schema: "pa.Schema") -> "pa.Table":
 def _in_parts(engine: Engine, statement: str, project: str, at_once: int) -> "Iterator[pa.Table]":
     """Yield the rows of a statement; a row that is written meanwhile is in one part at most."""
     pattern, _, rest = statement.partition(" WHERE ")
-    with engine.reading() as query:
-        rows = int(query(f"{pattern} RETURN count(*)", {})[0][0])
-    parts = -(-rows // at_once)
-    if parts <= 1:
-        yield engine.arrow(statement, {"project": project})
-        return
     first = "n" if "(n:" in pattern else "a"
     cut = f"{pattern} WHERE {_PART.format(first=first)}{rest}"
-    for part in range(parts):
-        yield engine.arrow(cut, {"project": project, "parts": parts, "part": part})
+    places = np.sort(_column(engine.arrow(f"{pattern} RETURN offset(id({first})) AS place", {}), "place"))
+    inner = np.unique(places[at_once::at_once]).tolist()
+    for low, high in pairwise([0, *inner, _NO_PLACE]):
+        yield engine.arrow(cut, {"project": project, "low": low, "high": high})
+
+
+def _ids(engine: Engine, table: str, project: str) -> "tuple[NDArray[np.int64], pa.Array]":
+    """Return a project's ids, and which of them is of the node at each place; -1 where there is none."""
+    statement = f"MATCH (n:{table}) WHERE n.project = $project RETURN offset(id(n)) AS place, n.id AS id"
+    found = engine.arrow(statement, {"project": project})
+    places = _column(found, "place")
+    rows = np.full(places.max(initial=-1) + 2, -1)
+    rows[places] = np.arange(len(places))
+    return rows, found["id"].combine_chunks()
+
+
+def _named(edges: "pa.Table", rows: NDArray[np.int64], ids: "pa.Array") -> "pa.Table":
+    """Put ids in the place of where their second nodes are stored; what leads nowhere is left out."""
+    found = rows[np.minimum(_column(edges, "target"), len(rows) - 1)]
+    if (found < 0).any():
+        edges, found = edges.filter(found >= 0), found[found >= 0]
+    return edges.set_column(edges.column_names.index("target"), "target", ids.take(found))
+
+
+def _column(table: "pa.Table", name: str) -> NDArray[np.int64]:
+    values: NDArray[np.int64] = table[name].to_numpy().astype(np.int64)
+    return values
 
 
 def _shaped(found: "pa.Table", schema: "pa.Schema") -> "pa.Table":
