@@ -29,10 +29,24 @@ class Counted:
         return np.where(inside & (self.keys[places] == keys), self.counts[places], 0)
 
 
+def distinct(keys: Ints) -> Ints:
+    """Return each key once, ascending; ten times as fast as `np.unique`, which hashes a million of them."""
+    ordered = np.sort(keys)
+    return ordered[begins(ordered)]
+
+
+def begins(ordered: Ints) -> Ints:
+    """Return where each run of equal keys begins."""
+    first = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return np.flatnonzero(first)
+
+
 def counted(keys: Ints) -> Counted:
     """Count keys."""
-    values, counts = np.unique(keys, return_counts=True)
-    return Counted(keys=values, counts=counts)
+    ordered = np.sort(keys)
+    first = begins(ordered)
+    return Counted(keys=ordered[first], counts=np.diff(first, append=len(ordered)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,13 +204,15 @@ def from_triples(subject: Ints, type: Ints, object: Ints, *, types: int, kind: I
     """
     size = len(kind)
     differ = subject != object
-    keys = np.unique((type[differ] * size + subject[differ]) * size + object[differ])
+    keys = distinct((type[differ] * size + subject[differ]) * size + object[differ])
     object, subject, type = keys % size, keys // size % size, keys // size // size
     nodes, near = np.concatenate([subject, object]), np.concatenate([object, subject])
     labels = np.concatenate([type * 2, type * 2 + 1])
-    order = np.lexsort((labels, near, nodes))
-    pair_of_label = (nodes * size + near)[order]
-    pair_keys, label_starts = np.unique(pair_of_label, return_index=True)
+    # As one number each: to sort three columns together takes ten times as long.
+    laid = np.sort((nodes * size + near) * (2 * types) + labels)
+    pair_of_label, labels = laid // (2 * types), laid % (2 * types)
+    label_starts = begins(pair_of_label)
+    pair_keys = pair_of_label[label_starts]
     heads, tails = counted(type * size + subject), counted(type * size + object)
     couple = kind[subject] * kinds + kind[object]
     return Facts(
@@ -212,7 +228,7 @@ def from_triples(subject: Ints, type: Ints, object: Ints, *, types: int, kind: I
         neighbors=pair_keys % max(size, 1),
         pair_keys=pair_keys,
         label_starts=np.append(label_starts, len(labels)),
-        labels=labels[order],
+        labels=labels,
         heads=heads,
         tails=tails,
         signatures=counted(type * kinds * kinds + couple),

@@ -51,7 +51,7 @@ def profiles(facts: Facts) -> Profiles:
     )
     columns, column, often = np.unique(edge, return_inverse=True, return_counts=True)
     weights = np.log1p(facts.size / np.maximum(often, 1))
-    node, column = _rarest(node, column, often)
+    node, column = _rarest(node, column, often, facts.size)
     matrix = csr_matrix(
         (weights[column], (node, column)), shape=(facts.size, max(len(columns), 1)), dtype=np.float64
     )
@@ -69,12 +69,14 @@ def _column(facts: Facts, label: Ints, other: Ints) -> Ints:
     return label * facts.size + other
 
 
-def _rarest(node: Ints, column: Ints, often: Ints) -> tuple[Ints, Ints]:
+def _rarest(node: Ints, column: Ints, often: Ints, size: int) -> tuple[Ints, Ints]:
     """Leave each node its rarest edges."""
-    order = np.lexsort((often[column], node))
-    node, column = node[order], column[order]
-    place = np.arange(len(node)) - np.searchsorted(node, node)
-    return node[place < _MOST_EDGES], column[place < _MOST_EDGES]
+    many = np.bincount(node, minlength=size)[node] > _MOST_EDGES
+    few, node, other = node[~many], node[many], column[many]
+    order = np.lexsort((often[other], node))
+    node, other = node[order], other[order]
+    kept = np.arange(len(node)) - np.searchsorted(node, node) < _MOST_EDGES
+    return np.concatenate([few, node[kept]]), np.concatenate([column[~many], other[kept]])
 
 
 def likeness(facts: Facts, known: Profiles, claims: Claims) -> Floats:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hydramem.graph.adjacency import ragged
-from hydramem.verification.facts import Claims, Counted, Facts, Floats, Ints, counted, taken
+from hydramem.verification.facts import Claims, Counted, Facts, Floats, Ints, counted, distinct, taken
 
 NAMES = ("paths", "best_path", "worst_path", "mean_path")
 
@@ -99,7 +99,7 @@ def between(facts: Facts, claims: Claims, shared: Common) -> Between:
     short, long = _one_step(facts, claims), _two_steps(facts, shared)
     none = np.setdiff1d(np.arange(len(claims.subject)), long.claim)
     paths = labels * (labels + 1) + 1
-    keys = np.unique(
+    keys = distinct(
         np.concatenate([short.claim, long.claim, none]) * paths
         + np.concatenate([short.path, long.path, np.full(len(none), paths - 1)])
     )
