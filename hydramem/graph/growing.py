@@ -425,7 +425,12 @@ def _ends(column: Any, ids: list[str]) -> Array:
 
 
 def _bytes(column: Any) -> Array:
-    # A chunk at a time: no other thread runs while one is turned into a list.
-    parts = [chunk.fill_null("").to_pylist() for chunk in column.chunks]
-    arrays = [np.array([value.encode() for value in values]) for values in parts if values]
+    arrays = [_encoded(chunk) for chunk in column.chunks if len(chunk)]
     return np.concatenate(arrays) if arrays else np.zeros(0, dtype="S34")
+
+
+def _encoded(chunk: Any) -> Array:
+    # A chunk at a time: no other thread runs while one is turned into a list.
+    if chunk.null_count == len(chunk):
+        return np.zeros(len(chunk), dtype="S34")
+    return np.array([value.encode() for value in chunk.fill_null("").to_pylist()])

@@ -32,11 +32,14 @@ def spelling(name: str) -> str | None:
     `Dr. Ada Lovelace`, `Lovelace, Ada` and `ada_lovelace` are one; `C`, `C++` and `C#` have none.
     """
     folded = name.casefold()
-    if _PLAIN.fullmatch(folded) is None:
+    if _PLAIN.fullmatch(folded):
+        words = folded.split()
+    else:
         folded = _without_marks(folded)
-    if _OTHER_SCRIPT.search(folded):
-        return None
-    words = [_SAME_WORDS.get(word, word) for word in _WORD.findall(folded)]
+        if _OTHER_SCRIPT.search(folded):
+            return None
+        words = _WORD.findall(folded)
+    words = [_SAME_WORDS.get(word, word) for word in words]
     # What a title or legal form leaves must still be a name of its own: The Company is not Company.
     if len(words) > 2 and words[0] in _TITLES:
         words = words[1:]

@@ -122,7 +122,7 @@ class Table:
     def _rolled(self) -> Roll:
         if self._roll is None:
             rows = self._table.search().select(["id", "mirror"]).to_arrow()
-            self._roll = Roll(rows, self.without_vector())
+            self._roll = Roll(rows, self.without_vector_among)
         return self._roll
 
     def by_id(self, ids: Sequence[str], columns: Sequence[str]) -> "Iterator[pa.Table]":
@@ -150,11 +150,12 @@ class Table:
         bare = self._near.without_vector(ids)
         if bare is not None:
             return bare
-        found: list[str] = []
-        for predicate in _predicates(ids):
-            rows = self._table.search().where(f"({predicate}) AND vector IS NULL").select(["id"])
-            found += rows.to_arrow()["id"].to_pylist()
-        return found
+        # Read and looked at here: LanceDB would read every vector to find those that are null.
+        return [
+            id
+            for rows in self.by_id(ids, ("id", "vector"))
+            for id in rows.filter(rows["vector"].is_null())["id"].to_pylist()
+        ]
 
     def search(self, query: Any, where: str | None, limit: int, column: str) -> "pa.Table":
         """Run a search among the rows that a filter admits; return `id` and the score's column."""
