@@ -144,6 +144,9 @@ nothing. A dump is a folder with `manifest.json` and one file for each table.
 - What is not there: what is derived (the vector store, its outbox, snapshots), and what are plain files of
   the store already and can be copied as they are (`config.yml`, `curated/`, `models/`).
 
+A dump appears when it is whole. What one that was killed left beside it, a hidden folder whose name ends in
+`.dump`, is removed by the next dump into the same place.
+
 Loading checks everything before it writes anything: hashes, every line, order and references. Only rows that
 the store does not have are written; a row that is there and differs is left as it is, and counted.
 """

@@ -5,21 +5,19 @@ Two dumps of the same memory have the same bytes, whichever engine holds it.
 
 import hashlib
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
+from hydramem.core.errors import NotFoundError
 from hydramem.core.results.kept import Dumped
 from hydramem.core.types import Job
-from hydramem.storage.durable import sync_folder
 from hydramem.storage.exchange.layout import MANIFEST, PARTS, VECTORS, Part
 from hydramem.storage.exchange.lines import to_line
 from hydramem.storage.exchange.manifest import FileEntry, Manifest, signed, text
+from hydramem.storage.exchange.partial import new_folder
 from hydramem.storage.exchange.vectors import vector_line
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.repair import Progress
@@ -69,7 +67,7 @@ def dump(
         NotFoundError: A project that was named holds nothing.
         StorageError: A store cannot be read, or the folder cannot be written; nothing is left there.
     """
-    with _new_folder(folder) as partial:
+    with new_folder(folder) as partial:
         with mirror.one_writer:
             if wish.vectors is not None:
                 mirror.drain()  # what the vectors have not heard yet would be written as they have it
@@ -100,29 +98,6 @@ def dump(
 def _check_projects(graph: GraphStore, names: Sequence[str]) -> None:
     if names and (unknown := set(names) - {view.name for view in graph.projects()}):
         raise NotFoundError(f"{min(unknown)!r}: no project of this name holds anything")
-
-
-@contextmanager
-def _new_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder beside the one that is wanted, and put it in its place once it is filled."""
-    try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InvalidInputError(f"{folder}: is there already and holds something; name a new folder")
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    except OSError as error:
-        raise StorageError(f"{folder}: cannot be made: {error.strerror or error}") from error
-    try:
-        yield partial
-        sync_folder(partial)
-        if folder.exists():
-            folder.rmdir()
-        partial.rename(folder)
-        sync_folder(folder.parent)
-    except OSError as error:
-        raise StorageError(f"{folder}: cannot be written: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)  # it is gone from here where it was renamed
 
 
 def _write_file(file: Path, data: bytes) -> None:
