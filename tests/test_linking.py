@@ -2,13 +2,18 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import hydramem
 from hydramem.core.config import Config, load_config
+from hydramem.core.types import Usage
+from hydramem.ingest.later import LINK
 from hydramem.llm.scripted import Prompt, ScriptedGenerator
+from hydramem.memory.following import Following
+from hydramem.storage.jobs import job
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 
@@ -122,3 +127,16 @@ def test_memories_evolve_by_id_with_history(tmp_path: Path, config: Config):
         entry = opened.history(first.id).entries[-1]
         assert (entry.operation, {field.field for field in entry.fields}) == ("link", {"keywords", "summary"})
         assert last.usage.calls == sum(each.shape.__name__ != "LinkReply" for each in script.prompts[1:])
+
+
+def test_what_a_model_cost_in_jobs_is_told(tmp_path: Path, config: Config):
+    bare = replace(config, memory=replace(config.memory, link_neighbors=0))
+    with hydramem.connect(tmp_path / "m", config=bare) as opened:
+        _, last = remembered(opened, INVOICES, DUMPS)
+    script = ScriptedGenerator(replies)
+    with hydramem.connect(tmp_path / "m", config=config, generator=script) as opened:
+        link = Following(opened).handlers()[LINK]
+        assert link.run([job(LINK, project="default", chunk=last)]) == script.usage
+        assert script.usage.calls == 1
+        # Both are linked by now: nothing is asked.
+        assert link.run([job(LINK, project="default", chunk=last)]) == Usage()

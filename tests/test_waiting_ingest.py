@@ -88,12 +88,21 @@ def test_an_edited_document_has_its_new_text_embedded(memory: hydramem.Memory, t
     assert memory.doctor().problems == ()
 
 
-def test_a_model_reads_it_later(tmp_path: Path, embedder: Flaky, config: Config) -> None:
-    def answer(prompt: Prompt) -> object:
-        if prompt.shape is not ExtractionReply:
-            return {}
-        return {"chunks": [{"number": 1, "entities": [{"name": "Zeta Depot", "type": "place"}]}]}
+def answer(prompt: Prompt) -> object:
+    if prompt.shape is not ExtractionReply:
+        return {}
+    return {"chunks": [{"number": 1, "entities": [{"name": "Zeta Depot", "type": "place"}]}]}
 
+
+def test_what_a_model_that_reads_costs_is_told(tmp_path: Path, embedder: Flaky, config: Config) -> None:
+    generator = ScriptedGenerator(answer)
+    with hydramem.connect(tmp_path / "read", embedder=embedder, config=config, generator=generator) as memory:
+        done = memory.ingest([write(tmp_path)])
+        assert done.usage.calls > 0
+        assert done.usage + done.verification.usage == generator.usage
+
+
+def test_a_model_reads_it_later(tmp_path: Path, embedder: Flaky, config: Config) -> None:
     generator = ScriptedGenerator(answer)
     with hydramem.connect(tmp_path / "read", embedder=embedder, config=config, generator=generator) as memory:
         done = memory.ingest([write(tmp_path)], wait=False)

@@ -39,6 +39,14 @@ class Usage:
             reply_tokens=self.reply_tokens + other.reply_tokens,
         )
 
+    def since(self, earlier: "Usage") -> "Usage":
+        """Return what was spent since a sum was taken."""
+        return Usage(
+            calls=self.calls - earlier.calls,
+            prompt_tokens=self.prompt_tokens - earlier.prompt_tokens,
+            reply_tokens=self.reply_tokens - earlier.reply_tokens,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:

@@ -91,6 +91,7 @@ def maintain(ground: Ground, upkeep: Upkeep) -> Outcome:
 def _drain(ground: Ground, upkeep: Upkeep, report: _Report) -> None:
     drained = upkeep.drain(ground.settings.garden.phase_seconds * _DRAIN_SHARE)
     report.counts["jobs_done"] = drained.done
+    ground.budget.spend(drained.usage)
     if drained.left or drained.failed:
         report.lacks(
             f"{drained.left} jobs wait and {drained.failed} were given up; `hydramem jobs` says why."

@@ -11,7 +11,7 @@ from typing import Any
 from hydramem.core.config import MemoryConfig
 from hydramem.core.results.written import Remembered
 from hydramem.core.time import now
-from hydramem.core.types import Chunk, Job
+from hydramem.core.types import Chunk, Job, Usage
 from hydramem.ingest.classify import classify
 from hydramem.ingest.draft import Draft, Taken, chunk_of, take
 from hydramem.ingest.enact import Enacted, merge_known
@@ -123,10 +123,11 @@ def encode(
     settings: MemoryConfig,
     models: Models,
     vector: Vector | None = None,
-) -> None:
+) -> Usage:
     """Encode a stored memory; one that is gone, or believed no longer, is left alone.
 
-    Doing it again changes nothing more: what it ended has ended, and what it repeats stands for it.
+    Doing it again changes nothing more: what it ended has ended, and what it repeats stands for it. Returns
+    what models cost.
 
     Args:
         said: What its job says.
@@ -138,7 +139,7 @@ def encode(
     id = said["chunk"]
     row = _current(id, target)
     if row is None:
-        return
+        return Usage()
     (taken,) = take([_draft(row, said)], settings)
     taken = replace(taken, stored=row)
     with target.looking() as near:
@@ -148,11 +149,11 @@ def encode(
         thought = think(taken, vector, target=target, near=near, settings=settings, models=models)
         with target.one_writer:
             row = _current(id, target)
-            if row is None:
-                return
-            encoding = Encoding(operation="remember", target=target, at=now())
-            Settling(encoding, near, settings).settle_stored(taken, row, vector, thought)
-            encoding.commit()
+            if row is not None:
+                encoding = Encoding(operation="remember", target=target, at=now())
+                Settling(encoding, near, settings).settle_stored(taken, row, vector, thought)
+                encoding.commit()
+    return thought.usage
 
 
 def _current(id: str, target: Target) -> Chunk | None:

@@ -89,6 +89,7 @@ def ingest(
         skipped=tuple(skipped),
         pending=_pending(counts.documents, wait, reread),
         seconds=perf_counter() - started,
+        usage=counts.usage,
     )
 
 
@@ -132,7 +133,9 @@ def _compared(raw: Raw, id: str, storing: Storing, generator: Generator | None) 
     }
     if generator is not None and found:
         texts = {row.id: row.text for row in drafted.chunks if row.id in found}
-        found = enrich(found, texts, generator=generator, batch=storing.settings.llm_chunks)
+        enriched = enrich(found, texts, generator=generator, batch=storing.settings.llm_chunks)
+        found = enriched.found
+        storing.counts.usage += enriched.usage
     return Work(
         draft=drafted, document=document, difference=difference, found=found, stored=frozenset(stored), at=at
     )

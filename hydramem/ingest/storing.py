@@ -11,7 +11,7 @@ from types import TracebackType
 
 from hydramem.core.config import IngestConfig
 from hydramem.core.time import now
-from hydramem.core.types import Change, Chunk, Document, Entity, Job, Relation, VectorState
+from hydramem.core.types import Change, Chunk, Document, Entity, Job, Relation, Usage, VectorState
 from hydramem.ingest.ahead import EmbeddingAhead, Vectors
 from hydramem.ingest.compare import Difference, unfinished
 from hydramem.ingest.extract.found import Found
@@ -52,7 +52,7 @@ class Work:
 
 @dataclass(slots=True)
 class Counts:
-    """What was stored so far."""
+    """What was stored so far, and what a model that read it cost."""
 
     documents: int = 0
     chunks: int = 0
@@ -60,6 +60,7 @@ class Counts:
     entities: int = 0
     relations: int = 0
     quarantined: int = 0
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from hydramem.core.errors import StorageError
-from hydramem.core.types import Job
+from hydramem.core.types import Job, Usage
 from hydramem.ingest.encode import encode
 from hydramem.ingest.later import EMBED, ENCODE, LINK, REREAD, asked_of, embed
 from hydramem.ingest.link import link_memories
@@ -35,41 +35,44 @@ class Following:
     def _embed(self, jobs: Sequence[Job]) -> None:
         embed(asked_of(jobs), target=self._target(jobs[0].project))
 
-    def _encode(self, jobs: Sequence[Job]) -> None:
+    def _encode(self, jobs: Sequence[Job]) -> Usage:
         """Embed memories in one go; each is then set against others in the run that it was told in."""
         target, settings = self._target(jobs[0].project), self._handle._encoding()
-        made = embed([told(each)["chunk"] for each in jobs], target=target)
+        made, usage = embed([told(each)["chunk"] for each in jobs], target=target), Usage()
         for each in jobs:
             if self._handle._use().jobs.closing:
                 raise StorageError(f"{self._handle.folder}: is being closed; what waits is done later")
             said = told(each)
             with in_the_name_of(each):
-                encode(
+                usage += encode(
                     said,
                     target=target,
                     settings=settings,
                     models=self._handle._models(),
                     vector=made.get(said["chunk"]),
                 )
-                self._link([each])
+                usage += self._link([each])
+        return usage
 
-    def _reread(self, jobs: Sequence[Job]) -> None:
+    def _reread(self, jobs: Sequence[Job]) -> Usage:
         store, generator = self._handle._use(), self._handle._generator("extract")
+        usage = Usage()
         if generator is None:
-            return
+            return usage
         for each in jobs:
             with store.one_ingest:
                 target = self._target(each.project)
-                reread(
+                usage += reread(
                     told(each)["document"], target=target, settings=store.config.ingest, generator=generator
                 )
+        return usage
 
-    def _link(self, jobs: Sequence[Job]) -> None:
+    def _link(self, jobs: Sequence[Job]) -> Usage:
         project, store = jobs[0].project, self._handle._use()
         if store.config.memory.link_neighbors <= 0:
-            return
+            return Usage()
         with store.reading() as space:
-            link_memories(
+            linked = link_memories(
                 [told(each)["chunk"] for each in jobs],
                 target=self._target(project),
                 vectors=space.vectors,
@@ -77,6 +80,7 @@ class Following:
                 settings=store.config.memory,
                 generator=self._handle._generator("link"),
             )
+        return sum((each.usage for each in linked), Usage())
 
     def _target(self, project: str) -> Target:
         # What is deferred here waits for `verify`: no model is asked while a queue waits.

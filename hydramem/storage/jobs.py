@@ -21,7 +21,7 @@ from hydramem.core.errors import HydraMemError, StorageError
 from hydramem.core.ids import new_id
 from hydramem.core.results.tended import Drained
 from hydramem.core.time import now
-from hydramem.core.types import Job, JobState
+from hydramem.core.types import Job, JobState, Usage
 from hydramem.storage.changes import acting_as, current_actor, current_run, in_one_run
 from hydramem.storage.planned import batches
 from hydramem.storage.store import GraphStore, Listing, Removal, Write
@@ -58,12 +58,13 @@ class Handler:
     that undoes what followed.
 
     Attributes:
-        run: Does some jobs; it may be called again with jobs that it has done before.
+        run: Does some jobs, and returns what language models cost where it asked any; it may be called again
+            with jobs that it has done before.
         most: Jobs that it is given at once.
         audited: Whether jobs of two runs are done apart; else it sees to that, or writes nothing audited.
     """
 
-    run: Callable[[Sequence[Job]], None]
+    run: Callable[[Sequence[Job]], Usage | None]
     most: int = 1
     audited: bool = True
 
@@ -119,6 +120,7 @@ class Jobs:
         self._requests = self._answered = 0
         self._urgent: datetime | None = None
         self._done = self._failed = 0
+        self._usage = Usage()
 
     @property
     def served(self) -> bool:
@@ -190,7 +192,7 @@ class Jobs:
         """
         if retry:
             self._retry()
-        done, failed = self._done, self._failed
+        done, failed, usage = self._done, self._failed, self._usage
         total = len(self._all("waiting", "running"))
         if not total:
             return Drained()
@@ -203,7 +205,9 @@ class Jobs:
             if progress is not None:
                 progress(min(total, self._done - done), total)
         left = len(self._all("waiting", "running"))
-        return Drained(done=self._done - done, failed=self._failed - failed, left=left)
+        return Drained(
+            done=self._done - done, failed=self._failed - failed, left=left, usage=self._usage.since(usage)
+        )
 
     def _wait_for(self, ticket: int, deadline: float | None) -> bool:
         """Wait a moment; False where the request is answered, or its time is over."""
@@ -295,7 +299,7 @@ class Jobs:
     def _call(self, rows: Sequence[Job]) -> None:
         handler = self._handlers[rows[0].kind]
         with in_the_name_of(rows[0]) if handler.audited else nullcontext():
-            handler.run(rows)
+            self._usage += handler.run(rows) or Usage()
 
     def _due(self) -> list[list[Sequence[Job]]]:
         """Return what is due as calls, those that are claimed together; see to what is due later."""

@@ -13,6 +13,7 @@ from hydramem.core.errors import ModelUnavailableError, StorageError
 from hydramem.core.results.gardened import Gardened, PhaseReport
 from hydramem.core.results.tended import Drained
 from hydramem.core.time import now
+from hydramem.core.types import Usage
 from hydramem.garden.ground import Budget, Ground
 from hydramem.garden.groups import FILE, GroupReply, lasting, read_groups
 from hydramem.garden.maintain import Upkeep, maintain
@@ -84,7 +85,7 @@ def test_one_thing_that_fails_does_not_cost_the_others(tmp_path: Path) -> None:
                 budget=Budget(seconds=9, calls=1, tokens=1),
             ),
             Upkeep(
-                drain=lambda seconds: Drained(left=2),
+                drain=lambda seconds: Drained(left=2, usage=Usage(calls=3, prompt_tokens=20)),
                 compact=fails,
                 compare=lambda: Sampled(compared=0, differing=0),
                 checkpoint=lambda: done.append("checkpoint"),
@@ -92,6 +93,7 @@ def test_one_thing_that_fails_does_not_cost_the_others(tmp_path: Path) -> None:
         )
     assert report.state == "partial" and done == ["checkpoint"]
     assert "no room" in report.notes[1] and "2 jobs wait" in report.notes[0]
+    assert report.usage == Usage(calls=3, prompt_tokens=20)  # what the jobs cost is the phase's
 
 
 def test_a_community_keeps_its_id_when_another_leads(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def reply(quote: str) -> ExtractionReply:
 
 def enriched(*replies: object) -> Found:
     generator = ScriptedGenerator(list(replies))
-    return enrich({"c_1": found(TEXT)}, {"c_1": TEXT}, generator=generator, batch=8)["c_1"]
+    return enrich({"c_1": found(TEXT)}, {"c_1": TEXT}, generator=generator, batch=8).found["c_1"]
 
 
 def test_a_generator_adds_what_it_can_quote() -> None:
@@ -175,7 +175,7 @@ def test_equal_texts_are_asked_about_once() -> None:
     generator = ScriptedGenerator([reply("keeps the ledger")])
     both = {"c_1": found(TEXT), "c_2": found(TEXT)}
     texts = dict.fromkeys(both, TEXT)
-    assert all(each.claims for each in enrich(both, texts, generator=generator, batch=1).values())
+    assert all(each.claims for each in enrich(both, texts, generator=generator, batch=1).found.values())
 
 
 def test_values_in_code_are_no_things() -> None:

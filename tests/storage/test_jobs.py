@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from hydramem.core.errors import ModelUnavailableError, StorageError
-from hydramem.core.types import Job
+from hydramem.core.types import Job, Usage
 from hydramem.storage.changes import acting_as, current_actor, current_run, in_one_run
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.jobs import MOST_ATTEMPTS, Handler, Jobs, job, told
@@ -79,6 +79,13 @@ def test_a_write_with_jobs_is_followed_without_being_asked(place: Place) -> None
     place.add("a")
     eventually(lambda: not place.rows())
     assert said == [["a"]]
+
+
+def test_a_drain_says_what_its_jobs_cost(place: Place) -> None:
+    place.add("a", "b", "c")
+    place.queue.serve({"say": Handler(run=lambda rows: Usage(calls=1, reply_tokens=len(rows)))})
+    assert place.queue.drain().usage == Usage(calls=3, reply_tokens=3)
+    assert place.queue.drain().usage == Usage()
 
 
 def test_jobs_of_one_kind_are_done_together_and_in_order(place: Place) -> None:

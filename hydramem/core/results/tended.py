@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hydramem.core.results.known import LimitUse
-from hydramem.core.types import JobState
+from hydramem.core.types import JobState, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +68,13 @@ class Drained:
         done: Jobs done meanwhile.
         failed: Jobs given up meanwhile, after several attempts; `drain` with `retry` tries them again.
         left: Jobs that still wait: over the time given, or to be tried once more later.
+        usage: What language models cost in the jobs done meanwhile.
     """
 
     done: int = 0
     failed: int = 0
     left: int = 0
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

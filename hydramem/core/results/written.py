@@ -48,6 +48,7 @@ class Ingested:
         quarantined: Chunks that are kept and listed, but not recalled: they give orders or hide something.
         notes: What was left out of what was given, and why.
         pending: Steps that follow from the queue.
+        usage: What a model that extracted cost; `verification` has what it cost to verify.
     """
 
     documents: int = 0
@@ -62,6 +63,7 @@ class Ingested:
     pending: tuple[str, ...] = ()
     seconds: float = 0.0
     verification: Decisions = field(default_factory=Decisions)
+    usage: Usage = field(default_factory=Usage)
 
 
 RememberAction = Literal["stored", "duplicate", "superseding", "extending", "updated"]

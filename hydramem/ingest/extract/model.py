@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hydramem.core.errors import ModelError
 from hydramem.core.ids import content_hash
 from hydramem.ingest.extract.found import Claim, Found, Name
-from hydramem.llm.model import Generator
+from hydramem.llm.model import Generator, Reply, Usage
 
 logger = logging.getLogger(__name__)
 
@@ -56,9 +56,17 @@ class ExtractionReply:
     chunks: tuple[ChunkReply, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enriched:
+    """What rules and a model found, by chunk id, and what the model cost."""
+
+    found: dict[str, Found]
+    usage: Usage
+
+
 def enrich(
     found: Mapping[str, Found], texts: Mapping[str, str], *, generator: Generator, batch: int
-) -> dict[str, Found]:
+) -> Enriched:
     """Add what a generator finds to what the rules found.
 
     A call that fails costs its chunks the enrichment and nothing else; equal texts are asked about once.
@@ -71,23 +79,27 @@ def enrich(
     """
     distinct = {content_hash(text): text for text in texts.values()}
     answers: dict[str, ChunkReply] = {}
-    failed = 0
+    failed, usage = 0, Usage()
     for hashes in _batches(list(distinct), batch):
         try:
-            answers |= _ask([distinct[each] for each in hashes], hashes, generator)
+            reply = _ask([distinct[each] for each in hashes], generator)
+            usage += reply.usage
+            numbered = (each for each in reply.value.chunks if 1 <= each.number <= len(hashes))
+            answers |= {hashes[each.number - 1]: each for each in numbered}
         except ModelError as error:
             failed += len(hashes)
             logger.warning("extraction by %s failed, the rules stand alone: %s", generator.name, error)
     if failed:
         logger.warning("%d of %d texts were extracted by rules alone", failed, len(distinct))
-    return {id: _added(each, texts[id], answers.get(content_hash(texts[id]))) for id, each in found.items()}
+    added = {id: _added(each, texts[id], answers.get(content_hash(texts[id]))) for id, each in found.items()}
+    return Enriched(found=added, usage=usage)
 
 
 def _batches(hashes: Sequence[str], size: int) -> Iterator[Sequence[str]]:
     return (hashes[start : start + size] for start in range(0, len(hashes), max(1, size)))
 
 
-def _ask(texts: Sequence[str], hashes: Sequence[str], generator: Generator) -> dict[str, ChunkReply]:
+def _ask(texts: Sequence[str], generator: Generator) -> Reply[ExtractionReply]:
     numbered = "\n\n".join(
         f'<text number="{number}">\n{text}\n</text>' for number, text in enumerate(texts, 1)
     )
@@ -95,8 +107,7 @@ def _ask(texts: Sequence[str], hashes: Sequence[str], generator: Generator) -> d
         "Extract the entities (name, type, one-line description) and the relations (subject, type in "
         f"snake_case, object, quote) of each text, by its number.\n\n{numbered}"
     )
-    reply = generator.generate(prompt, ExtractionReply, system=_SYSTEM).value
-    return {hashes[each.number - 1]: each for each in reply.chunks if 1 <= each.number <= len(hashes)}
+    return generator.generate(prompt, ExtractionReply, system=_SYSTEM)
 
 
 def _added(found: Found, text: str, reply: ChunkReply | None) -> Found:
