@@ -109,7 +109,7 @@ def priors(facts: Facts, claims: Claims, own: Ints) -> tuple[Floats, ...]:
 
 def lifts(facts: Facts, claims: Claims, own: Ints) -> tuple[Floats, ...]:
     """Return how much oftener each end is at its side of this type than of any: logarithms of the ratio."""
-    share = (facts.per_type[claims.type] - own) / max(len(facts.subject), 1)
+    share = (facts.per_type[claims.type] - own) / np.maximum(len(facts.subject) - own, 1)
     heads, tails = _seen(facts, claims, own)
     leaving = (facts.leaving[claims.subject] - own) * share
     arriving = (facts.arriving[claims.object] - own) * share

@@ -77,11 +77,23 @@ def test_priors_as_counted_by_hand_without_the_claim(known: list[Triple], asked:
     assert (found["occupied"] > 0) == (heads > 0)
     assert (found["claimed"] > 0) == (tails > 0)
 
+    share = sum(triple[1] == asked[1] for triple in rest) / max(len(rest), 1)
+    leaving = sum(triple[0] == asked[0] for triple in rest) * share
+    arriving = sum(triple[2] == asked[2] for triple in rest) * share
+    assert found["head_lift"] == pytest.approx(np.log((heads + 0.5) / (leaving + 0.5)))
+    assert found["tail_lift"] == pytest.approx(np.log((tails + 0.5) / (arriving + 0.5)))
+
     couple = (KIND[asked[0]], KIND[asked[2]])
     usual = Counter((KIND[one], KIND[other]) for one, _, other in rest)[couple] / max(len(rest), 1)
     of_type = [triple for triple in rest if triple[1] == asked[1]]
     here = sum((KIND[one], KIND[other]) == couple for one, _, other in of_type)
     assert found["signature"] == pytest.approx(np.log((here + 1) / (usual * len(of_type) + 1)))
+
+
+def test_where_all_relations_are_of_one_type_no_end_is_oftener_at_a_side_of_it() -> None:
+    known = [(0, 0, 2), (0, 0, 3), (1, 0, 2), (4, 0, 3)]
+    (found,) = features_of(known, known[0])
+    assert (found["head_lift"], found["tail_lift"]) == (0, 0)
 
 
 @settings(max_examples=50, deadline=None)
