@@ -29,7 +29,7 @@ def with_walk(run: Run, operation: Operation) -> Run:
         with invocation.open(make=False) as memory:
 
             def send(answers: Sequence[Answer]) -> Reviewed:
-                given = {"answers": tuple(answers), "limit": 1 if answers else _LIMIT}
+                given = {"answers": tuple(answers), "limit": _LIMIT}
                 return cast(Reviewed, call(memory, operation, given, actor="cli"))
 
             walk(send, input, print)
@@ -43,18 +43,20 @@ def with_walk(run: Run, operation: Operation) -> Run:
 def walk(send: Callable[[Sequence[Answer]], Reviewed], ask: Ask, tell: Callable[[str], None]) -> int:
     """Go through the questions that wait; return how many were answered.
 
-    What was answered is stored when the next question comes, so an interruption loses nothing.
+    Each answer is stored before the next question comes, so an interruption loses nothing; and what is asked
+    next still waits then: an answer may settle other questions, or change what they are about.
 
     Args:
         send: Takes answers, and returns what waits.
         ask: Asks for an answer.
         tell: Shows a line.
     """
-    questions = send(()).questions
-    answered = 0
-    for place, question in enumerate(questions, 1):
+    questions, seen, answered = send(()).questions, set[str](), 0
+    while (question := next((each for each in questions if each.id not in seen), None)) is not None:
+        seen.add(question.id)
+        left = sum(each.id not in seen for each in questions)
         tell("")
-        for line in _shown(question, f"{place} of {len(questions)}"):
+        for line in _shown(question, f"{len(seen)} of {len(seen) + left}"):
             tell(line)
         said = _asked(question.choices, ask)
         if said is None:
@@ -62,10 +64,11 @@ def walk(send: Callable[[Sequence[Answer]], Reviewed], ask: Ask, tell: Callable[
         if said in _SKIP:
             continue
         done = send((_answer(question, said),))
+        questions = done.questions
         answered += done.answered
         for each in done.not_taken:
             tell(f"  not taken: {each.why}")
-    tell(f"{answered} answered" if questions else "Nothing waits for a person.")
+    tell(f"{answered} answered" if seen else "Nothing waits for a person.")
     return answered
 
 

@@ -253,6 +253,22 @@ def test_a_walk_takes_answers_skips_and_stops(memory: hydramem.Memory) -> None:
     assert walked(memory)[0] == 0
 
 
+def test_a_walk_asks_what_still_stands_as_it_stands_then(memory: hydramem.Memory) -> None:
+    put(
+        memory,
+        chunks=(chunk("c2", "Krakow again.", project="default"),),
+        mentions=(mention("c2", "e4"),),
+        relations=(open_one("e3", "e4", 0.01), open_one("e1", "e3", 0.02)),
+    )
+    texts = [each.text for each in memory.review().questions]
+    assert "Is it true: Kraków leads Krakow?" in texts and "Is it true: Ada leads Kraków?" in texts
+    done, shown = walked(memory, *"yyyyyy")
+    assert done == 5 and "5 answered" in shown and "not taken" not in shown
+    assert "Kraków leads Krakow" not in shown, "they are one thing by then"
+    assert "Is it true: Ada leads Krakow?" in shown, "under the name that was kept"
+    assert waiting(memory) == []
+
+
 def test_an_interrupted_walk_keeps_what_was_answered(memory: hydramem.Memory) -> None:
     first = waiting(memory)[0]
     with pytest.raises(KeyboardInterrupt):
