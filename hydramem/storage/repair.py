@@ -90,23 +90,20 @@ def sample(
         most: Rows to compare; others are drawn each time.
     """
     mirror.deliver_deferred()
-    held, waiting = vectors.chunk_hashes(), vectors.chunks_without_vector()
-    every = sorted(held.keys() | set(ids))
+    every = sorted(vectors.chunk_hashes().keys() | set(ids))
     drawn = every if len(every) <= most else sample_of(every, most)
-    suspects = list[str]()
-    for ids in batches(drawn, BATCH):
-        suspects += _differing(ids, graph, held, waiting)
-    if suspects:
-        with mirror.one_writer:
-            mirror.deliver_deferred()
-            held, waiting = vectors.chunk_hashes(), vectors.chunks_without_vector()
-            suspects = _differing(suspects, graph, held, waiting)
-    return Sampled(compared=len(drawn), differing=len(suspects))
+    differing = 0
+    for part in batches(drawn, BATCH):
+        suspects = _differing(part, graph, vectors)
+        if suspects:
+            with mirror.one_writer:
+                mirror.deliver_deferred()
+                differing += len(_differing(suspects, graph, vectors))
+    return Sampled(compared=len(drawn), differing=differing)
 
 
-def _differing(
-    ids: Sequence[str], graph: GraphStore, held: Mapping[str, str], waiting: frozenset[str]
-) -> list[str]:
+def _differing(ids: Sequence[str], graph: GraphStore, vectors: VectorStore) -> list[str]:
+    held, waiting = vectors.chunk_hashes(ids), vectors.chunks_without_vector(ids)
     truth = {row.id: _expected_of(row, lacks_vector=row.id in waiting) for row in graph.chunks(ids)}
     return [id for id in ids if truth.get(id) != held.get(id)]
 

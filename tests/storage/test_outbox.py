@@ -1,6 +1,7 @@
 """The mirror and the doctor: two stores that never disagree for long."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.jobs import job
 from hydramem.storage.outbox import Mirror
-from hydramem.storage.repair import diagnose
+from hydramem.storage.repair import Sampled, diagnose, sample
 from hydramem.storage.store import ChunkFilter, ChunkVector, EntityVector, Removal, Vector, Write
 from tests.storage.rows import chunk, entity, write
 
@@ -31,6 +32,24 @@ class FailingVectors(InMemoryVectors):
         if self.full:
             raise StorageError("vectors: no space left on device")
         super().put(chunks, entities)
+
+
+class Watched(InMemoryVectors):
+    """A vector store that notes which hashes are read, and whether another thread could write meanwhile."""
+
+    mirror: Mirror
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__(dimension)
+        self.asked: list[tuple[list[str] | None, bool]] = []
+
+    def chunk_hashes(self, among: Sequence[str] | None = None) -> Mapping[str, str]:
+        """Return hashes."""
+        lock = self.mirror.one_writer
+        with ThreadPoolExecutor(1) as other:
+            free = other.submit(lambda: lock.acquire(blocking=False) and (lock.release() or True)).result()
+        self.asked.append((None if among is None else list(among), free))
+        return super().chunk_hashes(among)
 
 
 class Counting:
@@ -359,3 +378,16 @@ def test_the_outbox_row_of_one_write_goes_with_the_next(mirror: Mirror, graph: I
     assert mirror.drain() == 0
     assert graph.outbox() == ()
     assert left.chunks == ("c1",)
+
+
+def test_writers_wait_only_while_what_seems_to_differ_is_looked_at_again(
+    graph: InMemoryGraph, embed: Counting
+) -> None:
+    vectors = Watched(64)
+    vectors.mirror = mirror = Mirror(graph, lambda: vectors, embed, lambda write: None)
+    ids = [f"c{number}" for number in range(8)]
+    mirror.commit(write(chunks=tuple(chunk(id) for id in ids)))
+    vectors.remove(chunks=("c3",))
+    found = sample(graph, vectors, mirror, ids=ids, most=100)
+    assert found == Sampled(compared=8, differing=1)
+    assert [among for among, free in vectors.asked if not free] == [["c3"]]

@@ -196,6 +196,8 @@ def test_hashes_are_those_of_the_mirrored_columns(store: VectorStore) -> None:
     put(store, *chunks)
     store.put(entities=[EntityVector(entity=entity("e"), vector=None)])
     assert store.chunk_hashes() == {c.id: chunk_mirror_hash(c) for c in chunks}
+    assert store.chunk_hashes([chunks[0].id, "gone"]) == {chunks[0].id: chunk_mirror_hash(chunks[0])}
+    assert store.chunk_hashes([]) == {}
     assert store.entity_hashes() == {"e": entity_mirror_hash(entity("e"))}
 
 

@@ -120,10 +120,12 @@ class InMemoryVectors:
             held = {id: self._entities[id].vector for id in entities if id in self._entities}
         return {id: vector for id, vector in held.items() if vector is not None}
 
-    def chunk_hashes(self) -> Mapping[str, str]:
-        """Return, for every chunk held, the hash of its mirrored columns."""
+    def chunk_hashes(self, among: Sequence[str] | None = None) -> Mapping[str, str]:
+        """Return the hash of the mirrored columns of every chunk held, or of some."""
         with self._lock:
-            return {id: chunk_mirror_hash(row.item.chunk) for id, row in self._chunks.items()}
+            held = self._chunks
+            ids = held if among is None else [id for id in among if id in held]
+            return {id: chunk_mirror_hash(held[id].item.chunk) for id in ids}
 
     def entity_hashes(self) -> Mapping[str, str]:
         """Return the same for entities."""

@@ -201,10 +201,10 @@ class LanceVectors:
                 found.update(zip(held["id"].to_pylist(), values.reshape(-1, self._dimension), strict=True))
         return found
 
-    def chunk_hashes(self) -> Mapping[str, str]:
-        """Return, for every chunk held, the hash of its mirrored columns."""
+    def chunk_hashes(self, among: Sequence[str] | None = None) -> Mapping[str, str]:
+        """Return the hash of the mirrored columns of every chunk held, or of some."""
         with self._read():
-            return self._chunks.mirror()
+            return self._chunks.mirror(among)
 
     def entity_hashes(self) -> Mapping[str, str]:
         """Return the same for entities."""

@@ -121,8 +121,7 @@ class Table:
 
     def _rolled(self) -> Roll:
         if self._roll is None:
-            rows = self._table.search().select(["id", "mirror"]).to_arrow()
-            self._roll = Roll(rows, self.without_vector_among)
+            self._roll = Roll(self._all(("id", "mirror")), self.without_vector_among)
         return self._roll
 
     def by_id(self, ids: Sequence[str], columns: Sequence[str]) -> "Iterator[pa.Table]":
@@ -134,10 +133,18 @@ class Table:
         """Return vectors by id; None where they are not in memory, and have to be read."""
         return self._near.vectors(ids)
 
-    def mirror(self) -> Mapping[str, str]:
-        """Return the mirror hash of every row by id."""
-        rows = self._table.search().select(["id", "mirror"]).to_arrow()
-        return dict(zip(rows["id"].to_pylist(), rows["mirror"].to_pylist(), strict=True))
+    def mirror(self, among: Sequence[str] | None = None) -> Mapping[str, str]:
+        """Return the mirror hash of every row by id, or of some."""
+        columns = ("id", "mirror")
+        parts = [self._all(columns)] if among is None else self.by_id(among, columns)
+        return {
+            id: hash
+            for rows in parts
+            for id, hash in zip(rows["id"].to_pylist(), rows["mirror"].to_pylist(), strict=True)
+        }
+
+    def _all(self, columns: Sequence[str]) -> "pa.Table":
+        return self._table.search().select(list(columns)).to_arrow()
 
     def without_vector(self) -> Sequence[str]:
         """Return the ids of the rows that have no vector."""
