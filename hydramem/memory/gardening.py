@@ -25,6 +25,7 @@ from hydramem.garden.seal import key_in
 from hydramem.garden.steps import STEPS
 from hydramem.garden.tend import Night, apply_file, interrupted, plan, tend
 from hydramem.ingest.ingest import Progress
+from hydramem.ingest.limits import cutoffs
 from hydramem.ingest.regrow import regrow
 from hydramem.ingest.withdraw import revive
 from hydramem.memory import arguments
@@ -78,7 +79,7 @@ class Gardening(Handle):
         if all_projects and (apply is not None or out is not None):
             raise InvalidInputError("garden: a plan's file is of one project; leave all_projects out")
         chosen = check_choices(phases, get_args(Phase), name="phases") or store.config.garden.phases
-        names = [each.name for each in store.graph.projects()] if all_projects else [self._name(project)]
+        names = self._every_project() if all_projects else [self._name(project)]
         if status:
             found = [self._status(name, chosen) for name in names]
             return tuple(report for report in found if report is not None)
@@ -88,6 +89,13 @@ class Gardening(Handle):
                 self._night(name, chosen, plan, out, apply, progress, backs_up=name == names[-1])
                 for name in names
             )
+
+    def _every_project(self) -> list[str]:
+        """Return every project, also one of which nothing is left but changes that are kept no longer."""
+        store = self._use()
+        before = cutoffs(store.config.limits, now()).changes
+        emptied = () if before is None else store.graph.changed_before(before)
+        return sorted({*(each.name for each in store.graph.projects()), *emptied})
 
     def _status(self, name: str, phases: Sequence[Phase]) -> Gardened | None:
         """Return what the last night did, or what there is to say of one that was cut short since."""

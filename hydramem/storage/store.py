@@ -305,6 +305,9 @@ class GraphStore(Protocol):
             most: How many changes they have in all at most; the first run may have more.
         """
 
+    def changed_before(self, before: datetime) -> tuple[str, ...]:
+        """Return the projects that have changes from before a moment, by name, also where nothing is left."""
+
     def list_documents(
         self,
         project: str,
@@ -525,8 +528,8 @@ class VectorStore(Protocol):
     def entity_vectors(self, entities: Sequence[str]) -> Mapping[str, Vector]:
         """Return the same of entities."""
 
-    def chunk_hashes(self) -> Mapping[str, str]:
-        """Return, for every chunk held, the hash of its mirrored columns (`chunk_mirror_hash`)."""
+    def chunk_hashes(self, among: Sequence[str] | None = None) -> Mapping[str, str]:
+        """Return the hash of the mirrored columns (`chunk_mirror_hash`) of every chunk held, or of some."""
 
     def entity_hashes(self) -> Mapping[str, str]:
         """Return the same for entities."""

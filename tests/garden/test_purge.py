@@ -181,3 +181,15 @@ def test_what_was_purged_stays_so_in_a_dump(tmp_path: Path) -> None:
         assert rows(memory) == held and told <= left(memory)
         with pytest.raises(NotFoundError, match="are gone"):
             memory.undo(run)
+
+
+@both
+def test_changes_of_a_project_of_which_nothing_else_is_left_go_too(tmp_path: Path, engine: str) -> None:
+    with opened(tmp_path, STORAGE_GRAPH=engine, **KEPT) as memory:
+        graph = memory._use().graph
+        graph.write(Write(changes=(record("test", project="emptied", target="x"),), verbatim=True))
+        age(memory, 40)
+        run_of(memory, "Ada Lovelace leads Billing.")
+        assert {night.project for night in memory.garden(all_projects=True)} == {"default", "emptied"}
+        assert [row.target for row in graph.changes(project="emptied")] == [PURGED]
+        assert {night.project for night in memory.garden(all_projects=True)} == {"default"}

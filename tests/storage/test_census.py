@@ -98,6 +98,8 @@ def test_runs_that_ended_are_told_whole_and_oldest_first(graph: GraphStore) -> N
         EndedRun(id="w_2", ended_at=at(3), changes=second),
         EndedRun(id="w_both", ended_at=at(4), changes=both),
     )
+    assert graph.changed_before(at(1)) == ("p",) and graph.changed_before(at(0)) == ()
+    assert graph.changed_before(at(2)) == ("other", "p")
     assert graph.ended_runs("p", at(5), most=100) == expected
     assert graph.ended_runs("p", at(5), most=5) == expected[:3]
     assert graph.ended_runs("p", at(5), most=4) == expected[:2]

@@ -348,6 +348,7 @@ class Machine(RuleBasedStateMachine):
             self.both(lambda store, project=project: store.counts(project))
             self.both(lambda store, project=project: _tables(store, project))
             self.both(lambda store, project=project: store.ended_runs(project, at(20_000), most=9))
+        self.both(lambda store: store.changed_before(at(20_000)))
 
 
 filtered_chunks = st.tuples(

@@ -124,6 +124,12 @@ def _changes(query: Query, before: datetime) -> int:
     return int(found[0][0] or 0)
 
 
+def changed_before(query: Query, before: datetime) -> tuple[str, ...]:
+    """Return the projects that have changes from before a moment, by name."""
+    rows = query("MATCH (c:Change) WHERE c.at < $before RETURN DISTINCT c.project", {"before": before})
+    return tuple(sorted(name for (name,) in rows))
+
+
 def ended_runs(query: Query, project: str, before: datetime, *, most: int) -> tuple[EndedRun, ...]:
     """Return runs that wrote to a project and ended before a moment, each whole, the oldest first."""
     found = query(

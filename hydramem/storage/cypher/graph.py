@@ -176,6 +176,11 @@ class CypherGraph:
         with self._engine.reading() as query:
             return census.ended_runs(query, project, before, most=most)
 
+    def changed_before(self, before: datetime) -> tuple[str, ...]:
+        """Return the projects that have changes from before a moment, by name, also where nothing is left."""
+        with self._engine.reading() as query:
+            return census.changed_before(query, before)
+
     def list_documents(
         self,
         project: str,

@@ -273,6 +273,11 @@ class InMemoryGraph:
         with self._open():
             return census.ended_runs(self._changes.values(), project, before, most=most)
 
+    def changed_before(self, before: datetime) -> tuple[str, ...]:
+        """Return the projects that have changes from before a moment, by name, also where nothing is left."""
+        with self._open():
+            return tuple(sorted({row.project for row in self._changes.values() if row.at < before}))
+
     def list_documents(
         self,
         project: str,
