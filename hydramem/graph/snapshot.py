@@ -6,7 +6,7 @@ out a newer one as writes come in.
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -15,6 +15,9 @@ from hydramem.graph.view import LINK, MENTION, RELATION, Snapshot
 from hydramem.storage.store import GraphStore, Write
 
 __all__ = ["LINK", "MENTION", "RELATION", "Snapshot", "Snapshots"]
+
+_FEW = 200
+"""Keys that are looked up in the store in a fraction of the time that loading the graph takes."""
 
 
 class Snapshots:
@@ -42,6 +45,18 @@ class Snapshots:
             # A name that was only asked for takes no room; the next look loads it afresh.
             self.forget(project)
         return snapshot
+
+    def known(self, project: str, keys: Sequence[str]) -> Mapping[str, str]:
+        """Return the entity id of each key that is an entity's key or alias; others are left out.
+
+        A few keys are looked up in the store until the project is loaded: to load a large one takes seconds,
+        which a single memory need not wait for.
+        """
+        with self._lock:
+            live = self._projects.get(project)
+        if len(keys) <= _FEW and (live is None or not live.loaded):
+            return self._graph.entities_called(project, keys)
+        return self.of(project).names.lookup(keys)
 
     def apply(self, write: Write) -> None:
         """Take in a write, after it was committed and in the order of commits. Never waits for a load."""
@@ -137,6 +152,10 @@ class _Live:
         self._queue: deque[Write] = deque()
         self._growing: Growing | None = None
 
+    @property
+    def loaded(self) -> bool:
+        return self._growing is not None
+
     def current(self) -> Snapshot:
         with self._lock:
             if self._growing is None:
@@ -146,13 +165,14 @@ class _Live:
 
     def apply(self, write: Write) -> None:
         self._queue.append(write)
-        # Whoever reads next drains the queue; a writer does it only where nobody reads for long.
+        # Whoever reads next drains the queue. Where nobody reads for long, a writer takes in one write for
+        # each that it adds: others wait for it meanwhile.
         if len(self._queue) > self._QUEUED and self._lock.acquire(blocking=False):
             try:
-                self._drain()
+                self._drain(leaving=self._QUEUED)
             finally:
                 self._lock.release()
 
-    def _drain(self) -> None:
-        while self._growing is not None and self._queue:
+    def _drain(self, *, leaving: int = 0) -> None:
+        while self._growing is not None and len(self._queue) > leaving:
             self._growing.apply(self._queue.popleft())

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.core.types import Times
+from hydramem.core.types import Entity, Times
 from hydramem.graph.growing import Growing, load
 from hydramem.graph.snapshot import Snapshot, Snapshots
+from hydramem.storage.called import called
 from hydramem.storage.store import Removal, Write
 from tests.graph.graphs import THEN, P, chunk, entity, link, mention, relation, tables, turn, write
 
@@ -31,6 +32,10 @@ class Shelf:
         self.door = threading.Event()
         self.door.set()
         self.entered = threading.Event()
+
+    def entities_called(self, project: str, keys):
+        held = [row for row in self.rows if isinstance(row, Entity) and row.project == project]
+        return called(keys, [(row.id, row.key, row.aliases) for row in held])
 
     def graph_tables(self, project: str):
         seen = tables(*self.rows) if project == P else tables()
@@ -235,9 +240,12 @@ def test_other_projects_rows_are_not_taken_in() -> None:
 def test_many_unread_writes_do_not_pile_up() -> None:
     snapshots = Snapshots(Shelf(ADA))
     snapshots.of(P)
+    lengths = [0]
     for number in range(1000):
         snapshots.apply(write(chunk(f"c{number}")))
-    assert len(snapshots._projects[P]._queue) <= 257
+        lengths.append(len(snapshots._projects[P]._queue))
+    assert max(lengths) <= 257
+    assert lengths == sorted(lengths), "no write takes in many others"
     assert snapshots.of(P).size == 1001
 
 
@@ -276,3 +284,31 @@ def test_a_write_costs_well_under_a_millisecond_at_size() -> None:
         growing.snapshot()
         took.append(time.perf_counter() - started)
     assert np.median(took) < 0.001
+
+
+def test_a_few_names_are_looked_up_without_loading_the_graph() -> None:
+    shelf = Shelf(*ROWS)
+    snapshots = Snapshots(shelf)
+    expected = {"ada": ADA.id, "billing": BILLING.id}
+    assert snapshots.known(P, ["ada", "billing", "nobody"]) == expected
+    assert snapshots.known("other", ["ada"]) == {}
+    assert not shelf.entered.is_set()
+    snapshots.of(P)
+    later = entity("Later")
+    snapshots.apply(write(later))
+    assert snapshots.known(P, ["ada", "later"]) == {"ada": ADA.id, "later": later.id}
+    many = [f"name {number}" for number in range(1000)]
+    fresh = Snapshots(Shelf(*ROWS))
+    assert fresh.known(P, ["ada", *many]) == {"ada": ADA.id}
+
+
+def test_names_are_looked_up_while_the_graph_is_loaded() -> None:
+    shelf = Shelf(*ROWS)
+    snapshots = Snapshots(shelf)
+    shelf.door.clear()
+    loading = threading.Thread(target=snapshots.of, args=(P,))
+    loading.start()
+    assert shelf.entered.wait(10)
+    assert snapshots.known(P, ["ada"]) == {"ada": ADA.id}
+    shelf.door.set()
+    loading.join()
