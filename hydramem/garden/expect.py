@@ -5,7 +5,7 @@ from typing import Any
 
 from hydramem.garden.proposal import Proposal, table_of, written
 from hydramem.storage.addresses import Address, address_of, rows_at
-from hydramem.storage.images import Table, digest
+from hydramem.storage.images import TABLES, Table, digest
 from hydramem.storage.rows import encode
 from hydramem.storage.schema import (
     CHANGE,
@@ -16,6 +16,7 @@ from hydramem.storage.schema import (
     MENTIONS,
     RELATES,
     SESSION,
+    EdgeTable,
 )
 from hydramem.storage.store import GraphStore, Write
 
@@ -60,21 +61,37 @@ def changed(proposal: Proposal) -> set[Address]:
     return {address_of(table_of(row), row) for row in written(proposal.write)} | set(removed(proposal.write))
 
 
+def _ends(address: Address) -> Iterator[Address]:
+    """Yield the nodes that an edge joins, by its address; none for a node."""
+    name, key = address
+    table = TABLES.get(name)
+    if isinstance(table, EdgeTable):
+        yield from ((table.source, key[:1]), (table.target, key[1:2]))
+
+
 class Taken:
-    """Rows that some proposals change or rest on: many may rest on one, none on what another changes."""
+    """Rows that some proposals change or rest on: many may rest on one, none on what another changes.
+
+    A node may change under its edges; where it goes, they go too.
+    """
 
     def __init__(self) -> None:
         self._changed: set[Address] = set()
         self._rested_on: set[Address] = set()
+        self._gone: set[Address] = set()
+        self._ends: set[Address] = set()
 
     def take(self, proposal: Proposal) -> Address | None:
         """Take a proposal's rows; return one that is taken already instead, where there is one."""
-        own = changed(proposal)
-        clash = (own & self._rested_on) | (touched(proposal) & self._changed)
+        own, seen, gone = changed(proposal), touched(proposal), set(removed(proposal.write))
+        ends = {end for each in seen for end in _ends(each)}
+        clash = (own & self._rested_on) | (seen & self._changed) | (gone & self._ends) | (ends & self._gone)
         if clash:
             return min(clash)
         self._changed |= own
-        self._rested_on |= touched(proposal)
+        self._rested_on |= seen
+        self._gone |= gone
+        self._ends |= ends
         return None
 
 
