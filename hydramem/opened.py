@@ -160,7 +160,7 @@ class OpenStore:
 
     def reading(self) -> AbstractContextManager[Space]:
         """Hold the embedder and its vectors for a read: they stay open and belong together."""
-        self.mirror.deliver_deferred()
+        self.mirror.deliver_sought()
         return self._serving.reading()
 
     @property

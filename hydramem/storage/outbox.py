@@ -98,6 +98,8 @@ class Mirror:
         self._behind = False
         # Writes that the vector store has not heard of on purpose, by their row of the outbox.
         self._deferred: dict[str, Write] = {}
+        # Whether a search has to find one of them.
+        self._sought = False
         # Whether the vector store may want upkeep. A write that brings jobs leaves it to theirs, which come
         # when nobody waits.
         self._untended = False
@@ -148,6 +150,7 @@ class Mirror:
             if row is not None:
                 self._deferred[row] = write
                 if write.deferred:
+                    self._sought = self._sought or not write.gathered
                     return
                 self._deliver(vectors or {})
                 self._untended = True
@@ -158,12 +161,19 @@ class Mirror:
         """Have the vector store hear of what could wait; where that fails the log says so."""
         if not self._deferred:
             return
-        with self._one_writer:
-            try:
+        try:
+            # What it has to read before its first write, it reads while others write.
+            self._vectors().put()
+            with self._one_writer:
                 if self._deferred:
                     self._deliver({})
-            except HydraMemError as error:
-                log.warning("the vectors are behind until a later write or opening: %s", error)
+        except HydraMemError as error:
+            log.warning("the vectors are behind until a later write or opening: %s", error)
+
+    def deliver_sought(self) -> None:
+        """Deliver what waits before a search, where the search has to find some of it."""
+        if self._sought:
+            self.deliver_deferred()
 
     def tidy(self) -> None:
         """Clear the outbox of what the vector store has taken, where no write follows to do that."""
@@ -202,7 +212,7 @@ class Mirror:
     def _deliver(self, vectors: Mapping[str, Vector]) -> None:
         if self._behind:
             self.catch_up(vectors)
-        writes, self._deferred = self._deferred, {}
+        writes, self._deferred, self._sought = self._deferred, {}, False
         if not writes:
             return
         try:
@@ -284,7 +294,7 @@ class Mirror:
             for batch in batches(entities, BATCH):
                 self.refresh_entities(batch, vectors)
             self._graph.clear_outbox([row.id for row in rows])
-            self._deferred = {}
+            self._deferred, self._sought = {}, False
             self._behind = False
             return len(chunks) + len(entities)
 

@@ -91,6 +91,8 @@ class Write:
         embedded: Ids of stored chunks whose vectors come with this write: their `vector_state` becomes
             `ready`. That is derived, and needs no Change; absent ones are no error.
         deferred: The vector store need not hear of it now, but with the next write or before the next search.
+        gathered: Of what is deferred: nor before a search, which reads each row that it finds. Who wrote it
+            has many such writes delivered at once, and all in the end.
         heard: Rows of the outbox that the vector store has taken: they go with this write.
     """
 
@@ -108,6 +110,7 @@ class Write:
     verbatim: bool = False
     embedded: tuple[str, ...] = ()
     deferred: bool = False
+    gathered: bool = False
     heard: tuple[str, ...] = ()
 
 
@@ -346,6 +349,9 @@ class GraphStore(Protocol):
         self, project: str, page: Listing, *, containing: str | None = None, type: str | None = None
     ) -> tuple[Entity, ...]:
         """Return a page of a project's entities; `containing` looks in keys, folded like a key."""
+
+    def entities_called(self, project: str, keys: Sequence[str]) -> Mapping[str, str]:
+        """Return the id of the entity that each key is the name of, else an alias; others are left out."""
 
     def list_relations(
         self,

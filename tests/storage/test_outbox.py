@@ -331,9 +331,28 @@ def test_deferred_writes_are_delivered_together_with_the_next_one(
 def test_deferred_writes_are_delivered_before_a_search(mirror: Mirror, vectors: FailingVectors) -> None:
     mirror.commit(write(chunks=(pending("c1"),), deferred=True))
     mirror.commit(write(chunks=(chunk("c1", state="archived", vector_state="pending"),), deferred=True))
-    mirror.deliver_deferred()
+    mirror.deliver_sought()
     assert vectors.matching("billing", ChunkFilter(), 5) == ()
     assert [hit.id for hit in vectors.matching("billing", ANYWHERE, 5)] == ["c1"]
+
+
+def test_what_is_gathered_does_not_hold_a_search_up(
+    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
+) -> None:
+    mirror.commit(write(chunks=(pending("c1"), pending("c2"))))
+    mirror.commit(write(removed=Removal(chunks=("c1",)), deferred=True, gathered=True))
+    mirror.deliver_sought()
+    assert vectors.chunk_hashes().keys() == {"c1", "c2"}
+    assert len(graph.outbox()) == 1, "it is not forgotten meanwhile"
+    mirror.commit(write(chunks=(pending("c3"),), deferred=True))
+    mirror.deliver_sought()
+    assert vectors.chunk_hashes().keys() == {"c2", "c3"}, "in the order of the writes"
+    mirror.commit(write(removed=Removal(chunks=("c2",)), deferred=True, gathered=True))
+    mirror.deliver_sought()
+    assert vectors.chunk_hashes().keys() == {"c2", "c3"}
+    mirror.deliver_deferred()
+    assert vectors.chunk_hashes().keys() == {"c3"}
+    assert diagnose(graph, vectors, mirror).healthy
 
 
 def test_deferred_writes_are_embedded_once_and_put_once(
