@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
-from itertools import chain, islice
+from itertools import chain
 from time import perf_counter, sleep
 from typing import Any
 
 from hydramem.core.types import Change
+from hydramem.garden.batches import Pace, side_by_side
 from hydramem.garden.expect import Current, Taken, digest_of
 from hydramem.garden.hanging import hanging
 from hydramem.garden.proposal import Proposal, table_of, written
@@ -18,14 +19,11 @@ from hydramem.storage.changes import record
 from hydramem.storage.schema import CHUNK, ENTITY, EdgeTable
 from hydramem.storage.store import GraphStore, Removal, Write
 
-# Rows of a batch. What the store has not read yet comes slowly: nobody knows how long a first one takes. And
-# under some rows most of the time is the transaction's own.
-_FIRST_BATCH = 2
-_LEAST_BATCH = 8
-_MOST_BATCH = 1024
-_BATCH_SECONDS = 0.05
 # Between two batches whoever waits for the writer lock gets it.
 _BREATH = 0.002
+# Rows of the vector store that are delivered at once: so many take little longer than a few, and each time
+# makes versions of its tables.
+_DELIVERED = 500
 
 _ROWS = ("documents", "sessions", "entities", "chunks", "mentions", "relations", "links")
 
@@ -54,6 +52,7 @@ class Hands:
         commit: Commits a write; vectors are made where rows need them.
         deliver: Has the vector store hear of what was committed and could wait.
         moment: Returns another value once anybody wrote; what was read stands while it returns the same.
+        places: Returns where the graph store has nodes, by id, as far as that is known.
         keeping: Has others go on reading the graph while rows are taken out of it.
         one_writer: The writer lock; it is let go between two batches.
         stopping: Says whether to end after the batch at hand.
@@ -65,15 +64,17 @@ class Hands:
     one_writer: AbstractContextManager[Any]
     deliver: Callable[[], None] = lambda: None
     moment: Callable[[], object] = object
+    places: Callable[[], Mapping[str, int]] = dict
     keeping: Callable[[], AbstractContextManager[None]] = nullcontext
     stopping: Callable[[], bool] = lambda: False
     progress: Callable[[int, int], None] = lambda done, whole: None
 
 
 def apply(proposals: Sequence[Proposal], hands: Hands, *, run: str) -> Applied:
-    """Make proposals, in their order; each happens whole or not at all.
+    """Make proposals, phase by phase; each happens whole or not at all.
 
-    A batch grows while it takes under a twentieth of a second and shrinks where it takes more.
+    A batch is as many as take a twentieth of a second at most, as far as that can be told beforehand. The
+    vector store hears of many batches at once; what it did not hear is in the outbox.
 
     Args:
         proposals: What to make.
@@ -81,63 +82,90 @@ def apply(proposals: Sequence[Proposal], hands: Hands, *, run: str) -> Applied:
         run: The run that it all belongs to.
     """
     with hands.keeping():
-        return _applied(proposals, hands, run)
+        try:
+            return _applied(side_by_side(proposals, hands.places), hands, run)
+        finally:
+            hands.deliver()
 
 
 def _applied(proposals: Sequence[Proposal], hands: Hands, run: str) -> Applied:
     made: list[str] = []
     standing: list[str] = []
     refused: dict[str, str] = {}
-    size, place = _FIRST_BATCH, 0
+    pace, place, unheard = Pace(), 0, 0
     while place < len(proposals) and not hands.stopping():
-        batch = _next(proposals, place, size)
-        moment = hands.moment()
-        before = Current(batch, hands.graph)
-        # What a merge tells is made beforehand: where its rows change until then, it is refused.
-        told = {each.id: _merging(each, run, before, hands.graph) for each in batch}
-        with hands.one_writer:
-            started = perf_counter()
-            current = before if hands.moment() == moment else Current(batch, hands.graph)
-            chosen = _chosen(batch, current, hands.graph, standing, refused)
-            if chosen:
-                write = _joined(chosen, run, current, told)
-                hands.commit(_counted(write, current, hands.graph))
-            held = perf_counter() - started
-        hands.deliver()
-        made.extend(each.id for each in chosen)
+        batch = pace.batch(proposals, place)
+        ready, held = _make(batch, hands, run)
+        made += ready.made
+        standing += ready.standing
+        refused |= ready.refused
         place += len(batch)
-        size = _next_size(size, held)
+        pace.took(batch[0].phase, held)
+        unheard += ready.told
+        if unheard >= _DELIVERED:
+            hands.deliver()
+            unheard = 0
         hands.progress(place, len(proposals))
         sleep(_BREATH)
     left = tuple(each.id for each in proposals[place:])
     return Applied(made=tuple(made), refused=refused, standing=tuple(standing), left=left)
 
 
-def _next(proposals: Sequence[Proposal], place: int, size: int) -> list[Proposal]:
-    """Return the proposals from a place on that so many rows have room for, one at least."""
-    batch = [proposals[place]]
-    rows = _rows(batch[0])
-    for proposal in islice(proposals, place + 1, None):
-        rows += _rows(proposal)
-        if rows > size:
-            break
-        batch.append(proposal)
-    return batch
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ready:
+    """What a batch comes to.
+
+    Attributes:
+        write: Its rows; None where nothing is to be made.
+        told: How many rows the vector store has to hear of.
+    """
+
+    made: tuple[str, ...]
+    refused: Mapping[str, str]
+    standing: tuple[str, ...]
+    write: Write | None
+
+    @property
+    def told(self) -> int:
+        rows = self.write
+        if rows is None:
+            return 0
+        parts = (rows.chunks, rows.entities, rows.removed.chunks, rows.removed.entities)
+        return sum(map(len, parts))
 
 
-def _rows(proposal: Proposal) -> int:
-    gone = proposal.write.removed
-    return sum(1 for _ in written(proposal.write)) + sum(
-        len(getattr(gone, part.name)) for part in fields(gone)
-    )
+def _make(batch: Sequence[Proposal], hands: Hands, run: str) -> tuple[_Ready, float]:
+    """Make a batch; return what became of it, and for how long the writer lock was held.
+
+    What it comes to is worked out before the lock is taken, and again where somebody wrote in between.
+    """
+    moment = hands.moment()
+    current = Current(batch, hands.graph)
+    # What a merge tells is not made again: where its rows changed, it is refused.
+    told = {each.id: _merging(each, run, current, hands.graph) for each in batch}
+    ready = _ready(batch, current, told, hands.graph, run)
+    with hands.one_writer:
+        started = perf_counter()
+        if hands.moment() != moment:
+            ready = _ready(batch, Current(batch, hands.graph), told, hands.graph, run)
+        if ready.write is not None:
+            hands.commit(ready.write)
+        return ready, perf_counter() - started
 
 
-def _next_size(size: int, seconds: float) -> int:
-    if seconds > _BATCH_SECONDS:
-        return max(_LEAST_BATCH, size // 2)
-    # Most of what a small batch takes, it takes whatever its size: one that stays small takes for ever.
-    grown = size * 2 if seconds < _BATCH_SECONDS / 3 else size + size // 4 + 1
-    return min(_MOST_BATCH, grown)
+def _ready(
+    batch: Sequence[Proposal],
+    current: Current,
+    told: Mapping[str, Sequence[Change]],
+    graph: GraphStore,
+    run: str,
+) -> _Ready:
+    standing: list[str] = []
+    refused: dict[str, str] = {}
+    chosen = _chosen(batch, current, graph, standing, refused)
+    write = _counted(_joined(chosen, run, current, told), current, graph) if chosen else None
+    made = tuple(each.id for each in chosen)
+    return _Ready(made=made, refused=refused, standing=tuple(standing), write=write)
 
 
 def _chosen(
@@ -178,7 +206,7 @@ def _joined(
     }
     changes = tuple(chain(*(told[each.id] or _changes(each, run, current) for each in proposals)))
     # The vector store hears of it when others can write again: it takes longer than all of the rest.
-    return Write(changes=changes, removed=Removal(**removed), deferred=True, **rows)
+    return Write(changes=changes, removed=Removal(**removed), deferred=True, gathered=True, **rows)
 
 
 def _counted(write: Write, current: Current, graph: GraphStore) -> Write:

@@ -246,6 +246,7 @@ class Gardening(Handle):
                 commit=store.mirror.commit,
                 deliver=store.mirror.deliver_deferred,
                 moment=lambda: store.mirror.writes,
+                places=lambda: store.snapshots.of(name).nodes.index,
                 keeping=partial(store.snapshots.keeping, name),
                 one_writer=store.mirror.one_writer,
                 progress=told("apply"),

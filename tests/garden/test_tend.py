@@ -11,7 +11,7 @@ import pytest
 
 from hydramem.core.config import Config
 from hydramem.core.errors import InvalidInputError, ModelUnavailableError, StorageError
-from hydramem.core.types import Chunk, Phase
+from hydramem.core.types import Chunk, Entity, Phase, Relation
 from hydramem.garden.apply import Hands, apply
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Budget, Ground, Outcome
@@ -21,6 +21,7 @@ from hydramem.garden.seal import key_in, seal_of
 from hydramem.garden.tend import UNFINISHED, Night, apply_file, interrupted, plan, tend
 from hydramem.storage.images import TABLES
 from hydramem.storage.in_memory.graph import InMemoryGraph
+from hydramem.storage.schema import RELATES
 from hydramem.storage.store import Removal, Write
 from tests.storage.rows import at, chunk, entity, mention, relation, write
 
@@ -165,6 +166,29 @@ def test_a_later_phase_leaves_alone_what_an_earlier_one_touches(graph: InMemoryG
     ]
 
 
+def test_what_hangs_on_a_thing_that_goes_is_not_written_beside_it(graph: InMemoryGraph) -> None:
+    """Two merges that each move a relation to what the other takes out."""
+    twins = (entity("e7", "Ada B"), entity("e8", "Acme"), entity("e9", "Acme Inc"))
+    between = relation("e7", "leads", "e9")
+    graph.write(write(entities=twins, relations=(between,)))
+
+    def merge(keep: Entity, gone: Entity, moved: Relation) -> Proposal:
+        rows = Write(changes=(), relations=(moved,), removed=Removal(entities=(gone.id,)))
+        return replace(
+            archive(),
+            target=keep.id,
+            write=rows,
+            expects=expected(keep, gone, between, absent=((RELATES, moved),)),
+        )
+
+    first = merge(ADA, twins[0], relation("e1", "leads", "e9"))
+    second = merge(twins[1], twins[2], relation("e7", "leads", "e8"))
+    assert plan(night(graph, prune=Outcome(proposals=(first, second)))).phases[0].dropped == 1
+    others = [replace(quieter(row), phase="prune") for row in CHUNKS]  # so that a batch holds both
+    done = apply((*others, first, second), night(graph).hands, run="w_night")
+    assert first.id in done.made and list(done.refused) == [second.id]
+
+
 def test_a_phase_that_fails_is_told_and_costs_the_others_nothing(graph: InMemoryGraph) -> None:
     failed = ModelUnavailableError("ollama: no answer")
     done = tend(night(graph, infer=failed, prune=Outcome(proposals=(archive(),), state="partial")))
@@ -280,11 +304,11 @@ def test_a_plan_reads_back_as_it_was(graph: InMemoryGraph, tmp_path: Path) -> No
     assert {each.id for each in read.proposals} == {each.id for each in proposals}
 
 
-def test_vectors_hear_of_a_batch_when_others_can_write_again(graph: InMemoryGraph) -> None:
+def test_vectors_hear_of_batches_when_others_can_write_again(graph: InMemoryGraph) -> None:
     lock, sizes, told = threading.Lock(), list[int](), list[bool]()
 
     def commit(rows: Write) -> None:
-        assert rows.deferred, "the vector store hears of it later"
+        assert rows.deferred and rows.gathered, "the vector store hears of it later"
         sizes.append(len(rows.chunks))
         graph.write(rows)
 
@@ -299,7 +323,23 @@ def test_vectors_hear_of_a_batch_when_others_can_write_again(graph: InMemoryGrap
     done = apply([quieter(row) for row in CHUNKS], replace(hands, deliver=deliver), run="w_night")
     assert len(done.made) == len(CHUNKS) == sum(sizes)
     assert sizes[0] <= 2, "nobody knows how long the first one takes"
-    assert told == [True] * len(sizes)
+    assert len(sizes) > 2 and told == [True], "of all of them at once"
+
+
+def test_vectors_hear_also_of_what_was_made_before_a_night_failed(graph: InMemoryGraph) -> None:
+    said: list[str] = []
+
+    def commit(rows: Write) -> None:
+        if said:
+            raise StorageError("the disk is full")
+        said.append("committed")
+
+    hands = Hands(
+        graph=graph, commit=commit, one_writer=threading.Lock(), deliver=lambda: said.append("delivered")
+    )
+    with pytest.raises(StorageError, match="full"):
+        apply([quieter(row) for row in CHUNKS], hands, run="w_night")
+    assert said == ["committed", "delivered"]
 
 
 def test_what_somebody_writes_before_the_lock_is_had_is_looked_at_again(graph: InMemoryGraph) -> None:
