@@ -24,8 +24,8 @@ class StorageConfig:
 
     Attributes:
         graph: Graph engine: ladybug, kuzu, or memory (nothing is kept; for tests and trials).
-        buffer_pool_mb: Memory that the graph engine may use for pages, in MiB; three times the graph file
-            where that is more.
+        buffer_pool_mb: Memory that the graph engine may use for pages, in MiB, to begin with; three times
+            the graph file where that is more, and twice as much as before wherever it runs out.
         max_db_gb: Address space reserved for the graph file, in GiB; a power of two.
         index_rows: Rows up to which vectors are searched in memory, exactly (2 kB a row at 384
             dimensions); above, by an index on disk.

@@ -17,7 +17,7 @@ from hydramem.storage.store import GraphStore
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def engine() -> str:
     """Name of the engine of this run."""
     return ENGINE

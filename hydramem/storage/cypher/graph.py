@@ -26,6 +26,7 @@ from hydramem.core.types import (
     Session,
     State,
 )
+from hydramem.storage.called import called
 from hydramem.storage.cypher import arrow, census
 from hydramem.storage.cypher.engine import Engine
 from hydramem.storage.cypher.filters import Conditions, chunk_conditions
@@ -76,8 +77,7 @@ def open_graph(path: Path, settings: StorageConfig) -> "CypherGraph":
             prepare_schema(engine)
             mark_folder(path, settings.graph)
         except BaseException:
-            engine.leave_untouched()
-            engine.close()
+            engine.close(fold=False)
             raise
     except OSError as error:
         raise StorageError(f"{path}: {error.strerror or error}; name a folder that can be written") from error
@@ -240,6 +240,16 @@ class CypherGraph:
         if containing is not None and (key := entity_key(containing)):
             conditions.add("contains(c.key, $containing)", containing=key)
         return self._read.page(ENTITY, "(c:Entity)", conditions, page, order="c.mention_count DESC, c.id")
+
+    def entities_called(self, project: str, keys: Sequence[str]) -> Mapping[str, str]:
+        """Return the id of the entity that each key is the name of, else an alias; others are left out."""
+        statement = (
+            "MATCH (n:Entity) WHERE n.project = $project AND (n.key IN $keys OR size(n.aliases) > 0) "
+            "RETURN n.id, n.key, n.aliases ORDER BY offset(id(n))"
+        )
+        with self._engine.reading() as query:
+            rows: list[list[Any]] = query(statement, {"project": project, "keys": list(keys)})
+        return called(keys, rows)
 
     def list_relations(
         self,

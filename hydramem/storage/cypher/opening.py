@@ -1,0 +1,191 @@
+"""Opening a graph database file: by one owner, with room for what its log holds, its errors by our names."""
+
+import ctypes
+import importlib
+import logging
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from weakref import WeakValueDictionary
+
+from hydramem.core.config import StorageConfig
+from hydramem.core.errors import ConfigError, SchemaError, StorageError, StoreBusyError
+
+log = logging.getLogger(__name__)
+
+Owner = tuple[int, str]
+"""A process and a file that it holds."""
+
+# What the engines raise: RuntimeError for their own errors; pybind11 turns C++ exceptions into the others.
+_BACKEND_ERRORS = (RuntimeError, MemoryError, ValueError, IndexError, OverflowError)
+
+# The engines crash the process when two are imported into it.
+_ENGINES = ("ladybug", "kuzu")
+
+_open: "WeakValueDictionary[Owner, Any]" = WeakValueDictionary()
+_open_lock = threading.Lock()
+
+_NO_ROOM = "buffer pool is full"
+_TORN_LOG = ("WAL file is corrupted", ".db.wal with size")
+# A fold of much that changed holds most of the file in the pool, beside the values that were set.
+_POOL_PER_FILE = 3
+
+
+class NoRoomError(StorageError):
+    """The engine's pool of pages is full."""
+
+
+@contextmanager
+def engine_errors(file: Path, name: str) -> Iterator[None]:
+    """Raise what an engine raises as a StorageError that names the file."""
+    try:
+        yield
+    except _BACKEND_ERRORS as error:
+        kind = NoRoomError if _NO_ROOM in str(error) else StorageError
+        raise kind(f"{file}: {name} failed: {error}") from error
+
+
+def load_engine(name: str) -> ModuleType:
+    """Import an engine.
+
+    Raises:
+        ConfigError: The other one is loaded in this process.
+    """
+    for other in _ENGINES:
+        if other != name and other in sys.modules:
+            raise ConfigError(
+                f"storage.graph: {name} cannot be used in a process that has loaded {other}; "
+                "start another process"
+            )
+    return importlib.import_module(name)
+
+
+def claim(file: Path, holder: object) -> Owner:
+    """Take a file for one holder: two handles on one file in one process would silently lose writes.
+
+    Raises:
+        StoreBusyError: Another one has it.
+    """
+    owner = (os.getpid(), str(file.resolve()))
+    with _open_lock:
+        if owner in _open:
+            raise StoreBusyError(f"{file}: already open in this process; use the store that holds it")
+        _open[owner] = holder
+    return owner
+
+
+def let_go(owner: Owner) -> None:
+    """Give a claimed file back."""
+    _open.pop(owner, None)
+
+
+def _keep_in_child() -> None:
+    # A forked child that frees its copy of a database, at the latest when it exits, hangs waiting for
+    # threads that it does not have, or writes a checkpoint over the parent's file. So it never frees it.
+    for holder in list(_open.values()):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(holder))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_keep_in_child)
+
+
+def open_database(
+    library: ModuleType, file: Path, settings: StorageConfig, *, least: int = 0
+) -> tuple[Any, int]:
+    """Open or create a graph file; the engine folds its log only when told to, not even on closing.
+
+    What was set since the last fold is held in memory, so a log that a dying process left may need more of it
+    than the settings give. It gets it, up to the size that the file itself may have.
+
+    Args:
+        library: The engine.
+        file: The graph file; its folder must exist.
+        settings: Its limits.
+        least: Bytes that the pool has at least.
+
+    Returns:
+        The database, and the bytes of its pool.
+
+    Raises:
+        ConfigError: The limits are not possible.
+        StoreBusyError: Another process holds it.
+        SchemaError: Another version of the engine wrote it.
+        StorageError: The file is damaged or cannot be opened.
+    """
+    limits = _limits(settings)
+    held = file.stat().st_size if file.is_file() else 0
+    pool = max(settings.buffer_pool_mb << 20, _POOL_PER_FILE * held, least)
+    while True:
+        try:
+            database = library.Database(file, buffer_pool_size=pool, **limits)
+            library.Connection(database).execute("CALL force_checkpoint_on_close=false").close()
+            return database, pool
+        except _BACKEND_ERRORS as error:
+            if any(sign in str(error) for sign in _TORN_LOG):
+                return _open_torn(library, file, limits), limits["max_db_size"]
+            if _NO_ROOM not in str(error) or pool >= limits["max_db_size"]:
+                raise _opening_error(file, error) from error
+            pool *= 2
+            log.info("%s: its log needs more memory; opened with %d MiB for pages", file, pool >> 20)
+
+
+def _open_torn(library: ModuleType, file: Path, limits: dict[str, int]) -> Any:
+    """Open a file whose log ends in a record that a dying process left half written.
+
+    What was committed stands before it. The log is kept aside, in case it was damaged otherwise. There is all
+    the room there may be: where replaying runs out of it, the engine would take that for the torn end.
+    """
+    wal = log_file(file)
+    aside = wal.with_name(f"{wal.name}.torn-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
+    try:
+        shutil.copy2(wal, aside)
+        log.warning("%s: ends in a half-written record, which is left out; kept as %s", wal, aside.name)
+        room = {"buffer_pool_size": limits["max_db_size"], "throw_on_wal_replay_failure": False}
+        database = library.Database(file, **limits, **room)
+        library.Connection(database).execute("CALL force_checkpoint_on_close=false").close()
+        return database
+    except (*_BACKEND_ERRORS, OSError) as error:
+        raise _opening_error(file, error) from error
+
+
+def log_file(file: Path) -> Path:
+    """Return where a graph file has its write-ahead log."""
+    return file.with_name(f"{file.name}.wal")
+
+
+def _limits(settings: StorageConfig) -> dict[str, int]:
+    size = settings.max_db_gb
+    if size < 1 or size & (size - 1):
+        raise ConfigError(f"storage.max_db_gb: {size} is not a power of two")
+    if settings.buffer_pool_mb < 64:
+        raise ConfigError(
+            f"storage.buffer_pool_mb: {settings.buffer_pool_mb} is under 64, the least that works"
+        )
+    return {
+        "max_db_size": size << 30,
+        "auto_checkpoint": False,
+        "max_num_threads": max(2, min(4, os.cpu_count() or 2)),
+    }
+
+
+def _opening_error(file: Path, error: Exception) -> StorageError:
+    text = str(error)
+    if "Could not set lock" in text:
+        return StoreBusyError(f"{file}: another process holds it; close that process or use its server")
+    if "different version" in text:
+        return SchemaError(
+            f"{file}: written by another version of the engine ({text}); the file is untouched"
+        )
+    if _NO_ROOM in text:
+        return NoRoomError(f"{file}: its log does not fit into memory; raise storage.max_db_gb")
+    return StorageError(
+        f"{file}: cannot be opened ({text}); if it is damaged, restore a backup; the file is untouched"
+    )
