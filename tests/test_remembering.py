@@ -36,6 +36,17 @@ def related(memory: hydramem.Memory, subject: str, **when: object) -> set[tuple[
     return {(row.type, row.object) for row in memory.relations(subject, **when)}
 
 
+def test_a_memory_that_relates_nothing_does_not_wait_for_the_graph_to_be_loaded(tmp_path: Path) -> None:
+    given = {"STORAGE_GRAPH": ENGINE, "EMBEDDING_MODEL": "hash", "MEMORY_LINK_NEIGHBORS": "0"}
+    config = load_config(environment={f"HYDRAMEM_{name}": value for name, value in given.items()})
+    with hydramem.connect(tmp_path / "m", config=config) as memory:
+        memory.remember(LEADS)
+    with hydramem.connect(tmp_path / "m", config=config) as memory:
+        again = memory.remember("Lunch with Ada Lovelace was good.")
+        assert again.entities == ("Ada Lovelace",) and memory._use().snapshots._projects == {}
+        assert [row.mention_count for row in memory.entities() if row.name == "Ada Lovelace"] == [2]
+
+
 # What is current, and what was --------------------------------------------------------------------
 
 

@@ -103,7 +103,7 @@ class Handle:
             commit=store.committing(space),
             one_writer=store.mirror.one_writer,
             embed=space.embedder.embed_documents,
-            known=lambda keys: store.snapshots.of(name).names.lookup(keys),
+            known=lambda keys: store.snapshots.known(name, keys),
             accept=accept or (lambda candidates: self._judge(project)(candidates).verdicts),
             looking=lambda: self._looking(space),
         )

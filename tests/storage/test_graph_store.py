@@ -9,6 +9,7 @@ import pytest
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.results.tended import Counts, ProjectView
 from hydramem.core.types import Chunk, Decision, Document, Recalled, Times
+from hydramem.graph.growing import load
 from hydramem.storage.changes import record
 from hydramem.storage.rows import normalise
 from hydramem.storage.schema import (
@@ -815,6 +816,24 @@ def test_the_snapshots_tables_say_what_nothing_states(graph: GraphStore) -> None
     told = {row["id"]: row["supposed"] for row in rows}
     assert told == {row.id: row.supposed for row in (guess, said, confirmed, relation())}
     assert [id for id, supposed in told.items() if supposed] == [guess.id]
+
+
+def test_names_lead_to_the_entities_that_a_snapshot_finds(graph: GraphStore) -> None:
+    graph.write(
+        write(
+            entities=(
+                entity("e1", "Ada Lovelace", aliases=("Ada", "Bob")),
+                entity("e2", "Bob"),
+                entity("e3", "Eve", aliases=("ADA", "É  V")),
+                entity("q1", "Zoe", project="q", aliases=("Ada",)),
+            )
+        )
+    )
+    keys = ["ada lovelace", "ada", "bob", "eve", "é v", "zoe", "nobody", ""]
+    found = graph.entities_called("p", keys)
+    assert found == {"ada lovelace": "e1", "ada": "e1", "bob": "e2", "eve": "e3", "é v": "e3"}
+    assert found == load("p", *graph.graph_tables("p")).names.lookup(keys)
+    assert graph.entities_called("p", []) == graph.entities_called("nowhere", keys) == {}
 
 
 def test_the_snapshots_tables_of_nothing_have_their_columns(graph: GraphStore) -> None:

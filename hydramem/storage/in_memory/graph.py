@@ -29,6 +29,7 @@ from hydramem.core.types import (
     State,
 )
 from hydramem.storage import schema
+from hydramem.storage.called import called
 from hydramem.storage.in_memory import census, tables
 from hydramem.storage.in_memory.edges import Edges
 from hydramem.storage.in_memory.imaging import image
@@ -345,6 +346,12 @@ class InMemoryGraph:
                 if row.project == project and key in row.key and (type is None or row.type == type)
             ]
         return _page(sorted(rows, key=lambda row: (-row.mention_count, row.id)), page)
+
+    def entities_called(self, project: str, keys: Sequence[str]) -> Mapping[str, str]:
+        """Return the id of the entity that each key is the name of, else an alias; others are left out."""
+        with self._open():
+            own = _of(project, self._entities.values())
+            return called(keys, ((row.id, row.key, row.aliases) for row in own))
 
     def list_relations(
         self,
