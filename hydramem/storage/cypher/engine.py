@@ -34,9 +34,10 @@ Query = Callable[[str, Parameters], list[list[Any]]]
 # (64 MiB after 2,800 single writes). Where there are half a million edges, it takes a second.
 _MOST_LOG = 16 << 20
 _WRITES_PER_FOLD = 4000
-_BYTES_PER_COLUMN_SET = 32 << 10
+_BYTES_PER_COLUMN_SET = 16 << 10
 _LOG_PER_COLUMN_SET = 160
 _POOL_PER_COLUMNS_SET = 3
+_MOST_COLUMNS_SET = 512 << 20  # bytes
 _LEAST_POOL_PER_FILE = 2
 _COPIES_BESIDE_WRITERS = 3
 _TICK = 0.02
@@ -185,7 +186,8 @@ class Engine:
             self._fold()
 
     def _fold_is_due(self) -> bool:
-        if self._columns_set * _BYTES_PER_COLUMN_SET > self._pool // _POOL_PER_COLUMNS_SET:
+        room = min(self._pool // _POOL_PER_COLUMNS_SET, _MOST_COLUMNS_SET)
+        if self._columns_set * _BYTES_PER_COLUMN_SET > room:
             return True
         return self._log_size() > _MOST_LOG or (self._writes >= _WRITES_PER_FOLD and not self._copying)
 

@@ -123,22 +123,25 @@ def open_database(
     limits = _limits(settings)
     held = file.stat().st_size if file.is_file() else 0
     pool = max(settings.buffer_pool_mb << 20, _POOL_PER_FILE * held, least)
+    torn = False
     while True:
         try:
             database = library.Database(file, buffer_pool_size=pool, **limits)
             library.Connection(database).execute("CALL force_checkpoint_on_close=false").close()
             return database, pool
         except _BACKEND_ERRORS as error:
-            if any(sign in str(error) for sign in _TORN_LOG):
-                return _open_torn(library, file, limits), limits["max_db_size"]
-            if _NO_ROOM not in str(error) or pool >= limits["max_db_size"]:
+            if any(sign in str(error) for sign in _TORN_LOG) and not torn:
+                _fold_torn(library, file, limits)
+                torn = True
+            elif _NO_ROOM in str(error) and pool < limits["max_db_size"]:
+                pool *= 2
+                log.info("%s: its log needs more memory; opened with %d MiB for pages", file, pool >> 20)
+            else:
                 raise _opening_error(file, error) from error
-            pool *= 2
-            log.info("%s: its log needs more memory; opened with %d MiB for pages", file, pool >> 20)
 
 
-def _open_torn(library: ModuleType, file: Path, limits: dict[str, int]) -> Any:
-    """Open a file whose log ends in a record that a dying process left half written.
+def _fold_torn(library: ModuleType, file: Path, limits: dict[str, int]) -> None:
+    """Fold a log that ends in a record that a dying process left half written.
 
     What was committed stands before it. The log is kept aside, in case it was damaged otherwise. There is all
     the room there may be: where replaying runs out of it, the engine would take that for the torn end.
@@ -150,8 +153,10 @@ def _open_torn(library: ModuleType, file: Path, limits: dict[str, int]) -> Any:
         log.warning("%s: ends in a half-written record, which is left out; kept as %s", wal, aside.name)
         room = {"buffer_pool_size": limits["max_db_size"], "throw_on_wal_replay_failure": False}
         database = library.Database(file, **limits, **room)
-        library.Connection(database).execute("CALL force_checkpoint_on_close=false").close()
-        return database
+        connection = library.Connection(database)
+        connection.execute("CHECKPOINT").close()
+        connection.close()
+        database.close()
     except (*_BACKEND_ERRORS, OSError) as error:
         raise _opening_error(file, error) from error
 
