@@ -69,11 +69,8 @@ def recall(
         InvalidInputError: The query is blank or too long, or the limit is out of its range.
     """
     check_query(query, limit, max_chars=settings.max_query_chars, max_limit=settings.max_limit)
-    clock = _Clock()
-    with clock("plan"):
-        plans = tuple(plan(query, snapshots.of(project)) for project in where.projects)
-        dates = dates_in(query, where.at)
-    arms, vector = _gather(query, plans, where, limit, vectors, embedder, settings, clock)
+    clock, dates = _Clock(), dates_in(query, where.at)
+    plans, arms, vector = _gather(query, where, limit, snapshots, vectors, embedder, settings, clock)
     if traversal != "none" and vector is not None:
         with clock("entities"):
             plans = tuple(_by_meaning(each, vector, vectors) for each in plans)
@@ -135,26 +132,34 @@ class _Clock:
 
 def _gather(
     query: str,
-    plans: Sequence[Plan],
     where: ChunkFilter,
     limit: int,
+    snapshots: Snapshots,
     vectors: VectorStore,
     embedder: Embedder,
     settings: SearchConfig,
     clock: _Clock,
-) -> tuple[tuple[Arm, ...], Vector | None]:
-    """Look by words in a thread of its own: the stores and the model wait outside the interpreter."""
+) -> tuple[tuple[Plan, ...], tuple[Arm, ...], Vector | None]:
+    """Plan and look by words in a thread of its own: the stores and the model wait outside the interpreter.
+
+    The first recall loads the graph there while vectors and model are loaded here.
+    """
     count = max(settings.candidates, limit)
 
-    def by_words() -> Arm:
+    def planned() -> tuple[Plan, ...]:
+        with clock("plan"):
+            return tuple(plan(query, snapshots.of(project)) for project in where.projects)
+
+    def by_words(plans: Sequence[Plan]) -> Arm:
         with clock("text"):
-            snapshots = [each.snapshot for each in plans]
-            return text_arm(query, where, vectors, snapshots, limit=count, weight=settings.text_weight)
+            held = [each.snapshot for each in plans]
+            return text_arm(query, where, vectors, held, limit=count, weight=settings.text_weight)
 
     arms: list[Arm] = []
     vector = None
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="hydramem-text") as beside:
-        text = beside.submit(by_words) if settings.text_weight > 0 else None
+        plans = beside.submit(planned)
+        text = beside.submit(lambda: by_words(plans.result())) if settings.text_weight > 0 else None
         if settings.vector_weight > 0:
             with clock("embed"):
                 vector = embedder.embed_query(query)
@@ -162,7 +167,7 @@ def _gather(
                 arms.append(vector_arm(vector, where, vectors, limit=count, weight=settings.vector_weight))
         if text is not None:
             arms.append(text.result())
-    return tuple(_with_unseen(arm, arms, vectors) for arm in arms), vector
+    return plans.result(), tuple(_with_unseen(arm, arms, vectors) for arm in arms), vector
 
 
 def _with_unseen(arm: Arm, arms: Sequence[Arm], vectors: VectorStore) -> Arm:

@@ -1,3 +1,4 @@
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -7,13 +8,21 @@ from hydramem.core.config import SearchConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.recalled import Recall
 from hydramem.core.types import Chunk, Document, Link, Session, Times
-from hydramem.graph.snapshot import Snapshots
+from hydramem.graph.snapshot import Snapshot, Snapshots
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.search.rerank import Reranker
 from hydramem.search.search import recall
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
-from hydramem.storage.store import ChunkFilter, ChunkVector, EntityVector, Stretch, indexed_text
+from hydramem.storage.store import (
+    ChunkFilter,
+    ChunkVector,
+    EntityVector,
+    Scored,
+    Stretch,
+    Vector,
+    indexed_text,
+)
 from tests.graph.graphs import THEN, P, chunk, entity, mention, relation, turn, write
 
 ADA, BILLING, MYSQL = entity("Ada Lovelace", aliases=("Ada",)), entity("billing"), entity("MySQL")
@@ -237,3 +246,36 @@ def test_private_and_past_chunks_stay_out() -> None:
     assert "secret" not in [hit.id for hit in memory.recall("secret harbour", where=where).hits]
     past = ChunkFilter(projects=(P,), known_at=THEN.replace(year=2000))
     assert memory.recall("Ada", where=past).hits == ()
+
+
+class Looked(InMemoryVectors):
+    """Vectors that say when they were looked at."""
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__(dimension)
+        self.looked = threading.Event()
+
+    def nearest(self, vector: Vector, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
+        """Return the nearest."""
+        self.looked.set()
+        return super().nearest(vector, where, limit)
+
+
+class Slow(Snapshots):
+    """Snapshots that are there once the vectors were looked at."""
+
+    vectors: Looked
+
+    def of(self, project: str) -> Snapshot:
+        """Return a snapshot."""
+        assert self.vectors.looked.wait(20), "vectors wait for the graph"
+        return super().of(project)
+
+
+def test_the_first_recall_loads_the_graph_and_the_vectors_at_the_same_time() -> None:
+    memory = Memory(*GRAPH)
+    memory.vectors = Looked(memory.embedder.dimension)
+    memory.add(LEAD, DATABASE)
+    memory.snapshots = Slow(memory.graph)
+    memory.snapshots.vectors = memory.vectors
+    assert memory.recall("what does Ada lead?").entities == ("Ada Lovelace",)
