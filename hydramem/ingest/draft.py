@@ -78,6 +78,11 @@ class Taken:
         return self.screened.state == "active"
 
     @property
+    def states(self) -> bool:
+        """Whether it states something that is judged before it is stored."""
+        return self.active and bool(self.found.claims)
+
+    @property
     def is_steady(self) -> bool:
         """Whether it is of a kind that others may take the place of: no event, nothing said in a session."""
         return self.draft.kind in ("note", "fact")

@@ -40,6 +40,8 @@ def remember_soon(
         target: Where to store them.
         settings: Whether they are encoded, or stored as given.
     """
+    if any(one.states for one in taken):
+        target.prepare()
     with target.one_writer:
         encoding = Encoding(operation="remember", target=target, at=now(), deferred=True)
         done = [_store(one, encoding, settings) for one in taken]

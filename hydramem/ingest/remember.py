@@ -5,7 +5,9 @@ the writer lock is taken; under it, what it decided on is read again, and rules 
 What fails costs the enrichment, never the memory.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.results.written import Remembered
@@ -57,8 +59,9 @@ def remember_all(
         models: What classifies and consolidates; rules where there is none.
     """
     at = now()
-    # The model works before the writer lock is taken: others write meanwhile.
-    vectors = target.embed([indexed_text(chunk_of(one, project=target.project, at=at)) for one in taken])
+    # Models work, and the graph is loaded, before the writer lock is taken: others write meanwhile.
+    with _prepared(taken, target):
+        vectors = target.embed([indexed_text(chunk_of(one, project=target.project, at=at)) for one in taken])
     with target.looking() as near:
         thoughts = [
             think(one, vector, target=target, near=near, settings=settings, models=models)
@@ -70,6 +73,18 @@ def remember_all(
             done = [settling.settle(*each) for each in zip(taken, vectors, thoughts, strict=True)]
             encoding.commit()
     return tuple(_told(each, encoding, target) for each in done)
+
+
+@contextmanager
+def _prepared(taken: Sequence[Taken], target: Target) -> Iterator[None]:
+    """Read beside other work what memories are judged by that state something."""
+    if not any(one.states for one in taken):
+        yield
+        return
+    with ThreadPoolExecutor(1, thread_name_prefix="hydramem-judging") as beside:
+        ready = beside.submit(target.prepare)
+        yield
+        ready.result()
 
 
 def _told(settled: Settled, encoding: Encoding, target: Target) -> Remembered:

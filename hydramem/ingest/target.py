@@ -28,6 +28,8 @@ class Target:
         embed: Turns texts into an array of shape (texts, dimension).
         accept: Judges relations; None stores them unjudged.
         looking: Lends the vectors for a look at what is near.
+        prepare: Reads what `accept` judges by, as far as it is not in memory; where there is something to
+            judge, it is called before the lock is taken.
     """
 
     project: str
@@ -38,6 +40,7 @@ class Target:
     known: Known
     accept: Accept | None = None
     looking: Looking = nullcontext
+    prepare: Callable[[], None] = lambda: None
 
     def embed_by_id(self, texts: Mapping[str, str]) -> dict[str, Vector]:
         """Embed texts by the id of their row."""

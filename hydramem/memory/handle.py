@@ -23,6 +23,7 @@ from hydramem.search.view import View, view
 from hydramem.serving import Space
 from hydramem.storage.curated import CuratedTarget
 from hydramem.storage.store import VectorStore
+from hydramem.verification.learned import prepare
 from hydramem.verification.verify import Judge
 
 
@@ -106,6 +107,7 @@ class Handle:
             known=lambda keys: store.snapshots.known(name, keys),
             accept=accept or (lambda candidates: self._judge(project)(candidates).verdicts),
             looking=lambda: self._looking(space),
+            prepare=lambda: prepare(store.snapshots.of(name)),
         )
 
     @contextmanager

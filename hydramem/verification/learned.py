@@ -53,6 +53,12 @@ def learned(snapshot: Snapshot) -> Learned:
     return known
 
 
+def prepare(snapshot: Snapshot) -> None:
+    """Learn what a large graph teaches, where that was not done yet: it takes a second."""
+    if _relations(snapshot) > _QUICK:
+        learned(snapshot)
+
+
 def _serves(known: Learned, snapshot: Snapshot) -> bool:
     edges = _relations(snapshot)
     return known.edges <= edges <= known.edges * (1 + _GROWTH) and edges > _QUICK

@@ -1,6 +1,7 @@
 """Remembering: what a model is asked, what becomes of the memories touched, and what no failure may cost."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from hydramem.core.results.written import Remembered
 from hydramem.core.types import Chunk
 from hydramem.ingest.consolidate_reply import ConsolidationReply
 from hydramem.ingest.draft import Draft, take
+from hydramem.ingest.encode import remember_soon
 from hydramem.ingest.given import MemoryInput, draft_of, drafts_of
 from hydramem.ingest.remember import Models, remember, remember_all
 from hydramem.ingest.withdraw import forget
@@ -349,3 +351,32 @@ def test_a_found_scope_stays_within_the_callers(kit: Kit):
     script = ScriptedGenerator([FILED | {"scope": "/secret/db"}])
     done = tell(kit, draft("Billing runs on MySQL now.", within="/public"), script=script)
     assert done.scope == "/public/secret/db"
+
+
+# What it is judged by ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("soon", [False, True])
+def test_what_relations_are_judged_by_is_read_before_the_writer_lock_is_taken(kit: Kit, soon: bool):
+    free: list[bool] = []
+    lock = kit.mirror.one_writer
+
+    def look() -> None:
+        with ThreadPoolExecutor(1) as other:
+            free.append(
+                other.submit(lambda: lock.acquire(blocking=False) and (lock.release() or True)).result()
+            )
+
+    def put(text: str) -> None:
+        target = replace(kit.target(), prepare=look)
+        taken = take([draft(text, **GIVEN)], NEAR)
+        if soon:
+            remember_soon(taken, target=target, settings=NEAR)
+        else:
+            remember_all(taken, target=target, settings=NEAR)
+
+    put("Lunch was good.")
+    assert free == []
+    put("Ada Lovelace leads Billing.")
+    assert free == [True]
+    assert len(kit.chunks()) == 2

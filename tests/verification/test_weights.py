@@ -8,7 +8,7 @@ import pytest
 from hydramem.core.errors import InvalidInputError
 from hydramem.graph.growing import Growing
 from hydramem.verification import srmkg
-from hydramem.verification.learned import learned
+from hydramem.verification.learned import learned, prepare
 from hydramem.verification.weights import DEFAULT, Weights
 from tests.graph.graphs import P, entity, relation, tables, write
 
@@ -40,11 +40,15 @@ def test_a_small_graph_is_learned_at_once_and_a_large_one_after_it_grew() -> Non
         return [*names, *joined]
 
     growing = Growing(P, *tables(*chain(0, 100)))
+    prepare(growing.snapshot())
     assert len(learned(growing.snapshot()).facts.subject) == 99
     growing.apply(write(*chain(100, 102)))
     assert len(learned(growing.snapshot()).facts.subject) == 100
     growing.apply(write(*chain(200, 1300)))
+    prepare(growing.snapshot())
+    growing.apply(write(*chain(1300, 1310)))
     known = learned(growing.snapshot())
+    assert len(known.facts.subject) == 1199, "learned ahead"
     growing.apply(write(*chain(2000, 2050)))
     assert learned(growing.snapshot()) is known
     growing.apply(write(*chain(3000, 3100)))
