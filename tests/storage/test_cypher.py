@@ -48,7 +48,10 @@ def test_a_graph_read_in_parts_is_the_whole(written: Path, settings: StorageConf
     relations = tuple(
         relation(f"e{n}", "knows", f"e{n * 7 % 29 + 1}") for n in range(1, 30) if n * 7 % 29 + 1 != n
     )
-    store.write(write(relations=relations, mentions=tuple(mention(f"c{n}", "e1") for n in range(40))))
+    hub = tuple(relation("e9", "leads", f"e{n}") for n in range(10, 30))
+    store.write(
+        write(relations=(*relations, *hub), mentions=tuple(mention(f"c{n}", "e1") for n in range(40)))
+    )
     store.close()
     engine = Engine(graph_file(written, settings.graph), settings)
     for table in (arrow.nodes, arrow.edges):
