@@ -54,7 +54,7 @@ class VectorFolders:
         except EmbeddingMismatchError:
             raise
         except StorageError as error:
-            log.warning("%s", error)
+            log.info("%s", error)  # whoever needs them is told; a restore, or `doctor --fix`, rebuilds them
             held = error
         return Space(embedder=embedder, folder=folder, held=held)
 

@@ -72,7 +72,10 @@ def test_every_command_explains_itself_and_its_arguments(shell):
     for operation in OPERATIONS:
         told = shell.ok(command_name(operation), "--help")
         for name in set(operation.signature.parameters) - {"project"}:
-            assert f"--{name.strip('_').replace('_', '-')}" in told
+            option = name.strip("_").replace("_", "-")
+            assert f"--{option}" in told
+            if operation.signature.parameters[name].default is False:
+                assert f"--no-{option}" not in told, "it says what is so anyway"
         assert "--store" in told
 
 

@@ -1,10 +1,12 @@
 """Nights as a person has them: on a terminal, in Python, on the system's clock."""
 
+import json
 import os
 import re
 import stat
 import threading
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
@@ -13,6 +15,7 @@ import pytest
 
 import hydramem
 from hydramem import garden
+from hydramem.cli.garden import with_schedule
 from hydramem.cli.main import run
 from hydramem.cli.night import COUNTS, lines
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
@@ -64,6 +67,7 @@ def test_a_planned_night_changes_nothing_and_an_undone_one_has_not_happened(
         assert rows(memory) == before
     [status] = memory.garden(status=True)
     assert (status.run, status.phases) == (done.run, done.phases)
+    assert status.taken_back == (done.run is not None)
 
 
 def test_counters_add_up_and_a_second_night_finds_less(memory: hydramem.Memory) -> None:
@@ -126,6 +130,22 @@ def cron(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return table
 
 
+def test_before_the_first_night_it_is_said_that_there_was_none(shell) -> None:
+    code, out, _ = shell("garden", "--status")
+    assert code == 0 and "no night has come yet" in out and "--plan" in out
+    assert json.loads(shell("garden", "--status", "--json")[1]) == []
+
+
+def test_a_night_that_is_interrupted_says_what_becomes_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(*, plan: bool = False, invocation: object) -> None:
+        raise KeyboardInterrupt
+
+    for options, told in (({}, "the next night makes it"), ({"plan": True}, "")):
+        with pytest.raises(KeyboardInterrupt):
+            with_schedule(interrupted)(invocation=None, **options)
+        assert told in (err := capsys.readouterr().err) and bool(err) == bool(told)
+
+
 def test_a_night_reads_well(shell) -> None:
     code, out, _ = shell("garden")
     assert code == 0 and out.startswith("default: the night of ") and "nothing was changed" in out
@@ -186,6 +206,8 @@ def test_a_night_says_what_became_of_everything_and_what_comes_next() -> None:
         "  to answer 2 questions: hydramem review",
         "  to take it back: hydramem undo w_1",
     ]
+    said = [line for line, _ in lines(replace(NIGHT, taken_back=True))]
+    assert said[0].endswith(", run w_1, taken back since") and not any("undo" in line for line in said)
 
 
 def test_every_count_has_its_words(memory: hydramem.Memory) -> None:
@@ -234,6 +256,7 @@ def test_without_a_clock_the_error_says_what_to_do(shell, tmp_path: Path, monkey
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     code, _, err = shell("garden", "--install-schedule", "0 3 * * *")
     assert code == 1 and "crontab" in err and "--print" in err
+    assert shell("garden", "--uninstall-schedule")[0] == 0, "nothing is there to take out"
 
 
 def test_wait_waits_for_the_night_that_goes_on(shell, tmp_path: Path) -> None:
@@ -283,6 +306,8 @@ def test_what_is_left_of_a_night_that_was_taken_back_is_not_made(
     [status] = memory.garden(status=True)
     assert (status.run, status.state) == (made.run, "partial") and "cut short" in status.notes[0]
     memory.undo(made.run or "")
+    [status] = memory.garden(status=True)
+    assert status.taken_back and "is not made" in status.notes[0]
     [done] = memory.garden(phases=("review",))
     assert done.resumed == 0 and "was taken back" in done.notes[0]
     assert rows(memory) == before and not (folder / UNFINISHED).exists()

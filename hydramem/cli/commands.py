@@ -21,6 +21,11 @@ from hydramem.operations import OPERATIONS, Operation, call
 
 _TITLES = {"write": "Write", "read": "Read", "check": "Check", "tend": "Tend"}
 
+_NOTHING: Mapping[Callable[..., object], str] = {
+    Memory.garden: "no night has come yet; `hydramem garden --plan` shows what one would change"
+}
+"""What an empty answer says, where it does not say it itself."""
+
 
 def add_operations(app: App) -> None:
     """Give an app one command for each row of the table."""
@@ -100,7 +105,7 @@ def _run(operation: Operation, arguments: Mapping[str, object], invocation: Invo
             # It covers every project, unless one is named: here as everywhere by --project.
             supplied["projects"] = (invocation.project, *cast(Sequence[str], arguments.get("projects", ())))
         result = call(memory, operation, {**arguments, **supplied}, actor="cli")
-    show(result, as_json=invocation.json)
+    show(result, as_json=invocation.json, nothing=_NOTHING.get(operation.method, "nothing"))
 
 
 def _parameter(operation: Operation, given: inspect.Parameter) -> inspect.Parameter:
@@ -111,7 +116,8 @@ def _parameter(operation: Operation, given: inspect.Parameter) -> inspect.Parame
         default = given.empty if given.default is given.empty else None
         return given.replace(annotation=Annotated[str | None, shown], default=default)
     shows_default = given.default not in (None, (), False)
-    shown = Parameter(help=words, negative_iterable=(), show_default=shows_default)
+    negative = () if given.default is False else None  # --no-plan says what is so anyway
+    shown = Parameter(help=words, negative_iterable=(), negative_bool=negative, show_default=shows_default)
     return given.replace(annotation=Annotated[given.annotation, shown])
 
 

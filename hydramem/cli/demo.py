@@ -84,6 +84,7 @@ def _say_what_next(folder: Path, embedder: str, out: "Console") -> None:
         "neighbors Kestrel --depth 2",
         "entities --limit 10",
         "stats",
+        "garden --plan",
         "serve",
     ):
         out.print(f"  {command} {words}", markup=False)

@@ -14,6 +14,7 @@ from hydramem.cli.show import plain, show
 from hydramem.core.errors import InvalidInputError, StoreBusyError
 
 _EVERY = 1.0
+_CUT_SHORT = "`hydramem garden --status` tells what a night that was begun has left; the next night makes it"
 
 Run = Callable[..., None]
 
@@ -40,7 +41,12 @@ def with_schedule(run: Run) -> Run:
         elif uninstall_schedule:
             show(timer.uninstall(invocation), as_json=invocation.json)
         else:
-            _patiently(lambda: run(*args, invocation=invocation, **options), wait=wait)
+            try:
+                _patiently(lambda: run(*args, invocation=invocation, **options), wait=wait)
+            except KeyboardInterrupt:
+                if not (options.get("plan") or options.get("status")):
+                    print(f"hydramem: {_CUT_SHORT}", file=sys.stderr)
+                raise
 
     signature = inspect.signature(run)
     *others, handed = signature.parameters.values()

@@ -111,6 +111,7 @@ def _headline(night: Gardened) -> str:
         return f"{night.project}: a plan, made in {night.seconds:.1f} s; nothing is changed"
     at = f"{night.started_at:%Y-%m-%d %H:%M} UTC"
     run = f", run {night.run}" if night.run else ", nothing was changed"
+    run += ", taken back since" if night.taken_back else ""
     return f"{night.project}: the night of {at}, {_ENDED[night.state]} {night.seconds:.1f} s{run}"
 
 
@@ -157,7 +158,7 @@ def _next(night: Gardened) -> Iterator[str]:
         yield f"{amount(len(night.refused), 'change')} refused, as rows changed: the next night looks again"
     if waiting:
         yield f"to answer {amount(waiting, 'question')}: hydramem review"
-    if night.run:
+    if night.run and not night.taken_back:
         yield f"to take it back: hydramem undo {night.run}"
 
 

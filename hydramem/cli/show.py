@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hydramem.cli.night import show_night
+from hydramem.core.amounts import amount
 from hydramem.core.results.asked import Question
 from hydramem.core.results.checked import (
     Calibrated,
@@ -22,7 +23,7 @@ from hydramem.core.results.recalled import Explanation, LinkView, Prompt, Recall
 from hydramem.core.results.walked import Path, PathStep, ReachedChunk
 from hydramem.core.results.written import Curated, DocumentView, RelationView, Remembered
 from hydramem.core.shorten import one_line
-from hydramem.core.types import Chunk, Entity, Job
+from hydramem.core.types import Chunk, Entity, Job, Usage
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,14 +59,14 @@ _COLUMNS: Mapping[type[Any], tuple[str, ...]] = {
 }
 
 
-def show(result: object, *, as_json: bool) -> None:
-    """Print a result to standard output."""
+def show(result: object, *, as_json: bool, nothing: str = "nothing") -> None:
+    """Print a result to standard output; `nothing` stands for an empty list."""
     if as_json:
         from pydantic_core import to_json
 
         print(to_json(result, indent=2).decode())
         return
-    write(result, console())
+    write(nothing if result == () else result, console())
 
 
 def console(*, errors: bool = False, quiet: bool = False) -> "Console":
@@ -93,6 +94,11 @@ def plain(value: object) -> str:
         case Entity():
             also = f", also {', '.join(value.aliases)}" if value.aliases else ""
             text = f"{value.name} ({value.type}{also}, {value.mention_count} mentions, {value.id})"
+        case Usage():
+            tokens = value.prompt_tokens + value.reply_tokens
+            text = (
+                f"{amount(value.calls, 'model call')}, {tokens:,} tokens" if value.calls else "no model call"
+            )
         case ConflictSide():
             said = ", ".join(filter(None, (value.source, f"{value.said_at:%Y-%m-%d}", value.id)))
             text = f"{value.text} ({said})"
@@ -199,8 +205,7 @@ def _remembered(done: Remembered, out: "Console") -> None:
         if values:
             out.print(f"     {name}: {plain(values)}", style="dim", markup=False)
     if done.usage.calls:
-        tokens = done.usage.prompt_tokens + done.usage.reply_tokens
-        out.print(f"     model: {done.usage.calls} calls, {tokens} tokens", style="dim", markup=False)
+        out.print(f"     model: {plain(done.usage)}", style="dim", markup=False)
     if done.state != "active":
         out.print(f"{done.state}: {plain(done.reasons)}", style="yellow", markup=False)
     elif done.reasons:

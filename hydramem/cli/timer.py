@@ -64,7 +64,7 @@ def uninstall(invocation: Invocation) -> Scheduled:
     """
     clock, name = clock_of_system(), _name(invocation)
     if clock == "cron":
-        before = _crontab()
+        before = _crontab() if shutil.which("crontab") else ""  # without cron there is nothing on its clock
         after = with_line(before, None, name=name)
         if after != before:
             _write_crontab(after)

@@ -5,7 +5,7 @@ misspellings are, and never one.
 """
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import dropwhile, product
 from typing import Literal
 
 from hydramem.garden.wording import Wording, one_letter_off
@@ -40,7 +40,7 @@ _SMALL = frozenset(
         "von",
     ]
 )
-_EMPTY = _SMALL | _TITLES | _FORMS
+_EMPTY = _SMALL | _FORMS
 _PARTING = frozenset(
     [
         "not",
@@ -126,7 +126,7 @@ def _between(one: Wording, other: Wording) -> Bearing | None:
     if not mine and not yours:
         return _same_words(one, other)
     if not mine or not yours:
-        common = set(one.words) & set(other.words) - _EMPTY
+        common = set(_full(one)) & set(_full(other))
         return "shorter" if any(len(word) > 2 for word in common) else None
     return _paired(mine, yours)
 
@@ -142,7 +142,9 @@ def _spelled(one: Wording, other: Wording) -> Bearing:
 
 
 def _full(name: Wording) -> list[str]:
-    return [word for word in name.words if word not in _EMPTY]
+    """Return the words that tell. Titles stand in front: the last word of `rerank_ms` is no Ms."""
+    rest = dropwhile(_TITLES.__contains__, name.words)
+    return [word for word in rest if word not in _EMPTY]
 
 
 def _same_words(one: Wording, other: Wording) -> Bearing | None:
@@ -158,7 +160,7 @@ def _same_words(one: Wording, other: Wording) -> Bearing | None:
 
 
 def _telling(one: Wording, other: Wording) -> list[str]:
-    return [word for word in one.words if word not in other.words and word not in _EMPTY]
+    return [word for word in _full(one) if word not in other.words]
 
 
 def _paired(mine: list[str], yours: list[str]) -> Bearing | None:

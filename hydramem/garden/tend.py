@@ -219,13 +219,17 @@ def interrupted(night: Night) -> Gardened | None:
         before = read_plan(unfinished, project=night.project, key=night.key())
     except InvalidInputError:
         return None
+    taken_back = is_undone(before.run, night.hands.graph)
     note = "It was cut short, or goes on still; the next night makes what is left of it."
+    if taken_back:
+        note = "It was cut short; what is left of it is not made."
     return Gardened(
         project=night.project,
         run=before.run,
         started_at=before.made_at,
         seconds=0.0,
         state="partial",
+        taken_back=taken_back,
         notes=(note,),
     )
 

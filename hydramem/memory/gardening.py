@@ -32,6 +32,7 @@ from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.memory.upkeep import upkeep
 from hydramem.storage.changes import in_one_run
+from hydramem.storage.undo.undo import is_undone
 
 _REPORTS = "reports"
 
@@ -100,7 +101,10 @@ class Gardening(Handle):
     def _status(self, name: str, phases: Sequence[Phase]) -> Gardened | None:
         """Return what the last night did, or what there is to say of one that was cut short since."""
         cut_short = interrupted(self._given(name, phases, None))
-        return reports.last(self._garden_folder(name) / _REPORTS) if cut_short is None else cut_short
+        report = reports.last(self._garden_folder(name) / _REPORTS) if cut_short is None else cut_short
+        if report is None or report.run is None:
+            return report
+        return replace(report, taken_back=is_undone(report.run, self._use().graph))
 
     @in_one_run()
     def review(

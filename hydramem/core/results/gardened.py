@@ -79,6 +79,7 @@ class Gardened:
         state: The worst of its phases; `planned` where nothing was to be changed.
         resumed: Changes of an interrupted night that this one made first, and `resumed_run` the run that they
             belong to.
+        taken_back: Whether `undo` took it back since.
         notes: What else a person should know of the night as a whole; a sentence each.
         changes: What was proposed, in the order of the phases; at most `SHOWN_CHANGES` of a night.
         file: Where the plan was written, or read from.
@@ -92,6 +93,7 @@ class Gardened:
     phases: tuple[PhaseReport, ...] = ()
     resumed: int = 0
     resumed_run: str | None = None
+    taken_back: bool = False
     notes: tuple[str, ...] = ()
     changes: tuple[ProposedChange, ...] = ()
     refused: tuple[RefusedChange, ...] = ()
