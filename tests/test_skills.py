@@ -8,8 +8,10 @@ from typing import get_args
 
 import pytest
 import yaml
+from pydantic import TypeAdapter
 
 from hydramem.cli.main import build
+from hydramem.core.results.asked import Answer
 from hydramem.operations import OPERATIONS
 
 FOLDER = Path(__file__).parent.parent / "skills"
@@ -29,11 +31,12 @@ MEANT_AS_ARGUMENTS = defaultdict[str, set[str]](
 
 
 def known_words() -> set[str]:
-    """Every name that a skill may put in code marks: tools, their arguments, and fields of what they give."""
+    """Every name that a skill may put in code marks: tools, their arguments, and fields of what they take and give."""
     words = {"hydramem", "server.ingest_roots", "ingest-extracted"}
     for operation in OPERATIONS:
         words |= {operation.name, *operation.signature.parameters}
-        words |= fields(operation.signature.return_annotation)
+        given = (parameter.annotation for parameter in operation.signature.parameters.values())
+        words |= fields(operation.signature.return_annotation).union(*map(fields, given))
     return words
 
 
@@ -78,6 +81,13 @@ def test_every_command_line_names_a_command(skill):
     commands = set(build())
     for line in re.findall(r"`hydramem ([^`]+)`", body):
         assert line.split()[0] in commands, line
+
+
+def test_the_answer_that_a_skill_hands_in_is_one():
+    _, body = parts(FOLDER / "hydramem-garden" / "SKILL.md")
+    (given,) = re.findall(r"`hydramem review '([^']+)'`", body)
+    (answer,) = TypeAdapter(tuple[Answer, ...]).validate_json(given)
+    assert answer.id.startswith("relation:r_") and answer.yes is False
 
 
 @pytest.mark.parametrize("skill", SKILLS, ids=lambda skill: skill.parent.name)
