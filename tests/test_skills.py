@@ -31,7 +31,7 @@ MEANT_AS_ARGUMENTS = defaultdict[str, set[str]](
 
 
 def known_words() -> set[str]:
-    """Every name that a skill may put in code marks: tools, their arguments, and fields of what they take and give."""
+    """Every name that may stand in code marks: tools, their arguments, fields of what they take and give."""
     words = {"hydramem", "server.ingest_roots", "ingest-extracted"}
     for operation in OPERATIONS:
         words |= {operation.name, *operation.signature.parameters}
