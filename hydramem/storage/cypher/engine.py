@@ -127,11 +127,9 @@ class Engine:
         Args:
             work: Does it, and returns how many times it set a column; done again where memory ran out.
         """
-        pool = self._pool
         try:
             self._transact(work)
         except NoRoomError:
-            self._make_room(pool)
             self._transact(work)
 
     def _transact(self, work: Callable[[Query], int]) -> None:
@@ -140,10 +138,17 @@ class Engine:
 
     @contextmanager
     def writing(self) -> Iterator[Query]:
-        """Hold the writer lock and one transaction: committed at the end, rolled back on any error."""
+        """Hold the writer lock and one transaction: committed at the end, rolled back on any error.
+
+        Where memory ran out, there is more of it when the error is raised.
+        """
         with self._writer:
-            with self._lending.one() as connection:
-                yield from self._committed(connection)
+            try:
+                with self._lending.one() as connection:
+                    yield from self._committed(connection)
+            except NoRoomError:
+                self._open_with_more()
+                raise
             if self._fold_is_due():
                 self._try_to_fold()
 
@@ -217,16 +222,16 @@ class Engine:
                 self._open_anew(pool=self._pool)
 
     def _make_room(self, pool: int) -> None:
-        """Open the file with more memory than a pool in which it ran out, unless that happened meanwhile."""
+        """Open the file with more memory than a pool in which a read ran out, where nobody did so yet."""
         with self._writer:
-            if self._pool > pool:
-                return
-            with self._lending.alone():
-                log.info(
-                    "%s: memory ran out; it is opened again with %d MiB for pages", self.file, pool >> 19
-                )
-                self._open_anew(pool=2 * pool)
-                self._checkpoint_or_reopen()
+            if self._pool <= pool:
+                self._open_with_more()
+
+    def _open_with_more(self) -> None:
+        with self._lending.alone():
+            log.info("%s: memory ran out; it is opened again with more", self.file)
+            self._open_anew(pool=2 * self._pool)
+            self._checkpoint_or_reopen()
 
     def _checkpoint_or_reopen(self) -> None:
         try:
