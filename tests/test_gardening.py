@@ -19,7 +19,7 @@ from hydramem.cli.garden import with_schedule
 from hydramem.cli.main import run
 from hydramem.cli.night import COUNTS, lines
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
-from hydramem.core.errors import InvalidInputError, StoreBusyError
+from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
 from hydramem.core.results.asked import QuestionKind
 from hydramem.core.results.gardened import Gardened, PhaseReport, ProposedChange, RefusedChange
 from hydramem.core.types import Decision
@@ -68,6 +68,28 @@ def test_a_planned_night_changes_nothing_and_an_undone_one_has_not_happened(
     [status] = memory.garden(status=True)
     assert (status.run, status.phases) == (done.run, done.phases)
     assert status.taken_back == (done.run is not None)
+
+
+def test_a_plan_takes_the_place_of_a_plan_and_of_nothing_else(
+    memory: hydramem.Memory, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").write_text("")
+    for name in ("new", "empty", "new"):
+        [planned] = memory.garden(plan=True, out=str(tmp_path / name))
+        assert (
+            planned.file == str(tmp_path / name) and "hydramem-garden-plan" in Path(planned.file).read_text()
+        )
+    (notes := tmp_path / "notes.md").write_text("mine")
+    refused = (
+        (notes, "no plan"),
+        (tmp_path, "a folder that is there"),
+        ("a\0b", "cannot be"),
+        ("a" * 5000, "cannot be"),
+    )
+    for place, told in refused:
+        with pytest.raises((InvalidInputError, StorageError), match=told):
+            memory.garden(plan=True, out=str(place))
+    assert notes.read_text() == "mine"
 
 
 def test_counters_add_up_and_a_second_night_finds_less(memory: hydramem.Memory) -> None:

@@ -20,6 +20,7 @@ from hydramem.storage.store import Removal, Write
 
 FORMAT = "hydramem-garden-plan"
 VERSION = 1
+_BEGINNING = 64
 
 _PARTS = {part.table.name: part for part in PARTS}
 _FIELDS = {part.table.row: part.name for part in PARTS}
@@ -89,6 +90,16 @@ def _told(proposal: Proposal) -> dict[str, Any]:
         "expects": {as_text(address): seen for address, seen in proposal.expects.items()},
         "told": dict(proposal.told),
     }
+
+
+def may_become_a_plan(file: Path) -> bool:
+    """Say whether nothing but a plan is lost where a plan is written to a file."""
+    try:
+        with file.open("rb") as held:
+            begin = held.read(_BEGINNING)
+    except FileNotFoundError:
+        return True
+    return not begin or FORMAT.encode() in begin
 
 
 def read_plan(file: Path, *, project: str, key: bytes) -> Plan:

@@ -26,7 +26,7 @@ from hydramem.garden.apply import Applied, Hands, apply
 from hydramem.garden.doubts import keep_doubts
 from hydramem.garden.expect import Taken
 from hydramem.garden.ground import Ground, Outcome, PhaseStep
-from hydramem.garden.plan import Plan, ordered, read_plan, write_plan
+from hydramem.garden.plan import Plan, may_become_a_plan, ordered, read_plan, write_plan
 from hydramem.garden.proposal import Proposal
 from hydramem.storage.undo.undo import is_undone
 
@@ -93,16 +93,30 @@ def plan(night: Night, *, out: Path | None = None) -> Gardened:
         out: Where to write the plan, for `apply_file`.
 
     Raises:
+        InvalidInputError: The file holds something that is no plan.
         StorageError: The plan cannot be written there.
     """
     started = perf_counter()
-    if out is not None and (out.is_dir() or not out.absolute().parent.is_dir()):
-        raise StorageError(f"{out}: the plan cannot be written: give a file in a folder that is there")
+    if out is not None:
+        _check_place(out)
     found = _look(replace(night, ground=lambda phase: replace(night.ground(phase), keeps=False)))
     made = Plan(project=night.project, run=new_id("w"), made_at=night.now, proposals=found.proposals)
     if out is not None:
         write_plan(made, out, key=night.key())
     return _told(night, found, None, run=None, seconds=perf_counter() - started, file=out)
+
+
+def _check_place(out: Path) -> None:
+    try:
+        if out.is_dir() or not out.absolute().parent.is_dir():
+            raise StorageError(f"{out}: the plan cannot be written: give a file in a folder that is there")
+        is_free = may_become_a_plan(out)
+    except OSError as error:
+        raise StorageError(f"{out}: the plan cannot be written: {error.strerror or error}") from error
+    except ValueError as error:  # a NUL
+        raise InvalidInputError(f"out: {str(out)[:200]!r} cannot be a path") from error
+    if not is_free:
+        raise InvalidInputError(f"{out}: holds something that is no plan; name a new file")
 
 
 def tend(night: Night) -> Gardened:

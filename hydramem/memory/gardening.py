@@ -62,7 +62,7 @@ class Gardening(Handle):
 
         Args:
             plan: Say what would be changed, with reasons, and change nothing.
-            out: Where to write the plan, for `apply`.
+            out: Where to write the plan, for `apply`; a new file, or one that holds a plan.
             apply: A plan's file: make exactly that; what rests on rows that changed since is refused.
             phases: Only these; as `garden.phases` says where not given.
             status: Return the report of the last night, and do nothing.
