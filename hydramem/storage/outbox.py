@@ -149,13 +149,15 @@ class Mirror:
             row = self._write(write)
             if row is not None:
                 self._deferred[row] = write
-                if write.deferred:
-                    self._sought = self._sought or not write.gathered
-                    return
+                self._sought = self._sought or not write.gathered
+            if write.deferred:
+                return
+            if row is not None:
                 self._deliver(vectors or {})
                 self._untended = True
-            if self._untended and not any(job.state == "waiting" for job in write.jobs):
-                self._maintain()
+        # Others write meanwhile: to put the vectors in order takes seconds.
+        if self._untended and not any(job.state == "waiting" for job in write.jobs):
+            self._maintain()
 
     def deliver_deferred(self) -> None:
         """Have the vector store hear of what could wait; where that fails the log says so."""

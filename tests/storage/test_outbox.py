@@ -1,5 +1,6 @@
 """The mirror and the doctor: two stores that never disagree for long."""
 
+import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -16,7 +17,7 @@ from hydramem.storage.jobs import job
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.repair import Sampled, diagnose, sample
 from hydramem.storage.store import ChunkFilter, ChunkVector, EntityVector, Removal, Vector, Write
-from tests.storage.rows import chunk, entity, write
+from tests.storage.rows import chunk, entity, session, write
 
 ANYWHERE = ChunkFilter(states=())
 EMBEDDER = HashEmbedder(64)
@@ -252,6 +253,30 @@ def test_upkeep_that_fails_is_no_failure_of_the_write(
     mirror.tidy()
     assert graph.outbox() == ()
     assert "compaction" in caplog.text
+
+
+def test_others_write_during_upkeep_and_a_deferred_write_does_none(graph: InMemoryGraph) -> None:
+    free: list[bool] = []
+
+    class Tended(InMemoryVectors):
+        def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
+            def other() -> None:
+                free.append(mirror.one_writer.acquire(timeout=5))
+                if free[-1]:
+                    mirror.one_writer.release()
+
+            thread = threading.Thread(target=other)
+            thread.start()
+            thread.join()
+
+    vectors = Tended(64)
+    mirror = Mirror(graph, lambda: vectors, EMBEDDER.embed_documents, lambda write: None)
+    mirror.commit(write(chunks=(chunk("c1"),), jobs=(job("link", project="p", chunk="c1"),)))
+    mirror.commit(write(chunks=(chunk("c2"),), deferred=True))
+    mirror.commit(write(sessions=(session(),), deferred=True))
+    assert free == [], "what waits for upkeep is left to a write that does not"
+    mirror.commit(write(chunks=(chunk("c3"),)))
+    assert free == [True]
 
 
 def test_upkeep_is_left_to_the_jobs_that_a_write_brings(
