@@ -232,6 +232,19 @@ def test_a_night_says_what_became_of_everything_and_what_comes_next() -> None:
     assert said[0].endswith(", run w_1, taken back since") and not any("undo" in line for line in said)
 
 
+def test_a_phase_that_failed_does_not_say_that_there_was_nothing_to_do() -> None:
+    phases = tuple(
+        PhaseReport(phase=phase, state="failed", notes=("It broke.",)) for phase in ("merge", "review")
+    )
+    said = [line for line, _ in lines(replace(NIGHT, phases=phases))]
+    assert said[1:5] == [
+        "  merge     failed",
+        "            It broke.",
+        "  review    failed",
+        "            It broke.",
+    ]
+
+
 def test_every_count_has_its_words(memory: hydramem.Memory) -> None:
     sources = Path(str(garden.__file__)).parent.rglob("*.py")
     told = {name for file in sources for name in re.findall(r'counts\["([^"]+)"', file.read_text())}

@@ -119,6 +119,8 @@ def _phase(phase: PhaseReport, *, planned: bool) -> str:
     """Say in a line what a phase did."""
     state = "" if phase.state == "completed" else f"{phase.state}: "
     counted = ", ".join(_counted(name, count) for name, count in phase.counts.items() if count)
+    if phase.state == "failed" and not (phase.proposals or counted):
+        return phase.state  # "nothing to do" is what a phase says that looked
     if phase.phase in _CHANGING_NOTHING and not phase.proposals:
         return f"{state}{counted or 'nothing to do'}"
     return f"{state}{_changes(phase, planned=planned)}{f'; {counted}' if counted else ''}"
