@@ -31,8 +31,9 @@ Query = Callable[[str, Parameters], list[list[Any]]]
 # When to checkpoint is ours to say, since it must happen while nobody reads: LadybugDB crashes where a read
 # goes on beside it, and Kuzu waits seconds and gives up. The log is folded when it is large, and before:
 # values that were set stay in the pool until then, a vector of 2,048 for each, and so does a small change
-# (64 MiB after 2,800 single writes). Where there are half a million edges, it takes a second.
-_MOST_LOG = 16 << 20
+# (64 MiB after 2,800 single writes). Few folds are best: one that meets an edge made or taken out writes most
+# of that table anew, which takes seconds where there are half a million.
+_MOST_LOG = 32 << 20
 _WRITES_PER_FOLD = 4000
 _BYTES_PER_COLUMN_SET = 16 << 10
 _LOG_PER_COLUMN_SET = 160
