@@ -338,3 +338,21 @@ def test_a_dump_covers_all_projects_or_the_one_that_is_named(shell, tmp_path):
     assert told["written"]["chunks"] == 1
     (tmp_path / "some" / "chunks.jsonl").write_text("{}\n")
     assert "chunks.jsonl" in shell.wrong("--store", str(tmp_path / "other"), "load", "some")
+
+
+def test_a_night_with_a_phase_that_failed_fails(
+    shell: Shell, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for day in range(3):
+        shell.ok(
+            "remember", f"On day {day} Ada met Bob in Paris about billing plan {day}.", "--session", f"s{day}"
+        )
+    night = ("garden", "--phases", "infer", "--phases", "supersede")
+    shell.ok(*night)
+    monkeypatch.setenv("HYDRAMEM_LLM_PROVIDER", "ollama")
+    monkeypatch.setenv("HYDRAMEM_LLM_BASE_URL", "http://127.0.0.1:9")
+    assert run(night) == 1
+    out, err = capsys.readouterr()
+    assert "infer     failed" in out and "supersede nothing to change" in out
+    assert "failed: infer (project default)" in err
+    assert "failed" in shell.ok("garden", "--status")

@@ -8,13 +8,14 @@ from typing import Annotated, Any, cast, get_args, get_origin
 
 from cyclopts import App, Group, Parameter
 
-from hydramem.cli.garden import with_schedule
+from hydramem.cli.garden import check_night, with_schedule
 from hydramem.cli.invocation import Given, Invocation
 from hydramem.cli.progress import reporting
 from hydramem.cli.review import with_walk
 from hydramem.cli.show import show
 from hydramem.core import docstrings
 from hydramem.core.errors import InvalidInputError
+from hydramem.core.results.gardened import Gardened
 from hydramem.memory.memory import Memory
 from hydramem.memory.saving import restore_folder
 from hydramem.operations import OPERATIONS, Operation, call
@@ -106,6 +107,8 @@ def _run(operation: Operation, arguments: Mapping[str, object], invocation: Invo
             supplied["projects"] = (invocation.project, *cast(Sequence[str], arguments.get("projects", ())))
         result = call(memory, operation, {**arguments, **supplied}, actor="cli")
     show(result, as_json=invocation.json, nothing=_NOTHING.get(operation.method, "nothing"))
+    if operation.method is Memory.garden and not arguments.get("status"):
+        check_night(cast(Sequence[Gardened], result))
 
 
 def _parameter(operation: Operation, given: inspect.Parameter) -> inspect.Parameter:

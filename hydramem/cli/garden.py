@@ -3,7 +3,7 @@
 import inspect
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -11,7 +11,8 @@ from cyclopts import Parameter
 from hydramem.cli import timer
 from hydramem.cli.invocation import Invocation
 from hydramem.cli.show import plain, show
-from hydramem.core.errors import InvalidInputError, StoreBusyError
+from hydramem.core.errors import HydraMemError, InvalidInputError, StoreBusyError
+from hydramem.core.results.gardened import Gardened
 
 _EVERY = 1.0
 _CUT_SHORT = "`hydramem garden --status` tells what a night that was begun has left; the next night makes it"
@@ -56,6 +57,22 @@ def with_schedule(run: Run) -> Run:
     garden.__annotations__ = {each.name: each.annotation for each in (*others, *_options(), handed)}
     garden.__doc__, garden.__name__ = run.__doc__, run.__name__
     return garden
+
+
+def check_night(nights: Sequence[Gardened]) -> None:
+    """Make a night with a phase that failed a failure of the command, so that what schedules it hears of it.
+
+    Raises:
+        HydraMemError: One failed; the report, shown before, says why.
+    """
+    failed = [
+        f"{each.phase} (project {night.project})"
+        for night in nights
+        for each in night.phases
+        if each.state == "failed"
+    ]
+    if failed:
+        raise HydraMemError(f"garden: failed: {', '.join(failed)}; the report says why, the rest was done")
 
 
 def _options() -> tuple[inspect.Parameter, ...]:
