@@ -13,7 +13,7 @@ from hydramem.storage.addresses import address_of
 # Rows of a batch. What the store has not read yet comes slowly: nobody knows how long a first one takes. And
 # under some rows most of the time is the transaction's own.
 _FIRST = 2
-_LEAST = 8
+_LEAST = 4
 _MOST = 1024
 _AIM = 0.025
 """Seconds that a batch is to take: how long one takes varies by a factor of two and more."""
@@ -66,7 +66,7 @@ class Pace:
         """Note how long a batch took; one that was slow by chance alone does not make the next ones small."""
         size = self._sizes.get(phase, _FIRST)
         share = min(2.0, max(0.5, sqrt(_AIM / max(seconds, 1e-6))))
-        self._sizes[phase] = min(_MOST, max(_LEAST, ceil(size * share)))
+        self._sizes[phase] = min(_MOST, max(_LEAST, (ceil if share > 1 else int)(size * share)))
 
 
 def _rows(proposal: Proposal) -> int:
