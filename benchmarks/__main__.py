@@ -157,7 +157,7 @@ def _garden(given: argparse.Namespace) -> int:
     keep = None if given.keep is None else Path(given.keep)
     tended = []
     for count in given.nights:
-        tended.append(nights.measure(count, engine=given.engine, keep=keep))
+        tended.append(nights.measure(count, engine=given.engine, keep=keep, alone=given.alone))
         print(nights_page.shown(tended[-1]), flush=True)
     asked = []
     for name in given.sets:
@@ -377,6 +377,7 @@ def _add_garden(measured: argparse.ArgumentParser) -> None:
         metavar="N",
         help="entities of memories to tend",
     )
+    measured.add_argument("--alone", action="store_true", help="nights without others that read and write")
     measured.add_argument("--keep", metavar="DIR", help="where filled memories are kept and found again")
     measured.add_argument("--sets", nargs="*", default=nights_recall.SETS, help="questions around nights")
     measured.add_argument("--embedder", choices=EMBEDDERS, default="hash", help="of the sets")

@@ -8,12 +8,18 @@ import os
 import sys
 
 import pytest
+from hypothesis import settings
 
 KEPT = {"HYDRAMEM_TEST_ENGINE"}
 LOCAL = {"", "localhost", "127.0.0.1", "::1", "0.0.0.0", "::", "testserver"}
 
 for name in [name for name in os.environ if name.startswith("HYDRAMEM_") and name not in KEPT]:
     del os.environ[name]
+
+
+# How long an example takes is the machine's, not the code's.
+settings.register_profile("any_machine", deadline=None)
+settings.load_profile("any_machine")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

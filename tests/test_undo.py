@@ -246,7 +246,7 @@ def check_change(folder: Path, story: list[tuple[str, int, int]], which: int) ->
 
 
 def many(examples: int) -> Any:
-    return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    return settings(max_examples=examples, suppress_health_check=list(HealthCheck))
 
 
 def test_a_run_that_is_undone_was_never_there(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -21,7 +21,7 @@ def test_the_same_graph_has_the_same_fingerprint_in_any_order() -> None:
     assert stale(of(BASE, 1), of(BASE[::-1], 1)) is None
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(new=st.integers(0, 40), gone=st.integers(0, 40))
 def test_it_serves_while_a_tenth_is_new_or_gone(new: int, gone: int) -> None:
     now = [*BASE[gone:], *((f"new {one}", "knows", f"person {one}") for one in range(new))]

@@ -296,7 +296,7 @@ IDS = ("e1", "e2", "e3", "n0", "n1")
 STATED = st.tuples(st.sampled_from(IDS), st.sampled_from(("knows", "likes")), st.sampled_from(IDS))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     stated=st.lists(STATED, max_size=8, unique=True),
     named=st.lists(st.tuples(st.sampled_from(("c1", "c2", "c3")), st.sampled_from(IDS)), unique=True),

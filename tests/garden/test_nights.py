@@ -115,7 +115,7 @@ def rests(memory: hydramem.Memory) -> None:
     assert last.run is None and rows(memory) == before
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(acts, min_size=3, max_size=25))
 def test_whatever_a_memory_holds_nights_come_to_rest(story: list[Act]) -> None:
     with (

@@ -40,7 +40,7 @@ def as_networkx(snapshot: Snapshot) -> nx.Graph:
     return known
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(rows())
 def test_pagerank_is_networkx_s_with_restarts_at_entities(given_rows) -> None:
     snapshot = load(P, *tables(*given_rows))
@@ -57,7 +57,7 @@ def test_pagerank_is_networkx_s_with_restarts_at_entities(given_rows) -> None:
             assert value == pytest.approx(share[node] / total, abs=1e-5)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(rows(), st.randoms())
 def test_the_order_of_loading_changes_nothing(given_rows, random) -> None:
     shuffled = random.sample(given_rows, len(given_rows))

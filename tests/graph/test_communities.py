@@ -43,7 +43,7 @@ def test_what_no_edge_joins_is_in_none() -> None:
     assert names([]) == []
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(rows(), st.randoms())
 def test_they_part_the_graph_are_connected_and_always_the_same(given_rows, random) -> None:
     snapshot = load(P, *tables(*given_rows))

@@ -27,7 +27,7 @@ def agree(snapshot: Snapshot, held: dict[str, Relation], moment: datetime, state
         assert mask.tolist() == expected
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000))
 def test_masks_are_right_after_every_write_and_at_every_moment(seed: int) -> None:
     chance = random.Random(seed)

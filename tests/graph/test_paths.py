@@ -2,7 +2,7 @@ from itertools import islice
 
 import networkx as nx
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.graph import adjacency
@@ -10,7 +10,6 @@ from hydramem.graph.paths import best_paths
 from tests.graph.test_walks import graphs, nodes_along, oracle
 
 
-@settings(deadline=None)
 @given(graphs(), st.integers(1, 6), st.integers(0, 8))
 def test_the_best_ways_are_the_shortest_and_pass_no_node_twice(graph, count: int, depth: int) -> None:
     size, edges, mask, csr = graph
@@ -27,7 +26,6 @@ def test_the_best_ways_are_the_shortest_and_pass_no_node_twice(graph, count: int
     assert all(mask[half >> 1] for way in ways for half in way)
 
 
-@settings(deadline=None)
 @given(graphs(), st.data())
 def test_no_way_passes_a_masked_node(graph, data) -> None:
     size, edges, mask, csr = graph

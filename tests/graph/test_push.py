@@ -1,14 +1,13 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from hydramem.graph import adjacency
 from hydramem.graph.push import push
 from tests.graph.test_walks import graphs, oracle
 
 
-@settings(deadline=None)
 @given(graphs())
 def test_pushed_far_enough_it_is_networkx_s(graph) -> None:
     size, edges, mask, csr = graph

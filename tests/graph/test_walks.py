@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.types import ABOUT
@@ -78,7 +78,6 @@ def test_common_neighbors(graph) -> None:
     assert walks.common_neighbors(csr, 0, 1, edges=mask).tolist() == expected
 
 
-@settings(deadline=None)
 @given(graphs(), st.integers(0, 1))
 def test_pagerank_is_networkx_s(graph, seed: int) -> None:
     size, edges, mask, csr = graph

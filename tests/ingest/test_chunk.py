@@ -35,7 +35,7 @@ def pieces(text: str, kind: str = "markdown", limit: int = 24, overlap: int = 6)
     return chunk(text, kind=kind, max_tokens=limit, overlap_tokens=overlap)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(TEXTS, st.sampled_from(["markdown", "text", "code", "turn"]))
 def test_chunks_cover_the_text_in_order_and_keep_the_limit(text: str, kind: str) -> None:
     cut = pieces(text, kind)
@@ -56,13 +56,13 @@ def _lost_only_headings(between: str, headings: str) -> None:
         assert word in headings
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(TEXTS)
 def test_the_same_text_gives_the_same_chunks(text: str) -> None:
     assert pieces(text) == pieces(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(max_size=300))
 def test_sentences_tile_the_text(text: str) -> None:
     assert "".join(text[start:end] for start, end in sentence_spans(text)) == text

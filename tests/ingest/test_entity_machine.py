@@ -130,4 +130,4 @@ class People(RuleBasedStateMachine):
 
 
 TestEntities = pytest.mark.slow(People.TestCase)
-TestEntities.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestEntities.settings = settings(max_examples=60, stateful_step_count=25)

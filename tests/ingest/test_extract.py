@@ -124,7 +124,7 @@ def test_things_in_one_sentence_are_not_related_by_that_alone() -> None:
     assert triples("Ada Hale, Bo Berg, Kestrel, Lantern and Oslo were on the list.") == set()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text(max_size=300), st.one_of(st.none(), st.text(min_size=1, max_size=20)))
 def test_any_text_can_be_read(text: str, author: str | None) -> None:
     only = found(text, author=author)

@@ -366,7 +366,7 @@ def draw_relations(draw: st.DrawFn, names: list[str], said: set[tuple[str, str]]
             yield replace(old, id=version_id(id, before.recorded_at))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graphs(), st.data())
 def test_merge_and_split_is_nothing_and_so_is_undo(
     graph: tuple[list[Chunk], list[Entity], list[Mention], list[Relation]], data: st.DataObject

@@ -137,6 +137,7 @@ def _writes_that_fit(engine: Engine) -> int:
     raise AssertionError("there is room for all of them")
 
 
+@pytest.mark.slow
 def test_reads_go_on_while_memory_runs_out(small: Opener) -> None:
     engine = small()
     setting = Setting(engine)

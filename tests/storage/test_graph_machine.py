@@ -379,7 +379,7 @@ filtered_chunks = st.tuples(
 def test_every_filter_admits_the_same(tmp_path: Path) -> None:
     memory, engine = InMemoryGraph(), open_graph(tmp_path, StorageConfig(graph=ENGINE, buffer_pool_mb=512))  # type: ignore[arg-type]
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=60, suppress_health_check=list(HealthCheck))
     @given(rows=filtered_chunks, data=st.data())
     def check(rows: tuple[Any, ...], data: st.DataObject) -> None:
         put = Write(
@@ -414,7 +414,6 @@ def _run(examples: int, steps: int) -> None:
         settings=settings(
             max_examples=examples,
             stateful_step_count=steps,
-            deadline=None,
             suppress_health_check=list(HealthCheck),
         ),
     )

@@ -318,7 +318,7 @@ def random_filter(random: Random, vocabulary: list[str]) -> ChunkFilter:
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(drawn=rows_and_filters())
 def test_filters_admit_what_chunk_filter_admits(
     lance_for_filters: VectorStore, drawn: tuple[list[Chunk], list[ChunkFilter]]

@@ -44,7 +44,7 @@ def features_of(known: list[Triple], *asked: Triple) -> list[dict[str, float]]:
     return [dict(zip(features.NAMES, row, strict=True)) for row in rows.tolist()]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(graphs, triples)
 def test_neighbours_as_networkx_counts_them_without_the_claim(known: list[Triple], asked: Triple) -> None:
     (found,) = features_of(known, asked)
@@ -63,7 +63,7 @@ def test_neighbours_as_networkx_counts_them_without_the_claim(known: list[Triple
     assert found["adamic_adar"] == pytest.approx(next(nx.adamic_adar_index(graph, ends))[2])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(graphs, triples)
 def test_priors_as_counted_by_hand_without_the_claim(known: list[Triple], asked: Triple) -> None:
     (found,) = features_of(known, asked)
@@ -96,7 +96,7 @@ def test_where_all_relations_are_of_one_type_no_end_is_oftener_at_a_side_of_it()
     assert (found["head_lift"], found["tail_lift"]) == (0, 0)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(graphs, triples)
 def test_likeness_as_the_cosine_of_edges_without_the_claim(known: list[Triple], asked: Triple) -> None:
     laid = facts(known)
@@ -126,7 +126,7 @@ def test_likeness_as_the_cosine_of_edges_without_the_claim(known: list[Triple], 
     )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(graphs, triples)
 def test_paths_between_two_ends_are_those_of_a_plain_search(known: list[Triple], asked: Triple) -> None:
     laid = facts(known)
@@ -150,7 +150,7 @@ def test_paths_between_two_ends_are_those_of_a_plain_search(known: list[Triple],
     assert set(found.path.tolist()) == one | two | none
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(graphs, st.lists(triples, min_size=2, max_size=6), st.randoms())
 def test_the_order_and_company_of_claims_do_not_matter(known, asked, random) -> None:
     alone = [features_of(known, each)[0] for each in asked]

@@ -67,7 +67,7 @@ writes = st.builds(
 
 
 @given(rows=st.lists(writes, max_size=2), vectors=st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_any_rows_come_back_as_they_were(rows: list[Write], vectors: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         first, second = Path(folder, "first"), Path(folder, "second")
