@@ -131,11 +131,6 @@ def test_what_the_readme_shows_runs(reader):
     run_blocks(read("README.md"), reader)
 
 
-def test_what_the_tutorial_shows_runs(reader, monkeypatch):
-    monkeypatch.setenv("HYDRAMEM_EMBEDDING_MODEL", "hash")  # every command of it would load the model anew
-    run_blocks(read("docs/tutorial.md"), reader)
-
-
 @pytest.mark.slow
-def test_what_the_tutorial_shows_runs_with_a_real_model(reader):
+def test_what_the_tutorial_shows_runs(reader):
     run_blocks(read("docs/tutorial.md"), reader)
