@@ -217,8 +217,7 @@ class Engine:
                 self._checkpoint()
             except StorageError as error:
                 log.warning("%s; it is opened again from its log", error)
-                self._open_anew(pool=2 * self._pool if isinstance(error, NoRoomError) else self._pool)
-                self._checkpoint_or_reopen()
+                self._fold_anew(pool=2 * self._pool if isinstance(error, NoRoomError) else self._pool)
             if self.file.stat().st_size * _LEAST_POOL_PER_FILE > self._pool:
                 self._open_anew(pool=self._pool)
 
@@ -231,10 +230,11 @@ class Engine:
     def _open_with_more(self) -> None:
         with self._lending.alone():
             log.info("%s: memory ran out; it is opened again with more", self.file)
-            self._open_anew(pool=2 * self._pool)
-            self._checkpoint_or_reopen()
+            self._fold_anew(pool=2 * self._pool)
 
-    def _checkpoint_or_reopen(self) -> None:
+    def _fold_anew(self, *, pool: int) -> None:
+        """Open the file anew, and fold its log; where even that fails, it is open and not folded."""
+        self._open_anew(pool=pool)
         try:
             self._checkpoint()
         except StorageError:
