@@ -12,9 +12,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.types import Candidate, Chunk, Entity, Relation, Times
+from hydramem.core.row_types import Chunk, Entity, Relation, RelationCandidate, Times
 from hydramem.graph.growing import load
-from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.view import Snapshot
 from hydramem.storage.schema import edge_columns, node_columns
 
 GRAPHS = ("codex-s", "umls")
@@ -38,7 +38,7 @@ class Labelled:
 
     name: str
     snapshot: Snapshot
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[RelationCandidate, ...]
     true: NDArray[np.bool_]
     kinds: tuple[str, ...]
     groups: tuple[str, ...]
@@ -68,10 +68,10 @@ def graph(triples: Iterable[Triple], *, kinds: Callable[[str], str] = lambda _: 
     )
 
 
-def candidate(triple: Triple, *passages: Chunk) -> Candidate:
+def candidate(triple: Triple, *passages: Chunk) -> RelationCandidate:
     """Return a triple as a candidate, its names as ids."""
     subject, type, object = triple
-    return Candidate(
+    return RelationCandidate(
         relation=Relation(
             id="\t".join(triple),
             project="default",

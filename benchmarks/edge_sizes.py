@@ -12,7 +12,7 @@ from hydramem.core.config import GardenConfig
 from hydramem.garden import scorer
 from hydramem.garden.edges import EdgeScores
 from hydramem.graph.growing import load
-from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.view import Snapshot
 from hydramem.storage.schema import edge_columns, node_columns
 from hydramem.storage.store import Vector
 

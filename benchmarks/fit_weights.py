@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from benchmarks.claims import GRAPHS, Labelled, candidate, of_graph, of_passages, with_text
 from hydramem.core.config import VerificationConfig
-from hydramem.core.types import Candidate
-from hydramem.ingest.sentences import sentence_spans
+from hydramem.core.row_types import RelationCandidate
+from hydramem.text.relation_words import wording
+from hydramem.text.search_terms import stem
+from hydramem.text.sentences import sentence_spans
 from hydramem.verification import features as around
 from hydramem.verification import srmkg, text
-from hydramem.verification.cues import stem, wording
 from hydramem.verification.weights import Weights
 
 # The graph as it is, with made-up types of entities, and as it was when young: (share kept, types, weight).
@@ -40,7 +41,7 @@ _COPULA = re.compile(r"is|was|are|were")
 _WORD = re.compile(r"\w+")
 
 Floats = NDArray[np.float64]
-Spoiler = Callable[[Candidate, Candidate], Candidate | None]
+Spoiler = Callable[[RelationCandidate, RelationCandidate], RelationCandidate | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +135,7 @@ def _together(parts: Sequence[Rows]) -> Rows:
     )
 
 
-def _amid(each: Candidate, other: Candidate) -> Candidate:
+def _amid(each: RelationCandidate, other: RelationCandidate) -> RelationCandidate:
     """Put what a passage says behind another, its title left out: most text is about several things."""
     own, before = each.passages[0], other.passages[0].text.partition("\n")[2]
     said = with_text(own, f"{before} {own.text.partition(chr(10))[2]}")
@@ -144,7 +145,7 @@ def _amid(each: Candidate, other: Candidate) -> Candidate:
 # Claims made wrong on purpose -------------------------------------------------------------------
 
 
-def _negated(each: Candidate, other: Candidate) -> Candidate | None:
+def _negated(each: RelationCandidate, other: RelationCandidate) -> RelationCandidate | None:
     """Put a "not" before the word that states the relation, or after the copula that does."""
     passage, place = each.passages[0], each.passages[0].text.rfind(each.object.name)
     cues = wording(each.relation.type).cues
@@ -160,14 +161,14 @@ def _negated(each: Candidate, other: Candidate) -> Candidate | None:
     return None
 
 
-def _of_another(each: Candidate, other: Candidate) -> Candidate | None:
+def _of_another(each: RelationCandidate, other: RelationCandidate) -> RelationCandidate | None:
     """Claim it of someone whom the passage does not name."""
     if other.subject.name in each.passages[0].text:
         return None
     return candidate((other.subject.name, each.relation.type, each.object.name), each.passages[0])
 
 
-def _turned(each: Candidate, other: Candidate) -> Candidate | None:
+def _turned(each: RelationCandidate, other: RelationCandidate) -> RelationCandidate | None:
     """Claim it the other way round."""
     if each.relation.type in _SYMMETRIC:
         return None

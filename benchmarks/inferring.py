@@ -18,7 +18,7 @@ from benchmarks.results import table, with_section
 from hydramem.garden.guesses import guesses
 from hydramem.garden.pairs import pairs
 from hydramem.graph.growing import load
-from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.view import Snapshot
 from hydramem.storage.schema import edge_columns, node_columns
 from hydramem.verification.learned import learned
 from hydramem.verification.weights import DEFAULT

@@ -16,9 +16,8 @@ from typing import Literal
 
 import hydramem
 from hydramem.core.config import VerificationConfig
-from hydramem.core.ids import entity_id, entity_key, link_id, passage_id, relation_id, session_id
-from hydramem.core.time import now
-from hydramem.core.types import (
+from hydramem.core.ids import entity_id, link_id, passage_id, relation_id, session_id
+from hydramem.core.row_types import (
     Change,
     Chunk,
     ChunkKind,
@@ -33,11 +32,13 @@ from hydramem.core.types import (
     Session,
     Times,
 )
+from hydramem.core.time import now
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import worth_a_vector
 from hydramem.storage.planned import batches
 from hydramem.storage.store import Write
+from hydramem.text.normalize import entity_key
 
 PROJECT = "overgrown"
 Engine = Literal["ladybug", "kuzu"]

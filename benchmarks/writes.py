@@ -27,11 +27,11 @@ import numpy as np
 import hydramem
 from benchmarks.filling import PROJECT, fill, passages
 from hydramem.core.config import EmbeddingConfig
-from hydramem.core.tokens import count_tokens
 from hydramem.ingest.given import MemoryInput
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.model import Embedder
 from hydramem.llm.scripted import Prompt, ScriptedGenerator
+from hydramem.text.tokens import count_tokens
 
 _BATCH = 500
 _LENGTHS = (30, 300)

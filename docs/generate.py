@@ -13,8 +13,8 @@ from typing import Any, get_args, get_type_hints
 
 from hydramem.cli.commands import usage
 from hydramem.cli.main import overview
-from hydramem.core import config, types
-from hydramem.core.config_text import Setting, attributes, config_text, settings
+from hydramem.core import config, row_types
+from hydramem.core.config_reference import Setting, attributes, config_text, settings
 from hydramem.core.docstrings import first_line, section, summary
 from hydramem.operations import OPERATIONS, Operation
 
@@ -73,8 +73,15 @@ def _shown(default: object) -> str:
 
 # Schema ------------------------------------------------------------------------------------------
 
-NODES = (types.Document, types.Chunk, types.Entity, types.Session, types.Change, types.Job)
-EDGES = (types.Relation, types.Mention, types.Link, types.Recalled)
+NODES = (
+    row_types.Document,
+    row_types.Chunk,
+    row_types.Entity,
+    row_types.Session,
+    row_types.Change,
+    row_types.Job,
+)
+EDGES = (row_types.Relation, row_types.Mention, row_types.Link, row_types.Recalled)
 
 
 def schema_page() -> str:
@@ -85,9 +92,9 @@ def schema_page() -> str:
         f"# Schema\n\n{NOTE}\n"
         f"Version {SCHEMA_VERSION}. The graph store holds these rows and is the truth; the vector store\n"
         "mirrors chunks and entities and is rebuilt from it at need. A row is a frozen dataclass of\n"
-        "`hydramem.core.types`.\n"
+        "`hydramem.core.row_types`.\n"
         "\n## The four times\n\n"
-        f"{first_line(types.Times.__doc__)}\n\n{_fields(types.Times)}"
+        f"{first_line(row_types.Times.__doc__)}\n\n{_fields(row_types.Times)}"
         "\n## Nodes\n" + "".join(map(_row, NODES)) + "\n## Edges\n" + "".join(map(_row, EDGES))
     )
 
@@ -162,7 +169,9 @@ def dump_page() -> str:
         for part in layout.PARTS
     )
     parts = (f"\n### {part.file}\n\n{_dumped(part, lines.fields_of(part.table))}" for part in layout.PARTS)
-    described = (f"\n### {row.__name__}\n\n{_fields(row)}" for row in (manifest.Manifest, manifest.FileEntry))
+    described = (
+        f"\n### {row.__name__}\n\n{_fields(row)}" for row in (manifest.DumpManifest, manifest.FileEntry)
+    )
     return (
         f"# Dumps\n\n{NOTE}\n{_ABOUT_DUMPS}\n"
         f"This is version {layout.VERSION} of the format.\n"

@@ -10,15 +10,16 @@ with hydramem.connect("notes") as memory:
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from hydramem.core.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from hydramem.core.config import Config
     from hydramem.core.errors import HydraMemError
-    from hydramem.core.results.recalled import Hit, Recall
-    from hydramem.core.results.written import Ingested, Remembered
-    from hydramem.core.types import Chunk, Entity
+    from hydramem.core.results.hits import Hit, Recall
+    from hydramem.core.results.write_results import Ingested, Remembered
+    from hydramem.core.row_types import Chunk, Entity
     from hydramem.memory.memory import Memory, connect
 
-__version__ = "0.1.0"
 
 __all__ = [
     "Chunk",
@@ -38,12 +39,12 @@ _HOMES = {
     "Memory": "hydramem.memory.memory",
     "Config": "hydramem.core.config",
     "HydraMemError": "hydramem.core.errors",
-    "Chunk": "hydramem.core.types",
-    "Entity": "hydramem.core.types",
-    "Hit": "hydramem.core.results.recalled",
-    "Recall": "hydramem.core.results.recalled",
-    "Ingested": "hydramem.core.results.written",
-    "Remembered": "hydramem.core.results.written",
+    "Chunk": "hydramem.core.row_types",
+    "Entity": "hydramem.core.row_types",
+    "Hit": "hydramem.core.results.hits",
+    "Recall": "hydramem.core.results.hits",
+    "Ingested": "hydramem.core.results.write_results",
+    "Remembered": "hydramem.core.results.write_results",
 }
 
 

@@ -134,6 +134,6 @@ class VectorFolders:
             from hydramem.storage.in_memory.vectors import InMemoryVectors
 
             return InMemoryVectors(embedder.dimension)
-        from hydramem.storage.lance import open_vectors
+        from hydramem.storage.lance.store import open_vectors
 
         return open_vectors(self._path / folder, embedder.dimension, self._config.storage)

@@ -16,8 +16,7 @@ from hydramem.core.errors import (
     StorageError,
     StoreBusyError,
 )
-from hydramem.core.results.kept import BackedUp
-from hydramem.core.results.tended import Diagnosis, Reindexed
+from hydramem.core.results.upkeep_results import BackedUp, Diagnosis, Reindexed
 from hydramem.core.time import advance_past, now
 from hydramem.folders import VectorFolders
 from hydramem.graph.snapshot import Snapshots
@@ -326,12 +325,13 @@ def _open_graph(path: Path, config: Config) -> GraphStore:
         from hydramem.storage.in_memory.graph import InMemoryGraph
 
         return InMemoryGraph()
-    from hydramem.storage.cypher import open_graph
+    from hydramem.storage.cypher.graph import open_graph
 
     return open_graph(path / "graph", config.storage)
 
 
 _open: dict[Path, OpenStore] = {}
+
 _registry = threading.Lock()
 
 

@@ -19,12 +19,12 @@ from fastmcp.exceptions import ToolError
 from fastmcp.server.auth import AccessToken, TokenVerifier
 from pydantic import Field
 
-from hydramem import __version__
 from hydramem.core import docstrings
 from hydramem.core.config import ServerConfig
 from hydramem.core.errors import ConfigError, HydraMemError, InvalidInputError
 from hydramem.core.ids import new_id
-from hydramem.core.results.written import Ingested, SkippedSource
+from hydramem.core.results.write_results import Ingested, SkippedSource
+from hydramem.core.version import __version__
 from hydramem.ingest.read import find
 from hydramem.memory.memory import Memory
 from hydramem.operations import OPERATIONS, Operation, call

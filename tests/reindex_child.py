@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 
 import hydramem
-from hydramem.core.config import load_config
+from hydramem.core.config_loading import load_config
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.storage.store import Vector
 

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import hydramem
-from hydramem.core import time as clock
-from hydramem.core.config import Config, load_config
+from hydramem.core import time
+from hydramem.core.config import Config
+from hydramem.core.config_loading import load_config
 from hydramem.core.errors import (
     EmbeddingMismatchError,
     InvalidInputError,
@@ -225,7 +226,7 @@ def test_times_without_a_zone_and_intervals_that_end_first_are_refused(memory: h
 def test_a_clock_that_was_set_back_does_not_reorder_writes(tmp_path: Path, settings: Config) -> None:
     ahead = datetime.now(UTC) + timedelta(hours=3)
     with hydramem.connect(tmp_path / "store", config=settings) as memory:
-        clock.advance_past(ahead)  # as if the first writes had been made with the clock three hours ahead
+        time.advance_past(ahead)  # as if the first writes had been made with the clock three hours ahead
         first = memory.get(memory.remember("First.").id).times.recorded_at
     with hydramem.connect(tmp_path / "store", config=settings) as memory:
         second = memory.get(memory.remember("Second.").id).times.recorded_at

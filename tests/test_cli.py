@@ -14,7 +14,7 @@ import pytest
 from hydramem.cli.commands import command_name
 from hydramem.cli.main import build, run
 from hydramem.cli.show import plain
-from hydramem.core.config import load_config
+from hydramem.core.config_loading import load_config
 from hydramem.operations import OPERATIONS
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")

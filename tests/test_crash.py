@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import hydramem
-from hydramem.core.config import load_config
+from hydramem.core.config_loading import load_config
 from tests.crash_child import PARTS
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")

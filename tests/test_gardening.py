@@ -20,9 +20,14 @@ from hydramem.cli.main import run
 from hydramem.cli.night import COUNTS, lines
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
-from hydramem.core.results.asked import QuestionKind
-from hydramem.core.results.gardened import Gardened, PhaseReport, ProposedChange, RefusedChange
-from hydramem.core.types import Decision
+from hydramem.core.results.garden_results import (
+    Gardened,
+    PhaseReport,
+    ProposedChange,
+    QuestionKind,
+    RefusedChange,
+)
+from hydramem.core.row_types import Decision
 from hydramem.garden.tend import UNFINISHED
 from hydramem.storage.images import TABLES
 

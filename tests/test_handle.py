@@ -14,13 +14,9 @@ import pytest
 
 import hydramem
 from hydramem import opened
-from hydramem.core.config import Config, load_config
-from hydramem.core.errors import (
-    EmbeddingMismatchError,
-    InvalidInputError,
-    ModelError,
-    StorageError,
-)
+from hydramem.core.config import Config
+from hydramem.core.config_loading import load_config
+from hydramem.core.errors import EmbeddingMismatchError, InvalidInputError, ModelError, StorageError
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.storage.store import Vector, Write
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import hydramem
-from hydramem.core.config import Config, load_config
+from hydramem.core.config import Config
+from hydramem.core.config_loading import load_config
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.operations import OPERATIONS, call
 from hydramem.storage.schema import CHUNK, ENTITY, MENTIONS, RELATES

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import hydramem
-from hydramem.core.config import Config, load_config
-from hydramem.core.types import Usage
+from hydramem.core.config import Config
+from hydramem.core.config_loading import load_config
+from hydramem.core.row_types import Usage
 from hydramem.ingest.later import LINK
 from hydramem.llm.scripted import Prompt, ScriptedGenerator
 from hydramem.memory.following import Following

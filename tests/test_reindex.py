@@ -15,7 +15,8 @@ import pytest
 
 import hydramem
 from hydramem.cli.main import run
-from hydramem.core.config import Config, load_config
+from hydramem.core.config import Config
+from hydramem.core.config_loading import load_config
 from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelError, StorageError
 from hydramem.ingest.extracted import ExtractedChunk
 from hydramem.llm.hashing import HashEmbedder

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import hydramem
-from hydramem.core.config import load_config
+from hydramem.core.config_loading import load_config
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.time import now
 

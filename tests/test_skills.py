@@ -11,7 +11,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from hydramem.cli.main import build
-from hydramem.core.results.asked import Answer
+from hydramem.core.results.garden_results import Answer
 from hydramem.operations import OPERATIONS
 
 FOLDER = Path(__file__).parent.parent / "skills"

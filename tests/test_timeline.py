@@ -10,9 +10,9 @@ import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.time import now
-from hydramem.core.tokens import count_tokens
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation
 from hydramem.storage.curated import CuratedChange
+from hydramem.text.tokens import count_tokens
 
 IN_MEMORY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
 AT = "2026-11-18"  # a Wednesday

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 import hydramem
 from hydramem.core.config import Config, IngestConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.types import Chunk
+from hydramem.core.row_types import Chunk
 from hydramem.ingest.given import MemoryInput
 from hydramem.ingest.session import SaidTurn
 from hydramem.llm.hashing import HashEmbedder

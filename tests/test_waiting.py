@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import hydramem
-from hydramem.core.config import Config, load_config
+from hydramem.core.config import Config
+from hydramem.core.config_loading import load_config
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.ingest.given import MemoryInput
 from hydramem.llm.hashing import HashEmbedder

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import hydramem
-from hydramem.core.config import Config, load_config
-from hydramem.core.types import Chunk
+from hydramem.core.config import Config
+from hydramem.core.config_loading import load_config
+from hydramem.core.row_types import Chunk
 from hydramem.ingest.extract.model import ExtractionReply
 from hydramem.llm.scripted import Prompt, ScriptedGenerator
 from tests.test_waiting import Flaky

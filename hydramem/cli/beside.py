@@ -8,7 +8,7 @@ from cyclopts import App, Group, Parameter
 
 from hydramem.cli.invocation import Given
 from hydramem.cli.show import console, plain, show
-from hydramem.core.config_text import config_text
+from hydramem.core.config_reference import config_text
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.llm import catalogue
 

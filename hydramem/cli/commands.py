@@ -15,7 +15,7 @@ from hydramem.cli.review import with_walk
 from hydramem.cli.show import show
 from hydramem.core import docstrings
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.gardened import Gardened
+from hydramem.core.results.garden_results import Gardened
 from hydramem.memory.memory import Memory
 from hydramem.memory.saving import restore_folder
 from hydramem.operations import OPERATIONS, Operation, call

@@ -14,15 +14,17 @@ from hydramem.cli.invocation import Invocation
 from hydramem.cli.progress import reporting
 from hydramem.cli.show import console, plain, show, write
 from hydramem.core.errors import NotFoundError
-from hydramem.core.shorten import one_line
 from hydramem.memory.memory import Memory
 from hydramem.operations import OPERATIONS, call
+from hydramem.text.escaping import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 FOLDER = "hydramem-demo"
+
 _PACKAGE = Path(hydramem.__file__).parent
+
 _QUESTIONS = (
     ("Why is Kuzu not the default graph engine?", "answered by a page of the documentation"),
     (
@@ -34,7 +36,9 @@ _QUESTIONS = (
         "nobody says it in one place: the graph joins Kestrel, the team and its lead",
     ),
 )
+
 _ENDS = ("Kestrel", "Priya Raman")
+
 _SHOWN = 220  # characters of a hit; `hydramem recall` shows all
 
 

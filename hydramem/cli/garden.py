@@ -12,9 +12,10 @@ from hydramem.cli import timer
 from hydramem.cli.invocation import Invocation
 from hydramem.cli.show import plain, show
 from hydramem.core.errors import HydraMemError, InvalidInputError, StoreBusyError
-from hydramem.core.results.gardened import Gardened
+from hydramem.core.results.garden_results import Gardened
 
 _EVERY = 1.0
+
 _CUT_SHORT = "`hydramem garden --status` tells what a night that was begun has left; the next night makes it"
 
 Run = Callable[..., None]

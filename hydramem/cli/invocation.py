@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from hydramem.core.config import Config, load_config
+from hydramem.core.config import Config
+from hydramem.core.config_loading import load_config
 from hydramem.core.errors import NotFoundError
 from hydramem.memory.memory import Memory, config_file, connect
 

@@ -7,13 +7,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from hydramem import __version__
 from hydramem.core.errors import HydraMemError
+from hydramem.core.version import __version__
 
 if TYPE_CHECKING:
     from cyclopts import App
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+
 HELP = ("data", "help.txt")
 """The first page of help within the package, as `overview` makes it."""
 

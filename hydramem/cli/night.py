@@ -3,16 +3,19 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hydramem.core.amounts import amount
-from hydramem.core.results.gardened import SHOWN_CHANGES, Gardened, PhaseReport
+from hydramem.core.results.garden_results import SHOWN_CHANGES, Gardened, PhaseReport
+from hydramem.text.escaping import amount
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _SHOWN = 20
 """Changes of a night that are listed; a plan lists all of them."""
+
 _INDENT = " " * 12
+
 _ENDED = {"completed": "completed in", "partial": "done in part, in", "failed": "failed after"}
+
 _CHANGING_NOTHING = ("review", "maintain")
 
 COUNTS = {

@@ -7,13 +7,15 @@ from typing import cast
 
 from hydramem.cli.invocation import Invocation
 from hydramem.cli.show import plain
-from hydramem.core.results.asked import YES_NO, Answer, Question, Reviewed
+from hydramem.core.results.garden_results import YES_NO, Answer, Question, Reviewed
 from hydramem.operations import Operation, call
 
 _LIMIT = 1000
+
 _SKIP, _QUIT = ("s", "skip", ""), ("q", "quit")
 
 Run = Callable[..., None]
+
 Ask = Callable[[str], str]
 """Shows a prompt and returns what was typed; raises EOFError at the end of the input."""
 

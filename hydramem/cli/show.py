@@ -7,9 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hydramem.cli.night import show_night
-from hydramem.core.amounts import amount
-from hydramem.core.results.asked import Question
-from hydramem.core.results.checked import (
+from hydramem.core.results.garden_results import Gardened, Question
+from hydramem.core.results.graph_views import Path, PathStep, ReachedChunk
+from hydramem.core.results.hits import Explanation, LinkView, Prompt, Recall
+from hydramem.core.results.knowledge_results import ScopeView
+from hydramem.core.results.verdicts import (
     Calibrated,
     Conflict,
     ConflictSide,
@@ -17,13 +19,9 @@ from hydramem.core.results.checked import (
     HistoryEntry,
     VerifiedRelation,
 )
-from hydramem.core.results.gardened import Gardened
-from hydramem.core.results.known import ScopeView
-from hydramem.core.results.recalled import Explanation, LinkView, Prompt, Recall
-from hydramem.core.results.walked import Path, PathStep, ReachedChunk
-from hydramem.core.results.written import Curated, DocumentView, RelationView, Remembered
-from hydramem.core.shorten import one_line
-from hydramem.core.types import Chunk, Entity, Job, Usage
+from hydramem.core.results.write_results import Curated, DocumentView, RelationView, Remembered
+from hydramem.core.row_types import Chunk, Entity, Job, Usage
+from hydramem.text.escaping import amount, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,7 +29,9 @@ if TYPE_CHECKING:
 # Stored text is not trusted: control characters (colours, cursor moves, titles) must not reach a terminal.
 # Links of one hit that are told of.
 _LINKS = 2
+
 _CELL = 200
+
 _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
 # Columns of a list; any other dataclass shows every field.

@@ -5,7 +5,6 @@ length-prefixed before hashing, so that no two different lists of parts can coll
 """
 
 import hashlib
-import unicodedata
 import uuid
 from datetime import datetime
 
@@ -86,13 +85,3 @@ def community_id(project: str, member: str) -> str:
 def new_id(kind: str) -> str:
     """Return a fresh random id for things that are events: changes, outbox rows, jobs, requests."""
     return f"{kind}_{uuid.uuid4().hex}"
-
-
-def entity_key(name: str) -> str:
-    """Normalise a name into the key that decides whether two names are one entity.
-
-    NFKC and casefold make `É` composed and decomposed one, white space is collapsed, symbols are
-    kept: `C`, `C++` and `C#` are three.
-    """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    return " ".join(folded.split())

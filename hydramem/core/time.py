@@ -15,6 +15,7 @@ Operations also take words such as "last Friday": `core.moments`.
 _YEAR_OR_MONTH = re.compile(r"\d{4}(-\d{2})?")
 
 _last = datetime.min.replace(tzinfo=UTC)
+
 _lock = threading.Lock()
 
 

@@ -17,7 +17,7 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.garden.wording import Wording, matched, worded
+from hydramem.text.names import NameParts, matched, worded
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +30,7 @@ PLAIN = (
 """What is measured of a pair; products of two of them are features as well."""
 
 _MOST_DETAILS = 12
+
 _ENOUGH = 6.0
 
 
@@ -57,8 +58,8 @@ class Known:
     """
 
     order: tuple[str, ...]
-    names: tuple[Wording, ...]
-    details: tuple[Wording, ...]
+    names: tuple[NameParts, ...]
+    details: tuple[NameParts, ...]
     said: frozenset[str]
     words: frozenset[str]
 
@@ -109,18 +110,18 @@ def measured(one: Known, other: Known, rarity: Rarity) -> tuple[float, ...]:
     )
 
 
-def _best_names(one: Known, other: Known) -> tuple[Wording, Wording]:
+def _best_names(one: Known, other: Known) -> tuple[NameParts, NameParts]:
     pairs = [(mine, yours) for mine in one.names for yours in other.names]
     return max(pairs, key=lambda pair: _letters(*pair)) if len(pairs) > 1 else pairs[0]
 
 
-def _letters(one: Wording, other: Wording) -> float:
+def _letters(one: NameParts, other: NameParts) -> float:
     """Return the share of letter triples that two texts have in common (Dice)."""
     both = len(one.triples) + len(other.triples)
     return 2.0 * len(one.triples & other.triples) / both if both else 0.0
 
 
-def _of_names(mine: Wording, yours: Wording, rarity: Rarity) -> tuple[float, ...]:
+def _of_names(mine: NameParts, yours: NameParts, rarity: Rarity) -> tuple[float, ...]:
     common, left, right = matched(mine.words, yours.words)
     shared = sum(rarity.of(word) * share for word, share in common)
     rests = rarity.sum(left), rarity.sum(right)
@@ -135,7 +136,7 @@ def _of_names(mine: Wording, yours: Wording, rarity: Rarity) -> tuple[float, ...
     )
 
 
-def _of_numbers(mine: Wording, yours: Wording) -> tuple[float, float, float]:
+def _of_numbers(mine: NameParts, yours: NameParts) -> tuple[float, float, float]:
     if not mine.numbers and not yours.numbers:
         return 0.0, 0.0, 0.0
     if not mine.numbers or not yours.numbers:

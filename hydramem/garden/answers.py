@@ -4,18 +4,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from hydramem.core.check import check_name, check_text
+from hydramem.core.argument_checks import check_name, check_text
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.results.asked import YES_NO, Answer, NotTaken
+from hydramem.core.results.garden_results import YES_NO, Answer, NotTaken
+from hydramem.core.row_types import Change, Chunk, Entity, Link, Relation
 from hydramem.core.time import now
-from hydramem.core.types import Change, Chunk, Entity, Link, Relation
 from hydramem.garden.clashing import clash_of, ended
 from hydramem.garden.one_memory import Pair, made_one, standing
 from hydramem.garden.protected import reused
 from hydramem.garden.questions import KEPT_OUT, TOLD_APART, WHICH, Case
 from hydramem.garden.recount import recounted
-from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.view import Snapshot
 from hydramem.ingest.merge import merge
 from hydramem.ingest.supersede import set_beside
 from hydramem.ingest.target import Target
@@ -26,9 +26,13 @@ from hydramem.verification.calibration.reviewed import take
 from hydramem.verification.calibration.reviews import Review
 
 MOST_ANSWERS = 20_000
+
 _MOST_ID = 500
+
 _MOST_NOTE = 2000
+
 _AGENT = "mcp"
+
 _GONE = "it does not wait: it was answered already, or its rows changed since"
 
 

@@ -7,7 +7,7 @@ from itertools import chain
 from time import perf_counter, sleep
 from typing import Any
 
-from hydramem.core.types import Change
+from hydramem.core.row_types import Change
 from hydramem.garden.batches import Pace, side_by_side
 from hydramem.garden.expect import Current, Taken, digest_of
 from hydramem.garden.hanging import hanging
@@ -21,6 +21,7 @@ from hydramem.storage.store import GraphStore, Removal, Write
 
 # Between two batches whoever waits for the writer lock gets it.
 _BREATH = 0.002
+
 # Rows of the vector store that are delivered at once: so many take little longer than a few, and each time
 # makes versions of its tables.
 _DELIVERED = 500

@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.forms import form_lines, refuse, write_form
-from hydramem.core.results.asked import Answer, Question
+from hydramem.core.json_line_forms import form_lines, refuse, write_form
+from hydramem.core.results.garden_results import Answer, Question
 from hydramem.garden.questions import WHICH
 
 _GIVEN = frozenset(["id", "answer", "reviewer", "note"])
+
 _TOLD = frozenset(["kind", "question", "reason", "evidence", "probability", "choices"])
 """What an export tells besides; read back, it says nothing."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from itertools import chain, islice
 from math import ceil, sqrt
 
-from hydramem.core.types import Phase
+from hydramem.core.row_types import Phase
 from hydramem.garden.expect import removed
 from hydramem.garden.proposal import Proposal, table_of, written
 from hydramem.storage.addresses import address_of
@@ -13,10 +13,14 @@ from hydramem.storage.addresses import address_of
 # Rows of a batch. What the store has not read yet comes slowly: nobody knows how long a first one takes. And
 # under some rows most of the time is the transaction's own.
 _FIRST = 2
+
 _LEAST = 4
+
 _MOST = 1024
+
 _AIM = 0.025
 """Seconds that a batch is to take: how long one takes varies by a factor of two and more."""
+
 _MANY = 2000
 
 

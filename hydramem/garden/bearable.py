@@ -8,16 +8,20 @@ from collections.abc import Sequence
 from itertools import dropwhile, product
 from typing import Literal
 
-from hydramem.garden.wording import Wording, one_letter_off
+from hydramem.text.names import NameParts, one_letter_off
 
 Bearing = Literal["equal", "turned", "misspelled", "initials", "shorter", "alias"]
 """How two names may be of one thing: with the same words; with them in another order; with a letter wrong or
 a word cut short; one the initials of the other; one with words more; or by an alias alone that is equal."""
 
 _LEAST_TYPO = 5
+
 _LEAST_CUT = 4
+
 _TITLES = frozenset(["dr", "mr", "mrs", "ms", "prof", "sir", "dame"])
+
 _FORMS = frozenset(["inc", "ltd", "llc", "corp", "corporation", "co", "company", "gmbh", "ag", "plc", "sa"])
+
 _SMALL = frozenset(
     [
         "an",
@@ -40,7 +44,9 @@ _SMALL = frozenset(
         "von",
     ]
 )
+
 _EMPTY = _SMALL | _FORMS
+
 _PARTING = frozenset(
     [
         "not",
@@ -93,7 +99,7 @@ _PARTING = frozenset(
 )
 
 
-def bearing(one: Sequence[Wording], other: Sequence[Wording]) -> Bearing | None:
+def bearing(one: Sequence[NameParts], other: Sequence[NameParts]) -> Bearing | None:
     """Say how one thing may bear these names; None where it cannot.
 
     Args:
@@ -109,11 +115,11 @@ def bearing(one: Sequence[Wording], other: Sequence[Wording]) -> Bearing | None:
     return "alias" if any(_between(mine, yours) == "equal" for mine, yours in aliases) else None
 
 
-def _numbered_apart(one: Wording, other: Wording) -> bool:
+def _numbered_apart(one: NameParts, other: NameParts) -> bool:
     return one.numbers != other.numbers or bool(set(one.words).symmetric_difference(other.words) & _PARTING)
 
 
-def _between(one: Wording, other: Wording) -> Bearing | None:
+def _between(one: NameParts, other: NameParts) -> Bearing | None:
     if one.spelling is not None and one.spelling == other.spelling:
         return _spelled(one, other)
     if not one.words or not other.words:
@@ -131,7 +137,7 @@ def _between(one: Wording, other: Wording) -> Bearing | None:
     return _paired(mine, yours)
 
 
-def _spelled(one: Wording, other: Wording) -> Bearing:
+def _spelled(one: NameParts, other: NameParts) -> Bearing:
     """Say how sure equal letters are: U.S.A. is USA, but Robert A. is not Roberta, nor Disney Disney Co."""
     differing = set(one.words).symmetric_difference(other.words)
     if differing & _FORMS and not (set(one.words) & _FORMS and set(other.words) & _FORMS):
@@ -141,13 +147,13 @@ def _spelled(one: Wording, other: Wording) -> Bearing:
     return "turned" if parted else "equal"
 
 
-def _full(name: Wording) -> list[str]:
+def _full(name: NameParts) -> list[str]:
     """Return the words that tell. Titles stand in front: the last word of `rerank_ms` is no Ms."""
     rest = dropwhile(_TITLES.__contains__, name.words)
     return [word for word in rest if word not in _EMPTY]
 
 
-def _same_words(one: Wording, other: Wording) -> Bearing | None:
+def _same_words(one: NameParts, other: NameParts) -> Bearing | None:
     """Say how names with the same words may be of one thing, small words and titles aside."""
     left, right = set(one.words).difference(other.words), set(other.words).difference(one.words)
     mine, yours = _full(one), _full(other)
@@ -159,7 +165,7 @@ def _same_words(one: Wording, other: Wording) -> Bearing | None:
     return "equal" if mine == yours or {"of", "de", "der", "des"} & (left | right) else "turned"
 
 
-def _telling(one: Wording, other: Wording) -> list[str]:
+def _telling(one: NameParts, other: NameParts) -> list[str]:
     return [word for word in _full(one) if word not in other.words]
 
 

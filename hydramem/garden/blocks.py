@@ -11,12 +11,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.garden.wording import Wording
+from hydramem.text.names import NameParts
 
 Places = NDArray[np.int64]
 
 _MOST_IN_BLOCK = 24
+
 _MOST_INITIALS = 6
+
 _ENDS = 6
 
 
@@ -36,7 +38,7 @@ class Candidates:
     cut: int
 
 
-def candidates(names: Iterable[Sequence[Wording]], *, limit: int = 200_000) -> Candidates:
+def candidates(names: Iterable[Sequence[NameParts]], *, limit: int = 200_000) -> Candidates:
     """Return the pairs of things that share a rare key.
 
     Args:
@@ -62,7 +64,7 @@ def candidates(names: Iterable[Sequence[Wording]], *, limit: int = 200_000) -> C
     return _ranked(pairs, left_out, limit)
 
 
-def keys(name: Wording) -> Iterator[str]:
+def keys(name: NameParts) -> Iterator[str]:
     """Yield what a name is filed under: its spelling, words, neighbouring words, initials, and both ends."""
     for word in name.words:
         if len(word) > 2:

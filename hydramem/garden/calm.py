@@ -13,11 +13,14 @@ from contextlib import contextmanager
 
 _HARDLY_EVER = 1_000_000
 """Collections of the middle generation between two full ones."""
+
 _TURN = 0.0005
 """Seconds after which a thread that computes makes room for another that waits."""
 
 _lock = threading.Lock()
+
 _nights = 0
+
 _before = (gc.get_threshold(), sys.getswitchinterval())
 
 

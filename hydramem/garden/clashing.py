@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from hydramem.core.types import Chunk, Relation
+from hydramem.core.row_types import Chunk, Relation
 from hydramem.garden.supersede import Held, ends_by, held_of, why_open
 from hydramem.graph.view import Snapshot
 from hydramem.ingest.supersede import closed, is_version, revised, stand_beside

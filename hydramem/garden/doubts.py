@@ -14,6 +14,7 @@ from hydramem.core.errors import StorageError
 from hydramem.storage.durable import write_whole
 
 _FILE = "doubts.json"
+
 _MOST = 1000
 
 

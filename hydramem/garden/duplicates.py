@@ -11,8 +11,7 @@ from itertools import islice
 
 import numpy as np
 
-from hydramem.core.shorten import one_line
-from hydramem.core.types import Chunk
+from hydramem.core.row_types import Chunk
 from hydramem.garden.doubts import Doubt
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
@@ -27,18 +26,29 @@ from hydramem.ingest.supersede import is_version
 from hydramem.ingest.telling.reading import reading
 from hydramem.storage.schema import LINKS
 from hydramem.storage.store import ChunkFilter, Listing, covers
+from hydramem.text.escaping import one_line
 
 _NEWEST = 5000
+
 _AT_ONCE = 256
+
 _MOST_PAIRS = 20_000
+
 _MOST_PROPOSED = 500
+
 _MOST_IN_ONE = 20
+
 _MARGIN = 0.1
 """How far under the threshold of consolidation vectors may be for a person to be asked."""
+
 _MOST_LOOKED_AT = 2000
+
 _MOST_ASKED = 100
+
 _UNSHOWN = "They are near each other, and nothing shows whether they say the same."
+
 _TEXT_SHOWN = 80
+
 _WORD = re.compile(r"[^\W_]+")
 
 

@@ -8,8 +8,7 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.shorten import one_line
-from hydramem.core.types import Chunk, Entity, Link, Relation
+from hydramem.core.row_types import Chunk, Entity, Link, Relation
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
@@ -19,16 +18,23 @@ from hydramem.graph.columns import microseconds
 from hydramem.graph.view import LINK, MENTION, RELATION, STATES
 from hydramem.ingest.withdraw import moved_chunk, moved_relation, unsupported
 from hydramem.storage.store import ChunkFilter, Listing, Removal, Write
+from hydramem.text.escaping import one_line
 
 _MOST_EXPIRED = 2000
+
 _MOST_ISOLATED = 1000
+
 _AT_ONCE = 500
+
 _SETTLED = timedelta(days=1)
 """A thing that was named this recently may be about to be named again."""
+
 _WEAK = 0.5
 """A link under this share of `memory.link_threshold` would not be made any more."""
+
 _LIKENESS = ("relates_to", "supports")
 """Links that say no more than that two memories are near each other; others are history."""
+
 _SHOWN = 80
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from time import monotonic
 
 from hydramem.core.config import Config
-from hydramem.core.results.gardened import PhaseState
-from hydramem.core.types import Usage
+from hydramem.core.results.garden_results import PhaseState
+from hydramem.core.row_types import Usage
 from hydramem.garden.doubts import Doubt
 from hydramem.garden.proposal import Proposal
-from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.view import Snapshot
 from hydramem.llm.model import Generator
 from hydramem.storage.store import GraphStore, Vector, VectorStore
 from hydramem.verification.verify import Judge

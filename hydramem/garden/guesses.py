@@ -12,7 +12,9 @@ from hydramem.verification.weights import Weights
 
 _LEAST_SEEN = 2
 """Relations of a type between such things, without which it joins none."""
+
 _TYPES_EACH = 8
+
 _GUESSES_EACH = 2
 
 

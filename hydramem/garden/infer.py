@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from hydramem.core.errors import ModelUnavailableError
-from hydramem.core.types import Candidate, Chunk
+from hydramem.core.row_types import Chunk, RelationCandidate
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.guesses import Guesses, guesses
 from hydramem.garden.infer_sessions import Heard, from_sessions
@@ -24,8 +24,10 @@ from hydramem.verification.facts import Facts, Ints
 from hydramem.verification.learned import learned
 
 _NEAREST = 8000
+
 _TRIED = 20
 """Triples that are judged for each that may be proposed."""
+
 _MOST_EVIDENCE = 8
 
 
@@ -100,7 +102,9 @@ def _with_evidence(found: Guesses, near: Pairs, ground: Ground, most: int) -> li
         if passages and entities.keys() >= set(ends):
             subject, object = entities[ends[0]], entities[ends[1]]
             row = relation_of(subject, snapshot.edges.types[int(found.type[each])], object, passages, ground)
-            candidate = Candidate(relation=row, subject=subject, object=object, passages=tuple(passages))
+            candidate = RelationCandidate(
+                relation=row, subject=subject, object=object, passages=tuple(passages)
+            )
             inferences.append(
                 Inference(candidate=candidate, odds=float(found.odds[each]), reason=_why(passages))
             )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from hydramem.core.errors import ModelError, ModelReplyError
 from hydramem.core.ids import session_id
-from hydramem.core.types import Candidate, Chunk, Entity, Mention, Usage
+from hydramem.core.row_types import Chunk, Entity, Mention, RelationCandidate, Usage
 from hydramem.garden.ground import Ground
 from hydramem.garden.infer_reply import Answer, Told, answered, ask
 from hydramem.garden.inference import Inference, relation_of
@@ -111,7 +111,7 @@ def _take(told: Told, passage: Chunk, by: str, ground: Ground, heard: Heard) -> 
     )
     heard.inferences.append(
         Inference(
-            candidate=Candidate(relation=row, subject=subject, object=object, passages=(passage,)),
+            candidate=RelationCandidate(relation=row, subject=subject, object=object, passages=(passage,)),
             entities=new,
             mentions=tuple(Mention(chunk=passage.id, entity=entity.id) for entity in new),
             by=by,

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from hydramem.core.ids import relation_id
-from hydramem.core.types import Candidate, Chunk, Entity, Mention, Relation, Times, Usage, Verdict
+from hydramem.core.row_types import Chunk, Entity, Mention, Relation, RelationCandidate, Times, Usage, Verdict
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
@@ -36,7 +36,7 @@ class Inference:
         reason: Why, in a sentence.
     """
 
-    candidate: Candidate
+    candidate: RelationCandidate
     entities: tuple[Entity, ...] = ()
     mentions: tuple[Mention, ...] = ()
     by: str | None = None

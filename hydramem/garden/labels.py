@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.types import Relation
+from hydramem.core.row_types import Relation
 from hydramem.graph.view import LAYERS, RELATION, STATES, Snapshot
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.verification.calibration.labels import PERSON
@@ -18,9 +18,13 @@ from hydramem.verification.facts import Claims
 
 LEAST = 20
 """Fewer labels say more of what was asked than of the graph."""
+
 MOST = 10_000
+
 _AT_ONCE = 500
+
 _EACH = 25.0
+
 _TOGETHER = 0.2
 
 

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hydramem.core.errors import HydraMemError
-from hydramem.core.results.gardened import PhaseState
-from hydramem.core.results.kept import BackedUp
-from hydramem.core.results.known import Cutoffs
-from hydramem.core.results.tended import Drained
+from hydramem.core.results.garden_results import PhaseState
+from hydramem.core.results.knowledge_results import Cutoffs
+from hydramem.core.results.upkeep_results import BackedUp, Drained
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.groups import regroup
 from hydramem.storage.repair import Sampled

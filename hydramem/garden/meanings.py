@@ -16,11 +16,16 @@ EntityVectors = Callable[[Sequence[str]], Mapping[str, Vector]]
 """Returns the vectors of entities by id, those without one left out; as `VectorStore.entity_vectors`."""
 
 WIDTH = 32
+
 LEAST = 50
 """Fewer vectors have no directions to speak of."""
+
 _SAMPLED = 4096
+
 _AT_ONCE = 2000
+
 _LEAST_SPREAD = 1e-9
+
 _LOUD = 0.3
 """How much meanings vary: louder, a network tells single things by them and learns those by heart."""
 

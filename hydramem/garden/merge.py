@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hydramem.core.types import Entity
+from hydramem.core.row_types import Entity
 from hydramem.garden.bearable import bearing
 from hydramem.garden.doubts import Doubt
 from hydramem.garden.duplicates import duplicates
@@ -18,18 +18,21 @@ from hydramem.garden.one_thing import Match, matches
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.questions import is_told_apart
 from hydramem.garden.undone import Undone
-from hydramem.garden.wording import Wording, worded
 from hydramem.ingest.merge import MOST_MERGED, Union, union
 from hydramem.storage.addresses import Address
 from hydramem.storage.schema import MENTIONS, RELATES
 from hydramem.storage.store import GraphStore, Write
+from hydramem.text.names import NameParts, worded
 
 _MOST_PROPOSED = 500
+
 _MOST_ROWS = 5000
+
 _CLEARLY = 2.0
 """Log-odds by which a short name must be nearer to one full name than to any other."""
 
 _SHOWN = 5
+
 _HOW = {
     "equal": "Their names have the same words.",
     "turned": "Their names have the same words in another order.",
@@ -130,7 +133,7 @@ def _other(pair: Match, keep: Entity) -> Entity:
 def _agreeing(keep: Entity, pairs: Sequence[Match]) -> tuple[Match, ...]:
     """Return the pairs of a centre whose other ends may all be one thing with each other."""
     chosen: list[Match] = []
-    names: list[Wording] = []
+    names: list[NameParts] = []
     for pair in pairs[:MOST_MERGED]:
         name = worded(_other(pair, keep).name)
         if all(bearing((name,), (known,)) is not None for known in names):

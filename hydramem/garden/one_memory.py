@@ -6,7 +6,7 @@ from datetime import datetime
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.ids import link_id
-from hydramem.core.types import Chunk, Link, Relation, Times
+from hydramem.core.row_types import Chunk, Link, Relation, Times
 from hydramem.ingest.promote import VOICES, heard, longest
 from hydramem.ingest.statement import MOST_EVIDENCE
 from hydramem.ingest.supersede import corrected, is_version

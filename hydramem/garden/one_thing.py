@@ -12,15 +12,15 @@ from math import exp, log2
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.types import Entity
+from hydramem.core.row_types import Entity
 from hydramem.garden.alike import Known, Rarity, Thing, known, measured, shipped
 from hydramem.garden.bearable import Bearing, bearing
 from hydramem.garden.blocks import candidates
 from hydramem.garden.ground import Ground
 from hydramem.graph.view import MENTION, RELATION, Snapshot
 from hydramem.ingest.resolve import GENERAL
-from hydramem.ingest.sentences import sentence_spans
 from hydramem.storage.schema import ENTITY
+from hydramem.text.sentences import sentence_spans
 
 # Log-odds that names alone can bring, from and to: what words cannot show, neighbours must.
 _BOUNDS: Mapping[Bearing, tuple[float, float]] = {
@@ -31,15 +31,25 @@ _BOUNDS: Mapping[Bearing, tuple[float, float]] = {
     "initials": (-0.5, 0.5),
     "shorter": (-4.0, -0.2),
 }
+
 _SAME_TYPE, _OTHER_TYPE = 0.4, -3.0
+
 _PER_NEIGHBOUR, _MOST_OF_NEIGHBOURS = 3.0, 4.0
+
 _RELATED, _SIDE_BY_SIDE, _APART = -4.0, -4.0, -1.0
+
 _UNSURE = 0.0
+
 _LEAST = -1.5
+
 _AT_ONCE = 2000
+
 _MOST_NEIGHBOURS = 2000
+
 _MOST_READ = 4
+
 _MOST_LOOKED_INTO = 2000
+
 _ALIASES = 8
 
 Nodes = NDArray[np.int64]

@@ -16,8 +16,11 @@ from hydramem.verification.paths import common
 
 _MOST_NAMED = 24
 """Things that a passage may name: a list or a table relates nothing."""
+
 _MOST_PAIRS = 4_000_000
+
 _MOST_RANKED = 300_000
+
 _AT_ONCE = 20_000
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from hydramem.core.errors import InvalidInputError, StorageError
-from hydramem.core.types import Phase
+from hydramem.core.row_types import Phase
 from hydramem.garden.proposal import Action, Proposal, table_of, written
 from hydramem.garden.seal import is_sealed, seal_of
 from hydramem.storage.addresses import as_text, from_text
@@ -19,10 +19,13 @@ from hydramem.storage.schema import SCHEMA_VERSION
 from hydramem.storage.store import Removal, Write
 
 FORMAT = "hydramem-garden-plan"
+
 VERSION = 1
+
 _BEGINNING = 64
 
 _PARTS = {part.table.name: part for part in PARTS}
+
 _FIELDS = {part.table.row: part.name for part in PARTS}
 
 

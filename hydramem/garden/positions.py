@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from hydramem.verification.facts import Facts
 
 _COMPONENTS = 4
+
 _LEAST = 50
 """Smaller components have no shape to speak of."""
+
 _TOLERANCE = 1e-2
+
 _DENSE = 200
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from hydramem.core.ids import content_hash
-from hydramem.core.types import Phase
+from hydramem.core.row_types import Phase
 from hydramem.storage.addresses import Address
 from hydramem.storage.exchange.lines import to_line
 from hydramem.storage.images import TABLES, Table

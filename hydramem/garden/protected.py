@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from hydramem.core.types import Relation
+from hydramem.core.row_types import Relation
 from hydramem.ingest.supersede import is_version
 from hydramem.ingest.weave import is_given
 from hydramem.storage.store import GraphStore

@@ -8,19 +8,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hydramem.core.amounts import amount
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
 from hydramem.ingest.limits import cutoffs
-from hydramem.storage.jobs import told as told_by
+from hydramem.storage.jobs import job_payload as told_by
 from hydramem.storage.planned import batches
 from hydramem.storage.purged import PURGED, Purged, purges
 from hydramem.storage.store import EndedRun, GraphStore, Listing, Removal, Write
+from hydramem.text.escaping import amount
 
 _MOST = 20_000
 """Changes that go in a night; the next night takes up the rest."""
+
 _TOGETHER = 200
 """Changes that go together: several such go in one write, in hundredths of a second on either engine."""
+
 _MOST_JOBS = 10_000
 
 

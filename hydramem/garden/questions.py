@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hydramem.core.results.asked import Question
-from hydramem.core.shorten import one_line
-from hydramem.core.types import Chunk, Entity, Metadata, Relation
+from hydramem.core.results.garden_results import Question
+from hydramem.core.row_types import Chunk, Entity, Metadata, Relation
 from hydramem.garden.clashing import clashing
 from hydramem.garden.doubts import Doubt
 from hydramem.graph.view import SYNONYM, Snapshot
 from hydramem.ingest.screen.screen import QUARANTINED_FOR
 from hydramem.ingest.weave import candidates_of, is_given
 from hydramem.storage.store import ChunkFilter, GraphStore, Listing
+from hydramem.text.escaping import one_line
 
 TOLD_APART = "told_apart"
 """In an entity's or a memory's metadata: ids of others that a person says are something else."""
@@ -32,11 +32,17 @@ WHICH = ("1", "2", "both")
 """What a conflict is answered by."""
 
 _MOST_RELATIONS = 2000
+
 _MOST_CHUNKS = 500
+
 _MOST_PAIRS = 1000
+
 _SHOWN = 600
+
 _SHOWN_TEXT = 160
+
 _PASSAGES = 3
+
 _UNKNOWN = 0.5
 """How uncertain a case is of which nothing computed a probability, 0 to 1."""
 

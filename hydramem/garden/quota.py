@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from heapq import nsmallest
 
-from hydramem.core.types import Chunk
+from hydramem.core.row_types import Chunk
 from hydramem.garden.ground import Ground
 from hydramem.garden.protected import reused
 from hydramem.garden.undone import Undone

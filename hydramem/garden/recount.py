@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hydramem.core.types import Chunk, Entity
+from hydramem.core.row_types import Chunk, Entity
 from hydramem.storage.store import GraphStore, Write
 
 

@@ -5,14 +5,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from hydramem.core.types import Chunk, Mention, Session
+from hydramem.core.row_types import Chunk, Mention, Session
 from hydramem.garden.ground import Ground
 from hydramem.ingest.screen.screen import threats_in
 from hydramem.storage.store import ChunkFilter, Listing
 
 _MOST_SESSIONS = 200
+
 _MOST_SAID = 2000
+
 _MOST_NAMED = 8
+
 _IN_ONE = 12
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from hydramem.core.errors import StorageError
-from hydramem.core.results.gardened import Gardened
+from hydramem.core.results.garden_results import Gardened
 from hydramem.storage.durable import write_whole
 
 _KEPT = 30

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
-from hydramem.core.types import Chunk, Document, Relation, Session
+from hydramem.core.row_types import Chunk, Document, Relation, Session
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
@@ -19,9 +19,12 @@ from hydramem.ingest.withdraw import document_chunks
 from hydramem.storage.store import ChunkFilter, Listing, Removal, Write
 
 _PAGE = 1000
+
 _MOST = 5000
 """Rows of a kind that go in a night."""
+
 _SHOWN = 80
+
 _Row = TypeVar("_Row", Chunk, Document, Relation, Session)
 
 

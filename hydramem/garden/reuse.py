@@ -14,7 +14,7 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.types import Chunk
+from hydramem.core.row_types import Chunk
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.proposal import Proposal
@@ -31,14 +31,21 @@ LEAST, MOST = 0.05, 0.99
 """Bounds of an importance that reuse sets; it never turns a gain into a loss, or a loss into a gain."""
 
 _SATURATION = 5.0
+
 _FADING = ("note", "fact", "event")
+
 # Fading goes by half of a half-life at a time: else every such memory would change every night.
 _STEPS = 2
+
 _AT_ONCE = 500
+
 _MOST_CHANGED = 5000
+
 _LEAST_MOVE = 0.01
 """What is worth a change: a merge elsewhere moves degrees, and with them importances, by less."""
+
 _SAME = 1e-4
+
 _SHOWN = 80
 
 

@@ -10,8 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 
-from hydramem.core.amounts import amount
-from hydramem.core.types import Chunk, Document, Relation
+from hydramem.core.row_types import Chunk, Document, Relation
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.protected import is_protected, reused
@@ -21,6 +20,7 @@ from hydramem.ingest.limits import MEGABYTE
 from hydramem.ingest.withdraw import document_chunks
 from hydramem.storage.schema import CHUNK
 from hydramem.storage.store import Removal
+from hydramem.text.escaping import amount
 
 _MOST = 1000
 """Documents and versions that go in a night; the next night takes up the rest."""

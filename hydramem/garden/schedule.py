@@ -9,9 +9,13 @@ from itertools import product
 from hydramem.core.errors import InvalidInputError
 
 _NAMES = ("minute", "hour", "day", "month", "weekday")
+
 _BOUNDS = {"minute": (0, 59), "hour": (0, 23), "day": (1, 31), "month": (1, 12), "weekday": (0, 7)}
+
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+
 _MOST_INTERVALS = 366
 
 

@@ -20,7 +20,7 @@ from hydramem.garden.edges import (
     wrong_claims,
 )
 from hydramem.garden.labels import Labels
-from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.view import Snapshot
 from hydramem.verification.facts import Claims, Facts, Floats, found, taken
 from hydramem.verification.learned import Learned
 
@@ -28,9 +28,13 @@ NAME = "logistic"
 
 LEAST_RELATIONS = 200
 """Below, a fit would tell chance."""
+
 _MOST_FITTED = 40_000
+
 _HELD_OUT = 0.2
+
 _BATCH = 50_000
+
 _STRENGTH = 0.1
 
 

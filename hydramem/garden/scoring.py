@@ -5,19 +5,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hydramem.core.errors import InvalidInputError, ModelUnavailableError, StorageError
-from hydramem.core.results.gardened import Trained
+from hydramem.core.results.garden_results import Trained
 from hydramem.garden import scorer
 from hydramem.garden.edges import EdgeScores
 from hydramem.garden.fingerprint import fingerprint, stale
 from hydramem.garden.gnn.model import NAME, SETTINGS, Model, available
 from hydramem.garden.ground import Ground
 from hydramem.garden.labels import Labels, labels
-from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.view import Snapshot
 from hydramem.storage.reindex import EMBEDDER
 from hydramem.storage.store import GraphStore, VectorStore
 
 MODEL = "edges.pt"
 """The trained model, in the gardener's folder of a project."""
+
 _SHARE = 0.5
 """Share of a phase's time that training may take."""
 

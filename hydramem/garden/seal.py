@@ -14,6 +14,7 @@ from typing import Any
 from hydramem.core.errors import StorageError
 
 _FILE = "seal.key"
+
 _BYTES = 32
 
 

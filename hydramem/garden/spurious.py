@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hydramem.core.types import Candidate, Relation, Verdict
+from hydramem.core.row_types import Relation, RelationCandidate, Verdict
 from hydramem.garden.edges import EdgeScores
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
@@ -23,6 +23,7 @@ from hydramem.ingest.weave import candidates_of
 from hydramem.storage.store import Write
 
 _AT_ONCE = 250
+
 _LOOKED_AT = 10
 """For each relation that may go, how many are looked at: many of the worst are protected."""
 
@@ -134,7 +135,7 @@ def disbelieved_below(accept_at: float, reject_below: float) -> float:
 
 
 def _proposal(
-    suspect: _Suspect, candidate: Candidate, verdict: Verdict, ground: Ground, name: str
+    suspect: _Suspect, candidate: RelationCandidate, verdict: Verdict, ground: Ground, name: str
 ) -> Proposal:
     row = suspect.row
     return Proposal(

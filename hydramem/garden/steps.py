@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from hydramem.core.types import Phase
+from hydramem.core.row_types import Phase
 from hydramem.garden.ground import PhaseStep
 from hydramem.garden.infer import infer
 from hydramem.garden.merge import merge

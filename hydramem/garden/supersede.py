@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from hydramem.core.types import Chunk, Relation
+from hydramem.core.row_types import Chunk, Relation
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.proposal import Proposal

@@ -10,10 +10,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import get_args
 
-from hydramem.core.amounts import amount
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.ids import new_id
-from hydramem.core.results.gardened import (
+from hydramem.core.results.garden_results import (
     SHOWN_CHANGES,
     Gardened,
     NightState,
@@ -21,7 +20,7 @@ from hydramem.core.results.gardened import (
     ProposedChange,
     RefusedChange,
 )
-from hydramem.core.types import Phase
+from hydramem.core.row_types import Phase
 from hydramem.garden.apply import Applied, Hands, apply
 from hydramem.garden.doubts import keep_doubts
 from hydramem.garden.expect import Taken
@@ -29,9 +28,11 @@ from hydramem.garden.ground import Ground, Outcome, PhaseStep
 from hydramem.garden.plan import Plan, may_become_a_plan, ordered, read_plan, write_plan
 from hydramem.garden.proposal import Proposal
 from hydramem.storage.undo.undo import is_undone
+from hydramem.text.escaping import amount
 
 _LAST: tuple[Phase, ...] = ("review",)
 """Phases that propose nothing, and look once everything is made."""
+
 UNFINISHED = "unfinished.jsonl"
 """The plan that is being applied; where it is there at the start of a night, the one before was cut short."""
 

@@ -10,8 +10,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
 
-from hydramem.core.shorten import one_line
-from hydramem.core.types import Chunk
+from hydramem.core.row_types import Chunk
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
@@ -22,9 +21,12 @@ from hydramem.ingest.encoding import Encoding
 from hydramem.ingest.target import Target
 from hydramem.storage.schema import CHUNK, LINKS, RELATES, EdgeTable, NodeTable
 from hydramem.storage.store import ChunkFilter, Listing, Vector, Write, covers
+from hydramem.text.escaping import one_line
 
 _NEWEST = 500
+
 _TEXT_SHOWN = 80
+
 _UNKNOWN_LIKENESS = 0.5
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.results.gardened import PhaseState
-from hydramem.core.types import Candidate, Relation, Verdict
+from hydramem.core.results.garden_results import PhaseState
+from hydramem.core.row_types import Relation, RelationCandidate, Verdict
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.inference import INFERRED_BY
@@ -27,13 +27,20 @@ from hydramem.verification.verify import NO_MODEL, Judge
 
 _WHOLE = 20_000
 """What may wait and still be looked at in a single night, so that nothing is written where nothing moves."""
+
 _IN_TURN = 2000
+
 _AGAIN = 500
+
 _AT_ONCE = 250
+
 _GREW = 0.1
+
 # A reply that is refused is asked for once more.
 _CALLS_EACH = 2
+
 _MOVED = 0.05
+
 _SESSIONS = 2
 
 
@@ -130,12 +137,14 @@ def _judge(rows: Sequence[Relation], ground: Ground, found: _Found, *, turns: bo
         found.proposals.append(_proposal(candidate, new, verdict))
 
 
-def _verdicts(rows: Sequence[Relation], ground: Ground, found: _Found) -> Iterator[tuple[Candidate, Verdict]]:
+def _verdicts(
+    rows: Sequence[Relation], ground: Ground, found: _Found
+) -> Iterator[tuple[RelationCandidate, Verdict]]:
     """Judge relations; a model does not read what it inferred itself."""
     model, _ = ground.judge.model()
     name = None if model is None else model.name
-    own: list[Candidate] = []
-    others: list[Candidate] = []
+    own: list[RelationCandidate] = []
+    others: list[RelationCandidate] = []
     for candidate in candidates_of(rows, ground.graph):
         inferred_by = candidate.relation.metadata.get(INFERRED_BY)
         (own if name is not None and inferred_by == name else others).append(candidate)
@@ -170,7 +179,7 @@ def _is_as_it_was(row: Relation, new: Relation) -> bool:
     return (row.verdict, row.layer, row.quote) == (new.verdict, new.layer, new.quote) and not moved
 
 
-def _proposal(candidate: Candidate, new: Relation, verdict: Verdict) -> Proposal:
+def _proposal(candidate: RelationCandidate, new: Relation, verdict: Verdict) -> Proposal:
     row = candidate.relation
     told = {"accepted": "is believed", "rejected": "is not believed", "deferred": "is still open"}
     claim = f"{candidate.subject.name} {row.type} {candidate.object.name}"

@@ -15,7 +15,9 @@ from hydramem.graph.matrix import weighted
 from hydramem.graph.view import MENTION, RELATION, Mask, Nodes, Snapshot
 
 _DAMPING = 0.85
+
 _ITERATIONS = 100
+
 _TOLERANCE = 1e-9
 
 

@@ -15,6 +15,7 @@ END = np.iinfo(np.int64).max
 """Stands for an interval that has no end."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
 _MICROSECOND = timedelta(microseconds=1)
 
 

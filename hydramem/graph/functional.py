@@ -3,10 +3,10 @@
 import numpy as np
 
 from hydramem.core.time import now
-from hydramem.graph.snapshot import RELATION, Snapshot
-from hydramem.graph.view import Mask
+from hydramem.graph.view import RELATION, Mask, Snapshot
 
 SHARE = 0.95
+
 LEAST_SUBJECTS = 30
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hydramem.core.types import Chunk, Entity, Times
+from hydramem.core.row_types import Chunk, Entity, Times
 from hydramem.graph import adjacency
 from hydramem.graph.columns import BEGINNING, END, Array, Codes, Column, microseconds
 from hydramem.graph.masks import Masks
@@ -38,6 +38,7 @@ SPELLED_LIKE = "spelled_like"
 """The type of synonym edges."""
 
 _MERGE_SHARE = 0.05
+
 _MERGE_ROWS = 2000
 
 _LAST_POSITION = _LONGEST = 2**31 - 1
@@ -388,8 +389,6 @@ def _loaded_names(table: "pa.Table") -> NameIndex:
 
 
 # From Arrow to numpy ----------------------------------------------------------------------------
-
-
 def _numbers(column: Any, dtype: Any, missing: object) -> Array:
     # Copied out: Arrow's own buffers would keep the whole table in memory.
     values: Array = column.combine_chunks().fill_null(missing).to_numpy(zero_copy_only=False)

@@ -5,29 +5,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from hydramem.core.ids import entity_key
 from hydramem.graph.spelling import Spellings
+from hydramem.text.lexicon import COMMON_WORDS
+from hydramem.text.normalize import entity_key
 
 _WORD = re.compile(r"\w+")
+
 # Scripts written without spaces: Thai to Khmer, kana, CJK ideographs, and their further planes.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]+"
 )
+
 _LONGEST_WORDS = 8
+
 _LONGEST_CHARACTERS = 24
+
 _MOST_CHARACTERS = 4096
-
-# Words that are names only by accident: a question is never about them.
-_COMMON = """
-    a about after again all also am an and any are as at be because been before being between both but by
-    can could did do does doing down during each few first for from further had has have having he her here
-    hers him his how i if in into is it its just last me might more most must my name no nor not now of off
-    on once only or other our out over own same she should so some such than that the their them then there
-    these they this those through to too under until up very was we were what when where which while who
-    whom whose why will with would yes you your
-"""
-COMMON_WORDS = frozenset(_COMMON.split())
-
 
 MatchedBy = Literal["name", "alias", "spelling"]
 

@@ -8,7 +8,7 @@ is next at a node in proportion to the node's edges.
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.types import ABOUT
+from hydramem.core.row_types import ABOUT
 from hydramem.graph.adjacency import Adjacency, Ints
 
 _PRECISION = 1e-5

@@ -11,10 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from hydramem.graph.growing import Growing
-from hydramem.graph.view import LINK, MENTION, RELATION, Snapshot
+from hydramem.graph.view import Snapshot
 from hydramem.storage.store import GraphStore, Write
-
-__all__ = ["LINK", "MENTION", "RELATION", "Snapshot", "Snapshots"]
 
 _FEW = 200
 """Keys that are looked up in the store in a fraction of the time that loading the graph takes."""

@@ -5,65 +5,14 @@ what is left of a name without accents, case, marks, titles and legal forms must
 same with every embedder, and work that grows with the names and not with their pairs.
 """
 
-import re
-import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hydramem.text.names import spelling
+
 Nodes = NDArray[np.int64]
-
-_WORD = re.compile(r"[^\W_]+[+#]*")
-# Between letters, and after an initial, these marks part no words: O'ahu, U.S., J.K.
-_INNER_MARK = re.compile(r"(?<=\w)['’.](?=\w|\s|$)")
-_PLAIN = re.compile(r"[a-z0-9 ]+")
-# Letters beyond Latin, Greek and Cyrillic: no part of a name there is known to be mere spelling.
-_OTHER_SCRIPT = re.compile("[\u0530-\u1fff\u2c00-\uffff\U00010000-\U0010ffff]")
-_TITLES = frozenset(["the", "a", "an", "dr", "mr", "mrs", "ms", "prof", "sir", "dame"])
-_FORMS = frozenset(["inc", "ltd", "llc", "corp", "co", "gmbh", "ag", "plc", "sa"])
-_SAME_WORDS = {"saint": "st", "and": "", "mount": "mt"}
-_LEAST_CHARACTERS = 3
-
-
-def spelling(name: str) -> str | None:
-    """Return what names share that differ in spelling alone; None where too little is left to tell.
-
-    `Dr. Ada Lovelace`, `Lovelace, Ada` and `ada_lovelace` are one; `C`, `C++` and `C#` have none.
-    """
-    folded = name.casefold()
-    if _PLAIN.fullmatch(folded):
-        words = folded.split()
-    else:
-        folded = _without_marks(folded)
-        if _OTHER_SCRIPT.search(folded):
-            return None
-        words = _WORD.findall(folded)
-    words = [_SAME_WORDS.get(word, word) for word in words]
-    # What a title or legal form leaves must still be a name of its own: The Company is not Company.
-    if len(words) > 2 and words[0] in _TITLES:
-        words = words[1:]
-    if len(words) > 1 and words[-1] in _FORMS:
-        words = words[:-1]
-    joined = "".join(words)
-    return joined if len(joined) >= _LEAST_CHARACTERS else None
-
-
-def _without_marks(folded: str) -> str:
-    kept: list[str] = []
-    letter = ""
-    for mark in unicodedata.normalize("NFKD", folded):
-        if not unicodedata.combining(mark):
-            letter = mark
-        # Marks on Latin letters are spelling; elsewhere they can be all that tells two words apart.
-        elif letter < "\u0250":
-            continue
-        kept.append(mark)
-    bare = unicodedata.normalize("NFC", "".join(kept))
-    if bare.count(",") == 1:
-        last, first = bare.split(",")
-        bare = f"{first} {last}"
-    return _INNER_MARK.sub("", bare)
 
 
 class Spellings:

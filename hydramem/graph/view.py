@@ -12,19 +12,23 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.results.walked import PathStep
-from hydramem.core.types import EdgeKind, Layer, State
+from hydramem.core.results.graph_views import PathStep
+from hydramem.core.row_types import EdgeKind, Layer, State
 from hydramem.graph.adjacency import Adjacency, ragged
 from hydramem.graph.columns import Array, microseconds
 from hydramem.graph.masks import Interval, Masks
 from hydramem.graph.names import Names
 
 Mask = NDArray[np.bool_]
+
 Nodes = NDArray[np.int32]
 
 LAYERS: tuple[str, ...] = get_args(Layer)
+
 STATES: tuple[str, ...] = get_args(State)
+
 RELATION, MENTION, LINK, SYNONYM = range(4)
+
 EDGE_KINDS: tuple[EdgeKind, ...] = get_args(EdgeKind)
 
 

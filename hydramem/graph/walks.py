@@ -18,6 +18,7 @@ from hydramem.graph.adjacency import Adjacency, Expansion, Ints, Rows
 from hydramem.graph.push import push, strengths
 
 Mask = NDArray[np.bool_]
+
 Floats = NDArray[np.float32]
 
 WALKED_WHOLE = 10_000

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 
-from hydramem.core.types import Chunk
+from hydramem.core.row_types import Chunk
 from hydramem.storage.planned import batches
 from hydramem.storage.store import Vector, indexed_text
 

@@ -5,20 +5,24 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hydramem.core.config import MemoryConfig
-from hydramem.core.types import Chunk, ChunkKind
+from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.ingest.classify_rules import Near
 from hydramem.ingest.consolidate import CandidateMemory, Telling, telling_of, wanted
 from hydramem.ingest.target import Target
 from hydramem.storage.store import ChunkFilter, GraphStore, Scored, Vector, VectorStore, covers
 
 MEMORIES: tuple[ChunkKind, ...] = ("note", "fact", "event", "turn")
+
 STEADY: tuple[ChunkKind, ...] = ("note", "fact")
 """Kinds that say how something is: another may take their place, while what happened stays."""
 
 # Nearest memories that are looked at; those of scopes below the new one's are among them.
 _NEAREST = 32
+
 _NEIGHBOURS = 8
+
 _BY_COSINE = 10
+
 _BY_WORDS = 8
 
 

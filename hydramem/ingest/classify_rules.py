@@ -6,33 +6,49 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hydramem.core.types import Chunk
+from hydramem.core.row_types import Chunk
 from hydramem.ingest.background import nearness
 from hydramem.ingest.classify_words import SMALL_TALK, STOPS, WEIGHTY
-from hydramem.ingest.sentences import sentence_spans
 from hydramem.storage.store import within_scope
-from hydramem.storage.words import folded, words
+from hydramem.text.normalize import folded
+from hydramem.text.search_terms import words
+from hydramem.text.sentences import sentence_spans
 
 MOST_CATEGORIES = 5
+
 MOST_KEYWORDS = 8
+
 ORDINARY = 0.5
 """Importance of what no cue speaks for or against."""
 
 # Characters that are read; what a long memory is about stands in its first pages.
 _READ = 8000
+
 _VOTERS = 8
+
 # From here a neighbour is about the same: 1 % of unrelated pairs come as near, by MiniLM and bge-small.
 _RELATED = 0.3
+
 _CLOSE = 0.5
+
 _CLEAR = 0.6
+
 _SHARED_LABEL = 0.5
+
 _LONGEST = 40
+
 _BRIEF = 280
+
 _SUMMARY = 200
+
 _TALK_WORDS = 12
+
 _TALK_SHARE = 0.7
+
 _TALK = 0.15
+
 _QUESTION = 0.35
+
 _WORD = re.compile(r"[^\W\d_][\w+#]*(?:[-.'’][^\W_][\w+#]*)*")
 
 

@@ -2,7 +2,8 @@
 
 import re
 
-from hydramem.storage.words import STOP_WORDS, folded
+from hydramem.text.lexicon import STOP_WORDS
+from hydramem.text.normalize import folded
 
 _STOP_LIST = """
     also always another any anyone anything because before being between both during each either else even
@@ -32,6 +33,7 @@ _STOP_LIST = """
     siempre sin sino sobre solo son soy su sus tambien tan tanto te tengo tenia ti tiene tienen toda todas
     todo todos tu tus un una unas uno unos usted va vamos ya yo
 """
+
 STOPS = STOP_WORDS | frozenset(_STOP_LIST.split())
 """Folded words that say nothing of what a text is about."""
 
@@ -96,5 +98,6 @@ _SMALL_TALK_LIST = """
     ja nein na wetter schon hola gracias buenos dias buenas tardes noches que tal como estas adios hasta
     luego vale bueno si claro genial nada tiempo
 """
+
 SMALL_TALK = frozenset(_SMALL_TALK_LIST.split())
 """Folded words of greetings and thanks; a short text of little else is small talk."""

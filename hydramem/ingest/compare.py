@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from hydramem.core.types import Chunk, Document
+from hydramem.core.row_types import Chunk, Document
 from hydramem.ingest.screen.screen import QUARANTINED_FOR
 from hydramem.storage.store import indexed_text
 

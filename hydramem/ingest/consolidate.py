@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Literal, assert_never
 
 from hydramem.core.config import MemoryConfig
-from hydramem.core.types import Chunk, ChunkKind
+from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.ingest.supersede import Fact, supersede
 from hydramem.ingest.telling.agreement import same_kind
 from hydramem.ingest.telling.meet import meet
@@ -22,6 +22,7 @@ from hydramem.ingest.telling.reading import Reading, reading
 from hydramem.ingest.telling.search import Wanted, looked_for
 
 Compared = Literal["duplicate", "update", "refine", "contradict", "unrelated"]
+
 Doing = Literal["duplicate", "update", "refine", "contradict", "delete"]
 
 
@@ -97,7 +98,9 @@ class Plan:
 
 
 _SAID = ("turn", "passage")
+
 _MOST_REASONS = 3
+
 _UNRELATED = Comparison(action="unrelated", reason="Nothing shows that they tell of the same.")
 
 

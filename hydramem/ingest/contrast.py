@@ -35,17 +35,23 @@ from hydramem.ingest.contrast_words import (
     TOWARDS,
     WEEKDAYS,
 )
-from hydramem.ingest.sentences import sentence_spans
-from hydramem.ingest.wording import wording
+from hydramem.text.normalize import wording
+from hydramem.text.sentences import sentence_spans
 
 SlotKind = Literal["number", "date", "name"]
+
 ContrastKind = Literal["number", "date", "name", "negation"]
 
 _MOST_WORDS = 40
+
 _LONGEST = 400
+
 _LEAST_WORDS = 3
+
 _NAMES = "|".join(sorted((*MONTHS, *WEEKDAYS), key=len, reverse=True))
+
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+
 _TOKEN = re.compile(
     rf"(?P<date>\d{{4}}-\d{{2}}(?:-\d{{2}})?\b|\d{{1,2}}\.\s?\d{{1,2}}\.\s?\d{{4}}\b|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}\b"
     rf"|\b\d{{1,2}}(?:st|nd|rd|th|\.)?\s+(?:de\s+|of\s+)?(?:{_MONTH})\b(?:,?\s+(?:de\s+)?\d{{4}}\b)?"
@@ -57,13 +63,17 @@ _TOKEN = re.compile(
 )
 
 _VERBS = COPULAS | PAST_COPULAS | STATIVE | SCHEDULING | EXCLUSIVE
+
 _VERB_FORMS = (
     _VERBS
     | {verb[:-1] for verb in _VERBS if verb.endswith("s")}
     | {f"{verb}n{mark}t" for verb in ("is", "are", "was", "were") for mark in "'’"}
 )
+
 _WORD = re.compile(r"[^\W_]+(?:[’'-][^\W_]+)*")
+
 _NO_START = OPENERS | INDEFINITE | PRONOUNS
+
 # What is no part of a frame, and what a date may take in.
 _OUT_OF_LINE = (
     ARTICLES
@@ -76,7 +86,9 @@ _OUT_OF_LINE = (
     | {f"{word}s" for word in WEEKDAYS}
     | {f"{word}n{mark}t" for word in ("do", "does", "did", "ca", "wo") for mark in "'’"}
 )
+
 _ORDINAL = re.compile(r"\b\d{1,2}\.$")
+
 _MONTH_NEXT = re.compile(rf"\s*(?:{_MONTH})\b", re.IGNORECASE)
 
 

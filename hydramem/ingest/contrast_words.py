@@ -6,7 +6,9 @@ def _words(text: str) -> frozenset[str]:
 
 
 INDEFINITE = _words("a an some another any ein eine einen einem einer eines un una unos unas otro otra")
+
 ARTICLES = INDEFINITE | _words("the der die das den dem des el la los las lo")
+
 SUPPORT = _words("do does did will longer anymore mehr ya")
 """What a negation brings along, or takes away."""
 
@@ -14,6 +16,7 @@ NEGATIONS = _words(
     "not no never none neither cannot without nicht kein keine keinen keinem keiner keines nie niemals ohne "
     "nunca jamás tampoco sin ningún ninguna ninguno"
 )
+
 OPPOSITES = dict(
     pair.split(">")
     for pair in _words(
@@ -28,7 +31,9 @@ PRONOUNS = _words(
     "it he she they this that these those there here its his her their er sie es dies diese dieser dort hier "
     "ihr ihre sein seine él ella ello ellos ellas esto eso este esta su sus ahí aquí"
 )
+
 SPEAKERS = _words("i we my our ich wir mein meine unser unsere yo nosotros mi mis nuestro nuestra nuestros")
+
 OPENERS = _words(
     "if when whenever unless suppose maybe perhaps please wenn falls ob sobald vielleicht bitte si cuando "
     "quizás quizá ojalá what who where why how which wer was wo warum wie qué quién dónde cómo on in at "
@@ -42,7 +47,9 @@ RELATIVES = _words(
 """What begins a clause of its own: its verbs tell nothing of the sentence's subject."""
 
 COPULAS = _words("is are ist sind bin es son está están soy")
+
 PAST_COPULAS = _words("was were war waren wurde wurden era eran fue fueron estaba estaban")
+
 STATIVE = _words(
     "has have had costs cost takes take weighs weigh measures measure holds hold contains contain seats seat "
     "counts lasts last equals needs requires allows supports listens runs uses stores keeps "
@@ -59,8 +66,11 @@ SCHEDULING = _words(
     "beginnt beginnen endet enden startet öffnet schließt fährt fällig erscheint "
     "empieza empiezan comienza termina terminan abre cierra sale llega vence expira"
 )
+
 POSSESSION = _words("has have had hat haben tiene tienen")
+
 PLACES = _words("in at im en")
+
 TOWARDS = _words("for by to from für bei von an para por a")
 """What stands before the one place, or the one other, of a verb that has one."""
 
@@ -83,11 +93,13 @@ NUMBERS = {
     for value, word in enumerate(words.split())
     if word not in ("null", "once")  # what has no value, and English "once"
 }
+
 MONTHS = _words(
     "january february march april may june july august september october november december "
     "januar februar märz mai juni juli oktober dezember "
     "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
 )
+
 WEEKDAYS = _words(
     "monday tuesday wednesday thursday friday saturday sunday "
     "montag dienstag mittwoch donnerstag freitag samstag sonntag "

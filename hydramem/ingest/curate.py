@@ -12,10 +12,11 @@ from pathlib import Path
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.written import Curated
+from hydramem.core.results.write_results import Curated
+from hydramem.core.row_types import Chunk
 from hydramem.core.time import now
-from hydramem.core.types import Chunk
-from hydramem.ingest.remember import Draft, remember
+from hydramem.ingest.draft import Draft
+from hydramem.ingest.remember import remember
 from hydramem.ingest.screen.screen import screen, threats_in
 from hydramem.ingest.target import Target
 from hydramem.storage.changes import record
@@ -38,7 +39,9 @@ from hydramem.storage.curated import (
 from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Write
 
 _MOST_CHANGES = 200
+
 _MOST_SESSIONS = 200
+
 _PAGE = 1000
 
 

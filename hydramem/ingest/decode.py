@@ -5,6 +5,7 @@ import re
 import unicodedata
 
 _SAMPLE = 65_536
+
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -12,6 +13,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+
 _MAGIC = (
     *(
         b"%PDF-",
@@ -35,8 +37,11 @@ _MAGIC = (
         b"\xca\xfe\xba\xbe",
     ),
 )
+
 _UNFIT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufeff]|[\ud800-\udfff]")
+
 _CONTROL_BYTES = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1b\x00") + b"\x7f"
+
 # Encodings to guess between where text is not UTF-8: the common one of each script.
 _CANDIDATES = [
     *("cp1252", "cp1251", "cp1250", "koi8_r", "cp1253", "cp1254", "cp1255", "cp1256"),

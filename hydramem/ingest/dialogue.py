@@ -10,16 +10,22 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from hydramem.ingest.transcript import Conversation, Turn
-from hydramem.ingest.when import parse_loose
+from hydramem.text.dates.transcript_times import parse_loose
 
 _NAME = r"[^\W\d_][\w.'’-]{0,30}(?: [\w.'’-]{1,20}){0,2}"
+
 # `Ada: text`, also with its time before it: `[8 May 2023 9:15] Ada: text`.
 _LINE = re.compile(rf"^[ \t]*(?:\[([^\]\n]{{4,60}})\][ \t]*)?({_NAME}):[ \t]+(?=\S)", re.MULTILINE)
+
 _BRACKETED = re.compile(r"[ \t]*\[([^\]\n]{4,60})\][ \t]*")
+
 _FEWEST_TURNS = 4
+
 _LONGEST_ABOVE = 200
+
 # A name that comes back seldomer than this share of the commonest is a word within what someone says.
 _COMES_BACK = 0.2
+
 _ENDS = tuple(".!?…。！？؟।)]\"”'")
 
 

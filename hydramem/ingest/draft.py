@@ -5,22 +5,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from hydramem.core.check import check_name, check_text
+from hydramem.core.argument_checks import check_name, check_text
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import session_id
+from hydramem.core.row_types import Chunk, ChunkKind, Layer, Metadata, Times
 from hydramem.core.time import check_interval
-from hydramem.core.tokens import count_tokens
-from hydramem.core.types import Chunk, ChunkKind, Layer, Metadata, Times
 from hydramem.ingest.extract.found import Found, Name
 from hydramem.ingest.extract.rules import Passage, extract
 from hydramem.ingest.screen.screen import QUARANTINED_FOR, Screened, screen
 from hydramem.ingest.screen.spoken import spoken
 from hydramem.storage.store import within_scope
+from hydramem.text.tokens import count_tokens
 
 MOST_LABELS = 50
 """Most categories, keywords or entities that one memory is given."""
+
 MOST_SUMMARY = 2000
+
 _MOST_METADATA = 20_000
 
 

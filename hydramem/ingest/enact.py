@@ -6,8 +6,8 @@ from typing import assert_never
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.ids import session_id
-from hydramem.core.results.written import RememberAction
-from hydramem.core.types import Chunk
+from hydramem.core.results.write_results import RememberAction
+from hydramem.core.row_types import Chunk
 from hydramem.ingest.consolidate import Action, Plan
 from hydramem.ingest.draft import Draft, Taken, chunk_of, take
 from hydramem.ingest.encoding import Encoding
@@ -249,6 +249,3 @@ def still(one: Chunk, other: Chunk) -> bool:
     """Say whether a memory is what it was; being recalled changes nothing about it."""
     plain = [replace(row, recall_count=0, last_recalled_at=None) for row in (one, other)]
     return plain[0] == plain[1]
-
-
-__all__ = ["Enacted", "Touching", "enact", "ending", "merge_known", "still"]

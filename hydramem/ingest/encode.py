@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from hydramem.core.config import MemoryConfig
-from hydramem.core.results.written import Remembered
+from hydramem.core.results.write_results import Remembered
+from hydramem.core.row_types import Chunk, Job, Usage
 from hydramem.core.time import now
-from hydramem.core.types import Chunk, Job, Usage
 from hydramem.ingest.classify import classify
 from hydramem.ingest.draft import Draft, Taken, chunk_of, take
 from hydramem.ingest.enact import Enacted, merge_known

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from hydramem.core.ids import link_id
-from hydramem.core.types import Chunk, Job, Link, LinkType, Relation, Session, Times
+from hydramem.core.row_types import Chunk, Job, Link, LinkType, Relation, Session, Times
 from hydramem.ingest.extract.found import Found
 from hydramem.ingest.supersede import closed, superseded
 from hydramem.ingest.target import Target

@@ -4,21 +4,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from hydramem.core.check import check_name, check_text
+from hydramem.core.argument_checks import check_name, check_reason, check_text
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.ids import entity_id, entity_key
-from hydramem.core.results.known import EntityChange
+from hydramem.core.ids import entity_id
+from hydramem.core.results.knowledge_results import EntityChange
+from hydramem.core.row_types import Entity
 from hydramem.core.time import now
-from hydramem.core.types import Entity
 from hydramem.ingest.screen.screen import threats_in
-from hydramem.ingest.statement import check_reason, name_of
+from hydramem.ingest.statement import name_of
 from hydramem.ingest.target import Target
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import worth_a_vector
 from hydramem.storage.store import Write
+from hydramem.text.normalize import entity_key
 
 MOST_ALIASES = 256
+
 _MOST_DESCRIPTION = 10_000
+
 _FIELDS = ("name", "type", "aliases", "description")
 
 

@@ -6,16 +6,13 @@ from datetime import datetime
 from time import perf_counter
 from typing import Any, Literal, get_args
 
-from hydramem.core.check import check_choice, check_name, check_share, check_text
+from hydramem.core.argument_checks import check_choice, check_name, check_share, check_text
 from hydramem.core.config import IngestConfig, MemoryConfig
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.ids import content_hash, document_id, entity_key, passage_id
-from hydramem.core.moments import moment
-from hydramem.core.results.written import Ingested
+from hydramem.core.ids import content_hash, document_id, passage_id
+from hydramem.core.results.write_results import Ingested
+from hydramem.core.row_types import Chunk, Document, Metadata, State, Times
 from hydramem.core.time import When, check_interval, now
-from hydramem.core.tokens import count_tokens
-from hydramem.core.types import Chunk, Document, Metadata, State, Times
-from hydramem.ingest.chunk import split_turn
 from hydramem.ingest.compare import compare
 from hydramem.ingest.extract.found import Claim, Found, Name
 from hydramem.ingest.rows import Draft
@@ -24,6 +21,10 @@ from hydramem.ingest.storing import Storing, Work
 from hydramem.ingest.target import Target
 from hydramem.ingest.withdraw import document_chunks
 from hydramem.storage.store import GraphStore
+from hydramem.text.chunking import split_turn
+from hydramem.text.dates.caller_dates import moment
+from hydramem.text.normalize import entity_key
+from hydramem.text.tokens import count_tokens
 
 _MOST_CHARS = 1_000_000
 

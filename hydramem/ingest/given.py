@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, get_args
 
-from hydramem.core.check import check_choice, check_name, check_scope, check_share
+from hydramem.core.argument_checks import check_choice, check_name, check_scope, check_share
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.moments import moment
+from hydramem.core.row_types import ChunkKind
 from hydramem.core.time import When
-from hydramem.core.types import ChunkKind
 from hydramem.ingest.draft import Draft, check
+from hydramem.text.dates.caller_dates import moment
 
 # Read by pydantic where JSON becomes these: a mistyped field is an error, not a field lost in silence.
 _STRICT: Any = {"extra": "forbid"}

@@ -20,16 +20,23 @@ _DROPPED = (
     "input",
     "head",
 )
+
 _BLOCKS_LIST = """
     address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure
     footer form header hr main ol p section summary table tbody thead tfoot ul
 """
+
 _BLOCKS = frozenset(_BLOCKS_LIST.split())
+
 _SPACE = re.compile(r"[ \t\r\n\f]+")
+
 _SPACES = re.compile(r"[ \t]+")
+
 _TAG = re.compile(r"<[^<>]{0,1000}>")
+
 # The parser's work grows with the square of the depth; a page this deep is no page.
 _MOST_OPEN = 20_000
+
 _EMPTY_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 

@@ -12,9 +12,9 @@ from time import perf_counter
 
 from hydramem.core.config import IngestConfig
 from hydramem.core.ids import document_id
-from hydramem.core.results.written import Ingested, SkippedSource
+from hydramem.core.results.write_results import Ingested, SkippedSource
+from hydramem.core.row_types import Session
 from hydramem.core.time import now
-from hydramem.core.types import Session
 from hydramem.ingest.compare import compare
 from hydramem.ingest.extract.model import enrich
 from hydramem.ingest.extract.rules import extract

@@ -3,21 +3,26 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
-from hydramem.core.types import Chunk, Job
+from hydramem.core.row_types import Chunk, Job
 from hydramem.ingest.target import Target
-from hydramem.storage.jobs import job, told
+from hydramem.storage.jobs import job, job_payload
 from hydramem.storage.planned import batches
 from hydramem.storage.store import GraphStore, Listing, Vector, Write, indexed_text
 
 EMBED = "embed"
 """The kind of job that makes vectors."""
+
 ENCODE = "encode"
 """The kind of job that embeds, classifies, consolidates and links a memory that was stored as it was told."""
+
 REREAD = "reread"
 """The kind of job that has a model read a document that was stored by rules alone."""
+
 LINK = "link"
 """The kind of job that links a memory to those near it."""
+
 _MANY = 1_000_000
+
 EMBED_AT_ONCE = 64
 """Chunks in one call of the model, and in one job."""
 
@@ -49,14 +54,14 @@ def missing_jobs(bare: Collection[str], graph: GraphStore) -> tuple[Job, ...]:
 def _asked_for(graph: GraphStore) -> Iterator[str]:
     for each in graph.jobs(Listing(limit=_MANY), states=("waiting", "running")):
         if each.kind == EMBED:
-            yield from told(each)["chunks"]
+            yield from job_payload(each)["chunks"]
         elif each.kind == ENCODE:
-            yield told(each)["chunk"]
+            yield job_payload(each)["chunk"]
 
 
 def asked_of(jobs: Sequence[Job]) -> tuple[str, ...]:
     """Return the ids of the chunks whose vectors some jobs ask for."""
-    return tuple(dict.fromkeys(id for each in jobs for id in told(each)["chunks"]))
+    return tuple(dict.fromkeys(id for each in jobs for id in job_payload(each)["chunks"]))
 
 
 def embed(ids: Sequence[str], *, target: Target) -> dict[str, Vector]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from hydramem.core.config import LimitsConfig
-from hydramem.core.results.known import Cutoffs, LimitUse, Past, Usage
+from hydramem.core.results.knowledge_results import Cutoffs, LimitUsage, LimitUse, Past
 from hydramem.storage.store import GraphStore
 
 MEGABYTE = 1_000_000
@@ -24,7 +24,9 @@ def cutoffs(limits: LimitsConfig, at: datetime) -> Cutoffs:
     )
 
 
-def usage(limits: LimitsConfig, *, graph: GraphStore, memories: Mapping[str, int], at: datetime) -> Usage:
+def usage(
+    limits: LimitsConfig, *, graph: GraphStore, memories: Mapping[str, int], at: datetime
+) -> LimitUsage:
     """Count what limits look at; what has no limit is not counted, but for memories that expired.
 
     Args:
@@ -33,24 +35,24 @@ def usage(limits: LimitsConfig, *, graph: GraphStore, memories: Mapping[str, int
         memories: Active memories by project.
         at: Now.
     """
-    return Usage(
+    return LimitUsage(
         memories=memories,
         document_bytes=graph.document_bytes() if limits.document_mb else {},
         past=graph.past(cutoffs(limits, at)),
     )
 
 
-def uses(limits: LimitsConfig, counted: Usage) -> tuple[LimitUse, ...]:
+def uses(limits: LimitsConfig, counted: LimitUsage) -> tuple[LimitUse, ...]:
     """Return how each configured limit stands, those of projects by name. Pure."""
     return tuple(_uses(limits, counted))
 
 
-def over(limits: LimitsConfig, counted: Usage) -> tuple[LimitUse, ...]:
+def over(limits: LimitsConfig, counted: LimitUsage) -> tuple[LimitUse, ...]:
     """Return the limits that are passed. Pure."""
     return tuple(use for use in _uses(limits, counted) if use.over)
 
 
-def _uses(limits: LimitsConfig, counted: Usage) -> Iterator[LimitUse]:
+def _uses(limits: LimitsConfig, counted: LimitUsage) -> Iterator[LimitUse]:
     megabytes = {name: count / MEGABYTE for name, count in counted.document_bytes.items()}
     yield from _by_project("memories", limits.memories, counted.memories)
     yield from _by_project("document_mb", limits.document_mb, megabytes)
@@ -89,4 +91,4 @@ def noted(limits: LimitsConfig, project: str, graph: GraphStore) -> tuple[str, .
     if not limits.memories:
         return ()
     held = sum(count.memories for count in graph.scope_counts(project, "/"))
-    return sentences(over(limits, Usage(memories={project: held})))
+    return sentences(over(limits, LimitUsage(memories={project: held})))

@@ -15,9 +15,9 @@ import numpy as np
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ModelError
+from hydramem.core.row_types import Change, Chunk, Link, Usage
 from hydramem.core.time import now
-from hydramem.core.types import Change, Chunk, Link, Usage
-from hydramem.graph.snapshot import LINK, Snapshot
+from hydramem.graph.view import LINK, Snapshot
 from hydramem.ingest import link_reply
 from hydramem.ingest.link_near import MEMORIES, around
 from hydramem.ingest.link_reply import Refinement
@@ -130,8 +130,6 @@ def _decided(new: Chunk, neighbours: Sequence[Neighbour], generator: Generator |
 
 
 # What is written ----------------------------------------------------------------------------------
-
-
 def _linked(id: str, snapshot: Snapshot) -> list[str]:
     """Return what a memory is linked to, by links of any state, once for each link."""
     node = snapshot.node(id)

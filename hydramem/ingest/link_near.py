@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hydramem.core.config import MemoryConfig
+from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.core.time import now
-from hydramem.core.types import Chunk, ChunkKind
-from hydramem.graph.snapshot import MENTION, Snapshot
-from hydramem.graph.view import Nodes
+from hydramem.graph.view import MENTION, Nodes, Snapshot
 from hydramem.ingest.background import background, nearness
 from hydramem.ingest.link_rules import Neighbour, nearest
 from hydramem.ingest.target import Target
@@ -20,8 +19,10 @@ MEMORIES: tuple[ChunkKind, ...] = ("note", "fact", "event", "turn")
 
 # Beside the neighbours that are wanted, so that some may be gone.
 _SPARE = 5
+
 # A name that more chunks than this mention is not rare in any project.
 _COMMON = 20
+
 _MOST_SHARING = 32
 
 

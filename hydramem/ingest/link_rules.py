@@ -6,12 +6,15 @@ from datetime import datetime
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.ids import link_id
-from hydramem.core.types import Chunk, Link, LinkType, Times
+from hydramem.core.row_types import Chunk, Link, LinkType, Times
 
 # A rare name that both mention brings two memories nearer by so much, and lets them be so much farther apart.
 _SHARED_GAIN = 0.25
+
 _SHARED_NEAR = 0.5
+
 _NAMED = 3
+
 # What consolidation decided says more than likeness does, whatever its weight.
 _LIKENESS: tuple[LinkType, ...] = ("relates_to", "supports")
 

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from hydramem.core.argument_checks import check_reason
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import new_id
-from hydramem.core.results.known import Merged
-from hydramem.core.types import Change, Entity, Mention, Relation
+from hydramem.core.results.knowledge_results import Merged
+from hydramem.core.row_types import Change, Entity, Mention, Relation
 from hydramem.ingest.entity import crossing, find_entity
-from hydramem.ingest.statement import check_reason
 from hydramem.ingest.target import Target
 from hydramem.ingest.unite import (
     MERGED_INTO,

@@ -8,14 +8,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.ids import entity_key
-from hydramem.core.types import Change, Entity, Relation
+from hydramem.core.row_types import Change, Entity, Relation
 from hydramem.ingest.target import Target
 from hydramem.storage.purged import no_longer_known
+from hydramem.text.normalize import entity_key
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
-
 
 _MERGING = ("merge", "garden")
 """What merges: a call, or a night."""

@@ -6,8 +6,8 @@ from datetime import datetime
 from itertools import count
 
 from hydramem.core.ids import memory_id, session_id, turn_id
+from hydramem.core.row_types import Chunk, Session
 from hydramem.core.time import now
-from hydramem.core.types import Chunk, Session
 from hydramem.ingest.draft import Draft
 from hydramem.storage.store import GraphStore, covers
 

@@ -9,13 +9,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar, get_args
 
-from hydramem.core.check import check_choice
+from hydramem.core.argument_checks import check_choice, check_reason
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.results.known import Promoted
+from hydramem.core.results.knowledge_results import Promoted
+from hydramem.core.row_types import Change, Chunk, Layer, Relation, Verdict
 from hydramem.core.time import now
-from hydramem.core.types import Change, Chunk, Layer, Relation, Verdict
-from hydramem.ingest.statement import check_reason
 from hydramem.ingest.supersede import is_version
 from hydramem.ingest.target import Target
 from hydramem.ingest.weave import decided
@@ -26,7 +25,9 @@ VOICES = "voices"
 """In the metadata of a memory that was said again: who else said it, each with source, session and author."""
 
 MOST_VOICES = 32
+
 _AGENT = "mcp"
+
 _MOST_IDS = 1000
 
 SubjectOf = Callable[[str], str | None]

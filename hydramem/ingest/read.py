@@ -12,27 +12,33 @@ from pathlib import Path
 
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash
-from hydramem.core.results.written import SkippedSource
+from hydramem.core.results.write_results import SkippedSource
 from hydramem.ingest.decode import clean, decode, is_binary
 from hydramem.ingest.dialogue import parse_dialogue
-from hydramem.ingest.structure import leading_title, plain_heading
 from hydramem.ingest.transcript import Conversation, parse_transcript
+from hydramem.text.outline import leading_title, plain_heading
 
 MARKDOWN = frozenset({".md", ".markdown", ".mdx", ".rst", ".qmd", ".rmd"})
+
 HTML = frozenset({".html", ".htm", ".xhtml"})
+
 TRANSCRIPT = frozenset({".json", ".jsonl", ".ndjson"})
+
 _CODE_LIST = """
     .py .pyi .js .mjs .cjs .jsx .ts .tsx .java .kt .kts .scala .go .rs .c .h .cc .cpp .cxx .hpp .cs .m
     .mm .swift .rb .php .pl .pm .r .jl .lua .sh .bash .zsh .fish .ps1 .sql .hs .ml .ex .exs .erl .clj
     .lisp .el .vim .dart .zig .nim .v .sv .vhd .asm .s .proto .thrift .graphql .tf .gradle .cmake .css
     .scss .less .vue .svelte .yaml .yml .toml .ini .cfg .conf .xml .bat .dockerfile
 """
+
 CODE = frozenset(_CODE_LIST.split())
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.{0,8192}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+
 _FIRST_HEADING = re.compile(
     r"^ {0,3}#{1,6}[ \t]+([^\n]{1,200}?)[ \t]*#*[ \t]*$|^([^\s#>|*+`~-][^\n]{0,200})\n=+[ \t]*$", re.M
 )
+
 _FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 
 

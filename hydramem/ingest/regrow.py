@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from hydramem.core.row_types import Chunk
 from hydramem.core.time import now
-from hydramem.core.types import Chunk
 from hydramem.ingest.extract.rules import Passage, extract
 from hydramem.ingest.target import Target
 from hydramem.ingest.weave import relate, weave

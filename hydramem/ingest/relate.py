@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hydramem.core.ids import relation_id
+from hydramem.core.row_types import Change, Entity, Relation, RelationCandidate, Verdict
 from hydramem.core.time import check_interval, now
-from hydramem.core.types import Candidate, Change, Entity, Relation, Verdict
 from hydramem.ingest.statement import Draft, Statement, checked, draft
 from hydramem.ingest.supersede import Outcome, closed, fact_of, newest_said, revised, supersede
 from hydramem.ingest.target import Target
@@ -85,7 +85,7 @@ def relate(statement: Statement, *, target: Target, functional: Functional) -> A
             if target.accept is None or not _to_judge(drafted):
                 return _store(statement, drafted, None, target, functional)
         subject, object = drafted.ends
-        asked = Candidate(
+        asked = RelationCandidate(
             relation=drafted.relation, subject=subject, object=object, passages=drafted.passages
         )
         (verdict,) = target.accept([asked])

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from hydramem.core.config import MemoryConfig
-from hydramem.core.results.written import Remembered
+from hydramem.core.results.write_results import Remembered
 from hydramem.core.time import now
 from hydramem.ingest.draft import Draft, Taken, chunk_of, take
 from hydramem.ingest.encoding import Encoding
@@ -19,8 +19,6 @@ from hydramem.ingest.target import Target
 from hydramem.ingest.think import NO_MODELS, Models, think
 from hydramem.storage.changes import current_run, in_one_run
 from hydramem.storage.store import indexed_text
-
-__all__ = ["Draft", "Models", "remember", "remember_all"]
 
 
 def remember(

@@ -1,8 +1,8 @@
 """Read again: what a model finds in a document that was stored by rules alone, so as not to wait for it."""
 
 from hydramem.core.config import IngestConfig
+from hydramem.core.row_types import Usage
 from hydramem.core.time import now
-from hydramem.core.types import Usage
 from hydramem.ingest.compare import Difference
 from hydramem.ingest.extract.model import enrich
 from hydramem.ingest.extract.rules import extract

@@ -4,13 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from hydramem.core.ids import entity_id, entity_key
-from hydramem.core.types import Entity
+from hydramem.core.ids import entity_id
+from hydramem.core.row_types import Entity
 from hydramem.ingest.extract.found import Name
 from hydramem.ingest.extract.names import key_of, without_disambiguation
 from hydramem.ingest.target import Known
+from hydramem.text.normalize import entity_key
 
 _MOST_ALIASES = 32
+
 GENERAL = frozenset({"thing", "concept", "code", ""})
 """Types that say little; any other takes their place."""
 

@@ -6,9 +6,9 @@ from datetime import datetime
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.results.written import Remembered
+from hydramem.core.results.write_results import Remembered
+from hydramem.core.row_types import Chunk
 from hydramem.core.time import now
-from hydramem.core.types import Chunk
 from hydramem.ingest.draft import Draft, Taken, chunk_of, take
 from hydramem.ingest.enact import merge_known
 from hydramem.ingest.encoding import Encoding

@@ -6,14 +6,14 @@ from datetime import datetime
 
 from hydramem.core.config import IngestConfig
 from hydramem.core.ids import document_id, passage_id, session_id, turn_id
-from hydramem.core.tokens import count_tokens
-from hydramem.core.types import Chunk, Document, Session, Times
-from hydramem.ingest.chunk import chunk, split_turn
+from hydramem.core.row_types import Chunk, Document, Session, Times
 from hydramem.ingest.extract.rules import Passage
 from hydramem.ingest.read import SourceText, Transcript
 from hydramem.ingest.screen.screen import QUARANTINED_FOR, threats_in
 from hydramem.ingest.screen.spoken import spoken
 from hydramem.ingest.transcript import Conversation
+from hydramem.text.chunking import chunk, split_turn
+from hydramem.text.tokens import count_tokens
 
 Owner = Callable[[str], str | None]
 """Maps a session's id to the document that wrote it; empty for a live one, None where there is none."""

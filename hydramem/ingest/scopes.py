@@ -4,18 +4,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from hydramem.core.check import MAX_SCOPE
+from hydramem.core.argument_checks import MAX_SCOPE, check_reason
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.results.known import Moved, ScopeCount, ScopeView
-from hydramem.core.types import Chunk
-from hydramem.ingest.statement import check_reason
+from hydramem.core.results.knowledge_results import Moved, ScopeCount, ScopeView
+from hydramem.core.row_types import Chunk
 from hydramem.ingest.target import Target
 from hydramem.storage.changes import record
 from hydramem.storage.planned import batches
 from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Write, within_scope
 
 _PAGE = 5000
+
 _BATCH = 200
+
 _MOST_CATEGORIES = 20
 
 

@@ -4,18 +4,20 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from hydramem.core.argument_checks import check_reason
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.ids import entity_id, entity_key
-from hydramem.core.results.known import Divided
+from hydramem.core.ids import entity_id
+from hydramem.core.results.knowledge_results import Divided
+from hydramem.core.row_types import Change, Entity, Mention, Relation
 from hydramem.core.time import now
-from hydramem.core.types import Change, Entity, Mention, Relation
 from hydramem.ingest.entity import crossing, find_entity
-from hydramem.ingest.statement import check_reason, name_of
+from hydramem.ingest.statement import name_of
 from hydramem.ingest.target import Target
 from hydramem.ingest.unite import repoint, united_relation
 from hydramem.storage.changes import current_run, record
 from hydramem.storage.planned import relation_key
 from hydramem.storage.store import GraphStore, Removal, Write
+from hydramem.text.normalize import entity_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,16 +9,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from hydramem.core.check import check_count, check_name, check_text
+from hydramem.core.argument_checks import check_count, check_name, check_text
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import session_id, turn_id
-from hydramem.core.moments import moment
-from hydramem.core.results.said import Captured
+from hydramem.core.results.write_results import Captured
+from hydramem.core.row_types import Chunk, Session, Times
 from hydramem.core.time import When, now
-from hydramem.core.tokens import count_tokens
-from hydramem.core.types import Chunk, Session, Times
-from hydramem.ingest.chunk import split_turn
 from hydramem.ingest.extract.rules import Passage, extract
 from hydramem.ingest.screen.screen import QUARANTINED_FOR, screen
 from hydramem.ingest.screen.spoken import spoken
@@ -27,8 +24,12 @@ from hydramem.ingest.weave import Woven, relate, weave
 from hydramem.storage.changes import current_run, in_one_run, record
 from hydramem.storage.outbox import worth_a_vector
 from hydramem.storage.store import GraphStore, Write, indexed_text
+from hydramem.text.chunking import split_turn
+from hydramem.text.dates.caller_dates import moment
+from hydramem.text.tokens import count_tokens
 
 _MOST_TURNS = 1000
+
 # Read by pydantic where JSON becomes these: a mistyped field is an error, not a turn lost in silence.
 _STRICT: Any = {"extra": "forbid"}
 

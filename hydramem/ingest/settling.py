@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from hydramem.core.config import MemoryConfig
-from hydramem.core.types import Chunk, Usage
+from hydramem.core.row_types import Chunk, Usage
 from hydramem.ingest.around import Around, candidates, look_around
 from hydramem.ingest.classify import Classified, classify
 from hydramem.ingest.consolidate import CandidateMemory, Plan, Telling, compare, decide, telling_of

@@ -8,19 +8,20 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
 
+from hydramem.core.argument_checks import check_reason
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.ids import entity_key, version_id
-from hydramem.core.results.known import Divided
-from hydramem.core.types import Change, Chunk, Entity, Mention, Relation
+from hydramem.core.ids import version_id
+from hydramem.core.results.knowledge_results import Divided
+from hydramem.core.row_types import Change, Chunk, Entity, Mention, Relation
 from hydramem.ingest.entity import crossing
 from hydramem.ingest.merged import Became, Merge, Part, find_merge
-from hydramem.ingest.statement import check_reason
 from hydramem.ingest.supersede import VERSION_OF
 from hydramem.ingest.target import Target
 from hydramem.ingest.unite import names_any, repoint, united_entity, united_relation
 from hydramem.storage.changes import current_run, record
 from hydramem.storage.planned import relation_key
 from hydramem.storage.store import GraphStore, Removal, Write
+from hydramem.text.normalize import entity_key
 
 _NOT_CARRIED = ("id", "subject", "object", "evidence", "metadata")
 """Columns of a relation that are its own; metadata is carried over key by key."""

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from hydramem.core.check import check_name, check_share, check_text
+from hydramem.core.argument_checks import _MOST_TEXT, check_name, check_reason, check_share, check_text
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.ids import relation_id
+from hydramem.core.row_types import Chunk, Entity, Mention, Relation, Times
 from hydramem.core.time import check_interval
-from hydramem.core.types import Chunk, Entity, Mention, Relation, Times
 from hydramem.ingest.extract.found import Name
 from hydramem.ingest.resolve import merge, resolve
 from hydramem.ingest.supersede import is_version, returned
@@ -16,7 +16,6 @@ from hydramem.ingest.target import Target
 from hydramem.storage.store import covers
 
 MOST_EVIDENCE = 64
-_MOST_TEXT = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +99,6 @@ def name_of(value: object, name: str) -> str:
 def relation_type(value: object) -> str:
     """Return a relation's type as it is stored: lower case, words joined by underscores."""
     return "_".join(check_name(value, name="type").lower().split())
-
-
-def check_reason(value: str | None) -> str | None:
-    """Return a reason for the history."""
-    return None if value is None else check_text(value, name="reason", most=_MOST_TEXT)
 
 
 def draft(statement: Statement, target: Target, at: datetime) -> Draft:

@@ -10,8 +10,8 @@ from datetime import datetime
 from types import TracebackType
 
 from hydramem.core.config import IngestConfig
+from hydramem.core.row_types import Change, Chunk, Document, Entity, Job, Relation, Usage, VectorState
 from hydramem.core.time import now
-from hydramem.core.types import Change, Chunk, Document, Entity, Job, Relation, Usage, VectorState
 from hydramem.ingest.ahead import EmbeddingAhead, Vectors
 from hydramem.ingest.compare import Difference, unfinished
 from hydramem.ingest.extract.found import Found

@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hydramem.core.ids import version_id
-from hydramem.core.types import Chunk, Relation, State, Times
+from hydramem.core.row_types import Chunk, Relation, State, Times
 
 VERSION_OF = "version_of"
 """In the metadata of a row that only says what was believed before another row changed: that row's id."""
+
 SUPERSEDED_BY = "superseded_by"
 """In the metadata of a row that was closed by another: that row's id."""
+
 WITHDRAWN = "withdrawn"
 """In the metadata of a row that was taken out on purpose: its evidence alone does not bring it back."""
 

@@ -5,15 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.written import Forgotten
-from hydramem.core.types import ChunkKind
+from hydramem.core.results.write_results import Forgotten
+from hydramem.core.row_types import ChunkKind
 from hydramem.ingest.withdraw import forget
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.planned import batches
 from hydramem.storage.store import ChunkFilter, GraphStore, Listing
 
 MEMORIES: tuple[ChunkKind, ...] = ("note", "fact", "event", "turn")
+
 _PAGE = 5000
+
 _BATCH = 500
 
 

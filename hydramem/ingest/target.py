@@ -4,16 +4,19 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-from hydramem.core.types import Candidate, Verdict
+from hydramem.core.row_types import RelationCandidate, Verdict
 from hydramem.storage.outbox import Embed
 from hydramem.storage.store import GraphStore, Vector, VectorStore, Write
 
 Commit = Callable[[Write, Mapping[str, Vector]], None]
 """Commits a write, with the vectors of its new rows by id."""
+
 Known = Callable[[Sequence[str]], Mapping[str, str]]
 """Maps keys of names, aliases included, to ids of entities that the project has."""
-Accept = Callable[[Sequence[Candidate]], Sequence[Verdict]]
+
+Accept = Callable[[Sequence[RelationCandidate]], Sequence[Verdict]]
 """Judges new relations, and stored ones that gained evidence; one verdict each, in order."""
+
 Looking = Callable[[], AbstractContextManager[VectorStore | None]]
 """Holds the vectors that `embed` makes for a read; None where they cannot be had."""
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ConfigError, ModelError
+from hydramem.core.row_types import Chunk, Usage
 from hydramem.core.time import now
-from hydramem.core.types import Chunk, Usage
 from hydramem.ingest.around import Around, candidates, look_around
 from hydramem.ingest.classify import Classified, Told, classify
 from hydramem.ingest.consolidate import Plan, telling_of

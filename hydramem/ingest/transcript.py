@@ -10,14 +10,18 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from hydramem.core.types import Metadata
+from hydramem.core.row_types import Metadata
 from hydramem.ingest.decode import clean
-from hydramem.ingest.when import parse_loose
+from hydramem.text.dates.transcript_times import parse_loose
 
 _WHO = ("author", "speaker", "role", "sender", "from", "name", "user")
+
 _WHAT = ("content", "text", "message", "value", "body", "parts")
+
 _WHEN = ("time", "timestamp", "created_at", "create_time", "date", "datetime", "happened_at", "ts")
+
 _SESSION = ("session", "session_id", "conversation_id", "thread_id", "chat_id")
+
 _LISTS = (
     "messages",
     "chat_messages",
@@ -29,8 +33,11 @@ _LISTS = (
     "dialogue",
     "history",
 )
+
 _NAMES = ("session", "session_id", "conversation_id", "uuid", "id", "title", "name")
+
 _DEEPEST = 6
+
 _LONGEST_VALUE = 2000
 
 

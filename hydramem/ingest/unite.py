@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hydramem.core.ids import relation_id, version_id
-from hydramem.core.types import Entity, Origin, Relation
+from hydramem.core.row_types import Entity, Origin, Relation
 from hydramem.ingest.entity import joined_aliases
 from hydramem.ingest.resolve import GENERAL
 from hydramem.ingest.statement import MOST_EVIDENCE
@@ -14,8 +14,11 @@ MERGED_INTO = "merged_into"
 """In the metadata of an entity that only the history has: the id of the one that stands for it."""
 
 _MOST_DESCRIPTION = 10_000
+
 _MARKS = frozenset({SUPERSEDED_BY, VERSION_OF, WITHDRAWN})
+
 _TRUST = ("working", "shared", "verified")
+
 _SAID_BY: tuple[Origin, ...] = ("inferred", "extracted", "asserted")
 
 

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from hydramem.core.argument_checks import check_reason
 from hydramem.core.errors import NotFoundError
+from hydramem.core.row_types import Relation
 from hydramem.core.time import check_interval, now
-from hydramem.core.types import Relation
 from hydramem.ingest.extract.names import key_of
-from hydramem.ingest.statement import check_reason, name_of, relation_type
+from hydramem.ingest.statement import name_of, relation_type
 from hydramem.ingest.supersede import closed, is_version, withdrawn
 from hydramem.ingest.target import Target
 from hydramem.storage.changes import record

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from hydramem.core.ids import entity_key
 from hydramem.ingest.background import background
 from hydramem.ingest.classify_rules import Vocabulary
 from hydramem.ingest.target import Target
 from hydramem.storage.store import ChunkFilter, Listing
+from hydramem.text.normalize import entity_key
 
 _NEWEST = 200
 

@@ -6,7 +6,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hydramem.core.ids import relation_id
-from hydramem.core.types import Candidate, Change, Chunk, Entity, Mention, Origin, Relation, Times, Verdict
+from hydramem.core.row_types import (
+    Change,
+    Chunk,
+    Entity,
+    Mention,
+    Origin,
+    Relation,
+    RelationCandidate,
+    Times,
+    Verdict,
+)
 from hydramem.ingest.extract.found import Found, Name
 from hydramem.ingest.resolve import merge, resolve
 from hydramem.ingest.supersede import may_return, returned, withdrawn
@@ -234,7 +244,7 @@ def candidates_of(
     *,
     chunks: Mapping[str, Chunk] | None = None,
     entities: Sequence[Entity] = (),
-) -> list[Candidate]:
+) -> list[RelationCandidate]:
     """Return relations with their ends and with those chunks of their evidence that are active.
 
     Args:
@@ -250,7 +260,7 @@ def candidates_of(
     missing = {end for relation in relations for end in (relation.subject, relation.object)} - ends.keys()
     ends |= {row.id: row for row in graph.entities(sorted(missing))}
     return [
-        Candidate(
+        RelationCandidate(
             relation=relation,
             subject=ends[relation.subject],
             object=ends[relation.object],

@@ -12,15 +12,16 @@ from datetime import datetime
 from typing import TypeVar
 
 from hydramem.core.errors import NotFoundError
-from hydramem.core.results.written import Forgotten
+from hydramem.core.results.write_results import Forgotten
+from hydramem.core.row_types import Change, Chunk, Document, Entity, Link, Relation, State
 from hydramem.core.time import now
-from hydramem.core.types import Change, Chunk, Document, Entity, Link, Relation, State
 from hydramem.ingest.supersede import is_version, may_return, returned
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import Mirror, worth_a_vector
 from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Write
 
 _PAGE = 1000
+
 _Row = TypeVar("_Row", Chunk, Document, Relation)
 
 

@@ -10,23 +10,26 @@ from typing import Any, TypeVar
 
 from hydramem.core.config import LlmConfig
 from hydramem.core.errors import ModelError, ModelReplyError, ModelUnavailableError
-from hydramem.core.tokens import well_formed
+from hydramem.core.row_types import Usage
 from hydramem.llm.calls import call, read_reply, schema_of
 from hydramem.llm.endpoint import QUOTED, Endpoint, first_model, key_for
-from hydramem.llm.model import Reply, Usage
+from hydramem.llm.model import Reply
+from hydramem.text.tokens import well_formed
 
 T = TypeVar("T")
 
 ANTHROPIC_URL = "https://api.anthropic.com/v1"
+
 ANTHROPIC_KEY_ENV = "ANTHROPIC_API_KEY"
+
 _VERSION = "2023-06-01"
+
 _TOOL = "answer"
+
 _MOST_REPLY_TOKENS = 8192
 
 
 # What is read of the wire format; the server adds to it freely.
-
-
 @dataclass(frozen=True, slots=True)
 class _Block:
     type: str

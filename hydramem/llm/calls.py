@@ -14,8 +14,11 @@ from hydramem.core.errors import ModelReplyError, ModelUnavailableError
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
+
 _FIRST_PAUSE = 0.5
+
 _LONGEST_PAUSE = 30.0
+
 _QUOTED = 200
 
 

@@ -14,7 +14,9 @@ from hydramem.llm.hashing import HashEmbedder
 from hydramem.llm.model import Embedder, Generator
 
 _HASH = "hash"
+
 _HASH_DIMENSION = 384
+
 _WITH_KEY = ("openai", "anthropic")
 
 

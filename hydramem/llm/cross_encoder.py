@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hydramem.core.errors import ConfigError, ModelUnavailableError
-from hydramem.core.tokens import well_formed
 from hydramem.llm.catalogue import models_folder
 from hydramem.llm.embedder import model_errors
+from hydramem.text.tokens import well_formed
 
 # What a cross-encoder truncates anyway is not tokenised.
 _MOST_CHARS = 8_000

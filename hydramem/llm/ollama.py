@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from hydramem.core.config import EmbeddingConfig, LlmConfig
 from hydramem.core.errors import ModelError, ModelReplyError, ModelUnavailableError
-from hydramem.core.tokens import well_formed
+from hydramem.core.row_types import Usage
 from hydramem.llm.calls import TransientError, call, read_reply, schema_of
-from hydramem.llm.model import Reply, Usage
+from hydramem.llm.model import Reply
 from hydramem.llm.remote import REMOTE_SECONDS, RemoteEmbedder
+from hydramem.text.tokens import well_formed
 
 if TYPE_CHECKING:
     from ollama import Client
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 OLLAMA_URL = "http://127.0.0.1:11434"
+
 _PROBE_SECONDS = 1.0
 
 

@@ -6,21 +6,21 @@ from typing import Any, TypeVar
 
 from hydramem.core.config import EmbeddingConfig, LlmConfig
 from hydramem.core.errors import ModelReplyError
-from hydramem.core.tokens import well_formed
+from hydramem.core.row_types import Usage
 from hydramem.llm.calls import call, read_reply, schema_of
 from hydramem.llm.endpoint import QUOTED, Endpoint, first_model, key_for
-from hydramem.llm.model import Reply, Usage
+from hydramem.llm.model import Reply
 from hydramem.llm.remote import REMOTE_SECONDS, RemoteEmbedder
+from hydramem.text.tokens import well_formed
 
 T = TypeVar("T")
 
 OPENAI_URL = "https://api.openai.com/v1"
+
 OPENAI_KEY_ENV = "OPENAI_API_KEY"
 
 
 # What is read of the wire format; servers add to it freely.
-
-
 @dataclass(frozen=True, slots=True)
 class _Message:
     content: str | None = None

@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 from hydramem.core.config import EmbeddingConfig
 from hydramem.core.errors import ModelReplyError
-from hydramem.core.tokens import well_formed
 from hydramem.llm.calls import call, unit_rows
 from hydramem.llm.embedder import prefixes
+from hydramem.text.tokens import well_formed
 
 REMOTE_SECONDS = 60.0
+
 _RETRIES = 2
+
 # Servers refuse an empty input, yet every text has a place in the space.
 _NOTHING = " "
 

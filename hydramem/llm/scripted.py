@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from hydramem.core.errors import ModelReplyError, ModelUnavailableError
+from hydramem.core.row_types import Usage
 from hydramem.llm.calls import read_reply
-from hydramem.llm.model import Reply, Usage
+from hydramem.llm.model import Reply
 
 T = TypeVar("T")
 

@@ -4,16 +4,19 @@ import math
 from collections.abc import Sequence
 from datetime import datetime
 
-from hydramem.core.check import check_count
+from hydramem.core.argument_checks import check_count
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.moments import moment
+from hydramem.core.row_types import State
 from hydramem.core.time import When
-from hydramem.core.types import State
 from hydramem.storage.store import LIVE, Listing
+from hydramem.text.dates.caller_dates import moment
 
 MAX_PAGE = 1000
+
 MAX_TOKENS = 1_000_000
+
 MAX_CONTEXT = 20
+
 MAX_STARTS = 50
 
 

@@ -5,11 +5,10 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from typing import get_args
 
-from hydramem.core.check import check_choices, check_name
-from hydramem.core.moments import moment, stretch
-from hydramem.core.results.said import Captured
+from hydramem.core.argument_checks import check_choices, check_name
+from hydramem.core.results.write_results import Captured
+from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.core.time import When, check_interval, now
-from hydramem.core.types import Chunk, ChunkKind
 from hydramem.ingest.session import SaidTurn, capture
 from hydramem.memory import arguments
 from hydramem.memory.reading import Reading
@@ -18,6 +17,7 @@ from hydramem.memory.writing import Writing
 from hydramem.search import lists
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.store import ChunkFilter
+from hydramem.text.dates.caller_dates import moment, stretch
 from hydramem.verification.accepting import Accepting
 
 

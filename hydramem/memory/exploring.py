@@ -3,12 +3,19 @@
 from collections.abc import Sequence
 from typing import get_args
 
-from hydramem.core.check import check_choice, check_count, check_within
-from hydramem.core.results.checked import History
-from hydramem.core.results.walked import CentralEntity, Community, GraphView, Neighbor, Path, Surroundings
-from hydramem.core.results.written import RelationView
+from hydramem.core.argument_checks import check_choice, check_count, check_within
+from hydramem.core.results.graph_views import (
+    CentralEntity,
+    Community,
+    GraphView,
+    Neighbor,
+    Path,
+    Surroundings,
+)
+from hydramem.core.results.verdicts import History
+from hydramem.core.results.write_results import RelationView
+from hydramem.core.row_types import Entity
 from hydramem.core.time import When, now
-from hydramem.core.types import Entity
 from hydramem.garden.groups import read_groups
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle

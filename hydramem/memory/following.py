@@ -3,17 +3,18 @@
 from collections.abc import Mapping, Sequence
 
 from hydramem.core.errors import StorageError
-from hydramem.core.types import Job, Usage
+from hydramem.core.row_types import Job, Usage
 from hydramem.ingest.encode import encode
 from hydramem.ingest.later import EMBED, ENCODE, LINK, REREAD, asked_of, embed
 from hydramem.ingest.link import link_memories
 from hydramem.ingest.reread import reread
 from hydramem.ingest.target import Target
 from hydramem.memory.handle import Handle
-from hydramem.storage.jobs import Handler, in_the_name_of, told
+from hydramem.storage.jobs import Handler, in_the_name_of, job_payload
 from hydramem.verification.accepting import Accepting
 
 _EMBED_TOGETHER = 64
+
 _LINK_TOGETHER = 32
 
 
@@ -38,11 +39,11 @@ class Following:
     def _encode(self, jobs: Sequence[Job]) -> Usage:
         """Embed memories in one go; each is then set against others in the run that it was told in."""
         target, settings = self._target(jobs[0].project), self._handle._encoding()
-        made, usage = embed([told(each)["chunk"] for each in jobs], target=target), Usage()
+        made, usage = embed([job_payload(each)["chunk"] for each in jobs], target=target), Usage()
         for each in jobs:
             if self._handle._use().jobs.closing:
                 raise StorageError(f"{self._handle.folder}: is being closed; what waits is done later")
-            said = told(each)
+            said = job_payload(each)
             with in_the_name_of(each):
                 usage += encode(
                     said,
@@ -63,7 +64,10 @@ class Following:
             with store.one_ingest:
                 target = self._target(each.project)
                 usage += reread(
-                    told(each)["document"], target=target, settings=store.config.ingest, generator=generator
+                    job_payload(each)["document"],
+                    target=target,
+                    settings=store.config.ingest,
+                    generator=generator,
                 )
         return usage
 
@@ -73,7 +77,7 @@ class Following:
             return Usage()
         with store.reading() as space:
             linked = link_memories(
-                [told(each)["chunk"] for each in jobs],
+                [job_payload(each)["chunk"] for each in jobs],
                 target=self._target(project),
                 vectors=space.vectors,
                 snapshot=store.snapshots.of(project),

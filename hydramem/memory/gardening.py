@@ -7,12 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from hydramem.core.check import check_choices
+from hydramem.core.argument_checks import check_choices
 from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
-from hydramem.core.results.asked import Answer, Reviewed
-from hydramem.core.results.gardened import Gardened
+from hydramem.core.results.garden_results import Answer, Gardened, Reviewed
+from hydramem.core.row_types import Phase
 from hydramem.core.time import now
-from hydramem.core.types import Phase
 from hydramem.garden import asked, reports
 from hydramem.garden.answers import Answering, act, checked
 from hydramem.garden.apply import Hands

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self, get_args
 
 from hydramem import opened
-from hydramem.core.check import check_choice, check_project
+from hydramem.core.argument_checks import check_choice, check_project
 from hydramem.core.config import Config, MemoryConfig
 from hydramem.core.ids import content_hash
 from hydramem.core.time import When, now

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
 
-from hydramem.core.results.written import Ingested
+from hydramem.core.results.write_results import Ingested
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
 from hydramem.ingest.ingest import Progress, ingest
 from hydramem.memory.handle import Handle

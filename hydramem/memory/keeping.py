@@ -4,16 +4,16 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import hydramem
-from hydramem.core.check import check_name, check_project, check_text
+from hydramem.core import version
+from hydramem.core.argument_checks import check_name, check_project, check_text
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.kept import Dumped, Loaded, Undone
+from hydramem.core.results.upkeep_results import Dumped, Loaded, Undone
 from hydramem.core.time import advance_past
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.exchange.dump import Wish, dump
-from hydramem.storage.exchange.load import Place, load
+from hydramem.storage.exchange.load import LoadTarget, load
 from hydramem.storage.undo.undo import undo
 
 _MOST_PATH = 4000
@@ -80,7 +80,7 @@ class Keeping(Handle):
                 vectors=space.vectors if vectors else None,
                 embedder=space.embedder.fingerprint,
                 dimension=space.embedder.dimension,
-                created_by=f"hydramem {hydramem.__version__}",
+                created_by=f"hydramem {version.__version__}",
                 key=_key(sign_key_env),
             )
             return dump(store.graph, place, wish, mirror=store.mirror, progress=progress)
@@ -113,7 +113,7 @@ class Keeping(Handle):
             StorageError: A store failed; what is loaded stays.
         """
         store, space = self._use(), self._use().space
-        place = Place(
+        place = LoadTarget(
             graph=store.graph,
             commit=store.committing(space),
             one_writer=store.mirror.one_writer,

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from hydramem.core.check import MAX_SCOPE, check_count, check_scope
+from hydramem.core.argument_checks import MAX_SCOPE, check_count, check_scope
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.known import Divided, EntityChange, Merged, Moved, Promoted, ScopeView
-from hydramem.core.types import Layer
+from hydramem.core.results.knowledge_results import Divided, EntityChange, Merged, Moved, Promoted, ScopeView
+from hydramem.core.row_types import Layer
 from hydramem.ingest.entity import Naming, set_entity
 from hydramem.ingest.merge import merge
 from hydramem.ingest.promote import promote

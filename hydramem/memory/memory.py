@@ -3,8 +3,9 @@
 from pathlib import Path as FilePath
 
 from hydramem import opened
-from hydramem.core.check import check_project
-from hydramem.core.config import Config, load_config
+from hydramem.core.argument_checks import check_project
+from hydramem.core.config import Config
+from hydramem.core.config_loading import load_config
 from hydramem.llm.model import Embedder, Generator
 from hydramem.memory.conversing import Conversing
 from hydramem.memory.exploring import Exploring

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
-from hydramem.core.check import (
+from hydramem.core.argument_checks import (
     check_choice,
     check_choices,
     check_count,
@@ -14,20 +14,11 @@ from hydramem.core.check import (
     check_share,
 )
 from hydramem.core.errors import NotFoundError
-from hydramem.core.results.recalled import Hit, LinkedChunk, Prompt, Recall
-from hydramem.core.results.tended import ProjectView
-from hydramem.core.results.written import Curated, DocumentView
+from hydramem.core.results.hits import Hit, LinkedChunk, Prompt, Recall
+from hydramem.core.results.upkeep_results import ProjectView
+from hydramem.core.results.write_results import Curated, DocumentView
+from hydramem.core.row_types import Chunk, ChunkKind, Document, Layer, RecallMode, Session, State, Traversal
 from hydramem.core.time import When, now
-from hydramem.core.types import (
-    Chunk,
-    ChunkKind,
-    Document,
-    Layer,
-    RecallMode,
-    Session,
-    State,
-    Traversal,
-)
 from hydramem.ingest.curate import curated
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hydramem.core.results.written import Related, RelationView
+from hydramem.core.results.write_results import Related, RelationView
 from hydramem.core.time import When
 from hydramem.graph.functional import seems_functional
 from hydramem.ingest.relate import Functional, relate

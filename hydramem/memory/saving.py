@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import hydramem
 from hydramem import opened
-from hydramem.core.check import check_text
+from hydramem.core import version
+from hydramem.core.argument_checks import check_text
 from hydramem.core.config import Config
 from hydramem.core.errors import InvalidInputError, ModelError
-from hydramem.core.results.kept import BackedUp, Restored
+from hydramem.core.results.upkeep_results import BackedUp, Restored
 from hydramem.memory.following import Following
 from hydramem.memory.handle import Handle
 from hydramem.storage.backup.restore import Exchange
@@ -114,4 +114,4 @@ def _path(text: str, name: str) -> Path:
 
 
 def _created_by() -> str:
-    return f"hydramem {hydramem.__version__}"
+    return f"hydramem {version.__version__}"

@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hydramem.core.check import check_name
-from hydramem.core.results.recalled import Prompt, Recall
-from hydramem.core.results.said import Captured
-from hydramem.core.results.written import Remembered
+from hydramem.core.argument_checks import check_name
+from hydramem.core.results.hits import Prompt, Recall
+from hydramem.core.results.write_results import Captured, Remembered
 from hydramem.core.time import When
 from hydramem.ingest.session import SaidTurn, said
 

@@ -4,16 +4,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import get_args
 
-from hydramem.core.check import check_choice, check_count
-from hydramem.core.results.checked import Calibrated, Conflicts, Verified
-from hydramem.core.results.tended import Diagnosis, Drained, Reindexed, Stats
-from hydramem.core.types import Job, JobState
+from hydramem.core.argument_checks import check_choice, check_count
+from hydramem.core.results.upkeep_results import Diagnosis, Drained, Reindexed, Stats
+from hydramem.core.results.verdicts import Calibrated, Conflicts, Verified
+from hydramem.core.row_types import Job, JobState
 from hydramem.llm.choose import choose_next_embedder, still_to_configure
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.search import lists
 from hydramem.storage.changes import in_one_run
-from hydramem.verification.calibration.calibrate import Place, Wanted, tend
+from hydramem.verification.calibration.calibrate import CalibrationRequest, CalibrationTarget, tend
 from hydramem.verification.calibration.consolidation import tend_consolidation
 from hydramem.verification.check import Asked, check
 from hydramem.verification.conflict import conflicts
@@ -137,13 +137,13 @@ class Tending(Handle):
             StorageError: The calibration cannot be read or written; what served before serves.
         """
         store, target = self._use(), self._target(project)
-        place = Place(
+        place = CalibrationTarget(
             target=target,
             snapshot=store.snapshots.of(target.project),
             calibrations=store.calibrations,
             settings=store.config.verification,
         )
-        wanted = Wanted(
+        wanted = CalibrationRequest(
             labels=labels, export=export, max_false_accept=max_false_accept, dry_run=dry_run, revert=revert
         )
         if not consolidation:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from hydramem.core.results.gardened import Trained
+from hydramem.core.results.garden_results import Trained
 from hydramem.garden import scoring
 from hydramem.memory.handle import Handle
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-import hydramem
-from hydramem.core.results.kept import BackedUp
+from hydramem.core import version
+from hydramem.core.results.upkeep_results import BackedUp
 from hydramem.garden.maintain import Upkeep
-from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.view import Snapshot
 from hydramem.opened import OpenStore
 from hydramem.storage.repair import sample
 
@@ -26,7 +26,7 @@ def upkeep(store: OpenStore, project: str, *, backs_up: bool) -> Upkeep:
             space.vectors.maintain(after_bulk=True)
 
     def backup() -> BackedUp:
-        return store.back_up(None, created_by=f"hydramem {hydramem.__version__}")
+        return store.back_up(None, created_by=f"hydramem {version.__version__}")
 
     kept = backs_up and store.config.garden.backups > 0 and not store.in_memory
     return Upkeep(

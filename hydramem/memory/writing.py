@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
-from hydramem.core.check import check_choices, check_scope, check_share, check_text
+from hydramem.core.argument_checks import check_choices, check_reason, check_scope, check_share, check_text
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.written import Curated, Forgotten, Remembered
+from hydramem.core.results.write_results import Curated, Forgotten, Remembered
+from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.core.time import When
-from hydramem.core.types import Chunk, ChunkKind
 from hydramem.ingest.curate import curate
 from hydramem.ingest.draft import MOST_SUMMARY, Draft, Taken, take
 from hydramem.ingest.encode import remember_soon
@@ -17,7 +17,6 @@ from hydramem.ingest.limits import noted
 from hydramem.ingest.regrow import regrow
 from hydramem.ingest.remember import remember_all
 from hydramem.ingest.revise import Revision, revise
-from hydramem.ingest.statement import check_reason
 from hydramem.ingest.sweep import MEMORIES, Sweep, forget_matching
 from hydramem.ingest.withdraw import forget, revive
 from hydramem.memory import arguments

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from hydramem.core.types import Chunk
+from hydramem.core.row_types import Chunk
 from hydramem.search.fuse import ranked
 from hydramem.search.pack import Candidate
-from hydramem.storage.words import folded, searched_text, words
+from hydramem.text.normalize import folded
+from hydramem.text.search_terms import searched_text, words
 
 _MOST_WORDS = 32
 

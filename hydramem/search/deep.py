@@ -10,19 +10,20 @@ from time import perf_counter
 
 import numpy as np
 
-from hydramem.core.ids import entity_key
-from hydramem.core.results.recalled import Recall
-from hydramem.core.types import Candidate, Relation, Verdict
-from hydramem.graph.snapshot import RELATION
+from hydramem.core.results.hits import Recall
+from hydramem.core.row_types import Relation, RelationCandidate, Verdict
+from hydramem.graph.view import RELATION
 from hydramem.ingest.weave import is_given
 from hydramem.search.view import View
 from hydramem.storage.store import GraphStore
+from hydramem.text.normalize import entity_key
 from hydramem.verification.check import view as told
 from hydramem.verification.evidence import find_quote
 from hydramem.verification.stored import Checked, standing
 from hydramem.verification.verify import Judge
 
 _MOST_RELATIONS = 20
+
 _ORDER = {"accepted": 0, "deferred": 1, "rejected": 2}
 
 
@@ -67,7 +68,7 @@ def _among(found: Recall, seen: View, graph: GraphStore) -> list[Relation]:
     return [row for row in graph.relations(subjects) if row.id in ids]
 
 
-def _candidates(relations: Sequence[Relation], seen: View, graph: GraphStore) -> list[Candidate]:
+def _candidates(relations: Sequence[Relation], seen: View, graph: GraphStore) -> list[RelationCandidate]:
     """Return relations with what may be seen of their evidence; without any of it, they may not be seen."""
     chunks = graph.chunks(sorted({id for row in relations for id in row.evidence}))
     visible = {chunk.id: chunk for chunk in chunks if seen.where.admits(chunk)}
@@ -79,7 +80,7 @@ def _candidates(relations: Sequence[Relation], seen: View, graph: GraphStore) ->
             continue
         quoted = row.quote and (not row.evidence or find_quote(row.quote, [each.text for each in passages]))
         candidates.append(
-            Candidate(
+            RelationCandidate(
                 relation=row if quoted else replace(row, quote=None),
                 subject=ends[row.subject],
                 object=ends[row.object],
@@ -93,6 +94,6 @@ def _ends(relation: Relation) -> tuple[str, str]:
     return relation.subject, relation.object
 
 
-def _checked(candidate: Candidate, verdict: Verdict | None) -> Checked:
+def _checked(candidate: RelationCandidate, verdict: Verdict | None) -> Checked:
     verdict = standing(candidate.relation) if verdict is None else verdict
     return Checked(relation=candidate.relation, ends=(candidate.subject, candidate.object), verdict=verdict)

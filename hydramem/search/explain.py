@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from hydramem.core.results.recalled import (
+from hydramem.core.results.hits import (
     ExplainedArm,
     ExplainedCandidate,
     ExplainedDate,
@@ -10,11 +10,11 @@ from hydramem.core.results.recalled import (
     Explanation,
     Hit,
 )
-from hydramem.core.types import Traversal
-from hydramem.search.dates import Dated
+from hydramem.core.row_types import Traversal
 from hydramem.search.fuse import Arm, Fused
-from hydramem.search.plan import Named, Plan
+from hydramem.search.plan import Named, RecallPlan
 from hydramem.search.shape import shape_of
+from hydramem.text.dates.dates_in_text import Dated
 
 _CANDIDATES = 50
 
@@ -22,7 +22,7 @@ _CANDIDATES = 50
 def explanation(
     query: str,
     *,
-    plans: Sequence[Plan],
+    plans: Sequence[RecallPlan],
     dates: Sequence[Dated],
     arms: Sequence[Arm],
     found: Sequence[Fused],

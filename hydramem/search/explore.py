@@ -6,17 +6,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.results.walked import Neighbor, Path, PathStep, ReachedChunk, ReachedEntity, Surroundings
-from hydramem.core.types import Chunk
+from hydramem.core.results.graph_views import (
+    Neighbor,
+    Path,
+    PathStep,
+    ReachedChunk,
+    ReachedEntity,
+    Surroundings,
+)
+from hydramem.core.row_types import Chunk
 from hydramem.graph.paths import best_paths
-from hydramem.graph.snapshot import RELATION, Snapshot
-from hydramem.graph.view import Nodes
+from hydramem.graph.view import RELATION, Nodes, Snapshot
 from hydramem.graph.walks import Reached, bfs, personalized_pagerank, trail
 from hydramem.search.lists import find_entity
 from hydramem.search.view import View, checked, find_start
 from hydramem.storage.store import GraphStore
 
 _SNIPPET = 80
+
 _REACHED = 5000
 
 

@@ -10,17 +10,20 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hydramem.core.errors import NotFoundError
-from hydramem.core.results.checked import FieldChange, History, HistoryEntry
-from hydramem.core.types import Change, Chunk, Document, Entity, Relation
-from hydramem.graph.snapshot import Snapshot
+from hydramem.core.results.verdicts import FieldChange, History, HistoryEntry
+from hydramem.core.row_types import Change, Chunk, Document, Entity, Relation
+from hydramem.graph.view import Snapshot
 from hydramem.ingest.supersede import VERSION_OF, is_version
 from hydramem.ingest.withdraw import find_changed_relation
 from hydramem.search.lists import named, relation_subject
 from hydramem.storage.store import GraphStore
 
 _MOST_SOURCES = 8
+
 _MOST_MENTIONS = 1000
+
 _LISTED = 3
+
 _LONGEST = 500
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.view import Snapshot
 from hydramem.search.fuse import Arm, normalised
 from hydramem.search.turns import at_turns_length
 from hydramem.storage.store import ChunkFilter, VectorStore
-from hydramem.storage.words import words
+from hydramem.text.search_terms import words
 
 _SHOWN = 4
 

@@ -9,22 +9,26 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from hydramem.core.results.recalled import LinkedChunk, LinkView
-from hydramem.core.shorten import one_line
-from hydramem.core.types import Chunk, Link, State
+from hydramem.core.results.hits import LinkedChunk, LinkView
+from hydramem.core.row_types import Chunk, Link, State
 from hydramem.graph.adjacency import Rows
-from hydramem.graph.snapshot import LINK, Snapshot
+from hydramem.graph.view import LINK, Snapshot
 from hydramem.search.fuse import Fused, ranked
 from hydramem.search.stitch import surroundings
 from hydramem.search.walk import Way
 from hydramem.storage.store import ChunkFilter, GraphStore, holds
+from hydramem.text.escaping import one_line
 
 # The best candidates lend score; of one memory so many links are shown, each with the beginning of the other.
 _LENDING = 20
+
 # A link for likeness alone says little that the vectors have not: it lends this part of what others do.
 _LIKENESS = 0.4
+
 _SHOWN = 5
+
 _SPARE = 3
+
 _TEXT = 200
 
 

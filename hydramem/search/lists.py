@@ -9,17 +9,19 @@ from pathlib import Path
 
 from hydramem.core.config import LimitsConfig
 from hydramem.core.errors import NotFoundError
-from hydramem.core.ids import document_id, entity_key, session_id
-from hydramem.core.results.tended import Stats
-from hydramem.core.results.written import DocumentView, Related, RelationView
+from hydramem.core.ids import document_id, session_id
+from hydramem.core.results.upkeep_results import Stats
+from hydramem.core.results.write_results import DocumentView, Related, RelationView
+from hydramem.core.row_types import Entity, Relation, State
 from hydramem.core.time import now
-from hydramem.core.types import Entity, Relation, State
-from hydramem.graph.snapshot import Snapshot, Snapshots
+from hydramem.graph.snapshot import Snapshots
+from hydramem.graph.view import Snapshot
 from hydramem.ingest.limits import usage, uses
 from hydramem.ingest.relate import Asserted
 from hydramem.llm.model import Embedder
 from hydramem.storage.schema import SCHEMA_VERSION
 from hydramem.storage.store import LIVE, ChunkFilter, GraphStore, Listing, holds
+from hydramem.text.normalize import entity_key
 
 _PAGE = 1000
 

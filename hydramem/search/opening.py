@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 
-from hydramem.core.ids import entity_key
-from hydramem.core.results.recalled import Hit
-from hydramem.core.results.written import Curated
-from hydramem.core.types import Chunk, Entity
+from hydramem.core.results.hits import Hit
+from hydramem.core.results.write_results import Curated
+from hydramem.core.row_types import Chunk, Entity
 from hydramem.graph.view import Snapshot
 from hydramem.ingest.screen.screen import threats_in
 from hydramem.search.explore import neighbors
@@ -19,12 +18,18 @@ from hydramem.search.overview import central
 from hydramem.search.trust import freshness, layer_gain
 from hydramem.search.view import View
 from hydramem.storage.store import GraphStore, Listing
+from hydramem.text.normalize import entity_key
 
 _LEAST_CONFIDENCE = 0.7
+
 _READ = 200
+
 _EVENTS = 3
+
 _ENTITIES = 4
+
 _RELATIONS = 4
+
 # A fact was stored as one; a note may be anything.
 _FACT_GAIN = 0.2
 

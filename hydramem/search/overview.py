@@ -7,13 +7,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.results.walked import CentralEntity, Community, GraphEdge, GraphNode, GraphView
-from hydramem.core.types import Chunk
+from hydramem.core.results.graph_views import CentralEntity, Community, GraphEdge, GraphNode, GraphView
+from hydramem.core.row_types import Chunk
 from hydramem.garden.groups import Group, lasting
 from hydramem.graph.central import Centrality, centrality
 from hydramem.graph.communities import communities as part
-from hydramem.graph.snapshot import Snapshot
-from hydramem.graph.view import EDGE_KINDS, Nodes
+from hydramem.graph.view import EDGE_KINDS, Nodes, Snapshot
 from hydramem.graph.walks import bfs
 from hydramem.search.explore import snippet
 from hydramem.search.lists import find_entity

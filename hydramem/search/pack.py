@@ -4,17 +4,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hydramem.core.results.recalled import Hit, LinkView
-from hydramem.core.results.walked import PathStep
-from hydramem.core.tokens import count_tokens
-from hydramem.core.types import Chunk
-from hydramem.ingest.wording import wording
+from hydramem.core.results.graph_views import PathStep
+from hydramem.core.results.hits import Hit, LinkView
+from hydramem.core.row_types import Chunk
 from hydramem.search.fuse import Fused
 from hydramem.search.lexical import shared_words
 from hydramem.search.walk import Way
 from hydramem.storage.store import indexed_text
+from hydramem.text.normalize import wording
+from hydramem.text.tokens import count_tokens
 
 _SNIPPET = 60
+
 _HERE = "this passage"
 
 

@@ -7,23 +7,30 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hydramem.core.check import check_count, check_text
-from hydramem.core.ids import entity_key
-from hydramem.core.results.recalled import FoundBy
-from hydramem.graph.snapshot import MENTION, Snapshot
+from hydramem.core.argument_checks import check_count, check_text
+from hydramem.core.results.hits import FoundBy
+from hydramem.graph.view import MENTION, Snapshot
 from hydramem.storage.store import Scored
+from hydramem.text.normalize import entity_key
 
 # The names under which chat logs have the person who asks.
 _ASKERS = ("user", "User", "human", "Human", "me", "Me")
+
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself)\b", re.IGNORECASE)
+
 _NAME_WORD = re.compile(r"[^\W_]+(?:[-.'][^\W_]+)*")
+
 _POSSESSIVE = re.compile("['’]s\\b")
+
 _NAME_WORDS = 3
+
 _MOST_CHARACTERS = 4096
 
 NEAREST = 200
 """Entities that are looked at where a query names none."""
+
 _LEAST_NEAR = 20
+
 _STANDS_OUT = 6.0
 
 
@@ -46,7 +53,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class RecallPlan:
     """How a query is answered from one project.
 
     Attributes:
@@ -74,7 +81,7 @@ def check_query(query: str, limit: int, *, max_chars: int, max_limit: int) -> No
     check_count(limit, name="limit", most=max_limit)
 
 
-def plan(query: str, snapshot: Snapshot) -> Plan:
+def plan(query: str, snapshot: Snapshot) -> RecallPlan:
     """Find the entities that a query names, by key, alias, and either spelled otherwise."""
     capitals = _capitals(query)
     found: dict[int, FoundBy] = {}
@@ -82,7 +89,7 @@ def plan(query: str, snapshot: Snapshot) -> Plan:
         if _is_name(match.text, snapshot.label(match.node), capitals):
             found.setdefault(match.node, match.by)
     entities = _named(snapshot, found)
-    return Plan(
+    return RecallPlan(
         query=query,
         snapshot=snapshot,
         entities=entities,
@@ -92,7 +99,7 @@ def plan(query: str, snapshot: Snapshot) -> Plan:
     )
 
 
-def by_meaning(plan: Plan, near: Sequence[Scored]) -> Plan:
+def by_meaning(plan: RecallPlan, near: Sequence[Scored]) -> RecallPlan:
     """Return a plan about the entity whose name means what the query does, where it names none.
 
     How alike any name and any question are differs between embedders; how far one name stands out from the

@@ -7,18 +7,17 @@ from dataclasses import replace
 from time import perf_counter
 
 from hydramem.core.config import SearchConfig
-from hydramem.core.results.recalled import LinkView, Recall
-from hydramem.core.types import Chunk, Traversal
+from hydramem.core.results.hits import LinkView, Recall
+from hydramem.core.row_types import Chunk, Traversal
 from hydramem.graph.snapshot import Snapshots
 from hydramem.llm.model import Embedder
 from hydramem.search.coverage import covering
-from hydramem.search.dates import Dated, dates_in
 from hydramem.search.explain import explanation
 from hydramem.search.fuse import Arm, Fused, blended, fuse
 from hydramem.search.lexical import text_arm
 from hydramem.search.linked import along_links, links_of, strongest
 from hydramem.search.pack import Candidate, distinct, pack, within
-from hydramem.search.plan import NEAREST, Plan, by_meaning, check_query, plan
+from hydramem.search.plan import NEAREST, RecallPlan, by_meaning, check_query, plan
 from hydramem.search.rerank import Reranker, reordered
 from hydramem.search.stitch import stitched, surroundings
 from hydramem.search.trust import trusted
@@ -26,6 +25,7 @@ from hydramem.search.turns import in_conversation, spoken_share
 from hydramem.search.vector import VECTOR, vector_arm
 from hydramem.search.walk import Walk, Way, walk
 from hydramem.storage.store import ChunkFilter, GraphStore, Vector, VectorStore
+from hydramem.text.dates.dates_in_text import Dated, dates_in
 
 _SPARE = 10
 
@@ -139,18 +139,18 @@ def _gather(
     embedder: Embedder,
     settings: SearchConfig,
     clock: _Clock,
-) -> tuple[tuple[Plan, ...], tuple[Arm, ...], Vector | None]:
+) -> tuple[tuple[RecallPlan, ...], tuple[Arm, ...], Vector | None]:
     """Plan and look by words in a thread of its own: the stores and the model wait outside the interpreter.
 
     The first recall loads the graph there while vectors and model are loaded here.
     """
     count = max(settings.candidates, limit)
 
-    def planned() -> tuple[Plan, ...]:
+    def planned() -> tuple[RecallPlan, ...]:
         with clock("plan"):
             return tuple(plan(query, snapshots.of(project)) for project in where.projects)
 
-    def by_words(plans: Sequence[Plan]) -> Arm:
+    def by_words(plans: Sequence[RecallPlan]) -> Arm:
         with clock("text"):
             held = [each.snapshot for each in plans]
             return text_arm(query, where, vectors, held, limit=count, weight=settings.text_weight)
@@ -178,14 +178,14 @@ def _with_unseen(arm: Arm, arms: Sequence[Arm], vectors: VectorStore) -> Arm:
     return replace(arm, unseen=vectors.chunks_without_vector(sorted(missed))) if missed else arm
 
 
-def _by_meaning(plan: Plan, vector: Vector, vectors: VectorStore) -> Plan:
+def _by_meaning(plan: RecallPlan, vector: Vector, vectors: VectorStore) -> RecallPlan:
     if plan.entities:
         return plan
     return by_meaning(plan, vectors.nearest_entities(vector, (plan.snapshot.project,), NEAREST))
 
 
 def _walks(
-    plans: Sequence[Plan],
+    plans: Sequence[RecallPlan],
     found: Sequence[Fused],
     where: ChunkFilter,
     traversal: Traversal,
@@ -250,7 +250,7 @@ def _shown(way: Way | None, loaded: Mapping[str, Chunk], seen: ChunkFilter) -> W
 
 
 def _links(
-    candidates: Sequence[Candidate], plans: Sequence[Plan], where: ChunkFilter, graph: GraphStore
+    candidates: Sequence[Candidate], plans: Sequence[RecallPlan], where: ChunkFilter, graph: GraphStore
 ) -> Mapping[str, tuple[LinkView, ...]]:
     """Read the links of the winners; where the arrays know of none, nothing is read."""
     ids = [one.chunk.id for one in candidates]

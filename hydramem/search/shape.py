@@ -2,21 +2,24 @@
 
 import re
 
-from hydramem.core.results.recalled import Shape
-from hydramem.storage.words import folded
+from hydramem.core.results.hits import Shape
+from hydramem.text.normalize import folded
 
 _MOST_CHARACTERS = 4096
 
 _CHOICE = re.compile(r"^(?:which|who|what|welche[rs]?|wer|was|cual|quien|que)\b.*\b(?:or|oder|o)\b")
+
 _COMPARES = re.compile(
     r"\b(?:both|same|compared?|differen\w+|than|beide[nr]?|gleiche[nrs]?|vergleich\w*|unterschied\w*"
     r"|ambos|ambas|mism[oa]s?|diferencia\w*|compara\w*)\b"
 )
+
 _TIME = re.compile(
     r"^(?:when|since when|until when|how long|(?:in |on )?(?:what|which) (?:year|month|day|date|week|time)"
     r"|wann|seit wann|bis wann|wie lange|(?:in |an )?welche[mnrs]? (?:jahr|monat|tag|datum|woche)"
     r"|cuando|desde cuando|cuanto tiempo|(?:en )?que (?:ano|mes|dia|fecha|semana))\b"
 )
+
 # Plurals asked for, and words for many.
 _LIST = re.compile(
     r"^(?:(?:what|which) (?:\w+ ){0,2}?(?:kinds?|types?|sorts?|\w{2,}[^su\W]s)\b"
@@ -24,6 +27,7 @@ _LIST = re.compile(
     r"|nenne|zahle|cuales|cuant[oa]s|que (?:\w+ )?\w+s\b|enumera|lista)"
     r"|\b(?:all (?:the|of|my|our)|everything|every time|alle[ns]?|alles|jedes mal|tod[oa]s|cada vez)\b"
 )
+
 _JOINT = re.compile(
     r"'s\b|\b(?:of|who|whose|whom|that|where|which|des|dessen|deren|von|vom|der|wo|del?|cuy[oa]s?|que|donde)\b"
 )

@@ -4,12 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from hydramem.core.types import Chunk
+from hydramem.core.row_types import Chunk
 from hydramem.search.pack import Candidate
 from hydramem.storage.store import ChunkFilter, GraphStore, Stretch
 
 # Chunks of running text repeat the end of the one before them; shorter likenesses are chance.
 _SHORTEST_OVERLAP = 12
+
 _LONGEST_OVERLAP = 2000
 
 

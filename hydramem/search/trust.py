@@ -5,13 +5,15 @@ from dataclasses import replace
 from datetime import datetime
 
 from hydramem.core.config import SearchConfig
-from hydramem.core.types import Chunk
-from hydramem.search.dates import Dated
+from hydramem.core.row_types import Chunk
 from hydramem.search.fuse import ranked
 from hydramem.search.pack import Candidate
+from hydramem.text.dates.dates_in_text import Dated
 
 _LAYERS = {"working": 0.0, "shared": 0.15, "verified": 0.3}
+
 _HALF_LIFE_DAYS = 30.0
+
 _DAY = 86_400.0
 
 

@@ -12,28 +12,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.config import SearchConfig
-from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.view import Snapshot
 from hydramem.search.fuse import Fused, ranked
-from hydramem.search.plan import Plan
+from hydramem.search.plan import RecallPlan
 
 Floats = NDArray[np.float64]
 
 # Shares of `neighbor_weight` that a turn gains from the turns before it and after it, nearest first.
 _BEFORE = (1.0, 0.75, 0.375)
+
 _AFTER = (0.5, 0.5, 0.25)
+
 # An even field of weak matches around a turn must not outweigh one strong match.
 _CONTRAST = 1.35
 
 # In tokens: up to the first a turn leans on its neighbours in full, from the second on not at all.
 _LEANS = (50, 130)
+
 _ASKS = (30, 100)
+
 _ASKING = 0.4
+
 _BRIEF = 40
+
 _BREVITY = 0.2
 
 # BM25 takes a turn's length against a fixed scale, not the mean: turns of a chat are all short, and in
 # one with an assistant the long answers repeat whatever was asked. `_K1` and `_B` are full text's own.
 _K1, _B = 1.2, 0.75
+
 _SATURATION, _PER_TOKEN = 0.4, 0.01
 
 # Short turns are alike in meaning and differ in their words.
@@ -57,7 +64,7 @@ def at_turns_length(scores: Mapping[str, float], snapshot: Snapshot) -> dict[str
 
 
 def in_conversation(
-    found: Sequence[Fused], plans: Sequence[Plan], settings: SearchConfig
+    found: Sequence[Fused], plans: Sequence[RecallPlan], settings: SearchConfig
 ) -> tuple[Fused, ...]:
     """Weigh turns by what stands around them, what they say and who says it.
 
@@ -72,7 +79,7 @@ def in_conversation(
     return ranked(parts)
 
 
-def spoken_share(found: Sequence[Fused], plans: Sequence[Plan]) -> float:
+def spoken_share(found: Sequence[Fused], plans: Sequence[RecallPlan]) -> float:
     """Return the share of turns among the best candidates, 0 to 1.
 
     Where a conversation answers, a walk over what single turns name only leads away from it.
@@ -87,7 +94,7 @@ def _turn(snapshot: Snapshot, id: str) -> int | None:
     return node if node is not None and snapshot.turn_keys[node] >= 0 else None
 
 
-def _weighed(plan: Plan, found: Sequence[Fused], settings: SearchConfig) -> dict[str, dict[str, float]]:
+def _weighed(plan: RecallPlan, found: Sequence[Fused], settings: SearchConfig) -> dict[str, dict[str, float]]:
     snapshot = plan.snapshot
     turns = {node: _worded(one) for one in found if (node := _turn(snapshot, one.id)) is not None}
     if not turns:
@@ -144,7 +151,7 @@ def _substance(snapshot: Snapshot, nodes: NDArray[np.int64]) -> Floats:
     return brief * (1 - asking)
 
 
-def _spoken(plan: Plan, nodes: NDArray[np.int64], settings: SearchConfig) -> Floats:
+def _spoken(plan: RecallPlan, nodes: NDArray[np.int64], settings: SearchConfig) -> Floats:
     authors = plan.snapshot.nodes.author[nodes]
     gain = np.zeros(len(nodes))
     if len(plan.speakers) == 1:
@@ -154,5 +161,5 @@ def _spoken(plan: Plan, nodes: NDArray[np.int64], settings: SearchConfig) -> Flo
     return gain
 
 
-def _askers_own(plan: Plan, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _askers_own(plan: RecallPlan, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
     return np.isin(plan.snapshot.nodes.author[nodes], plan.askers)

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
-from hydramem.core.check import check_text
+from hydramem.core.argument_checks import check_text
 from hydramem.core.errors import NotFoundError
-from hydramem.core.types import Chunk, State
-from hydramem.graph.snapshot import Snapshot
-from hydramem.graph.view import Mask, Nodes
+from hydramem.core.row_types import Chunk, State
+from hydramem.graph.view import Mask, Nodes, Snapshot
 from hydramem.search.lists import find_entity
 from hydramem.storage.store import ChunkFilter, GraphStore
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.results.walked import PathStep
-from hydramem.core.types import Traversal
-from hydramem.graph.snapshot import MENTION, RELATION, Snapshot
+from hydramem.core.results.graph_views import PathStep
+from hydramem.core.row_types import Traversal
+from hydramem.graph.view import MENTION, RELATION, Snapshot
 from hydramem.graph.walks import Reached, bfs, personalized_pagerank, trail
 from hydramem.search.fuse import Fused, normalised
-from hydramem.search.plan import Plan
+from hydramem.search.plan import RecallPlan
 from hydramem.storage.store import ChunkFilter
 
 Mask = NDArray[np.bool_]
@@ -23,11 +23,16 @@ Mask = NDArray[np.bool_]
 # The best chunks restart the walk more often than the entities, and by a high power of their score:
 # a clear winner then keeps its place, while an even field leaves the order to the graph.
 _SEEDS = 100
+
 _SEED_MASS = 4.0
+
 _SEED_POWER = 12
+
 # How far, and over how many nodes, hits are told how the graph leads to them.
 _REACH = 4
+
 _WAYS = 4000
+
 _BFS_DECAY = 0.5
 
 
@@ -54,7 +59,7 @@ class Walk:
         places: Place in `reached` by node.
     """
 
-    plan: Plan
+    plan: RecallPlan
     scores: Mapping[str, float] = field(default_factory=dict)
     reached: Reached | None = None
     places: Mapping[int, int] = field(default_factory=dict)
@@ -76,7 +81,7 @@ class Walk:
 
 
 def walk(
-    plan: Plan,
+    plan: RecallPlan,
     found: Sequence[Fused],
     *,
     where: ChunkFilter,
@@ -119,7 +124,7 @@ def walk(
 
 
 def _pagerank(
-    plan: Plan, found: Sequence[Fused], edges: Mask, nodes: Mask, damping: float, limit: int
+    plan: RecallPlan, found: Sequence[Fused], edges: Mask, nodes: Mask, damping: float, limit: int
 ) -> dict[str, float]:
     snapshot = plan.snapshot
     seeds, mass = _seeds(plan, found)
@@ -136,7 +141,7 @@ def _pagerank(
     return _best_chunks(snapshot, ranked.nodes, np.sqrt(ranked.probability), limit)
 
 
-def _seeds(plan: Plan, found: Sequence[Fused]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+def _seeds(plan: RecallPlan, found: Sequence[Fused]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Entities by rarity, sharing 1; the best chunks by a power of their score, sharing `_SEED_MASS`."""
     entities = np.array([1 / max(entity.chunks, 1) for entity in plan.entities])
     chunks = [(plan.snapshot.node(candidate.id), candidate.score) for candidate in found[:_SEEDS]]

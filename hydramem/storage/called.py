@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hydramem.core.ids import entity_key
+from hydramem.text.normalize import entity_key
 
 
 def called(keys: Sequence[str], entities: Iterable[Sequence[Any]]) -> Mapping[str, str]:

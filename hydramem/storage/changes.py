@@ -9,11 +9,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from hydramem.core.ids import new_id
+from hydramem.core.row_types import Change
 from hydramem.core.time import now
-from hydramem.core.types import Change
 
 _actor: ContextVar[str] = ContextVar("actor", default="python")
+
 _request: ContextVar[str | None] = ContextVar("request", default=None)
+
 _run: ContextVar[str | None] = ContextVar("run", default=None)
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 
 from filelock import FileLock, Timeout
 
-from hydramem.core.check import check_choice
+from hydramem.core.argument_checks import check_choice
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError, StoreBusyError
 from hydramem.core.ids import content_hash
 from hydramem.storage.durable import sync_folder
@@ -26,20 +26,29 @@ from hydramem.storage.durable import sync_folder
 _STRICT: Any = {"extra": "forbid"}
 
 CuratedTarget = Literal["memory", "user"]
+
 CuratedAction = Literal["add", "replace", "remove"]
 
 DELIMITER = "\n§\n"
+
 FILES: dict[CuratedTarget, str] = {"memory": "MEMORY.md", "user": "USER.md"}
+
 _TITLES: dict[CuratedTarget, str] = {
     "memory": "MEMORY (your personal notes)",
     "user": "USER PROFILE (who the user is)",
 }
+
 _RULE = "═" * 46
+
 # A person may leave blanks around the sign; what is written back has none.
 _PARTED = re.compile(r"(?:^|\n)[ \t]*§[ \t]*(?=\n|$)")
+
 _PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}")
+
 _MOST_BYTES = 4_000_000
+
 _MOST_PREVIEW = 80
+
 _LOCK_SECONDS = 10.0
 
 

@@ -28,6 +28,7 @@ from hydramem.storage.schema import (
 )
 
 Table = NodeTable | EdgeTable
+
 Key = tuple[str, ...]
 """Of a node its id; of an edge its ends and, where it has one, its id."""
 

@@ -19,9 +19,9 @@ from typing import Any
 
 from hydramem.core.errors import HydraMemError, StorageError
 from hydramem.core.ids import new_id
-from hydramem.core.results.tended import Drained
+from hydramem.core.results.upkeep_results import Drained
+from hydramem.core.row_types import Job, JobState, Usage
 from hydramem.core.time import now
-from hydramem.core.types import Job, JobState, Usage
 from hydramem.storage.changes import acting_as, current_actor, current_run, in_one_run
 from hydramem.storage.planned import batches
 from hydramem.storage.store import GraphStore, Listing, Removal, Write
@@ -32,18 +32,25 @@ MOST_ATTEMPTS = 5
 """Tries after which a job counts as failed."""
 
 _PAGE = 20_000
+
 # Jobs that come one after the other are done together, once none came for a moment, or after this long.
 _QUIET, _LONGEST_QUIET = 0.1, 5.0
+
 # What an earlier process left waits so long: a command that only looks something up is over by then.
 _AFTER_OPENING = 1.0
+
 # What failed waits one second, then four, then sixteen, and so on.
 _BACK_OFF = 4.0
+
 # Jobs that are claimed at once, and noted as done at once.
 _TOGETHER = 64
+
 # From so many attempts on a job is tried by itself: another of its batch may be what fails.
 _ALONE_FROM = 2
+
 # Closing waits so long for the job at hand; later it meets a closed store, and is done again.
 _CLOSING_SECONDS = 10.0
+
 _LONGEST_ERROR = 500
 
 Progress = Callable[[int, int], None]
@@ -83,7 +90,7 @@ def job(kind: str, *, project: str, **payload: object) -> Job:
     return Job(id=new_id("j"), project=project, kind=kind, payload=text, created_at=at, updated_at=at)
 
 
-def told(job: Job) -> Mapping[str, Any]:
+def job_payload(job: Job) -> Mapping[str, Any]:
     """Return what a job says, by name."""
     payload: dict[str, Any] = json.loads(job.payload)
     return payload
@@ -92,7 +99,7 @@ def told(job: Job) -> Mapping[str, Any]:
 @contextmanager
 def in_the_name_of(job: Job) -> Iterator[None]:
     """Write as who left a job, and in the run of the write that left it."""
-    said = told(job)
+    said = job_payload(job)
     with acting_as(said["actor"]), in_one_run(said["run"]):
         yield
 
@@ -324,7 +331,7 @@ class Jobs:
         apart = row.id if row.attempts >= _ALONE_FROM else ""
         if not self._handlers[row.kind].audited:
             return row.kind, row.project, apart
-        said = told(row)
+        said = job_payload(row)
         return row.kind, row.project, apart, said["actor"], said["run"] or row.id
 
     def _wait_of(self, row: Job) -> float:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
-from hydramem.core.types import Chunk
+from hydramem.core.row_types import Chunk
 from hydramem.storage.changes import with_run
 from hydramem.storage.planned import batches
 from hydramem.storage.store import (

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import new_id
-from hydramem.core.time import now
-from hydramem.core.types import (
+from hydramem.core.row_types import (
     Change,
     Chunk,
     Document,
@@ -21,11 +20,14 @@ from hydramem.core.types import (
     Relation,
     Session,
 )
+from hydramem.core.time import now
 from hydramem.storage.schema import EdgeTable
 from hydramem.storage.store import Listing, OutboxRow, Removal, Write
 
 Row = TypeVar("Row")
+
 Pair = tuple[str, str]
+
 EdgeKey = tuple[str, str, str]
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from hydramem.core.types import Change
+from hydramem.core.row_types import Change
 from hydramem.storage.store import GraphStore
 
 PURGED = "changes"
 """Target of the Changes that tell of it: no row has this id."""
+
 _KEY = "purged"
 
 

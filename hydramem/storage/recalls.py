@@ -14,8 +14,8 @@ from datetime import datetime
 
 from hydramem.core.errors import HydraMemError
 from hydramem.core.ids import session_id
+from hydramem.core.row_types import Recalled, Session
 from hydramem.core.time import now
-from hydramem.core.types import Recalled, Session
 from hydramem.storage.store import GraphStore, Write
 
 log = logging.getLogger(__name__)
@@ -24,8 +24,11 @@ QUERIES = "queries"
 """Key of a session's metadata that holds its last queries, each with its time."""
 
 _BATCH_ROWS = 100
+
 _WAIT_SECONDS = 5.0
+
 _MOST_QUERIES = 20
+
 _MOST_CHARS = 500
 
 

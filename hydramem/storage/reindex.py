@@ -16,15 +16,20 @@ from hydramem.storage.repair import Progress, compare_stores, rebuild
 from hydramem.storage.store import GraphStore, VectorStore
 
 EMBEDDER, DIMENSION = "embedder", "dimension"
+
 FOLDER = "vectors"
 """Names, among the store's own facts, the folder of the vectors that serve."""
+
 TARGET = "reindex"
 """Names the fingerprint that an unfinished reindex moves to; empty where there is none."""
+
 FIRST_FOLDER = "vectors"
 
 _BATCH = 64
+
 # Rows that may be left for the time when writers wait.
 _FEW = 16
+
 _MOST_ROUNDS = 20
 
 

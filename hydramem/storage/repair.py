@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import sample as sample_of
 
-from hydramem.core.results.tended import Diagnosis
-from hydramem.core.types import Chunk, Entity
+from hydramem.core.results.upkeep_results import Diagnosis
+from hydramem.core.row_types import Chunk, Entity
 from hydramem.storage.outbox import BATCH, Mirror, worth_a_vector
 from hydramem.storage.planned import batches
 from hydramem.storage.schema import CHUNK, ENTITY

@@ -9,12 +9,13 @@ from functools import cache
 from typing import Any
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.types import Times
+from hydramem.core.row_types import Times
 from hydramem.storage.schema import Column, ColumnKind, EdgeTable, NodeTable
 
 Values = dict[str, Any]
 
 _TIMES = frozenset(Times.__dataclass_fields__)
+
 _INTEGERS = range(-(2**63), 2**63)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from hydramem.core.types import (
+from hydramem.core.row_types import (
     Change,
     Chunk,
     Document,
@@ -75,6 +75,7 @@ DOCUMENT = NodeTable(
         text="id project source source_type title content_hash state", time=_TIMES, json="metadata"
     ),
 )
+
 CHUNK = NodeTable(
     name="Chunk",
     row=Chunk,
@@ -89,6 +90,7 @@ CHUNK = NodeTable(
         json="metadata",
     ),
 )
+
 ENTITY = NodeTable(
     name="Entity",
     row=Entity,
@@ -100,11 +102,13 @@ ENTITY = NodeTable(
         json="metadata",
     ),
 )
+
 SESSION = NodeTable(
     name="Session",
     row=Session,
     columns=_columns(text="id project name", time="started_at last_at", json="metadata"),
 )
+
 CHANGE = NodeTable(
     name="Change",
     row=Change,
@@ -112,6 +116,7 @@ CHANGE = NodeTable(
         text="id project actor operation target before after reason run request image", time="at"
     ),
 )
+
 JOB = NodeTable(
     name="Job",
     row=Job,
@@ -119,9 +124,11 @@ JOB = NodeTable(
         text="id project kind payload state error", integer="attempts", time="created_at updated_at"
     ),
 )
+
 OUTBOX = NodeTable(
     name="Outbox", row=OutboxRow, columns=_columns(text="id", texts="chunks entities", time="at")
 )
+
 NODE_TABLES = (DOCUMENT, CHUNK, ENTITY, SESSION, CHANGE, JOB, OUTBOX)
 
 MENTIONS = EdgeTable(
@@ -132,6 +139,7 @@ MENTIONS = EdgeTable(
     ends=("chunk", "entity"),
     columns=_columns(integer="count"),
 )
+
 RELATES = EdgeTable(
     name="RELATES",
     row=Relation,
@@ -147,6 +155,7 @@ RELATES = EdgeTable(
         json="scores metadata",
     ),
 )
+
 LINKS = EdgeTable(
     name="LINKS",
     row=Link,
@@ -155,6 +164,7 @@ LINKS = EdgeTable(
     ends=("source", "target"),
     columns=_columns(text="id type reason state", number="weight", time=_TIMES),
 )
+
 RECALLED = EdgeTable(
     name="RECALLED",
     row=Recalled,
@@ -163,9 +173,9 @@ RECALLED = EdgeTable(
     ends=("session", "chunk"),
     columns=_columns(integer="rank", time="at"),
 )
+
 EDGE_TABLES = (MENTIONS, RELATES, LINKS, RECALLED)
 """Besides these, HAS_CHUNK (Document to Chunk) and IN_SESSION (Chunk to Session) follow a chunk's fields."""
-
 
 QUESTION_MARKS = ("?", "？", "؟")
 """What a question ends with, in scripts from Latin to Han and Arabic."""

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.ids import content_hash
-from hydramem.core.results.known import Cutoffs, Past, ScopeCount
-from hydramem.core.results.tended import Counts, ProjectView
-from hydramem.core.types import (
+from hydramem.core.results.knowledge_results import Cutoffs, Past, ScopeCount
+from hydramem.core.results.upkeep_results import Counts, ProjectView
+from hydramem.core.row_types import (
     Change,
     Chunk,
     ChunkKind,

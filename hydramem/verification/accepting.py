@@ -7,8 +7,8 @@ others can write again.
 import threading
 from collections.abc import Sequence
 
-from hydramem.core.results.written import Decisions
-from hydramem.core.types import Candidate, Relation, Verdict
+from hydramem.core.results.write_results import Decisions
+from hydramem.core.row_types import Relation, RelationCandidate, Verdict
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.store import GraphStore
 from hydramem.verification.stored import verify_stored
@@ -29,7 +29,7 @@ class Accepting:
         self._deferred: dict[str, Relation] = {}
         self._sampled: dict[str, Relation] = {}
 
-    def __call__(self, candidates: Sequence[Candidate]) -> Sequence[Verdict]:
+    def __call__(self, candidates: Sequence[RelationCandidate]) -> Sequence[Verdict]:
         """Return what the first stage says of relations."""
         verdicts = self._judge.without_model(candidates).verdicts
         with self._lock:

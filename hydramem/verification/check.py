@@ -5,18 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.checked import Verified, VerifiedRelation
+from hydramem.core.results.verdicts import Verified, VerifiedRelation
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.store import GraphStore
-from hydramem.verification.stored import (
-    Checked,
-    Run,
-    check_claim,
-    claimed,
-    deferred,
-    matching,
-    verify_stored,
-)
+from hydramem.verification.stored import Checked, Run, check_claim, claimed, deferred, matching, verify_stored
 from hydramem.verification.verify import Judge
 
 

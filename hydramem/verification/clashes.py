@@ -8,12 +8,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from hydramem.core.types import Chunk
+from hydramem.core.row_types import Chunk
 from hydramem.ingest.contrast import Contrast, Saying, comparable, contrast, outlines, read
 from hydramem.storage.store import covers
 
 # More values than these of one statement are a series of measurements, not a dispute.
 _MOST_VALUES = 4
+
 _CERTAINTY = {"negation": 0.9, "number": 0.8, "date": 0.8, "name": 0.6}
 
 

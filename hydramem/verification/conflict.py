@@ -10,10 +10,10 @@ from dataclasses import replace
 from itertools import islice
 
 from hydramem.core.config import VerificationConfig
-from hydramem.core.results.checked import Conflict, Conflicts, ConflictSide
-from hydramem.core.types import Chunk, Relation
+from hydramem.core.results.verdicts import Conflict, Conflicts, ConflictSide
+from hydramem.core.row_types import Chunk, Relation
 from hydramem.graph.functional import functional_types, holding_now
-from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.view import Snapshot
 from hydramem.ingest.supersede import stand_beside
 from hydramem.llm.model import Generator
 from hydramem.storage.schema import CHUNK
@@ -23,8 +23,11 @@ from hydramem.verification.judged import judged
 from hydramem.verification.rivals import Rivals, rivals
 
 MOST_CHUNKS = 50_000
+
 _MOST_OF_ENTITY = 5_000
+
 _SEEMING = 0.7  # what only the store's own relations suggest counts less
+
 _COMPARED = ChunkFilter(kinds=("passage", "note", "fact", "event"))
 
 

@@ -5,17 +5,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hydramem.core.ids import entity_key
-from hydramem.core.types import Candidate, Chunk, Entity
-from hydramem.graph.names import COMMON_WORDS
+from hydramem.core.row_types import Chunk, Entity, RelationCandidate
 from hydramem.ingest.screen.screen import threats_in
 from hydramem.storage.store import indexed_text
+from hydramem.text.lexicon import COMMON_WORDS
+from hydramem.text.normalize import entity_key
 
 _PASSAGES = 3
+
 _PASSAGE_CHARS = 3000
+
 _QUOTE_CHARS = 1500
+
 # Scripts before this one set words apart, so that a quote of part of a word is none.
 _FIRST_UNSPACED = "\u0e00"
+
 # What asks for a verdict, beside the orders that no memory may give.
 _ADDRESSED = re.compile(
     r"\bGROUNDED\b"
@@ -23,6 +27,7 @@ _ADDRESSED = re.compile(
     r"|\byou are (?:now )?(?:a|an|the) (?:\w+ )?(?:assistant|judge|verifier|language model)\b",
     re.IGNORECASE | re.DOTALL,
 )
+
 _WORD = re.compile(r"\w+")
 
 
@@ -35,13 +40,13 @@ class Shown:
         whole: Whether that is all of the evidence.
     """
 
-    candidate: Candidate
+    candidate: RelationCandidate
     chunks: tuple[str, ...]
     texts: tuple[str, ...]
     whole: bool
 
 
-def show(candidate: Candidate) -> Shown:
+def show(candidate: RelationCandidate) -> Shown:
     """Choose what of a claim's evidence is read: the passages that name most of it, long ones cut."""
     named = [_terms(candidate.subject), _terms(candidate.object)]
 
@@ -101,7 +106,7 @@ def _needs_edge(character: str) -> bool:
     return character < _FIRST_UNSPACED and _WORD.match(character) is not None
 
 
-def speaks_of(quote: str, candidate: Candidate) -> bool:
+def speaks_of(quote: str, candidate: RelationCandidate) -> bool:
     """Say whether words name an end of a claim, and say something besides."""
     rest = entity_key(quote)
     named = False

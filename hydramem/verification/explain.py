@@ -3,11 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from hydramem.core.types import Candidate, Decision
+from hydramem.core.row_types import Decision, RelationCandidate
 
 _MOST_REASONS = 2
+
 _LONGEST_NAME = 60
+
 _LIKE, _UNLIKE = 0.3, 0.1
+
 _OPENINGS: dict[Decision, str] = {
     "accepted": "Accepted",
     "rejected": "Not believed",
@@ -63,6 +66,7 @@ _FOR = (
     _Reason("several sources mention both", ("evidence",), _has("evidence")),
     _Reason("the passage reads like it", ("similarity",), lambda values: values.get("similarity", 0) >= 0.5),
 )
+
 _AGAINST = (
     _Reason("the sentence denies it", ("negated",), _has("negated")),
     _Reason("the sentence has it the other way round", ("turned",), _has("turned")),
@@ -99,7 +103,9 @@ _AGAINST = (
 )
 
 
-def explanation(candidate: Candidate, decision: Decision, score: float, values: Values, parts: Values) -> str:
+def explanation(
+    candidate: RelationCandidate, decision: Decision, score: float, values: Values, parts: Values
+) -> str:
     """Return one sentence for a person.
 
     Args:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from hydramem.graph.view import RELATION, STATES, Snapshot
 
 Ints = NDArray[np.int64]
+
 Floats = NDArray[np.float64]
 
 

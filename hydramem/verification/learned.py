@@ -13,6 +13,7 @@ from hydramem.verification.likeness import Profiles, profiles
 from hydramem.verification.paths import Rules, learn
 
 _GROWTH = 0.1
+
 _QUICK = 1000
 """Relations that are learned afresh each time."""
 
@@ -32,6 +33,7 @@ class Learned:
 
 
 _kept: "WeakKeyDictionary[NameIndex, Learned]" = WeakKeyDictionary()
+
 _keeping = threading.Lock()
 
 

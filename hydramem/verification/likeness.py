@@ -15,7 +15,9 @@ from hydramem.verification.facts import Claims, Facts, Floats, Ints, found
 NAMES = ("like_subject", "like_object")
 
 _MOST_LIKE = 128
+
 _MOST_EDGES = 256
+
 _BLOCK = 65_536
 
 

@@ -16,9 +16,12 @@ from hydramem.verification.facts import Claims, Counted, Facts, Floats, Ints, co
 NAMES = ("paths", "best_path", "worst_path", "mean_path")
 
 _MOST_NEIGHBORS = 256
+
 _SAMPLED = 50_000
+
 _DOUBT = 1.0
 """Paths that are held to have been seen either way before any was."""
+
 _FAR = 5.0
 """What a path says at most, as a logarithm."""
 

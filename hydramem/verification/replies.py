@@ -19,6 +19,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 _MOST = 20_000
+
 _TABLES = """
     PRAGMA secure_delete = ON;
     CREATE TABLE IF NOT EXISTS replies(place INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT UNIQUE, reply TEXT);

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.types import Candidate, Decision, Verdict
+from hydramem.core.row_types import Decision, RelationCandidate, Verdict
 from hydramem.graph.view import Snapshot
 from hydramem.verification import features as graph
 from hydramem.verification import text
@@ -19,18 +19,24 @@ from hydramem.verification.learned import learned
 from hydramem.verification.weights import Weights
 
 _OTHER = ("confidence", "named", "evidence", "embedding", "similarity")
+
 NAMES: tuple[str, ...] = (*graph.NAMES, *_OTHER, *text.NAMES)
 """The features, in the order of the columns."""
 
 _STATED_NEAR = 0.4
+
 _UNNAMED_LIST = (
     "related_to relates_to related associated_with associated is has links_to linked_to mentions see"
 )
+
 _UNNAMED = frozenset(_UNNAMED_LIST.split())
 
 
 def features(
-    candidates: Sequence[Candidate], snapshot: Snapshot, *, similarity: NDArray[np.floating] | None = None
+    candidates: Sequence[RelationCandidate],
+    snapshot: Snapshot,
+    *,
+    similarity: NDArray[np.floating] | None = None,
 ) -> NDArray[np.float32]:
     """Return what there is to judge each candidate by.
 
@@ -47,7 +53,7 @@ def features(
 
 
 def _looked_at(
-    candidates: Sequence[Candidate], snapshot: Snapshot, similarity: NDArray[np.floating] | None
+    candidates: Sequence[RelationCandidate], snapshot: Snapshot, similarity: NDArray[np.floating] | None
 ) -> tuple[NDArray[np.float32], list[text.Said]]:
     known, said = learned(snapshot), text.said(candidates)
     cosine = np.full(len(candidates), np.nan) if similarity is None else np.asarray(similarity, dtype=float)
@@ -65,7 +71,7 @@ def _looked_at(
     return np.hstack([around, other, text.matrix(said)]).astype(np.float32), said
 
 
-def located(candidates: Sequence[Candidate], snapshot: Snapshot, facts: Facts) -> Claims:
+def located(candidates: Sequence[RelationCandidate], snapshot: Snapshot, facts: Facts) -> Claims:
     """Return candidates as nodes and codes of a graph; what came after it was laid out is unknown to it."""
     codes = {type: code for code, type in enumerate(snapshot.edges.types[: facts.types - 1])}
     unknown = facts.types - 1
@@ -88,7 +94,7 @@ def located(candidates: Sequence[Candidate], snapshot: Snapshot, facts: Facts) -
     )
 
 
-def documents(candidate: Candidate) -> frozenset[str]:
+def documents(candidate: RelationCandidate) -> frozenset[str]:
     """Return the distinct sources among a candidate's passages."""
     return frozenset(chunk.document or chunk.session or chunk.id for chunk in candidate.passages)
 
@@ -104,7 +110,7 @@ def probabilities(features: NDArray[np.floating], weights: Weights) -> NDArray[n
 
 
 def judge(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[RelationCandidate],
     snapshot: Snapshot,
     *,
     weights: Weights,
@@ -133,7 +139,7 @@ def judge(
 
 
 def _verdict(
-    candidate: Candidate,
+    candidate: RelationCandidate,
     score: float,
     row: NDArray[np.float32],
     parts: NDArray[np.float64],

@@ -8,21 +8,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.ids import entity_key, relation_id
+from hydramem.core.ids import relation_id
+from hydramem.core.row_types import Change, Entity, Relation, RelationCandidate, Stage, Times, Usage, Verdict
 from hydramem.core.time import now
-from hydramem.core.types import Candidate, Change, Entity, Relation, Stage, Times, Verdict
-from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.view import Snapshot
 from hydramem.ingest.statement import relation_type
 from hydramem.ingest.supersede import is_version, withdrawn
 from hydramem.ingest.weave import candidates_of, decided
-from hydramem.llm.model import Usage
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.store import GraphStore, Listing, Write
+from hydramem.text.normalize import entity_key
 from hydramem.verification.verify import Judge
 
 _MOST_PASSAGES = 16
+
 _IN_ONE_COMMIT = 100
+
 _CHANGED = "It changed while it was being verified; verify it again."
 
 
@@ -77,7 +79,9 @@ def matching(
     return tuple(sorted(rows, key=lambda row: (row.times.recorded_at, row.id), reverse=True)[:limit])
 
 
-def claimed(snapshot: Snapshot, graph: GraphStore, *, subject: str, type: str, object: str) -> Candidate:
+def claimed(
+    snapshot: Snapshot, graph: GraphStore, *, subject: str, type: str, object: str
+) -> RelationCandidate:
     """Return a claim that is not stored, with the passages that mention both of its ends.
 
     Raises:
@@ -103,10 +107,10 @@ def claimed(snapshot: Snapshot, graph: GraphStore, *, subject: str, type: str, o
         evidence=tuple(chunk.id for chunk in passages),
         times=Times(recorded_at=now()),
     )
-    return Candidate(relation=relation, subject=start, object=end, passages=passages)
+    return RelationCandidate(relation=relation, subject=start, object=end, passages=passages)
 
 
-def check_claim(candidate: Candidate, *, judge: Judge) -> Run:
+def check_claim(candidate: RelationCandidate, *, judge: Judge) -> Run:
     """Judge a claim that is not stored; nothing is written."""
     done = judge([candidate])
     checked = Checked(
@@ -147,7 +151,7 @@ def verify_stored(
 
 
 def _write(
-    judged: Sequence[tuple[Candidate, Verdict]], operation: str, graph: GraphStore, mirror: Mirror
+    judged: Sequence[tuple[RelationCandidate, Verdict]], operation: str, graph: GraphStore, mirror: Mirror
 ) -> dict[str, Checked]:
     """Write verdicts, and return what became of those relations on which one counts, by id."""
     checked: dict[str, Checked] = {}
@@ -182,7 +186,7 @@ def stage_of(relation: Relation) -> Stage | None:
     return stages.get((relation.verifier or "").partition(":")[0])
 
 
-def _standing(candidate: Candidate) -> Checked:
+def _standing(candidate: RelationCandidate) -> Checked:
     ends = (candidate.subject, candidate.object)
     return Checked(relation=candidate.relation, ends=ends, verdict=standing(candidate.relation))
 

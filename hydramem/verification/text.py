@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hydramem.core.types import Candidate
-from hydramem.verification.cues import ALL_CUES, Wording, stem, wording
+from hydramem.core.row_types import RelationCandidate
+from hydramem.text.lexicon import _NEGATIONS
+from hydramem.text.relation_words import ALL_CUES, TypeWording, wording
+from hydramem.text.search_terms import stem
 from hydramem.verification.facts import Floats
 from hydramem.verification.reading import Place, Reading, is_topic, kind_of, places, read, subject_kind
 
@@ -36,24 +38,33 @@ NAMES = (
     "rival",
     "other_cue",
 )
+
 _AT = NAMES.index("same_sentence")
+
 _KINDS = NAMES.index("kind_fits")
+
 _MOST_PLACES = 8
+
 _LONGEST_QUOTE = 400
-_NEGATIONS = frozenset(
-    ["not", "never", "no", "neither", "nor", "denied", "denies", "cannot", "hardly", "nobody"]
-)
+
 _REACH = 5
 """Words before what it denies that a negation may stand."""
+
 _PRONOUN = re.compile(r"\W*(?:he|she|it|they|i|we|his|her|its|their|the|this)\b", re.I)
+
 _STANDS = 0.6
 """What a pronoun counts for the name that it stands for."""
+
 _NEAR, _FAR = 4.0, 99.0
+
 _BACK = 600
 """Characters before a sentence in which its pronoun's name may stand."""
+
 _LONGEST_JOIN = 40
+
 _MOST_WORDS = 100
 """Words on either side of the object that are looked at: a text may be one endless sentence."""
+
 _AND = re.compile(r"[\s,&\"“”']*(?:and|or)?[\s,&\"“”']*")
 
 
@@ -75,13 +86,13 @@ class _Asked:
     """A claim, sought in one passage: how its type reads, and where its subject stands."""
 
     type: str
-    told: Wording
+    told: TypeWording
     kind: str
     subjects: Sequence[Place]
     topic: bool
 
 
-def said(candidates: Sequence[Candidate]) -> list[Said]:
+def said(candidates: Sequence[RelationCandidate]) -> list[Said]:
     """Return what passages say of claims, each by the passage that says most; zeros where there is none."""
     readings: dict[int, Reading] = {}
     result = []
@@ -104,7 +115,7 @@ def _strength(one: Said) -> float:
     return named["object_named"] + named["same_sentence"] + 2 * named["cue_near"] - named["rival"]
 
 
-def _said(reading: Reading, candidate: Candidate) -> Said:
+def _said(reading: Reading, candidate: RelationCandidate) -> Said:
     told = wording(candidate.relation.type)
     subjects, subject_named = places(reading, candidate.subject)
     objects, object_named = places(reading, candidate.object)
@@ -185,7 +196,7 @@ def _is_cue(reading: Reading, word: int, asked: _Asked) -> bool:
     )
 
 
-def _order(reading: Reading, subject: Place, place: Place, cues: Sequence[int], told: Wording) -> int:
+def _order(reading: Reading, subject: Place, place: Place, cues: Sequence[int], told: TypeWording) -> int:
     """Say whether the sentence has the ends the way round that the type has: 1, or -1 where not, 0 unknown.
 
     "Ada leads billing" and "billing is led by Ada" both say leads(Ada, billing).

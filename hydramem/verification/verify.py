@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.ids import content_hash
-from hydramem.core.types import Candidate, Layer, Verdict
-from hydramem.graph.snapshot import Snapshot
-from hydramem.llm.model import Generator, Usage
+from hydramem.core.row_types import Layer, RelationCandidate, Usage, Verdict
+from hydramem.graph.view import Snapshot
+from hydramem.llm.model import Generator
 from hydramem.verification import srmkg
 from hydramem.verification.evidence import is_quoted
 from hydramem.verification.replies import Replies
@@ -26,7 +26,9 @@ NO_MODEL = "no model is configured to read evidence (llm.provider, or llm.roles.
 
 # How near the words for a relation stand to its object where a sentence states it: within about two words.
 _STATED_NEAR = 0.5
+
 _INDEPENDENT = 2
+
 _HASHES = 2.0**32
 
 
@@ -46,7 +48,7 @@ class Judged:
 
 
 def verify(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[RelationCandidate],
     snapshot: Snapshot,
     *,
     weights: Weights,
@@ -114,7 +116,7 @@ def verify(
     )
 
 
-def layer_for(verdict: Verdict, candidate: Candidate) -> Layer:
+def layer_for(verdict: Verdict, candidate: RelationCandidate) -> Layer:
     """Return the layer that a relation belongs to with a verdict.
 
     Read and quoted by a model, confirmed by a person, or stated by a sentence of its evidence: verified.
@@ -135,7 +137,7 @@ def layer_for(verdict: Verdict, candidate: Candidate) -> Layer:
     return "shared" if len(srmkg.documents(candidate)) >= _INDEPENDENT else layer
 
 
-def _is_stated(verdict: Verdict, candidate: Candidate) -> bool:
+def _is_stated(verdict: Verdict, candidate: RelationCandidate) -> bool:
     """Say whether one sentence of the evidence names both ends with words for the relation, and is quoted."""
     quote, scores = verdict.quote or candidate.relation.quote, verdict.scores
     stated = (
@@ -149,7 +151,7 @@ def _is_stated(verdict: Verdict, candidate: Candidate) -> bool:
     return is_quoted(quote, [chunk.text for chunk in candidate.passages])
 
 
-def _bounded(verdict: Verdict, candidate: Candidate) -> Verdict:
+def _bounded(verdict: Verdict, candidate: RelationCandidate) -> Verdict:
     """Keep the first stage to its bounds: it refutes no assertion, and defers nothing without evidence."""
     if candidate.relation.origin == "asserted":
         if verdict.decision == "accepted" or (verdict.decision == "deferred" and candidate.passages):
@@ -167,7 +169,7 @@ def _saying(verdict: Verdict, sentence: str) -> Verdict:
     return replace(verdict, explanation=f"{said}. {sentence}" if said else sentence)
 
 
-def _is_sampled(candidate: Candidate, share: float) -> bool:
+def _is_sampled(candidate: RelationCandidate, share: float) -> bool:
     """Say whether a model reads a claim though it is decided: by its id, so that it is so every time."""
     return int(content_hash(candidate.relation.id)[:8], 16) < share * _HASHES
 
@@ -198,7 +200,7 @@ class Judge:
     replies: Replies
 
     def __call__(
-        self, candidates: Sequence[Candidate], *, progress: Callable[[int, int], None] | None = None
+        self, candidates: Sequence[RelationCandidate], *, progress: Callable[[int, int], None] | None = None
     ) -> Judged:
         """Judge relations by both stages."""
         if not candidates:
@@ -213,17 +215,17 @@ class Judge:
         except ModelUnavailableError as error:
             return None, f"the model cannot be asked: {error}"
 
-    def without_model(self, candidates: Sequence[Candidate]) -> Judged:
+    def without_model(self, candidates: Sequence[RelationCandidate]) -> Judged:
         """Judge relations by the first stage alone, where a writer cannot wait for a model."""
         return self._run(candidates, None, NO_MODEL, None) if candidates else _NOTHING
 
-    def is_sampled(self, candidate: Candidate) -> bool:
+    def is_sampled(self, candidate: RelationCandidate) -> bool:
         """Say whether a model reads the evidence of a relation though the first stage decided on it."""
         return bool(candidate.passages) and _is_sampled(candidate, self.settings.vog_sample_share)
 
     def _run(
         self,
-        candidates: Sequence[Candidate],
+        candidates: Sequence[RelationCandidate],
         generator: Generator | None,
         absent: str,
         progress: Callable[[int, int], None] | None,

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from hydramem.core import check
+from hydramem.core import argument_checks
 from hydramem.core.errors import InvalidInputError
 
 
@@ -13,43 +13,43 @@ from hydramem.core.errors import InvalidInputError
     [("/", "/"), ("/a", "/a"), ("/a/", "/a"), ("//a//b", "/a/b"), (" /a b/c ", "/a b/c"), ("/東京", "/東京")],
 )
 def test_scopes_have_one_spelling(given: str, scope: str) -> None:
-    assert check.check_scope(given) == scope
+    assert argument_checks.check_scope(given) == scope
 
 
 @pytest.mark.parametrize("scope", ["", "a", "a/b", "/a/../b", "/.", "x" * 600, 7, None, "/a\x00"])
 def test_what_is_no_scope_is_refused(scope: object) -> None:
     with pytest.raises(InvalidInputError, match="scope"):
-        check.check_scope(scope)
+        argument_checks.check_scope(scope)
 
 
 @pytest.mark.parametrize("share", [0, 1, 0.5, 1.0])
 def test_shares(share: float) -> None:
-    assert check.check_share(share, name="x") == share
+    assert argument_checks.check_share(share, name="x") == share
 
 
 @pytest.mark.parametrize("share", [math.nan, math.inf, -math.inf, -0.01, 1.01, "0.5", True, None])
 def test_what_is_no_share_is_refused(share: object) -> None:
     with pytest.raises(InvalidInputError, match="importance"):
-        check.check_share(share, name="importance")
+        argument_checks.check_share(share, name="importance")
 
 
 def test_counts_are_bounded_on_both_sides() -> None:
-    assert check.check_count(1, name="limit", most=3) == 1
+    assert argument_checks.check_count(1, name="limit", most=3) == 1
     for count in (0, 4, 1.0, "1", True, None):
         with pytest.raises(InvalidInputError, match="limit"):
-            check.check_count(count, name="limit", most=3)
+            argument_checks.check_count(count, name="limit", most=3)
 
 
 def test_names_are_one_line_and_trimmed() -> None:
-    assert check.check_name("  C++ ", name="entity") == "C++"
+    assert argument_checks.check_name("  C++ ", name="entity") == "C++"
     for name in ("", " ", "a\nb", "a\tb", "a\x00b", "\ud800", "x" * 201, 3):
         with pytest.raises(InvalidInputError, match="entity"):
-            check.check_name(name, name="entity")
+            argument_checks.check_name(name, name="entity")
 
 
 def test_choices_name_what_was_given_and_what_may_be() -> None:
-    assert check.check_choices(["a", "b"], ("a", "b", "c"), name="kinds") == ("a", "b")
+    assert argument_checks.check_choices(["a", "b"], ("a", "b", "c"), name="kinds") == ("a", "b")
     with pytest.raises(InvalidInputError, match="kinds: 'd' is none of a, b, c"):
-        check.check_choices(["a", "d"], ("a", "b", "c"), name="kinds")
+        argument_checks.check_choices(["a", "d"], ("a", "b", "c"), name="kinds")
     with pytest.raises(InvalidInputError, match="list"):
-        check.check_choices("a", ("a",), name="kinds")
+        argument_checks.check_choices("a", ("a",), name="kinds")

@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hydramem.core.config import Config, load_config, override_names
-from hydramem.core.config_text import config_text, settings
+from hydramem.core.config import Config
+from hydramem.core.config_loading import load_config, override_names
+from hydramem.core.config_reference import config_text, settings
 from hydramem.core.errors import ConfigError
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core import ids
-from hydramem.core.ids import entity_key
+from hydramem.text.normalize import entity_key
 
 ANY_TEXT = st.text(st.characters(codec=None))  # lone surrogates included
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.moments import moment, stretch
+from hydramem.text.dates.caller_dates import moment, stretch
 
 AT = datetime(2026, 11, 18, 15, 30, tzinfo=UTC)  # a Wednesday
 

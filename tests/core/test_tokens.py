@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hydramem
-from hydramem.core.tokens import count_many, count_tokens, split_at, well_formed
+from hydramem.text.tokens import count_many, count_tokens, split_at, well_formed
 
 any_text = st.text(
     st.one_of(st.sampled_from("a b1'\n👍漢é\u0301\u200d"), st.characters(codec=None)), max_size=200
@@ -79,7 +79,7 @@ def test_a_piece_needs_at_least_one_token():
 def test_many_threads_may_be_the_first_to_count():
     program = (
         "import threading\n"
-        "from hydramem.core.tokens import count_tokens\n"
+        "from hydramem.text.tokens import count_tokens\n"
         "found = []\n"
         "threads = [threading.Thread(target=lambda: found.append(count_tokens('a b'))) for _ in '12345678']\n"
         "[t.start() for t in threads]; [t.join() for t in threads]\n"
@@ -89,5 +89,5 @@ def test_many_threads_may_be_the_first_to_count():
 
 
 def test_importing_it_does_not_load_tiktoken():
-    program = "import sys, hydramem.core.tokens; sys.exit('tiktoken' in sys.modules)"
+    program = "import sys, hydramem.text.tokens; sys.exit('tiktoken' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hydramem.garden.alike import PLAIN, Likeness, Rarity, Thing, known, measured, shipped
 from hydramem.garden.blocks import candidates, keys
-from hydramem.garden.wording import worded
+from hydramem.text.names import worded
 
 NAMES = ("Ada Lovelace", "A. Lovelace", "Kestrel Works 3", "IBM", "Grand Hotel", "Grand Central Hotel")
 THINGS = st.builds(

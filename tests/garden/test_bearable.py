@@ -3,7 +3,7 @@
 import pytest
 
 from hydramem.garden.bearable import bearing
-from hydramem.garden.wording import one_letter_off, worded
+from hydramem.text.names import one_letter_off, worded
 
 
 @pytest.mark.parametrize(

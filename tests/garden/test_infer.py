@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 import hydramem
-from hydramem.core.types import Relation, Times
+from hydramem.core.row_types import Relation, Times
 from hydramem.garden.pairs import pairs
 from hydramem.garden.steps import STEPS
 from hydramem.graph.growing import load
-from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.view import Snapshot
 from hydramem.storage.schema import edge_columns, node_columns
 from hydramem.verification.facts import Facts
 from hydramem.verification.learned import learned

@@ -10,7 +10,7 @@ import pytest
 import hydramem
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.ids import session_id
-from hydramem.core.types import Recalled
+from hydramem.core.row_types import Recalled
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.infer import infer
 from hydramem.garden.infer_sessions import SESSION

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hydramem
-from hydramem.core.results.asked import Answer
+from hydramem.core.results.garden_results import Answer
 from hydramem.garden.labels import LEAST, Labels, labels
 from hydramem.verification.facts import Claims
 from tests.garden.memories import opened, put

@@ -10,10 +10,10 @@ import pytest
 
 from hydramem.core.config import Config
 from hydramem.core.errors import ModelUnavailableError, StorageError
-from hydramem.core.results.gardened import Gardened, PhaseReport
-from hydramem.core.results.tended import Drained
+from hydramem.core.results.garden_results import Gardened, PhaseReport
+from hydramem.core.results.upkeep_results import Drained
+from hydramem.core.row_types import Usage
 from hydramem.core.time import now
-from hydramem.core.types import Usage
 from hydramem.garden.ground import Budget, Ground
 from hydramem.garden.groups import FILE, GroupReply, lasting, read_groups
 from hydramem.garden.maintain import Upkeep, maintain

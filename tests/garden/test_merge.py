@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import hydramem
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.types import Entity, Recalled
+from hydramem.core.row_types import Entity, Recalled
 from hydramem.garden.merge import ambiguous, stars
 from hydramem.garden.one_thing import Match
 from hydramem.garden.questions import TOLD_APART

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hydramem
-from hydramem.core.results.gardened import Gardened
+from hydramem.core.results.garden_results import Gardened
 from hydramem.core.time import now
 from tests.garden.memories import opened, put, rows
 

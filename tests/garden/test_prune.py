@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import hydramem
-from hydramem.core.ids import entity_id, entity_key, relation_id
+from hydramem.core.ids import entity_id, relation_id
+from hydramem.core.row_types import Entity, Link, Relation, Times
 from hydramem.core.time import now
-from hydramem.core.types import Entity, Link, Relation, Times
 from hydramem.garden import scorer
 from hydramem.garden.gnn.model import NAME, available
 from hydramem.garden.steps import STEPS
+from hydramem.text.normalize import entity_key
 from tests.garden.graphs import triples
 from tests.garden.memories import night, opened, put, rows
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.core.types import Chunk, Mention, Times
+from hydramem.core.row_types import Chunk, Mention, Times
 from hydramem.garden.quota import least_worth
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from tests.garden.memories import night, opened, put, rows

@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+from hydramem.core.row_types import Session
 from hydramem.core.time import now
-from hydramem.core.types import Session
 from tests.garden.memories import night, opened, put, rows
 
 LONG_AGO = now() - timedelta(days=400)

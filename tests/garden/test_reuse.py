@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hydramem
+from hydramem.core.row_types import Chunk, Mention, Times
 from hydramem.core.time import now
-from hydramem.core.types import Chunk, Mention, Times
 from hydramem.garden.reuse import LEAST, MOST, REUSE, base_of, faded, gained
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk, entity

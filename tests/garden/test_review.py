@@ -15,8 +15,8 @@ import hydramem
 from hydramem.cli.main import run
 from hydramem.cli.review import walk
 from hydramem.core.errors import InvalidInputError, StorageError
-from hydramem.core.results.asked import Answer, Reviewed
-from hydramem.core.types import Relation
+from hydramem.core.results.garden_results import Answer, Reviewed
+from hydramem.core.row_types import Relation
 from hydramem.garden.doubts import Doubt, doubts, keep_doubts
 from hydramem.storage.changes import acting_as
 from tests.garden.memories import night, opened, put, rows

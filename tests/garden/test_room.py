@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from hydramem.core.row_types import Chunk, Document, Times
 from hydramem.core.time import now
-from hydramem.core.types import Chunk, Document, Times
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk, document, entity, mention, relation
 

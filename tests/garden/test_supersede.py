@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import hydramem
+from hydramem.core.row_types import Relation, Times
 from hydramem.core.time import now
-from hydramem.core.types import Relation, Times
 from hydramem.garden.steps import STEPS
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk, entity, relation

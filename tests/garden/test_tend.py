@@ -11,7 +11,7 @@ import pytest
 
 from hydramem.core.config import Config
 from hydramem.core.errors import InvalidInputError, ModelUnavailableError, StorageError
-from hydramem.core.types import Chunk, Entity, Phase, Relation
+from hydramem.core.row_types import Chunk, Entity, Phase, Relation
 from hydramem.garden.apply import Hands, apply
 from hydramem.garden.expect import expected
 from hydramem.garden.ground import Budget, Ground, Outcome

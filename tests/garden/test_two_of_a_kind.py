@@ -9,9 +9,9 @@ import pytest
 
 import hydramem
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.asked import Answer, Question
+from hydramem.core.results.garden_results import Answer, Question
+from hydramem.core.row_types import Relation, Times
 from hydramem.core.time import now
-from hydramem.core.types import Relation, Times
 from hydramem.garden.duplicates import same_marks
 from tests.garden.memories import night, opened, put, rows
 from tests.garden.test_review import walked

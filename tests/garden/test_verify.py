@@ -6,7 +6,7 @@ from pathlib import Path
 
 import hydramem
 from hydramem.core.errors import ModelUnavailableError
-from hydramem.core.results.written import RelationView
+from hydramem.core.results.write_results import RelationView
 from hydramem.garden.inference import INFERRED_BY
 from hydramem.garden.steps import STEPS
 from hydramem.llm.scripted import Prompt

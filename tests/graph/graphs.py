@@ -4,11 +4,12 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 
-from hydramem.core.ids import entity_id, entity_key, link_id, relation_id, session_id
-from hydramem.core.types import Chunk, Entity, Link, Mention, Relation, Times
+from hydramem.core.ids import entity_id, link_id, relation_id, session_id
+from hydramem.core.row_types import Chunk, Entity, Link, Mention, Relation, Times
 from hydramem.storage.changes import record
 from hydramem.storage.schema import QUESTION_MARKS, edge_columns, node_columns
 from hydramem.storage.store import Write
+from hydramem.text.normalize import entity_key
 
 P = "default"
 THEN = datetime(2024, 1, 1, tzinfo=UTC)

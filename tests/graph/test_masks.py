@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hydramem.core.types import Relation, State, Times
+from hydramem.core.row_types import Relation, State, Times
 from hydramem.graph.growing import Growing
 from hydramem.graph.view import Snapshot
 from hydramem.storage.in_memory.graph import InMemoryGraph

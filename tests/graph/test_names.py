@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.core.ids import entity_key
 from hydramem.graph.names import NameIndex, Names
 from hydramem.graph.spelling import Spellings
+from hydramem.text.normalize import entity_key
 
 
 def named(*names: str) -> Names:

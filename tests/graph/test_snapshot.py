@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.core.types import Entity, Times
+from hydramem.core.row_types import Entity, Times
 from hydramem.graph.growing import Growing, load
-from hydramem.graph.snapshot import Snapshot, Snapshots
+from hydramem.graph.snapshot import Snapshots
+from hydramem.graph.view import Snapshot
 from hydramem.storage.called import called
 from hydramem.storage.store import Removal, Write
 from tests.graph.graphs import THEN, P, chunk, entity, link, mention, relation, tables, turn, write

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.graph.growing import Growing, load
-from hydramem.graph.snapshot import Snapshot
-from hydramem.graph.spelling import Spellings, spelling
-from hydramem.graph.view import EDGE_KINDS, SYNONYM
+from hydramem.graph.spelling import Spellings
+from hydramem.graph.view import EDGE_KINDS, SYNONYM, Snapshot
+from hydramem.text.names import spelling
 from tests.graph.graphs import P, chunk, entity, mention, tables, write
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.core.types import ABOUT
+from hydramem.core.row_types import ABOUT
 from hydramem.graph import adjacency, walks
 
 Edges = list[tuple[int, int]]

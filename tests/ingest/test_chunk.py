@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hydramem.core.tokens import count_tokens
-from hydramem.ingest.chunk import Piece, chunk
-from hydramem.ingest.sentences import sentence_spans
+from hydramem.text.chunking import Piece, chunk
+from hydramem.text.sentences import sentence_spans
+from hydramem.text.tokens import count_tokens
 
 BLOCKS = st.sampled_from(
     [

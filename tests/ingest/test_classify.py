@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.errors import InvalidInputError, ModelReplyError, ModelUnavailableError
-from hydramem.core.types import Chunk, Times
-from hydramem.ingest.classify import Near, Told, Vocabulary, classify, clipped
+from hydramem.core.row_types import Chunk, Times
+from hydramem.ingest.classify import Told, classify, clipped
+from hydramem.ingest.classify_rules import Near, Vocabulary
 from hydramem.llm.scripted import ScriptedGenerator
 from hydramem.storage.store import within_scope
 

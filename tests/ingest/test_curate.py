@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 import hydramem
-from hydramem.core.config import MemoryConfig, load_config
+from hydramem.core.config import MemoryConfig
+from hydramem.core.config_loading import load_config
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.results.written import Curated
+from hydramem.core.results.write_results import Curated
 from hydramem.ingest.curate import CuratedPlace, SessionBlocks, curate, curated
-from hydramem.ingest.remember import Draft, remember
+from hydramem.ingest.draft import Draft
+from hydramem.ingest.remember import remember
 from hydramem.ingest.withdraw import forget
 from hydramem.storage.curated import CuratedChange
 from tests.ingest.conftest import PROJECT, Kit

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hydramem.core.errors import ModelUnavailableError
-from hydramem.core.types import ABOUT
+from hydramem.core.row_types import ABOUT
 from hydramem.ingest.extract.found import Found
 from hydramem.ingest.extract.model import ChunkReply, EntityReply, ExtractionReply, RelationReply, enrich
 from hydramem.ingest.extract.names import names_in

@@ -7,7 +7,7 @@ import pytest
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.written import Ingested
+from hydramem.core.results.write_results import Ingested
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
 from tests.ingest.conftest import Kit
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hydramem.core.types import Candidate, Verdict
+from hydramem.core.row_types import RelationCandidate, Verdict
 from hydramem.ingest.ingest import Progress, ingest
 from hydramem.ingest.withdraw import forget
 from tests.ingest.conftest import KilledError, Kit
@@ -170,7 +170,7 @@ def test_what_a_person_forgot_stays_forgotten_when_its_document_is_edited(kit: K
 
 
 def test_refused_relations_are_not_stored_and_are_on_record(kit: Kit, guide: Path) -> None:
-    def no_work(candidates: Sequence[Candidate]) -> list[Verdict]:
+    def no_work(candidates: Sequence[RelationCandidate]) -> list[Verdict]:
         for candidate in candidates:
             assert candidate.subject.name in candidate.passages[0].text
         decisions = ["rejected" if each.relation.type == "works_for" else "deferred" for each in candidates]

@@ -1,14 +1,14 @@
 """Limits: what is configured set against what there is."""
 
 from hydramem.core.config import LimitsConfig
-from hydramem.core.results.known import Past, Usage
+from hydramem.core.results.knowledge_results import LimitUsage, Past
 from hydramem.ingest.limits import cutoffs, noted, over, sentences, usage, uses
 from hydramem.storage.changes import record
 from hydramem.storage.store import Write
 from tests.ingest.conftest import PROJECT, Kit
 from tests.storage.rows import at, chunk
 
-COUNTED = Usage(
+COUNTED = LimitUsage(
     memories={"notes": 11, "diary": 10},
     document_bytes={"notes": 2_500_000},
     past=Past(expired=3, archived=2, changes=1, sessions=0),

@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ModelUnavailableError
-from hydramem.core.ids import entity_id, entity_key, memory_id
+from hydramem.core.ids import entity_id, memory_id
+from hydramem.core.row_types import Chunk, Entity, Link, Mention, Times
 from hydramem.core.time import now
-from hydramem.core.types import Chunk, Entity, Link, Mention, Times
 from hydramem.ingest.link import Linked, link_memories, link_memory
 from hydramem.ingest.link_rules import Proposal, bounded, link_of
 from hydramem.ingest.withdraw import forget, revive
 from hydramem.llm.scripted import Prompt, ScriptedGenerator
 from hydramem.storage.changes import record
 from hydramem.storage.store import Write
+from hydramem.text.normalize import entity_key
 from tests.ingest.conftest import PROJECT, Kit
 
 SETTINGS = MemoryConfig()

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.ids import entity_id, entity_key, relation_id, version_id
-from hydramem.core.results.known import Divided, Merged
-from hydramem.core.types import Chunk, Entity, Mention, Relation, Times, Verdict
+from hydramem.core.ids import entity_id, relation_id, version_id
+from hydramem.core.results.knowledge_results import Divided, Merged
+from hydramem.core.row_types import Chunk, Entity, Mention, Relation, Times, Verdict
+from hydramem.ingest.draft import Draft
 from hydramem.ingest.entity import Naming, set_entity
 from hydramem.ingest.merge import merge
 from hydramem.ingest.relate import Functional, relate
-from hydramem.ingest.remember import Draft, remember
+from hydramem.ingest.remember import remember
 from hydramem.ingest.separate import separate
 from hydramem.ingest.split import split
 from hydramem.ingest.statement import Statement
@@ -27,6 +28,7 @@ from hydramem.storage.changes import in_one_run, record
 from hydramem.storage.schema import ENTITY, MENTIONS, RELATES
 from hydramem.storage.store import Write
 from hydramem.storage.undo.undo import undo
+from hydramem.text.normalize import entity_key
 from tests.ingest.conftest import PROJECT, Kit
 from tests.storage.rows import at, chunk
 

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.results.written import Remembered
-from hydramem.core.types import Chunk, Relation
+from hydramem.core.results.write_results import Remembered
+from hydramem.core.row_types import Chunk, Relation
+from hydramem.ingest.draft import Draft
 from hydramem.ingest.promote import MOST_VOICES, VOICES, heard, promote
 from hydramem.ingest.relate import Functional, relate
-from hydramem.ingest.remember import Draft, remember
+from hydramem.ingest.remember import remember
 from hydramem.ingest.statement import Statement
 from hydramem.ingest.withdraw import forget
 from hydramem.search.lists import relation_subject

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.written import SkippedSource
+from hydramem.core.results.write_results import SkippedSource
 from hydramem.ingest.decode import clean, decode, is_binary
 from hydramem.ingest.html import as_markdown
 from hydramem.ingest.read import Raw, SourceText, Transcript, find, load, parse

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 import pytest
 
 from hydramem.core.config import MemoryConfig
-from hydramem.core.types import Candidate, Decision, Verdict
+from hydramem.core.row_types import Decision, RelationCandidate, Verdict
+from hydramem.ingest.draft import Draft
 from hydramem.ingest.relate import Asserted, Functional, relate
-from hydramem.ingest.remember import Draft, remember
+from hydramem.ingest.remember import remember
 from hydramem.ingest.statement import Statement
 from hydramem.storage.store import Listing
 from tests.ingest.conftest import PROJECT, Kit
@@ -22,9 +23,9 @@ class Judge:
 
     def __init__(self, decision: Decision) -> None:
         self.decision = decision
-        self.asked: list[Candidate] = []
+        self.asked: list[RelationCandidate] = []
 
-    def __call__(self, candidates: Sequence[Candidate]) -> list[Verdict]:
+    def __call__(self, candidates: Sequence[RelationCandidate]) -> list[Verdict]:
         self.asked.extend(candidates)
         verdict = Verdict(
             decision=self.decision, score=0.5, stage="srmkg", verifier="srmkg:test", explanation="Because."

@@ -9,13 +9,14 @@ import pytest
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ConfigError, InvalidInputError, ModelUnavailableError
-from hydramem.core.results.written import Remembered
-from hydramem.core.types import Chunk
+from hydramem.core.results.write_results import Remembered
+from hydramem.core.row_types import Chunk
 from hydramem.ingest.consolidate_reply import ConsolidationReply
 from hydramem.ingest.draft import Draft, take
 from hydramem.ingest.encode import remember_soon
 from hydramem.ingest.given import MemoryInput, draft_of, drafts_of
-from hydramem.ingest.remember import Models, remember, remember_all
+from hydramem.ingest.remember import remember, remember_all
+from hydramem.ingest.think import Models
 from hydramem.ingest.withdraw import forget
 from hydramem.llm.scripted import Prompt, ScriptedGenerator
 from hydramem.storage.store import ChunkFilter, Listing

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.results.known import Moved, ScopeCount
+from hydramem.core.results.knowledge_results import Moved, ScopeCount
 from hydramem.ingest.scopes import move, moved_scope, tree
 from hydramem.storage.changes import record
 from hydramem.storage.store import ChunkFilter, Write

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.core.types import Chunk, Times
+from hydramem.core.row_types import Chunk, Times
 from hydramem.ingest.supersede import (
     SUPERSEDED_BY,
     Fact,

@@ -3,8 +3,8 @@
 import pytest
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.written import Forgotten
-from hydramem.core.types import Chunk, Times
+from hydramem.core.results.write_results import Forgotten
+from hydramem.core.row_types import Chunk, Times
 from hydramem.ingest.sweep import Sweep, forget_matching
 from hydramem.storage.changes import record
 from hydramem.storage.store import Write

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.errors import NotFoundError
-from hydramem.core.types import Document
+from hydramem.core.row_types import Document
 from hydramem.ingest.withdraw import forget, revive
 from hydramem.storage.store import ChunkFilter, Listing
 from tests.ingest.conftest import Kit

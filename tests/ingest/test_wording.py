@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hydramem.ingest.wording import wording
+from hydramem.text.normalize import wording
 
 
 @pytest.mark.parametrize(

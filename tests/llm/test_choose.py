@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from hydramem.core.config import EmbeddingConfig
-from hydramem.core.errors import (
-    ConfigError,
-    EmbeddingMismatchError,
-    ModelReplyError,
-    ModelUnavailableError,
-)
+from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelReplyError, ModelUnavailableError
 from hydramem.llm.choose import choose_embedder, choose_next_embedder, still_to_configure
 from hydramem.llm.hashing import HashEmbedder
 from tests.llm.conftest import Answer, FakeServer

@@ -8,8 +8,8 @@ import pytest
 
 from hydramem.core.config import LlmConfig, RoleConfig, RolesConfig
 from hydramem.core.errors import ConfigError, ModelError, ModelReplyError, ModelUnavailableError
+from hydramem.core.row_types import Usage
 from hydramem.llm.choose import choose_generator
-from hydramem.llm.model import Usage
 from tests.llm.conftest import Answer, FakeServer
 
 KEY = "sk-secret-1234567890"

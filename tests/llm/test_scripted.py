@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import pytest
 
 from hydramem.core.errors import ModelReplyError, ModelUnavailableError
-from hydramem.llm.model import Usage
+from hydramem.core.row_types import Usage
 from hydramem.llm.scripted import Prompt, ScriptedGenerator
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from hydramem.core.config import SearchConfig
-from hydramem.core.types import Chunk
+from hydramem.core.row_types import Chunk
 from hydramem.search.coverage import coverage, covering
 from hydramem.search.fuse import Fused
 from hydramem.search.pack import Candidate

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.search.dates import dates_in
+from hydramem.text.dates.dates_in_text import dates_in
 
 AT = datetime(2024, 3, 15, 12, tzinfo=UTC)  # a Friday
 

@@ -6,7 +6,7 @@ import pytest
 import hydramem
 from hydramem.cli.main import run
 from hydramem.core.config import Config, SearchConfig, StorageConfig
-from hydramem.core.results.recalled import Explanation
+from hydramem.core.results.hits import Explanation
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.search.search import recall
 from hydramem.storage.store import ChunkFilter

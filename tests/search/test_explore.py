@@ -10,8 +10,8 @@ from pydantic_core import from_json, to_json
 import hydramem
 from hydramem.core.config import Config, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.results.walked import PathStep
-from hydramem.core.types import Times
+from hydramem.core.results.graph_views import PathStep
+from hydramem.core.row_types import Times
 from hydramem.graph.snapshot import Snapshots
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedRelation
 from hydramem.llm.hashing import HashEmbedder

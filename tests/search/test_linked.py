@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from hydramem.core.types import Chunk, Link
+from hydramem.core.row_types import Chunk, Link
 from hydramem.search.linked import with_links
 from hydramem.storage.store import ChunkFilter
 from tests.graph.graphs import THEN, P, chunk, entity, link, mention

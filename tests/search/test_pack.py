@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.core.tokens import count_tokens
-from hydramem.core.types import Chunk
+from hydramem.core.row_types import Chunk
 from hydramem.search.fuse import Fused
 from hydramem.search.pack import Candidate, distinct, within
 from hydramem.search.stitch import joined, stitched
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.store import ChunkFilter, Stretch
+from hydramem.text.tokens import count_tokens
 from tests.graph.graphs import P, chunk, turn
 from tests.search.test_search import Memory
 

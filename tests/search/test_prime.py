@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.recalled import Hit, Prompt
-from hydramem.core.results.walked import PathStep
-from hydramem.core.tokens import count_tokens
+from hydramem.core.results.graph_views import PathStep
+from hydramem.core.results.hits import Hit, Prompt
 from hydramem.ingest.screen.recalled import strip_recalled
 from hydramem.search.prime import prime
+from hydramem.text.tokens import count_tokens
 from tests.storage.conftest import ENGINE
 
 HOSTILE = (

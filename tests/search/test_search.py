@@ -6,9 +6,10 @@ import pytest
 
 from hydramem.core.config import SearchConfig
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.recalled import Recall
-from hydramem.core.types import Chunk, Document, Link, Session, Times
-from hydramem.graph.snapshot import Snapshot, Snapshots
+from hydramem.core.results.hits import Recall
+from hydramem.core.row_types import Chunk, Document, Link, Session, Times
+from hydramem.graph.snapshot import Snapshots
+from hydramem.graph.view import Snapshot
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.search.rerank import Reranker
 from hydramem.search.search import recall

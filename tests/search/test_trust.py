@@ -3,11 +3,11 @@ from datetime import timedelta
 import pytest
 
 from hydramem.core.config import SearchConfig
-from hydramem.core.types import Times
-from hydramem.search.dates import dates_in
+from hydramem.core.row_types import Times
 from hydramem.search.fuse import Fused
 from hydramem.search.pack import Candidate
 from hydramem.search.trust import trusted
+from hydramem.text.dates.dates_in_text import dates_in
 from tests.graph.graphs import THEN, chunk
 
 OLD = Times(recorded_at=THEN - timedelta(days=30))

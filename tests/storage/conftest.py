@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.config import StorageConfig
-from hydramem.storage.cypher import open_graph
+from hydramem.storage.cypher.graph import open_graph
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.store import GraphStore
 

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from hydramem.core.ids import entity_key
-from hydramem.core.types import Chunk, Document, Entity, Job, Link, Mention, Relation, Session, Times
+from hydramem.core.row_types import Chunk, Document, Entity, Job, Link, Mention, Relation, Session, Times
 from hydramem.storage.changes import record
 from hydramem.storage.store import Write
+from hydramem.text.normalize import entity_key
 
 T0 = datetime(2024, 5, 1, 12, tzinfo=UTC)
 

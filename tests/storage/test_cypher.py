@@ -17,8 +17,9 @@ import pytest
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import ConfigError, SchemaError, StorageError, StoreBusyError
 from hydramem.storage.changes import record
-from hydramem.storage.cypher import arrow, open_graph
+from hydramem.storage.cypher import arrow
 from hydramem.storage.cypher.engine import Engine
+from hydramem.storage.cypher.graph import open_graph
 from hydramem.storage.cypher.tables import MIGRATIONS, graph_file, prepare_schema, stored_version
 from hydramem.storage.schema import SCHEMA_VERSION
 from hydramem.storage.store import ChunkFilter, Listing, Write
@@ -338,7 +339,7 @@ def _command(script: str) -> list[str]:
         from pathlib import Path
         from hydramem.core.config import StorageConfig
         from hydramem.core.errors import StorageError
-        from hydramem.storage.cypher import arrow, open_graph
+        from hydramem.storage.cypher import open_graph
         from tests.storage.rows import chunk, document, entity, mention, write
         settings = StorageConfig(
             graph={os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")!r}, buffer_pool_mb=128, max_db_gb=8

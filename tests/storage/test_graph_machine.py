@@ -15,9 +15,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.types import Recalled, Times
+from hydramem.core.row_types import Recalled, Times
 from hydramem.storage.changes import record
-from hydramem.storage.cypher import open_graph
+from hydramem.storage.cypher.graph import open_graph
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.schema import (
     CHANGE,

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from hydramem.core.errors import InvalidInputError, StorageError
-from hydramem.core.results.tended import Counts, ProjectView
-from hydramem.core.types import Chunk, Decision, Document, Recalled, Times
+from hydramem.core.results.upkeep_results import Counts, ProjectView
+from hydramem.core.row_types import Chunk, Decision, Document, Recalled, Times
 from hydramem.graph.growing import load
 from hydramem.storage.changes import record
 from hydramem.storage.rows import normalise

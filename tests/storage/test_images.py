@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from hydramem.core.types import Times
+from hydramem.core.row_types import Times
 from hydramem.storage.changes import record
 from hydramem.storage.images import Trace, digest, joined, read
 from hydramem.storage.rows import encode

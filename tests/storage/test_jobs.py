@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from hydramem.core.errors import ModelUnavailableError, StorageError
-from hydramem.core.types import Job, Usage
+from hydramem.core.row_types import Job, Usage
 from hydramem.storage.changes import acting_as, current_actor, current_run, in_one_run
 from hydramem.storage.in_memory.graph import InMemoryGraph
-from hydramem.storage.jobs import MOST_ATTEMPTS, Handler, Jobs, job, told
+from hydramem.storage.jobs import MOST_ATTEMPTS, Handler, Jobs, job, job_payload
 from hydramem.storage.store import Listing, Write
 
 EVERY = Listing(limit=1000)
@@ -48,7 +48,7 @@ def place() -> Iterator[Place]:
 
 def saying(into: list[list[str]], most: int = 1) -> dict[str, Handler]:
     def run(rows: Sequence[Job]) -> None:
-        into.append([told(row)["name"] for row in rows])
+        into.append([job_payload(row)["name"] for row in rows])
 
     return {"say": Handler(run=run, most=most, audited=False)}
 
@@ -61,7 +61,7 @@ def failing(times: int, into: list[str]) -> dict[str, Handler]:
         if left[0]:
             left[0] -= 1
             raise ModelUnavailableError("the model sleeps")
-        into.extend(told(row)["name"] for row in rows)
+        into.extend(job_payload(row)["name"] for row in rows)
 
     return {"say": Handler(run=run)}
 
@@ -124,7 +124,7 @@ def test_closing_gives_back_what_was_claimed_and_not_tried(place: Place) -> None
     time.sleep(0.1)
     hold.set()
     closing.join()
-    assert [(told(row)["name"], row.state, row.attempts) for row in place.rows()] == [
+    assert [(job_payload(row)["name"], row.state, row.attempts) for row in place.rows()] == [
         ("b", "waiting", 0),
         ("c", "waiting", 0),
     ]
@@ -210,7 +210,7 @@ def test_closing_waits_for_the_job_at_hand_and_leaves_the_rest(place: Place) -> 
     assert begun.wait(10)
     threading.Timer(0.2, hold.set).start()
     place.queue.close()
-    assert [(told(row)["name"], row.state) for row in place.rows()] == [("b", "waiting")]
+    assert [(job_payload(row)["name"], row.state) for row in place.rows()] == [("b", "waiting")]
 
 
 def test_what_a_dead_process_had_begun_is_done_again(place: Place) -> None:

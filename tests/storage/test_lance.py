@@ -16,11 +16,10 @@ import pytest
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import EmbeddingMismatchError, InvalidInputError, StorageError
-from hydramem.core.types import Chunk, Entity, Times
-from hydramem.storage.lance import open_vectors
+from hydramem.core.row_types import Chunk, Entity, Times
 from hydramem.storage.lance.filters import literal
 from hydramem.storage.lance.gate import ReadGate
-from hydramem.storage.lance.store import LanceVectors
+from hydramem.storage.lance.store import LanceVectors, open_vectors
 from hydramem.storage.store import ChunkFilter, ChunkVector, EntityVector, Vector
 
 DIMENSION = 16

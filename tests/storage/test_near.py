@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from hydramem.core.config import StorageConfig
-from hydramem.core.types import Chunk, Times
+from hydramem.core.row_types import Chunk, Times
 from hydramem.storage.in_memory.vectors import InMemoryVectors
-from hydramem.storage.lance import held, open_vectors
-from hydramem.storage.lance.store import LanceVectors
+from hydramem.storage.lance import held
+from hydramem.storage.lance.store import LanceVectors, open_vectors
 from hydramem.storage.store import ChunkFilter, ChunkVector, Vector, VectorStore
 
 DIMENSION = 8

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hydramem.core.errors import InvalidInputError, StorageError
-from hydramem.core.types import Chunk
+from hydramem.core.row_types import Chunk
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors

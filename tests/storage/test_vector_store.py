@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.types import Chunk, Entity, Times
+from hydramem.core.row_types import Chunk, Entity, Times
 from hydramem.storage.in_memory.vectors import InMemoryVectors
-from hydramem.storage.lance import open_vectors
+from hydramem.storage.lance.store import open_vectors
 from hydramem.storage.store import (
     ChunkFilter,
     ChunkVector,

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from hydramem.core.config import VerificationConfig
-from hydramem.core.types import Decision, Relation
+from hydramem.core.row_types import Decision, Relation
 from hydramem.graph.snapshot import Snapshots
 from hydramem.ingest.target import Target
 from hydramem.llm.hashing import HashEmbedder
@@ -17,7 +17,7 @@ from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.store import Vector, Write
 from hydramem.verification import srmkg
-from hydramem.verification.calibration.calibrate import Place
+from hydramem.verification.calibration.calibrate import CalibrationTarget
 from hydramem.verification.calibration.calibrations import Calibrations
 from hydramem.verification.weights import DEFAULT
 from tests.storage.rows import entity, relation
@@ -42,7 +42,7 @@ class Project:
         self.settings = VerificationConfig()
 
     @property
-    def place(self) -> Place:
+    def place(self) -> CalibrationTarget:
         """Return what calibrate works on."""
         target = Target(
             project=self.name,
@@ -52,7 +52,7 @@ class Project:
             embed=self.embed,
             known=lambda keys: dict(self.snapshots.of(self.name).names.lookup(keys)),
         )
-        return Place(
+        return CalibrationTarget(
             target=target,
             snapshot=self.snapshots.of(self.name),
             calibrations=self.calibrations,

@@ -7,8 +7,8 @@ import pytest
 
 from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import ModelUnavailableError
-from hydramem.core.results.checked import Conflict, Conflicts
-from hydramem.core.types import Relation, Times
+from hydramem.core.results.verdicts import Conflict, Conflicts
+from hydramem.core.row_types import Relation, Times
 from hydramem.graph.functional import functional_types, holding_now
 from hydramem.graph.snapshot import Snapshots
 from hydramem.llm.model import Generator

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.core.types import Candidate
+from hydramem.core.row_types import RelationCandidate
 from hydramem.graph.growing import load
 from hydramem.verification import srmkg
 from hydramem.verification.weights import DEFAULT
@@ -12,14 +12,14 @@ ADA, BILLING, MYSQL = entity("Ada Lovelace"), entity("billing"), entity("MySQL")
 EMPTY = load(P, *tables())
 
 
-def candidate(text: str | None, type: str = "maintains", subject=ADA, object=BILLING) -> Candidate:
+def candidate(text: str | None, type: str = "maintains", subject=ADA, object=BILLING) -> RelationCandidate:
     passages = () if text is None else (chunk("c", text),)
-    return Candidate(
+    return RelationCandidate(
         relation=relation(subject, type, object), subject=subject, object=object, passages=passages
     )
 
 
-def scores(*candidates: Candidate, snapshot=EMPTY) -> list[float]:
+def scores(*candidates: RelationCandidate, snapshot=EMPTY) -> list[float]:
     verdicts = srmkg.judge(candidates, snapshot, weights=DEFAULT, accept_at=0.7, reject_below=0.3)
     return [verdict.score for verdict in verdicts]
 

@@ -4,15 +4,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hydramem.core.types import Candidate
+from hydramem.core.row_types import RelationCandidate
+from hydramem.text.relation_words import wording
+from hydramem.text.search_terms import stem
 from hydramem.verification import text
-from hydramem.verification.cues import stem, wording
 from tests.graph.graphs import chunk, entity, relation
 
 
 def said(passage: str, subject: str, type: str, object: str, **values: object) -> dict[str, float]:
     ends = entity(subject), entity(object)
-    candidate = Candidate(
+    candidate = RelationCandidate(
         relation=relation(ends[0], type, ends[1]),
         subject=ends[0],
         object=ends[1],
@@ -79,7 +80,7 @@ def test_a_heading_tells_what_a_passage_is_about() -> None:
 def test_of_several_passages_the_one_that_says_most_counts() -> None:
     ends = entity("Ada"), entity("billing")
     passages = chunk("a", "Nothing."), chunk("b", "Ada leads billing."), chunk("c", "Ada met billing staff.")
-    candidate = Candidate(
+    candidate = RelationCandidate(
         relation=relation(ends[0], "leads", ends[1]), subject=ends[0], object=ends[1], passages=passages
     )
     assert text.said([candidate])[0].sentence == "Ada leads billing."

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 import pytest
 
 import hydramem
-from hydramem.core.config import load_config
+from hydramem.core.config_loading import load_config
 from hydramem.core.errors import InvalidInputError, ModelReplyError, ModelUnavailableError, NotFoundError
-from hydramem.core.results.written import RelationView
-from hydramem.core.types import Candidate, Verdict
+from hydramem.core.results.write_results import RelationView
+from hydramem.core.row_types import RelationCandidate, Verdict
 from hydramem.ingest.weave import decided
 from hydramem.llm.scripted import Prompt, ScriptedGenerator
 from hydramem.verification.verify import layer_for
@@ -291,14 +291,14 @@ def test_layers_rise_by_what_was_found(
 ):
     passages = tuple(chunk(f"c{n}", "Ada leads billing.", document=f"d{n}") for n in range(documents))
     row = relation(ADA, "leads", BILLING, quote=quote, layer=before)
-    candidate = Candidate(relation=replace(row), subject=ADA, object=BILLING, passages=passages)
+    candidate = RelationCandidate(relation=replace(row), subject=ADA, object=BILLING, passages=passages)
     assert layer_for(given, candidate) == layer
 
 
 def test_what_was_inferred_rises_by_words_alone():
     passages = tuple(chunk(f"c{n}", "Ada leads billing.", document=f"d{n}") for n in range(2))
     row = relation(ADA, "leads", BILLING, origin="inferred")
-    candidate = Candidate(relation=row, subject=ADA, object=BILLING, passages=passages)
+    candidate = RelationCandidate(relation=row, subject=ADA, object=BILLING, passages=passages)
     assert layer_for(verdict(), candidate) == "working"
     assert layer_for(verdict(quote="Ada leads billing"), candidate) == "shared"
     assert layer_for(verdict(stage="person"), candidate) == "verified"

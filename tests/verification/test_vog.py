@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hydramem.core.errors import ModelReplyError, ModelUnavailableError, StorageError
-from hydramem.core.types import Candidate, Chunk, Entity
+from hydramem.core.row_types import Chunk, Entity, RelationCandidate
 from hydramem.llm.scripted import Prompt, ScriptedGenerator
 from hydramem.verification.evidence import find_quote, show
 from hydramem.verification.replies import Kept, Replies
@@ -21,9 +21,9 @@ LEADS = chunk("c1", "Since the spring,  Ada leads\nbilling. She does not lead sa
 
 def claim(
     subject: Entity = ADA, type: str = "leads", object: Entity = BILLING, *passages: Chunk, **values: object
-) -> Candidate:
+) -> RelationCandidate:
     row = relation(subject, type, object, evidence=tuple(each.id for each in passages or (LEADS,)), **values)
-    return Candidate(relation=row, subject=subject, object=object, passages=passages or (LEADS,))
+    return RelationCandidate(relation=row, subject=subject, object=object, passages=passages or (LEADS,))
 
 
 def answer(index: int = 1, verdict: str = "GROUNDED", quote: str = "Ada leads billing", **values: object):
@@ -35,7 +35,7 @@ def reply(*answers: object) -> dict[str, Any]:
     return {"claims": list(answers or (answer(),))}
 
 
-def ask(script: Any, *candidates: Candidate, most: int = 30, replies: Replies | None = None) -> Read:
+def ask(script: Any, *candidates: RelationCandidate, most: int = 30, replies: Replies | None = None) -> Read:
     generator = script if isinstance(script, ScriptedGenerator) else ScriptedGenerator(script)
     return read(candidates or (claim(),), generator=generator, replies=replies or Replies(None), most=most)
 

@@ -13,7 +13,9 @@ from hydramem.verification.facts import Claims, Floats, Ints, taken
 from hydramem.verification.learned import Learned
 
 _AT_ONCE = 20_000
+
 _LEAST_SPREAD = 1e-6
+
 _FAR = 5.0
 """Spreads from the mean beyond which what the graph says counts no more."""
 

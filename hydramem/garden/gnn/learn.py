@@ -15,15 +15,24 @@ from hydramem.garden.scorer import auc
 from hydramem.verification.facts import Floats
 
 _BATCH = 20_000
+
 _PARTS = 5
+
 _MOST_MESSAGES = 1_000_000
+
 _MOST_LABELS = 1000
+
 MOST_STEPS = 400
+
 _LOOK = 20
 """Steps between two looks at the held-out edges."""
+
 _PATIENCE = 5
+
 _RATE = 0.01
+
 _DECAY = 1e-4
+
 _DECODED = 50_000
 
 Weights = dict[str, torch.Tensor]

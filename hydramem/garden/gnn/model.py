@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     import torch
 
 NAME = "gnn"
+
 VERSION = 2
 """Of the file, and of what the weights mean."""
 
 WIDTH = 32
+
 PLACES = 8
+
 LAYERS = 2
+
 FOLDS = 2
 """Networks of a model: each learns without a part of the relations, which then it alone scores."""
 

@@ -18,7 +18,9 @@ from hydramem.garden.gnn.inputs import Edges, Nodes
 from hydramem.garden.gnn.model import LAYERS, PLACES, WIDTH
 
 _SMALL = 0.1
+
 _DROPPED = 0.3
+
 _UNREAD = 0.5
 
 

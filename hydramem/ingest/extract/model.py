@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from hydramem.core.errors import ModelError
 from hydramem.core.ids import content_hash
+from hydramem.core.row_types import Usage
 from hydramem.ingest.extract.found import Claim, Found, Name
-from hydramem.llm.model import Generator, Reply, Usage
+from hydramem.llm.model import Generator, Reply
 
 logger = logging.getLogger(__name__)
 

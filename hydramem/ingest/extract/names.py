@@ -4,38 +4,38 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from hydramem.core.ids import entity_key
-from hydramem.ingest.extract.words import (
-    COMMON_STARTS,
-    FUNCTION_WORDS,
-    HONORIFICS,
-    MONTHS,
-    PARTICLES,
-    RANKS,
-    UPPER,
-)
+from hydramem.ingest.extract.words import COMMON_STARTS, FUNCTION_WORDS, HONORIFICS, PARTICLES, RANKS, UPPER
+from hydramem.text.lexicon import MONTHS
+from hydramem.text.normalize import entity_key
 
 _LONGEST_NAME = 100
+
 _MOST_WORDS = 9
+
 _MOST_NAMES = 96
 
 _MONTH = "|".join(f"{month.title()}|{month[:3].title()}\\.?" for month in MONTHS) + "|Sept\\.?"
+
 _DATE = rf"""
     (?:\d{{1,2}}(?:st|nd|rd|th)?[ ](?:of[ ])?(?:{_MONTH}),?[ ]\d{{4}}
     |(?:{_MONTH})[ -]\d{{1,2}}(?:st|nd|rd|th)?(?:,[ ]?|-|[ ])\d{{4}}
     |(?:{_MONTH}),?[ ]\d{{4}}
     |\d{{4}}-\d{{2}}-\d{{2}}
     |(?:1[0-9]|20)\d{{2}}(?![\w-]|[.,]\d))"""
+
 _WORD = rf"""
     (?:{UPPER}\.(?:{UPPER}\.)*(?!\w)
     |(?:Mr|Mrs|Ms|Dr|St|Mt|Prof|Jr|Sr)\.(?=[ ])
     |(?:(?:[dl]|dell)['’]|(?:al|el)-)?{UPPER}\w*
      (?:['’](?!s\b)\w+|-\w+|-[ ](?={UPPER})\w+|&{UPPER}\w*|\.(?=js\b|py\b|NET\b|io\b)\w+)*(?:\+\+|\#)?)"""
+
 _PHRASE = rf"{_WORD}(?:[ ]{{1,2}}(?:(?:{PARTICLES})[ ]){{0,3}}{_WORD}|[ ]\d{{1,3}}(?![\w%]|[.,:]\d))*"
+
 _THINGS = (
     "service|team|database|api|library|module|cluster|queue|worker|pipeline|project|server|app|repository|repo"
     "|package|gateway|dashboard|job|schema|table|board|store|cache|index|model|plugin|squad|group|endpoint|topic|bucket"
 )
+
 _SCAN = re.compile(
     rf"""
     (?<![\w.])(?P<date>{_DATE})
@@ -52,15 +52,24 @@ _SCAN = re.compile(
     """,
     re.VERBOSE,
 )
+
 # Particles that cut a run of Chinese characters into words that may be names.
 _HAN_CUT = re.compile("[的了在是和与及为对从到把被也都就而或由于以将并等之其这那有不上中下我你他她们个]")
+
 _JOSA = re.compile("(?:에서|으로|에게|까지|부터|은|는|이|가|을|를|의|에|와|과|도|로)$")
+
 _LEADING = re.compile(r"[\s\"'“‘«„(\[*_>~-]*$")
+
 _DISAMBIGUATION = re.compile(r"\s*\([^()]{1,60}\)\s*$")
+
 _ARTICLE = re.compile(r"(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
+
 _RANK = re.compile(rf"(?:{RANKS})\b.* of ")
+
 _RANK_GAP = re.compile(r",[ ](?:\d{1,2}(?:st|nd|rd|th)[ ]|the[ ])?")
+
 _DAY = re.compile(r"\d{1,2}(?!\d)")
+
 _YEAR = re.compile(r"\d{4}")
 
 
@@ -163,6 +172,7 @@ _ACTS = re.compile(
     r"|owns|works|uses|needs|depends|manages|maintains|wrote|made|built|took|left|led|went|grew|became|began|met|won|died"
     r"|told|also|now|then|[a-z]{2,}ed)\b"
 )
+
 _COMMON_ENDING = re.compile(r"(?:ing|ly|tion|tions|ness|ment|ments|ers|ies|ists)$")
 
 
@@ -295,6 +305,7 @@ _NOT_A_KIND_LIST = """
     good called named own similar simple great real right wrong better nice favourite favorite full team
     group
 """
+
 _NOT_A_KIND = frozenset(_NOT_A_KIND_LIST.split())
 
 

@@ -137,6 +137,7 @@ class Pattern:
 
 
 PATTERNS = tuple(Pattern(type, confidence, inverse) for type, _, confidence, inverse in _ROWS)
+
 # Longer phrases come first in their family, since the first alternative that fits is taken.
 TRIGGER = re.compile(
     r"(?<![\w-])(?:" + "|".join(f"({phrase.strip()})" for _, phrase, _, _ in _ROWS) + r")(?![\w-])"
@@ -165,8 +166,10 @@ END_TYPES: dict[str, tuple[str, str]] = {
     "lives_in": ("", "place"),
     "capital_of": ("place", "place"),
 }
+
 # Relations that only a date, or never a date, can complete.
 DATED = frozenset({"born_on", "died_on"})
+
 # Participles that belong to the work a sentence is about, whichever name stands before them.
 OF_THE_WORK = frozenset(
     {
@@ -181,6 +184,7 @@ OF_THE_WORK = frozenset(
     }
     | {"created_by", "founded_by"}
 )
+
 # Verbs of the sentence: after an aside in commas they go on with what the sentence is about.
 FINITE = frozenset(
     {
@@ -208,6 +212,7 @@ FINITE = frozenset(
     }
     | {"has", "migrated_to", "migrated_from", "decided_on", "reports_to"}
 )
+
 # Relations that may list several objects: "stars A, B and C".
 LISTED = frozenset(
     {

@@ -14,61 +14,83 @@ from hydramem.ingest.extract.found import Claim
 from hydramem.ingest.extract.names import Span
 from hydramem.ingest.extract.patterns import DATED, FINITE, LISTED, OF_THE_WORK, PATTERNS, TRIGGER, Pattern
 from hydramem.ingest.extract.words import FIRST_PERSON, NOUN_TYPES, PRONOUNS
-from hydramem.ingest.sentences import sentence_spans
+from hydramem.text.sentences import sentence_spans
 
 _LONGEST_QUOTE = 400
+
 _MOST_CLAIMS = 48
+
 _LISTED_MOST = 8
+
 # The subject's distance costs confidence: it was found by rule, not by adjacency.
 _INDIRECT = 0.15
+
 _JOINED = 0.05
+
 _JOINS = re.compile(r"\band\b|&")
 
 _AUX = (
     r"(?:is|was|are|were|be|been|being|has|have|had|will|would|also|later|then|first|who|which|that|now|currently"
     r"|both|originally|formerly|still|recently|previously|just|only|eventually|an?|the|his|her|its|and|being|to)"
 )
+
 _BEFORE = re.compile(
     rf"[\"”’']?(?:\s*\([^()]*\))?[,\s]*(?:{_AUX}\s+)*"
     r"(?:(?:an?|the|his|her|their|its|our)\s+(?:[a-z][a-z-]*\s+){0,3})?(?:and\s+)?"
 )
+
 _WHO = re.compile(r"\b(?:who|which|that)\b")
+
 _SETTING = re.compile(r"\b(?:in|at|from|and|to)\s+(?:the\s+)?[\"“]?$")
+
 _STANDS = re.compile(
     rf"(?:^|[\s,;(])(he|she|it|they|we|I|He|She|It|They|We|(?:[Tt]he|[Tt]his) [a-z]+)\s+"
     rf"(?:{_AUX}\s+)*(?:[a-z]+ed\s+and\s+)?$"
 )
+
 _ARTICLE = (
     r"(?:the|a|an|his|her|its|their|our|my|both|late|fellow|director|actors?|actress|writer|author|king|queen"
     r"|about|around)"
 )
+
 _AFTER = re.compile(rf"[\s:]*(?:{_ARTICLE}\s+){{0,2}}[\"“«`]?\s*$")
+
 _AND_NEXT = re.compile(
     r"[\"”`]?(?:\s*\([^()]*\))?(?:\s*,\s*(?:and\s+|or\s+)?|\s+and\s+|\s*&\s*)(?:the\s+)?[\"“`]?\s*$"
 )
+
 # "American electronic music producer Porter Robinson": the first name only describes.
 _DESCRIBES = re.compile(r"(?:[ -][a-z][\w’'-]*,?){1,5} ?$")
+
 _DEMONYM = re.compile(r"(?:an|ish|ese|ean|ch|ian|ic|Dutch|Greek|Welsh|Swiss|Thai|Czech)$")
+
 _OPENS = re.compile(r"[\s\"“'(*>-]*(\w+)(?:[’']\w+)?(?:\s+([a-z]\w*))?")
+
 _LIFE = re.compile(r"\s*\(([^()]{0,120})\)")
+
 _MOVED = re.compile(
     r"\b(moved|migrated|switched|ported|converted|replaced?|replacing)\s+(?:the |our |its )?[`\"“]?$"
 )
+
 _IS = re.compile(r"[\s,]*(?:is|was|were|are)\b")
+
 _KIND = re.compile(
     r"\s*(?:is|was|are|were|remains)\s+(?:an?|the|one of the)\s+((?:[\w’'/-]+\s+){0,6}?)("
     + "|".join(sorted(NOUN_TYPES, key=len, reverse=True))
     + r")\b"
 )
+
 _IS_A = re.compile(
     r"\s*(?:is|are)\s+(?:an?|our|the)\s+([a-z][a-z-]+(?: [a-z][a-z-]+){1,2})"
     r"(?=[.,;:]|\s+(?:that|which|for|used|with|in|by)\b|\s*$)"
 )
+
 _KIN = re.compile(
     r"\b(?:[Hh]is|[Hh]er|[Tt]heir|[Mm]y)(?: \w+)? (father|mother|son|daughter|wife|husband|brother|sister"
     r"|boss|manager)"
     r"(?: (?:is|was)|,)? $"
 )
+
 _KIN_TYPES = {
     "father": ("child_of", False),
     "mother": ("child_of", False),
@@ -81,7 +103,6 @@ _KIN_TYPES = {
     "boss": ("reports_to", False),
     "manager": ("reports_to", False),
 }
-
 
 _OF_THINGS = frozenset({"replaced_by", "migrated_from", "migrated_to"})
 

@@ -5,20 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from hydramem.core.types import ABOUT
+from hydramem.core.row_types import ABOUT
 from hydramem.ingest.extract.found import Claim, Found, Name
-from hydramem.ingest.extract.names import (
-    Span,
-    confirm,
-    other_names,
-    scan,
-    seen_words,
-    without_disambiguation,
-)
+from hydramem.ingest.extract.names import Span, confirm, other_names, scan, seen_words, without_disambiguation
 from hydramem.ingest.extract.patterns import END_TYPES
 from hydramem.ingest.extract.relations import claims_in, is_a_in, kinds_in
 
 _NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?|[a-z][.)])\s+(?=\S)")
+
 _GENERAL_HEADINGS_LIST = """
     introduction overview usage use installation install example examples note notes summary conclusion
     references reference contents background faq license licence contributing changelog setup requirements
@@ -26,6 +20,7 @@ _GENERAL_HEADINGS_LIST = """
     arguments returns raises added changed fixed removed deprecated security unreleased todo appendix index
     abstract discussion results methods related acknowledgements quickstart credits support links history
 """
+
 # Headings that every document has name nothing.
 _GENERAL_HEADINGS = frozenset(_GENERAL_HEADINGS_LIST.split())
 

@@ -3,6 +3,8 @@
 import sys
 from itertools import groupby
 
+from hydramem.text.lexicon import MONTHS
+
 
 def _ranges(codes: list[int]) -> str:
     parts = []
@@ -15,15 +17,12 @@ def _ranges(codes: list[int]) -> str:
 # Every capital letter of the Basic Multilingual Plane, so that Ада and Élise are names as Ada is.
 UPPER = "[" + _ranges([code for code in range(min(0x10000, sys.maxunicode)) if chr(code).isupper()]) + "]"
 
-MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october"),
-    *("november", "december"),
-)
-
 _PRONOUNS_LIST = """
     he she it they his her its their him them this these those who which that himself herself itself
 """
+
 PRONOUNS = frozenset(_PRONOUNS_LIST.split())
+
 FIRST_PERSON = frozenset(["i", "we", "my", "our", "me", "us", "mine", "ours"])
 
 _FUNCTION_WORDS_LIST = """
@@ -47,6 +46,7 @@ _FUNCTION_WORDS_LIST = """
     take takes took keep keeps kept use used uses using try tried that'll i'd i'll i'm i've it's that's
     he's she's they're we're you're there's let's what's
 """
+
 # Words that a sentence may start with, and that are never a name by themselves.
 FUNCTION_WORDS = PRONOUNS | FIRST_PERSON | frozenset(MONTHS) | frozenset(_FUNCTION_WORDS_LIST.split())
 
@@ -59,6 +59,7 @@ _COMMON_STARTS_LIST = """
     picture question answer everything nature speaking talking going looking working using based given
     depending located situated born set built known
 """
+
 # Capitalised at a sentence's start these prove nothing, yet they begin names ("New York") elsewhere.
 COMMON_STARTS = frozenset(_COMMON_STARTS_LIST.split())
 
@@ -73,6 +74,7 @@ _HONORIFICS_LIST = """
     lady sir dame emperor empress tsar pope saint st. president senator governor general captain colonel
     major admiral dr. mr. mrs. ms. prof. professor bishop archbishop cardinal judge chancellor minister
 """
+
 # Ranks that may stand before a name without being part of it.
 HONORIFICS = frozenset(_HONORIFICS_LIST.split())
 

@@ -8,14 +8,17 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from hydramem.core.shorten import one_line
 from hydramem.ingest.screen.hidden import as_latin, reveal
 from hydramem.ingest.screen.languages import OTHER_LANGUAGES
 from hydramem.ingest.screen.phrases import ENGLISH, Ordered, Rule, compiled
+from hydramem.text.escaping import one_line
 
 _ENOUGH = 1.0
+
 _MOST_SHOWN = 60
+
 _LOOKED_BACK = 80
+
 _MOST_QUOTED = 120
 
 
@@ -24,11 +27,14 @@ def _set(words: str) -> frozenset[str]:
 
 
 _CLAUSE = re.compile(r"[.!?:;,\n\"(){}\[\]<>|#>。！？、，]|(?<!\w)-+(?!\w)")
+
 _WORDS = re.compile(r"[\w']+")
+
 _NEGATED = _set(
     "not never dont don't cannot can't won't shouldn't mustn't doesn't didn't without nicht nie "
     "niemals no nunca ne jamais non mai nao niet nooit inte aldrig"
 )
+
 # Before a verb these make it a report, a possibility or a plan of people, not an order.
 _REPORTED = _set(
     "we i they he she it who that which can could may might would will'd users people developers "
@@ -38,6 +44,7 @@ _REPORTED = _set(
     "server tool tests code readers everyone nobody wir sie ich er man man's ihr nosotros ellos "
     "ella nous ils elle on noi loro nos eles"
 )
+
 _TO_YOU = re.compile(
     r"\b(?:you|assistant|ai|model|agent|claude|chatgpt|llm)\W{1,3}(?:(?:are|have|"
     r"need|must|now|will|hereby|also|"
@@ -45,6 +52,7 @@ _TO_YOU = re.compile(
     r"obliged|free|permitted)\W{1,3}){0,4}"
     r"to\W*$"
 )
+
 _LEADS = _set(
     "bitte jetzt nun also und dann sofort du musst sie sollst ab por favor ahora y entonces debes "
     "debe tienes que inmediatamente s'il te plait vous svp maintenant et puis alors tu dois devez "
@@ -53,6 +61,7 @@ _LEADS = _set(
     "a partir de desde em diante von an d'ora in avanti favore gentilmente amablemente gefalligst "
     "importante wichtig achtung atencion attention attenzione"
 )
+
 # After an order about a document, a machine or a form: instructions for people.
 _FOR_PEOPLE = re.compile(
     r"[^\w.!?\n]{0,3}(?:if|when|unless|in|from|for|on|about|regarding|that came with)"
@@ -63,6 +72,7 @@ _FOR_PEOPLE = re.compile(
     r"version|release|using|use|have|"
     r"invoice|kit|shelf|model \d|v\d|course|textbook|homework|eslint|lint|pull request|pr)\b"
 )
+
 _TALKS = re.compile(
         r"\b(?:phrases?|strings?|patterns?|prompts?|attacks?|injections?|tests?|tested|"
         r"testing|detects?|detected|blocks?|"
@@ -73,6 +83,7 @@ _TALKS = re.compile(
         r"rejected|quarantines?|quarantined|e\.g|such as|like|sogenannte|beispiel|"
         r"ejemplo|exemple|frases?|cadenas?)\b"
 )  # fmt: skip
+
 _QUOTES = "\"'`"
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Literal
 
 Form = Literal["latin", "own"]
+
 Ordered = Literal["", "anywhere", "at the start"]
 
 
@@ -55,16 +56,20 @@ def compiled(row: Rule) -> re.Pattern[str]:
 
 
 _BEFORE = r"(?:previous|prior|above|earlier|preceding|foregoing|past|original|initial|former)"
+
 _ORDERS = r"(?:instructions?|directives?|guidelines?|rules|prompts?|commands?|programming|training)"
+
 _BOUNDS = (
     r"(?:instructions?|directives?|guidelines?|rules|restrictions?|limitations?|constraints?|filters?|"
     r"guardrails?|safeguards?|polic(?:y|ies)|programming|training|safety|ethics)"
 )
+
 _SECRETS = (
     r"(?:api keys?|credentials?|passwords?|secrets|access tokens?|tokens|private keys?|ssh keys?|"
     r"environment variables|\.?env file|(?:conversation|chat)(?: (?:history|logs?|transcript))?|"
     r"system prompt|memor(?:y|ies)|personal (?:data|information)|(?:files|emails|messages|contacts|data))"
 )
+
 _MACHINE = (
     r"(?:ais?|llms?|language models?|ai (?:assistants?|agents?|models?|systems?|"
     r"reviewers?)|chatbots?|chatgpt|"

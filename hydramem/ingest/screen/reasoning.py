@@ -3,9 +3,12 @@
 import re
 
 _NAMES = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|inner_monologue"
+
 # On a line of its own or at the start of one: a tag that is only talked about stands within a sentence.
 _START = re.compile(rf"^[ \t]*+<({_NAMES})(?:\s[^<>]{{0,200}}+)?>", re.IGNORECASE | re.MULTILINE)
+
 _TAG = re.compile(rf"<(/?)({_NAMES})(?:\s[^<>]{{0,200}}+)?>", re.IGNORECASE)
+
 # Some templates open the block in the prompt, so that the answer holds only its end.
 _LONE_END = re.compile(rf"(?:^[ \t]*+</(?:{_NAMES})\s*+>|</(?:{_NAMES})\s*+>[ \t]*+$)", re.I | re.M)
 

@@ -3,9 +3,12 @@
 import re
 
 _START = re.compile(r"<recalled-memory(?![\w.:-])", re.IGNORECASE)
+
 _END = re.compile(r"</recalled-memory\s*+>", re.IGNORECASE)
+
 # A quote closes within reason, and a `>` inside quotes does not end the tag.
 _TAG = re.compile(r"""(?:=\s*+"[^"]{0,500}+"|=\s*+'[^']{0,500}+'|[^>])*+>""")
+
 # Text that was written as JSON has its quotes behind backslashes.
 _OURS = re.compile(r"""data-source\s*+=\s*+\\*+["']?+\s*+hydramem(?![\w.:-])""", re.IGNORECASE)
 

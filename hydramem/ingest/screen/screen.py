@@ -7,10 +7,10 @@ verbatim, and what is recalled of them stands escaped in a block that says it is
 
 from dataclasses import dataclass
 
-from hydramem.core.check import check_text
+from hydramem.core.argument_checks import check_text
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.types import State
+from hydramem.core.row_types import State
 from hydramem.ingest.screen.hidden import hidden
 from hydramem.ingest.screen.orders import orders
 from hydramem.ingest.screen.recalled import strip_recalled

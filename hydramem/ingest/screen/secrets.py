@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _ALONE = r"(?<![A-Za-z0-9_-])"
+
 _END = r"(?![A-Za-z0-9_-])"
 
 
@@ -47,7 +48,9 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )  # fmt: skip
 
 _KEY_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+
 _KEY_BODY = re.compile(r"(?:(?:\s|\\[nr])*+(?:[A-Za-z-]{4,20}: [^\n]{0,200}\n|[A-Za-z0-9+/=]{16,}+))++")
+
 _KEY_END = re.compile(r"(?:\s|\\[nr]|[A-Za-z0-9+/=])*+-----END [A-Z0-9 ]{0,60}-----")
 
 _NAME = (
@@ -56,16 +59,19 @@ _NAME = (
     r"account[_-]?key|client[_-]?secret|"
     r"passwort|kennwort|contraseña|clave|senha|mot de passe|пароль|密码|密碼|パスワード)"
 )
+
 _ASSIGNED = re.compile(
     rf"(?i)(?P<name>(?<![a-z0-9])[a-z0-9_.-]{{0,40}}?{_NAME}(?:[_-][a-z0-9]{{1,12}}){{0,2}})[\"'`]?\s{{0,3}}"
     r"(?P<sign>:=|=>|=|:|：|\bis\b|\bist\b|\bes\b|\best\b)\s{0,3}"
     r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\n]{4,300})(?P=quote)|(?P<bare>[^\s\"'`,;<>()\[\]{}]{6,300}+)(?![(\[{]))"
 )
+
 _NOT_SECRET_NAME = re.compile(
     r"(?i)hash|digest|checksum|count|limit|length|size|_?max|_?min|expir|file|"
     r"path|url|_?id$|_?name$|type|field|policy|public|label|hint|prompt|regex|"
     r"pattern|env"
 )
+
 # What stands for a secret in a manual, and what fetches one in a program.
 _STAND_IN = re.compile(
     r"(?i)^(?:your|my|the|an?|some|example|sample|dummy|fake|test|placeholder|"
@@ -76,8 +82,11 @@ _STAND_IN = re.compile(
     r"password|passwd|pass$|secret|token|hunter$|changeme|"
     r"foo|bar|abc|123|qwerty|user|admin$|root$|postgres$|guest$|string|str\b|int\b|bytes|text|varchar)"
 )
+
 _PASSWORD_NAME = re.compile(r"(?i)pass|pwd|kennwort|contraseña|clave|senha|пароль|密码|密碼|パスワード")
+
 _ENTROPY = 3.0
+
 _MASK = "[masked: {}]"
 
 

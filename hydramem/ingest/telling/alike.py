@@ -12,8 +12,11 @@ from hydramem.ingest.telling.tokens import Token
 from hydramem.ingest.telling.verbs import has_verb
 
 _COUNTED = re.compile(r"(\d{1,3})(?:st|nd|rd|th)|(\d{1,3})(?:o|a|er|ro|do|ra|da)")
+
 _MOST_ORDINAL = 2
+
 _LONGEST_LEAD = 6
+
 _SPANISH_WE = ("amos", "emos", "imos")
 
 

@@ -10,6 +10,7 @@ from hydramem.ingest.telling.parts import SPEAKERS, Phrase, Statement, thing_of,
 from hydramem.ingest.telling.reading import Reading
 
 _LOCATED = ("live", "stay")
+
 # What is counted through a year: "in week 33" says when.
 _NUMBERED = ("week", "month", "quarter", "sprint", "year")
 

@@ -14,6 +14,7 @@ from hydramem.ingest.telling.tokens import Token
 from hydramem.ingest.telling.verbs import Verb, guessed_place, has_verb, verb_of, verb_place
 
 _LONGEST_LABEL = 5
+
 _LONGEST_NAME = 3
 
 

@@ -12,6 +12,7 @@ from hydramem.ingest.telling.tokens import Token
 from hydramem.ingest.telling.verbs import has_verb
 
 _MOST_AFTER_NOT = 4
+
 _PLAIN_FUTURE = frozenset({"be", "start", "leave", "arrive", "open", "close", "end", "now"})
 
 

@@ -23,7 +23,9 @@ class Met:
 
 
 _SPANS = frozenset(["second", "minute", "hour", "day", "night", "week", "month", "year"])
+
 SAME = Met(kind="same", reason="It says the same.")
+
 MORE = Met(kind="more", reason="It says the same, and more.")
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 PhraseKind = Literal["date", "clock", "number", "thing"]
+
 Change = Literal["", "move", "switch", "date", "number"]
 
 SPEAKERS = frozenset({"i", "we"})

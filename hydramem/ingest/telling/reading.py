@@ -19,11 +19,16 @@ from hydramem.ingest.telling.verbs import has_verb
 
 MOST_CHARS = 600
 """Longer texts tell several things; they are compared as wholes only."""
+
 _MOST_CLAUSES = 12
+
 _MARKS = frozenset(".!,;:")
+
 _WORD = re.compile(r"[+-]?\w+(?:[.,:/'-]\w+)*")
+
 # Not part of a longer word: "now here" is not "nowhere".
 _SHORT = 3
+
 _APART = words.NEGATIONS | {"now", "any", "all", "one", "may", "can", "every", "some"}
 
 

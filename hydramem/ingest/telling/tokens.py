@@ -28,7 +28,9 @@ TokenKind = Literal["word", "number", "date", "clock", "mark"]
 _FORMS = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "’": "'", "‘": "'", "‐": "-", "‑": "-", "–": "-", "—": "-"}
 )
+
 _MONTH = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
+
 _TOKEN = re.compile(
     r"(?P<address>https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
     r"|(?P<iso>\b\d{4}-\d{2}(?:-\d{2})?\b)"

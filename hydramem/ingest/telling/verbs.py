@@ -9,17 +9,22 @@ from hydramem.ingest.telling.parts import Change
 from hydramem.ingest.telling.tokens import Token
 
 _TOOLS = frozenset({"do", "did", "will", "se", "got", "gets"})
+
 _KNOWN = frozenset((*words.VERBS, *words.PAST_VERBS, *words.CHANGES, *words.REPLACING, *words.DROPPING)) | (
     words.AUXILIARIES | {"do", "did"}
 )
+
 _GERMAN = frozenset(["ist", "sind", "bin", "wurde", "wurden", "wird", "hat", "haben", "habe"])
+
 _CHANGE: Mapping[str, Change] = {
     "move": "move",
     "switch": "switch",
     "date": "date",
     "number": "number",
 }
+
 _HAVING = frozenset({"hat", "haben", "habe"})
+
 _PRETERITES = ("ed", "ó", "aron", "ieron")
 
 

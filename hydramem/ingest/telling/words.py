@@ -53,6 +53,7 @@ CONTRACTIONS: Mapping[str, str] = {
     "del": "de el",
     "al": "a el",
 }
+
 ENDINGS: Mapping[str, str] = {"m": "am", "re": "are", "ve": "have", "ll": "will", "d": "would"}
 """What may hang on a word by an apostrophe."""
 
@@ -66,6 +67,7 @@ MONTH_NUMBERS: Mapping[str, int] = {
     )
     for place, word in enumerate(words.split())
 }
+
 WEEKDAY_NUMBERS: Mapping[str, str] = {
     word + ending: f"w{place}{mark}"
     for words, plural in (
@@ -76,10 +78,12 @@ WEEKDAY_NUMBERS: Mapping[str, str] = {
     for place, word in enumerate(words.split())
     for ending, mark in (("", ""), (plural, "*" if plural else ""))
 } | {"sábados": "w5*", "domingos": "w6*", "sonnabend": "w5"}
+
 RECURRING = _words("every each jeden jede jedes cada los")
 """Before a day of the week: each of them."""
 
 CURRENCIES: Mapping[str, str] = {"€": "euro", "$": "dollar", "£": "pound", "%": "percent", "&": "and"}
+
 TITLES = _words("mr mrs ms dr st prof sr sra hr fr dra")
 
 SAME_WORDS = _table(
@@ -117,7 +121,6 @@ SAME_WORDS = _table(
 )
 
 # -- how often, and which in a row ------------------------------------------------------------------------
-
 UNITS = _table(
     """
     hour: hour
@@ -132,6 +135,7 @@ UNITS = _table(
     afternoon: afternoon nachmittag tarde tardes
     """
 )
+
 OFTEN: Mapping[str, str] = {
     "hour": "hourly",
     "day": "daily",
@@ -145,6 +149,7 @@ OFTEN: Mapping[str, str] = {
     "afternoon": "afternoons",
 }
 """One word for every hour, day and so on."""
+
 FREQUENCIES = _table(
     """
     hourly: hourly stündlich
@@ -159,10 +164,14 @@ FREQUENCIES = _table(
     afternoons: afternoons nachmittags
     """
 )
+
 FORTNIGHTLY = _words("fortnightly biweekly vierzehntägig")
+
 EACH = _words("every each jeden jede jedes jeder cada alle")
+
 MOVABLE = _words("every each cada todos todas once")
 """What begins a phrase that may stand before its sentence and leaves the rest as it is; not in German."""
+
 HIGHER_NUMBERS: Mapping[str, int] = {
     word: value
     for words in (
@@ -175,10 +184,14 @@ HIGHER_NUMBERS: Mapping[str, int] = {
     )
     for word, value in zip(words.split(), (*range(13, 20), *range(20, 101, 10)), strict=True)
 }
+
 ON_DAYS = _words("on am an el en in")
+
 ENGLISH_WHEN = _words("on at in since until from by")
 """Before a day or time that begins a sentence; in German the verb would follow."""
+
 TIMES = _words("twice zweimal")
+
 ORDINALS = _table(
     """
     1: first erste ersten erster erstes erstem primer primero primera
@@ -195,10 +208,14 @@ ORDINALS = _table(
     12: twelfth zwölfte zwölften zwölfter
     """
 )
+
 RATES = _words("per pro por every each cada a")
 """Before a unit of time: "per second" is no rank."""
+
 GERMAN_ARTICLES = _words("der die das den dem des")
+
 SPANISH_ARTICLES = _words("el la los las lo")
+
 SAID_TWICE: Mapping[str, str] = {
     "mí": "me",
     "mi": "me",
@@ -207,10 +224,12 @@ SAID_TWICE: Mapping[str, str] = {
     "ti": "te",
 }
 """Who is named before the pronoun that stands for him: "a mí me gusta"."""
+
 PARTICIPLES = _words(
     "fed paid kept held sent done built cut made shown taken given sold told taught read brought caught "
     "shut hung swept bred grown drawn thrown worn broken chosen driven written stolen lit"
 )
+
 GETS: Mapping[str, str] = {"gets": "is", "get": "are"}
 
 SPEAKER = _table(
@@ -220,14 +239,15 @@ SPEAKER = _table(
     we: nuestras nos
     """
 )
+
 OWNERS = _words(
     "my our his her their its your mein meine meinen meinem meiner meines unser unsere unseren unserem "
     "unserer sein seine ihr ihre mi mis nuestro nuestra nuestros nuestras su sus tu"
 )
+
 PRONOUNS = _words("it he she they this that er sie es dieser diese dieses él ella ellos ellas esto eso")
 
 # -- verbs ------------------------------------------------------------------------------------------------
-
 VERBS = _table(
     """
     is: is are am be been being 's ist sind bin es son soy está están estoy estamos somos remains
@@ -376,11 +396,14 @@ PAST_VERBS = _table(
     live: lived wohnte vivió
     """
 )
+
 PAST_COPULAS = _words("was were war waren wurde wurden era eran estaba estaban fue fueron")
+
 ROLES = _words(
     "maintain manage lead own organize coordinate supervise handle run chair coach teach head host"
 )
 """Verbs of what somebody does for a time, and somebody else after."""
+
 LASTING = _words("born found build die invent study write")
 """What happened once and cannot come to be otherwise: another value is a contradiction, never an update."""
 
@@ -411,9 +434,12 @@ NOUNS_TOO = _words(
 AUXILIARIES = _words(
     "have has had hat haben habe ha han he hemos been be is are am was were ist sind bin wurde wurden wird"
 )
+
 PLACING = _words("stored located kept placed parked situated held")
+
 KEEPING = _words("store keep park")
 """Verbs of who places a thing; that it is placed is `is`."""
+
 CHANGES = _table(
     """
     move: moved moves moving relocated relocates gone went set reassigned assigned promoted
@@ -435,28 +461,32 @@ CHANGES = _table(
     number: subió bajó aumentó redujo subido bajado
     """
 )
+
 REPLACING = _words(
     "replaced replaces ersetzt reemplazó reemplazamos sustituyó sustituimos supersedes swapped"
 )
+
 DROPPING = _words(
     "dropped left quit quitted abandoned removed retired ditched resigned abandoné dejó dejé "
     "dejamos verlassen "
     "abgeschafft stopped gekündigt cancelled canceled sold"
 )
+
 TAKING_OVER = _phrases("took over,take over,taken over,takes over,succeeded,succeeds,übernimmt,übernommen")
 
 # -- what takes back, or says that something is new --------------------------------------------------------
-
 ENDED = _phrases(
     "no longer,nicht mehr,nicht länger,ya no,no more,"
     "not longer,stopped,quit,gave up,given up,dejé de,dejó de,dejamos de,aufgehört,"
     "former,formerly,used to,solía"
 )
+
 NEGATIONS = _words(
     "not no never neither nor without nicht kein keine keinen keinem keiner nie niemals ohne nunca "
     "jamás tampoco sin "
     "ningún ninguna"
 )
+
 NOW = _phrases(
     "down to,from now on,as of now,as of today,these days,right now,by now,for now,now,nowadays,"
     "currently,"
@@ -464,7 +494,9 @@ NOW = _phrases(
     "heutzutage,as of,going forward,henceforth,lately,seit kurzem,últimamente,desde hoy,"
     "a partir de ahora,de ahora en adelante,ahora,actualmente,desde ahora,erst,sondern,hoy en día"
 )
+
 INSTEAD = _phrases("instead,stattdessen,en su lugar")
+
 REWORDED = tuple(
     (phrase, form)
     for form, phrases in (
@@ -478,24 +510,34 @@ REWORDED = tuple(
     for phrase in _phrases(phrases)
 )
 """Phrases that are one verb, and that verb."""
+
 ARRIVED = _phrases("has arrived,have arrived,just arrived,ha llegado,han llegado")
+
 DOSES = _words("dose dosage amount intake share quantity dosis menge cantidad")
+
 PRICES = _words("price cost fee rate charge preis gebühr tarifa precio cuota")
 """How much of something there is: "his ibuprofen dose" is a number of his ibuprofen; and what it costs."""
+
 AGAIN = _phrases("again,wieder,back,otra vez,de nuevo")
+
 PRESENT = _words("current aktuelle aktueller aktuelles aktuellen actual actuales present se sich")
+
 NEW = _words("new neue neuer neuen neues neuem nuevo nueva nuevos nuevas updated")
+
 HEADINGS = _words(
     "update news info note status reminder todo correction decision fact hinweis neu neues erinnerung nota "
     "actualización aviso important wichtig importante ps nb edit"
 )
 """What stands before a colon and is nobody's name."""
+
 REPLACED_AFTER = _phrases(
     "instead of,rather than,in place of,as opposed to,statt,anstatt,anstelle von,an stelle von,"
     "en lugar de,en vez de"
 )
+
 LATER = _phrases("anymore,mehr,longer,más")
 """With a negation: that it held before."""
+
 OPENING = _phrases(
     "remember that,please remember that,note that,please note that,note,fyi,for info,just so you know,"
     "keep in mind that,don't forget that,do not forget that,heads up,merke dir dass,merk dir dass,"
@@ -503,7 +545,9 @@ OPENING = _phrases(
     "bitte merken,zur info,übrigens,by the way,btw,recuerda que,ten en cuenta que,que sepas que,por cierto"
 )
 """What only tells to listen."""
+
 CORRECTING = _phrases("actually,correction,eigentlich,korrektur,corrección,en realidad,in fact,sorry")
+
 FILLERS = _phrases(
     "last week,last month,last year,this week,this month,this morning,yesterday,today,recently,just,"
     "already,"
@@ -513,6 +557,7 @@ FILLERS = _phrases(
     "immer,"
     "siempre,usually,normalerweise,actually,as well"
 )
+
 UNSURE = _words(
     "might may could would should maybe perhaps probably considering thinking planning hope hopes if "
     "unless whether when evaluating suppose vielleicht könnte könnten würde würden möchte möchten "
@@ -528,7 +573,6 @@ INTENDING = _phrases(
 )
 
 # -- words that join --------------------------------------------------------------------------------------
-
 PREPOSITIONS = _table(
     """
     in: in inside en within
@@ -557,27 +601,34 @@ PREPOSITIONS = _table(
     """
 )
 """Each preposition by what it does; `~` may do several things."""
+
 JOINING = _words("and but und aber sondern y e pero sino while")
 
 # -- what has one value at a time --------------------------------------------------------------------------
-
 SCHEDULED = _words("is leave arrive open close start end expire plan")
+
 VEHICLES = _words(
     "bus train tram ferry shuttle metro subway boat lift film movie show tour zug bahn straßenbahn fähre "
     "strassenbahn autobús tren tranvía barco"
 )
 """What runs several times a day."""
+
 PLACED = _words("is live work stay play report belong run write name study")
+
 ONE_OTHER = frozenset(
     {("play", "for"), ("work", "for"), ("report", "to"), ("belong", "to"), ("is", "to")}
     | {("fly", "with"), ("ship", "with"), ("bank", "with"), ("travel", "with")}
 )
 """Verbs and prepositions behind which there is one at a time."""
+
 DEFINITES = _words("the der die das den dem el la los las")
+
 INDEFINITES = _words("a an some another any ein eine einen einem einer un una unos unas otro otra")
+
 HAS_MANY = _words(
     "have like love speak know own want think visit see meet buy call send get go eat support need plan"
 )
+
 SEVERAL = _words(
     "friend friends colleague colleagues brother brothers sister sisters cousin cousins uncle aunt "
     "child children "
@@ -587,14 +638,19 @@ SEVERAL = _words(
     "prima tío tía hijo hija cliente pet"
 )
 """Nouns of which one thing has several: two values are two, not one after another."""
+
 MEETING = _words("meet train eat swim sleep park gather practice")
 """Verbs of what is done at one place or time, where something says that it is new."""
+
 ACQUIRED = _words("have buy rented hired chose adopted installed booked ordered leased picked selected")
 """Verbs in the past of what is there since, until it is given up."""
+
 CHOSEN = _words("drive study attend rent")
 """Verbs of what is one after another, where something says that it is new."""
+
 PERMANENT = _words("birthday birthplace birth geburtstag geburtsort cumpleaños")
 """What cannot come to be otherwise: another value is a contradiction."""
+
 FREE = _words(
     "default standard color favorite hint password passcode pin code status state priority price rent "
     "fee rate "
@@ -610,6 +666,7 @@ FREE = _words(
     "límite presupuesto sueldo estado tamaño idioma plazo"
 )
 """Attributes whose values may be any words; of others, only names and numbers exclude each other."""
+
 ATTRIBUTES = _words(
     "deadline manager boss lead leader head chief cto ceo cfo coo director owner captain coach "
     "teacher doctor "

@@ -19,17 +19,24 @@ from hydramem.core.errors import InvalidInputError, SchemaError
 from hydramem.storage.schema import SCHEMA_VERSION
 
 FORMAT, VERSION = "hydramem-backup", 1
+
 MANIFEST = "manifest.json"
+
 PARTS = ("graph", "curated", "models", "garden", "config.yml")
 """What a backup holds of a store's folder."""
 
 _STRICT: Any = {"extra": "forbid"}
+
 _MOST_MANIFEST = 64 * 2**20
+
 _PIECE = 2**20
+
 # Databases shrink to a third at the quickest level; the best one takes ten times as long for a tenth less.
 _LEVEL = 1
+
 # Numbers in headers that are none are ValueErrors to the library.
 _DAMAGE = (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, ValueError, OverflowError)
+
 _MOST_FILLING = 2**20
 
 
@@ -45,7 +52,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class BackupManifest:
     """What a backup holds.
 
     Attributes:
@@ -74,7 +81,7 @@ def member(file: Path, name: str) -> Member:
     return Member(name=name, bytes=file.stat().st_size, sha256=digest.hexdigest())
 
 
-def write_archive(manifest: Manifest, folder: Path, file: IO[bytes]) -> None:
+def write_archive(manifest: BackupManifest, folder: Path, file: IO[bytes]) -> None:
     """Write a backup of the files that lie in a folder.
 
     Raises:
@@ -97,7 +104,7 @@ def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     return entry
 
 
-def read_manifest(file: Path) -> Manifest:
+def read_manifest(file: Path) -> BackupManifest:
     """Read what a backup says of itself; the rest of it is not looked at.
 
     Raises:
@@ -108,7 +115,7 @@ def read_manifest(file: Path) -> Manifest:
         return _manifest(archive, file)
 
 
-def read_archive(file: Path, into: Path | None = None) -> Manifest:
+def read_archive(file: Path, into: Path | None = None) -> BackupManifest:
     """Check a backup from end to end, and unpack it where a folder is given.
 
     Args:
@@ -154,7 +161,7 @@ def _check_end(data: gzip.GzipFile, file: Path) -> None:
         raise InvalidInputError(f"{file}: goes on after its last file")
 
 
-def _manifest(archive: tarfile.TarFile, file: Path) -> Manifest:
+def _manifest(archive: tarfile.TarFile, file: Path) -> BackupManifest:
     entry = archive.next()
     if entry is None or entry.name != MANIFEST or not entry.isreg() or entry.size > _MOST_MANIFEST:
         raise InvalidInputError(f"{file}: is no backup of a memory; it does not begin with {MANIFEST}")
@@ -184,11 +191,11 @@ def _check_versions(values: Mapping[str, object], file: Path) -> None:
             )
 
 
-def _made(data: bytes, file: Path) -> Manifest:
+def _made(data: bytes, file: Path) -> BackupManifest:
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        manifest: Manifest = TypeAdapter(Manifest).validate_json(data)
+        manifest: BackupManifest = TypeAdapter(BackupManifest).validate_json(data)
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(map(str, problem["loc"]))

@@ -11,16 +11,19 @@ from datetime import datetime
 from pathlib import Path
 
 from hydramem.core.errors import InvalidInputError, StorageError
-from hydramem.core.results.kept import BackedUp
-from hydramem.storage.backup.archive import PARTS, Manifest, fits, member, read_archive, write_archive
+from hydramem.core.results.upkeep_results import BackedUp
+from hydramem.storage.backup.archive import PARTS, BackupManifest, fits, member, read_archive, write_archive
 from hydramem.storage.durable import sync_folder
 
 log = logging.getLogger(__name__)
 
 FOLDER = "backups"
+
 _NAME = re.compile(r"hydramem-\d{8}T\d{12}Z\.tar\.gz")
+
 # What models said, kept to be asked once, is derived; a database that is open cannot be copied as a file.
 _DERIVED = re.compile(r".*\.db(-wal|-shm|-journal)?")
+
 _PARTIAL = ".making-"
 
 
@@ -59,7 +62,7 @@ def backup(
                 path.relative_to(staged).as_posix() for path in staged.rglob("*") if path.is_file()
             )
             files = tuple(member(staged / name, name) for name in names)
-            told = Manifest(engine=engine, created_by=created_by, made_at=made_at, files=files)
+            told = BackupManifest(engine=engine, created_by=created_by, made_at=made_at, files=files)
             with partial.open("xb") as data:
                 write_archive(told, staged, data)
                 data.flush()

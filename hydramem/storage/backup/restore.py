@@ -14,11 +14,13 @@ from pathlib import Path
 
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.ids import new_id
-from hydramem.storage.backup.archive import PARTS, Manifest, read_archive, read_manifest
+from hydramem.storage.backup.archive import PARTS, BackupManifest, read_archive, read_manifest
 from hydramem.storage.durable import sync_folder, write_whole
 
 _NOTE = "restoring.json"
+
 _STAGED = ".restoring-"
+
 _VECTORS = "vectors"
 
 
@@ -26,7 +28,7 @@ _VECTORS = "vectors"
 class Exchange:
     """What a restore did to a folder: the backup's manifest, and where what was there is kept."""
 
-    manifest: Manifest
+    manifest: BackupManifest
     aside: Path | None
 
 
@@ -102,7 +104,7 @@ def _told(note: Path) -> tuple[str, str, tuple[str, ...]]:
     return staged, aside, parts
 
 
-def _check_fits(manifest: Manifest, file: Path, folder: Path, engine: str) -> None:
+def _check_fits(manifest: BackupManifest, file: Path, folder: Path, engine: str) -> None:
     if manifest.engine != engine:
         raise InvalidInputError(
             f"{file}: is of a graph of {manifest.engine}, and {engine} cannot read it; "

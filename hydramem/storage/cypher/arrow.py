@@ -27,10 +27,13 @@ _TIMES = (
     "x.valid_from AS valid_from, x.valid_to AS valid_to, "
     "x.recorded_at AS recorded_at, x.retired_at AS retired_at"
 )
+
 # Making Arrow columns of a result holds up every other thread: of half a million edges for a third of a
 # second. So it is made in parts, by where their first node is stored.
 _ROWS_AT_ONCE = 50_000
+
 _PART = "offset(id({first})) >= $low AND offset(id({first})) < $high AND "
+
 _NO_PLACE = 2**62
 """Beyond where any node is stored; no place is ever used again."""
 

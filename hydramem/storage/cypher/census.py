@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from hydramem.core.results.known import Cutoffs, Past, ScopeCount
-from hydramem.core.results.tended import Counts, ProjectView
+from hydramem.core.results.knowledge_results import Cutoffs, Past, ScopeCount
+from hydramem.core.results.upkeep_results import Counts, ProjectView
 from hydramem.storage.cypher.engine import Query
 from hydramem.storage.store import EndedRun
 

@@ -25,6 +25,7 @@ from hydramem.storage.cypher.opening import (
 log = logging.getLogger(__name__)
 
 Parameters = Mapping[str, object]
+
 Query = Callable[[str, Parameters], list[list[Any]]]
 """Runs one statement and returns its rows; the result is closed before it returns."""
 
@@ -34,13 +35,21 @@ Query = Callable[[str, Parameters], list[list[Any]]]
 # (64 MiB after 2,800 single writes). Few folds are best: one that meets an edge made or taken out writes most
 # of that table anew, which takes seconds where there are half a million.
 _MOST_LOG = 32 << 20
+
 _WRITES_PER_FOLD = 4000
+
 _BYTES_PER_COLUMN_SET = 16 << 10
+
 _LOG_PER_COLUMN_SET = 160
+
 _POOL_PER_COLUMNS_SET = 3
+
 _MOST_COLUMNS_SET = 512 << 20  # bytes
+
 _LEAST_POOL_PER_FILE = 2
+
 _COPIES_BESIDE_WRITERS = 3
+
 _TICK = 0.02
 
 

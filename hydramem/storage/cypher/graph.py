@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
-from hydramem.core.ids import entity_key
-from hydramem.core.results.known import Cutoffs, Past, ScopeCount
-from hydramem.core.results.tended import Counts, ProjectView
-from hydramem.core.types import (
+from hydramem.core.results.knowledge_results import Cutoffs, Past, ScopeCount
+from hydramem.core.results.upkeep_results import Counts, ProjectView
+from hydramem.core.row_types import (
     Change,
     Chunk,
     Decision,
@@ -51,6 +50,7 @@ from hydramem.storage.schema import (
     NodeTable,
 )
 from hydramem.storage.store import LIVE, ChunkFilter, EndedRun, Listing, OutboxRow, Stretch, Write
+from hydramem.text.normalize import entity_key
 
 if TYPE_CHECKING:
     import pyarrow as pa

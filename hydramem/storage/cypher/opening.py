@@ -30,10 +30,13 @@ _BACKEND_ERRORS = (RuntimeError, MemoryError, ValueError, IndexError, OverflowEr
 _ENGINES = ("ladybug", "kuzu")
 
 _open: "WeakValueDictionary[Owner, Any]" = WeakValueDictionary()
+
 _open_lock = threading.Lock()
 
 _NO_ROOM = "buffer pool is full"
+
 _TORN_LOG = ("WAL file is corrupted", ".db.wal with size")
+
 # A fold of much that changed holds most of the file in the pool, beside the values that were set.
 _POOL_PER_FILE = 3
 

@@ -13,13 +13,17 @@ from hydramem.storage.store import Listing, Stretch
 
 # Below, looking up ids one by one is faster than one statement for all (which scans the table).
 _NODES_SINGLY = {"ladybug": 0, "kuzu": 16}
+
 _EDGES_SINGLY = {"ladybug": 400, "kuzu": 20}
+
 _PAIRS_SINGLY = 400
 
 _MOST_ROWS = 2**31
 
 _BETWEEN = "c.position >= $first AND c.position <= $last RETURN c.id ORDER BY c.position, c.id"
+
 _BETWEEN_IN_DOCUMENT = f"MATCH (d:Document {{id: $holder}})-[:HAS_CHUNK]->(c:Chunk) WHERE {_BETWEEN}"
+
 _BETWEEN_IN_SESSION = f"MATCH (c:Chunk)-[:IN_SESSION]->(s:Session {{id: $holder}}) WHERE {_BETWEEN}"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.types import Chunk
+from hydramem.core.row_types import Chunk
 from hydramem.storage.cypher.copying import any_edge, copy_edges, edge_rows
 from hydramem.storage.cypher.engine import Query
 from hydramem.storage.cypher.removing import between, remove
@@ -44,8 +44,11 @@ from hydramem.storage.schema import (
 Encoded = dict[str, list[Values]]
 
 _ROWS_COMPARED = 1000
+
 _EDGES_SOUGHT = 1000
+
 _EDGES_UNWOUND = 5000
+
 # Kuzu creates a thousand edges singly in a second or two, and copies them in a tenth. Only into a table that
 # has none yet: where the transaction of a COPY is rolled back, Kuzu 0.11 loses what was committed before it.
 _EDGES_COPIED = 1000

@@ -6,7 +6,7 @@ from pathlib import Path
 from hydramem.core.errors import InvalidInputError
 from hydramem.storage.exchange.layout import PARTS, VECTORS, Key, Part
 from hydramem.storage.exchange.lines import refused, rows_of
-from hydramem.storage.exchange.manifest import Manifest, check_file, check_signature, read_manifest
+from hydramem.storage.exchange.manifest import DumpManifest, check_file, check_signature, read_manifest
 from hydramem.storage.exchange.vectors import vectors_of
 
 
@@ -19,7 +19,7 @@ class Checked:
     """
 
     folder: Path
-    manifest: Manifest
+    manifest: DumpManifest
 
     def vectors_file(self, part: Part) -> Path | None:
         """Return the file of the vectors of a part's rows; None where the dump has none."""

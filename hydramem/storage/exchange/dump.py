@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from hydramem.core.errors import NotFoundError
-from hydramem.core.results.kept import Dumped
-from hydramem.core.types import Job
+from hydramem.core.results.upkeep_results import Dumped
+from hydramem.core.row_types import Job
 from hydramem.storage.exchange.layout import MANIFEST, PARTS, VECTORS, Part
 from hydramem.storage.exchange.lines import to_line
-from hydramem.storage.exchange.manifest import FileEntry, Manifest, signed, text
+from hydramem.storage.exchange.manifest import DumpManifest, FileEntry, signed, text
 from hydramem.storage.exchange.partial import new_folder
 from hydramem.storage.exchange.vectors import vector_line
 from hydramem.storage.outbox import Mirror
@@ -74,7 +74,7 @@ def dump(
             _check_projects(graph, wish.projects)
             writing = _Writing(partial, graph, wish, progress)
             files = writing.all_parts()
-        manifest = Manifest(
+        manifest = DumpManifest(
             created_by=wish.created_by,
             embedder=wish.embedder,
             dimension=wish.dimension,

@@ -22,8 +22,10 @@ from hydramem.storage.schema import (
 )
 
 FORMAT = "hydramem-dump"
+
 VERSION = 1
 """Of the format; the rows have the schema's own version."""
+
 MANIFEST = "manifest.json"
 
 Key = tuple[Any, ...]

@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
-from hydramem.core.check import check_project
+from hydramem.core.argument_checks import check_project
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.types import Relation, Times
+from hydramem.core.row_types import Relation, Times
 from hydramem.storage.exchange.layout import Part
 from hydramem.storage.rows import encode
 from hydramem.storage.schema import (
@@ -27,12 +27,16 @@ from hydramem.storage.schema import (
 
 MOST_BYTES = 256 * 2**20
 """Longest line that is read."""
+
 _MOST_ID = 200
 
 _OWNED = (DOCUMENT, SESSION, ENTITY, CHUNK, RELATES)
 """Tables whose rows lie in a project, whose name other folders are named after."""
+
 _TIMES = "times"
+
 _PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
 # For metadata with lone surrogates: JSON can hold them escaped, UTF-8 not at all.
 _ESCAPED = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 

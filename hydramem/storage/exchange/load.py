@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from hydramem.core.errors import StorageError
-from hydramem.core.results.kept import Loaded
-from hydramem.core.types import Entity
+from hydramem.core.results.upkeep_results import Loaded
+from hydramem.core.row_types import Entity
 from hydramem.storage.exchange.check import Checked, check
 from hydramem.storage.exchange.layout import PARTS, Key, Part
 from hydramem.storage.exchange.lines import rows_of
@@ -31,15 +31,18 @@ Commit = Callable[[Write, Mapping[str, Vector]], None]
 
 # The vector store puts itself in order after a write of more than a few hundred rows: the fewer, the better.
 _BATCH = 4000
+
 # Engines create many edges at once much faster than few.
 _BATCH_EDGES = 50_000
+
 # Texts are embedded between two writes: a kill loses no more than these.
 _BATCH_EMBEDDED = 128
+
 _MOST_LEFT = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class LoadTarget:
     """The store that a dump is loaded into.
 
     Attributes:
@@ -58,7 +61,9 @@ class Place:
     dimension: int
 
 
-def load(folder: Path, place: Place, *, key: bytes | None = None, progress: Progress | None = None) -> Loaded:
+def load(
+    folder: Path, place: LoadTarget, *, key: bytes | None = None, progress: Progress | None = None
+) -> Loaded:
     """Write what a dump holds and the store does not.
 
     Args:
@@ -95,7 +100,7 @@ class _Tally:
 class _Loading:
     """One load on its way, part by part."""
 
-    def __init__(self, checked: Checked, place: Place, progress: Progress | None) -> None:
+    def __init__(self, checked: Checked, place: LoadTarget, progress: Progress | None) -> None:
         self._checked = checked
         self._place = place
         self._progress = progress

@@ -13,7 +13,9 @@ from hydramem.storage.exchange.layout import FORMAT, MANIFEST, VERSION
 from hydramem.storage.schema import SCHEMA_VERSION
 
 _STRICT: Any = {"extra": "forbid"}
+
 _MOST_BYTES = 16 * 2**20
+
 _PIECE = 2**20
 
 
@@ -35,7 +37,7 @@ class FileEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class DumpManifest:
     """What a dump holds. It has no time in it: the same memory gives the same bytes.
 
     Attributes:
@@ -69,21 +71,21 @@ class Manifest:
         return {entry.name: entry for entry in self.files}
 
 
-def text(manifest: Manifest) -> bytes:
+def text(manifest: DumpManifest) -> bytes:
     """Write a manifest as it stands in its file."""
     return json.dumps(asdict(manifest), indent=2, ensure_ascii=False).encode() + b"\n"
 
 
-def signed(manifest: Manifest, key: bytes) -> Manifest:
+def signed(manifest: DumpManifest, key: bytes) -> DumpManifest:
     """Return a manifest with its signature; the hashes in it vouch for every other file."""
     return replace(manifest, signature=_signature(manifest, key))
 
 
-def _signature(manifest: Manifest, key: bytes) -> str:
+def _signature(manifest: DumpManifest, key: bytes) -> str:
     return hmac.new(key, text(replace(manifest, signature=None)), hashlib.sha256).hexdigest()
 
 
-def check_signature(manifest: Manifest, key: bytes | None, place: Path) -> None:
+def check_signature(manifest: DumpManifest, key: bytes | None, place: Path) -> None:
     """Raise InvalidInputError where a signature is missing, wrong, or cannot be checked for want of a key."""
     if key is None:
         if manifest.signature is not None:
@@ -96,7 +98,7 @@ def check_signature(manifest: Manifest, key: bytes | None, place: Path) -> None:
         raise InvalidInputError(f"{place}: its signature does not fit: another key, or it was changed")
 
 
-def read_manifest(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> DumpManifest:
     """Read the manifest of a dump.
 
     Raises:
@@ -124,11 +126,11 @@ def read_manifest(folder: Path) -> Manifest:
     return _made(data, place)
 
 
-def _made(data: bytes, place: Path) -> Manifest:
+def _made(data: bytes, place: Path) -> DumpManifest:
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        manifest: Manifest = TypeAdapter(Manifest).validate_json(data, strict=True)
+        manifest: DumpManifest = TypeAdapter(DumpManifest).validate_json(data, strict=True)
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(map(str, problem["loc"]))

@@ -17,6 +17,7 @@ from hydramem.storage.durable import sync_folder
 from hydramem.storage.exchange.layout import MANIFEST, PARTS, VECTORS
 
 _SUFFIX = ".dump"
+
 _OURS = frozenset({MANIFEST, *(part.file for part in PARTS), *(f"{name}.jsonl" for name in VECTORS.values())})
 
 _Hold = Literal["ours", "another's", "none"]
@@ -64,6 +65,7 @@ def _begin(folder: Path) -> tuple[Path, int | None]:
         hold, handle = _take(made)
         if hold != "another's":
             return made, handle
+
         # Another dump took it for one that was left, before this one held it.
 
 

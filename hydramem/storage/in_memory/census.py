@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from hydramem.core.results.known import ScopeCount
-from hydramem.core.types import Change, Chunk, Document, Relation, Session
+from hydramem.core.results.knowledge_results import ScopeCount
+from hydramem.core.row_types import Change, Chunk, Document, Relation, Session
 from hydramem.storage.store import EndedRun, within_scope
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key", bound=tuple[str, ...])
+
 Row = TypeVar("Row")
 
 

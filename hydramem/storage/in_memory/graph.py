@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hydramem.core.errors import InvalidInputError, StorageError
-from hydramem.core.ids import entity_key
-from hydramem.core.results.known import Cutoffs, Past, ScopeCount
-from hydramem.core.results.tended import Counts, ProjectView
-from hydramem.core.types import (
+from hydramem.core.results.knowledge_results import Cutoffs, Past, ScopeCount
+from hydramem.core.results.upkeep_results import Counts, ProjectView
+from hydramem.core.row_types import (
     Change,
     Chunk,
     Decision,
@@ -57,6 +56,7 @@ from hydramem.storage.store import (
     Write,
     holds,
 )
+from hydramem.text.normalize import entity_key
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
-from hydramem.core.types import Chunk, Entity, Link, Mention, Relation
+from hydramem.core.row_types import Chunk, Entity, Link, Mention, Relation
 from hydramem.storage.schema import QUESTION_MARKS, edge_columns, node_columns
 
 if TYPE_CHECKING:

@@ -22,9 +22,10 @@ from hydramem.storage.store import (
     chunk_mirror_hash,
     entity_mirror_hash,
 )
-from hydramem.storage.words import MAX_QUERY_CHARS, searched_text, words
+from hydramem.text.search_terms import MAX_QUERY_CHARS, searched_text, words
 
 _K1 = 1.2
+
 _B = 0.75
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hydramem.storage.store import ChunkFilter
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
 _NOTHING = "false"
 
 

@@ -14,16 +14,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Array = NDArray[Any]
+
 Mask = NDArray[np.bool_]
 
 ROW_ID = "_rowid"
+
 BLOCK = 4096
 """Vectors in one array: a table grows without its vectors being copied."""
 
 _WORDS = ("project", "kind", "layer", "state", "document", "session", "scope")
+
 _LISTS = ("categories",)
+
 # What stands for null: an interval without a bound, and a number that is never large enough.
 _NEVER, _ALWAYS = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+
 _NUMBERS: Mapping[str, tuple[Any, Any]] = {
     "private": (np.bool_, False),
     "confidence": (np.float64, np.nan),

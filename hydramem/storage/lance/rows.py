@@ -10,14 +10,8 @@ import numpy as np
 from hydramem.core.errors import InvalidInputError
 from hydramem.storage.checked import checked_vector
 from hydramem.storage.lance.filters import microseconds, storable
-from hydramem.storage.store import (
-    ChunkVector,
-    EntityVector,
-    Vector,
-    chunk_mirror_hash,
-    entity_mirror_hash,
-)
-from hydramem.storage.words import searched_text
+from hydramem.storage.store import ChunkVector, EntityVector, Vector, chunk_mirror_hash, entity_mirror_hash
+from hydramem.text.search_terms import searched_text
 
 if TYPE_CHECKING:
     import pyarrow as pa

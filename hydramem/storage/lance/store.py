@@ -23,7 +23,8 @@ from hydramem.storage.lance.near import Near
 from hydramem.storage.lance.rows import chunk_rows, chunk_schema, entity_rows, entity_schema
 from hydramem.storage.lance.table import TEXT_INDEX, LanceTable, Table
 from hydramem.storage.store import ChunkFilter, ChunkVector, EntityVector, Scored, Vector, VectorStats
-from hydramem.storage.words import MAX_QUERY_CHARS, STOP_WORDS
+from hydramem.text.lexicon import STOP_WORDS
+from hydramem.text.search_terms import MAX_QUERY_CHARS
 
 if TYPE_CHECKING:
     import lancedb
@@ -33,11 +34,14 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _M_MMAP_THRESHOLD = -3  # of malloc.h
+
 _LARGE_BLOCK = 1 << 20
 
 # How many more matches are looked for than are wanted, where some will not be admitted, and how many at most.
 _SPARE = 1.5
+
 _MOST_SPARE = 2000
+
 _SMALLEST_SHARE = 1e-3
 
 # Longer words are not indexed; long enough for any hash in hex.

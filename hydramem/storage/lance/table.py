@@ -23,24 +23,34 @@ if TYPE_CHECKING:
 LanceTable = Any
 
 TEXT_INDEX = "text_idx"
+
 VECTOR_INDEX = "vector_idx"
 
 # Ids in one filter; longer filters cost more to parse than further scans.
 _IDS_PER_FILTER = 1000
+
 # Upkeep rewrites the full-text index, so a larger table waits for a share of its rows: at 100,000 rows it
 # takes about two seconds, and the rows that wait add about as many milliseconds to a search as at 6,000.
 _ROWS_PER_UNINDEXED = 32
+
 _ROWS_PER_FRAGMENT = 800
+
 # A bulk of at least this share of the table took far longer to embed than its upkeep takes.
 _ROWS_PER_BULK = 100
+
 # Rows read at once where all are.
 _ROWS_PER_PIECE = 8192
+
 # Versions kept at most, whatever their age, in units of `compact_fragments`.
 _VERSIONS_PER_FRAGMENT = 4
+
 # Parts that a vector index may fall into (one more at each upkeep) before it is built anew.
 _MOST_INDEX_PARTS = 64
+
 _PREEMPTED = "commit conflict"
+
 _AT_ONCE = timedelta(milliseconds=1)
+
 _NEVER = timedelta(days=36_500)
 
 

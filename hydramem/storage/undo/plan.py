@@ -7,14 +7,14 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hydramem.core.amounts import amount
-from hydramem.core.results.kept import LeftAlone
+from hydramem.core.results.upkeep_results import LeftAlone
 from hydramem.storage.addresses import Address
 from hydramem.storage.images import Table, Trace, digest
 from hydramem.storage.rows import Values, encode
 from hydramem.storage.schema import CHUNK, DOCUMENT, ENTITY, MENTIONS, RELATES, SESSION, EdgeTable
 from hydramem.storage.undo.columns import set_back
 from hydramem.storage.undo.stored import Stored
+from hydramem.text.escaping import amount
 
 WORDS = {
     "Document": "document",
@@ -28,6 +28,7 @@ WORDS = {
 """What a row of a table is called."""
 
 _HOLDERS = (("Document", "document"), ("Session", "session"))
+
 _SINCE = "was written since"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hydramem.core.types import Chunk, Mention, Relation
+from hydramem.core.row_types import Chunk, Mention, Relation
 from hydramem.storage.addresses import Address, rows_at
 from hydramem.storage.images import TABLES, Table, Trace
 from hydramem.storage.rows import Values, decode, encode

@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hydramem.core.amounts import amount
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.results.kept import Undone
-from hydramem.core.types import Change
+from hydramem.core.results.upkeep_results import Undone
+from hydramem.core.row_types import Change
 from hydramem.storage.addresses import Address
 from hydramem.storage.changes import in_one_run, record
 from hydramem.storage.images import TABLES, Table, Trace, joined
@@ -26,11 +25,13 @@ from hydramem.storage.schema import CHUNK, ENTITY, LINKS, RELATES, EdgeTable
 from hydramem.storage.store import GraphStore, Removal, Write, indexed_text
 from hydramem.storage.undo.plan import Plan, plan
 from hydramem.storage.undo.stored import Stored, look_up, row_of
+from hydramem.text.escaping import amount
 
 OPERATION = "undo"
 
 # One transaction as long as memory holds it; beyond, pieces that another undo can go on from.
 _MOST_ROWS = 5000
+
 _PIECE = 2000
 
 _FIELDS = {
@@ -42,6 +43,7 @@ _FIELDS = {
     "RELATES": "relations",
     "LINKS": "links",
 }
+
 _OUTSIDE = {
     "curate": "`MEMORY.md` and `USER.md` are files and stay as they are; `curate` changes them.",
     "calibrate": "Fitted weights are files and stay as they are; `calibrate` with `revert` goes back.",
@@ -49,7 +51,7 @@ _OUTSIDE = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _UndoRequest:
     """What is to be undone.
 
     Attributes:
@@ -108,7 +110,7 @@ def is_undone(run: str, graph: GraphStore) -> bool:
     return bool(_undoing(run, graph))
 
 
-def _outside(asked: _Asked) -> Iterator[str]:
+def _outside(asked: _UndoRequest) -> Iterator[str]:
     """Yield what is not undone, a sentence each."""
     yield from (_OUTSIDE[name] for name in asked.operations if name in _OUTSIDE)
     gone = sum(purged.changes for change in asked.changes if (purged := purged_by(change)) is not None)
@@ -116,7 +118,7 @@ def _outside(asked: _Asked) -> Iterator[str]:
         yield f"{amount(gone, 'change')} that limits.change_days keeps no longer went in it, and stay gone."
 
 
-def _find(id: str, current: str, graph: GraphStore) -> _Asked:
+def _find(id: str, current: str, graph: GraphStore) -> _UndoRequest:
     if id == current:
         raise InvalidInputError(f"{id}: is the run that asks for it")
     changes = graph.changes(run=id)
@@ -126,10 +128,10 @@ def _find(id: str, current: str, graph: GraphStore) -> _Asked:
     if any(gone.part_of and gone.part_of in (id, changes[0].run) for _, gone in purges(graph)):
         raise InvalidInputError(f"{id}: part of it is gone, being too old (limits.change_days)")
     images = tuple(change.image for change in whole if change.image)
-    return _Asked(id=id, changes=changes, images=images)
+    return _UndoRequest(id=id, changes=changes, images=images)
 
 
-def _check_standing(asked: _Asked, graph: GraphStore, *, force: bool) -> tuple[str, ...]:
+def _check_standing(asked: _UndoRequest, graph: GraphStore, *, force: bool) -> tuple[str, ...]:
     """Check that this is not undone already; what was left alone then can still be forced.
 
     Returns:
@@ -168,7 +170,7 @@ def _is_lead(change: Change) -> bool:
     return change.operation == OPERATION and "finished" in _told(change)
 
 
-def _of_changes(asked: _Asked, every: Sequence[Trace], stored: Stored) -> list[Trace]:
+def _of_changes(asked: _UndoRequest, every: Sequence[Trace], stored: Stored) -> list[Trace]:
     """Return the traces of what is asked for: of one change, the rows it names and what rests on them."""
     if asked.id == asked.changes[0].run:
         return list(every)
@@ -214,9 +216,7 @@ def _counts(addresses: Mapping[Address, Table]) -> Mapping[str, int]:
 
 
 # Writing ----------------------------------------------------------------------------------------
-
-
-def _commit(asked: _Asked, made: Plan, stored: Stored, mirror: Mirror, *, force: bool) -> None:
+def _commit(asked: _UndoRequest, made: Plan, stored: Stored, mirror: Mirror, *, force: bool) -> None:
     pieces = _pieces(made)
     for place, piece in enumerate(pieces):
         last = place == len(pieces) - 1
@@ -252,7 +252,7 @@ def _piece(steps: Iterable[tuple[str, Address]], made: Plan) -> Write:
     )
 
 
-def _leads(asked: _Asked, made: Plan, *, force: bool, finished: bool) -> tuple[Change, ...]:
+def _leads(asked: _UndoRequest, made: Plan, *, force: bool, finished: bool) -> tuple[Change, ...]:
     """Tell of the undo as a whole, once for each project that it writes to."""
     after = {
         "removed": _counts(made.removed),
@@ -274,7 +274,7 @@ def _leads(asked: _Asked, made: Plan, *, force: bool, finished: bool) -> tuple[C
     )
 
 
-def _mirrored(asked: _Asked, made: Plan) -> Iterator[Change]:
+def _mirrored(asked: _UndoRequest, made: Plan) -> Iterator[Change]:
     """Tell of each thing that went back, newest first, with before and after exchanged."""
     left = {each.id for each in made.left.values()}
     for change in reversed(asked.changes):

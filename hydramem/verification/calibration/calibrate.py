@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from hydramem.core.check import check_share, check_text
+from hydramem.core.argument_checks import check_share, check_text
 from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash
-from hydramem.core.results.checked import Calibrated
+from hydramem.core.results.verdicts import Calibrated
+from hydramem.core.row_types import Relation
 from hydramem.core.time import now
-from hydramem.core.types import Relation
-from hydramem.graph.snapshot import Snapshot
+from hydramem.graph.view import Snapshot
 from hydramem.ingest.target import Target
 from hydramem.storage.store import GraphStore
 from hydramem.verification import srmkg
@@ -25,12 +25,12 @@ from hydramem.verification.calibration.fit import Examples
 from hydramem.verification.calibration.labels import (
     MOST,
     PERSON,
-    Known,
+    JudgedRelations,
     candidates,
     examples,
     features,
     is_scored,
-    known,
+    judged_relations,
     truth,
 )
 from hydramem.verification.calibration.reviewed import matched, take
@@ -38,15 +38,19 @@ from hydramem.verification.calibration.reviews import Review, read, write
 from hydramem.verification.calibration.trial import Trial, shown, try_out
 
 LEAST_LABELS, LEAST_OF_EACH = 40, 10
+
 MOST_EXPORTED = 200
+
 # One exported relation in so many is drawn from all of them: thresholds are not learned from doubts alone.
 _ONE_IN = 5
+
 _MOST_UNSCORED = 2000
+
 _MOST_PATH = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class CalibrationTarget:
     """Where a project's relations, and its calibrations, are.
 
     Attributes:
@@ -73,7 +77,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class CalibrationRequest:
     """What is asked for; as in `Memory.calibrate`."""
 
     labels: str | None = None
@@ -83,7 +87,7 @@ class Wanted:
     revert: bool = False
 
 
-def tend(place: Place, wanted: Wanted) -> Calibrated:
+def tend(place: CalibrationTarget, wanted: CalibrationRequest) -> Calibrated:
     """Do one of the three things that calibrate does: learn, write relations for review, or go back.
 
     Raises:
@@ -117,7 +121,7 @@ def _path(given: str, name: str) -> Path:
 
 
 def calibrate(
-    place: Place, *, labels: Path | None, max_false_accept: float | None, dry_run: bool
+    place: CalibrationTarget, *, labels: Path | None, max_false_accept: float | None, dry_run: bool
 ) -> Calibrated:
     """Store a file's reviews, and fit the first stage to all labels of a project.
 
@@ -132,7 +136,7 @@ def calibrate(
         InvalidInputError: A line of the file is wrong; nothing is written.
         StorageError: The calibration cannot be written; what served before serves.
     """
-    everything = known(place.target.graph, place.project)
+    everything = judged_relations(place.target.graph, place.project)
     taken: tuple[Relation, ...] = ()
     if labels is not None:
         found = matched(read(labels), everything, place.snapshot, path=labels)
@@ -193,7 +197,7 @@ def _lacking(told: Calibrated) -> str | None:
 
 
 def _fitted(
-    place: Place, given: Examples, told: Calibrated, *, rate: float | None, dry_run: bool
+    place: CalibrationTarget, given: Examples, told: Calibrated, *, rate: float | None, dry_run: bool
 ) -> Calibrated:
     problem = place.calibrations.problem(place.project)
     trial = try_out(given, place.settings, max_false_accept=rate)
@@ -235,13 +239,13 @@ def _said(trial: Trial, *, rate: float | None, dry_run: bool) -> str:
     return "; ".join(parts) + (". Nothing was written: this was a dry run" if dry_run else "")
 
 
-def export(place: Place, path: Path, *, dry_run: bool) -> Calibrated:
+def export(place: CalibrationTarget, path: Path, *, dry_run: bool) -> Calibrated:
     """Write the relations whose review tells most, those that nobody independent has judged.
 
     Raises:
         InvalidInputError: The file exists, or cannot be written.
     """
-    chosen = worth_reviewing(known(place.target.graph, place.project), place)
+    chosen = worth_reviewing(judged_relations(place.target.graph, place.project), place)
     found = candidates([row for row, _ in chosen], place.target.graph)
     rows = [(found[row.id], chance) for row, chance in chosen if row.id in found]
     if not dry_run:
@@ -252,7 +256,7 @@ def export(place: Place, path: Path, *, dry_run: bool) -> Calibrated:
     return replace(told, explanation=f"{said}; {how}" if rows else said, exported=0 if dry_run else len(rows))
 
 
-def worth_reviewing(everything: Known, place: Place) -> list[tuple[Relation, float]]:
+def worth_reviewing(everything: JudgedRelations, place: CalibrationTarget) -> list[tuple[Relation, float]]:
     """Choose relations without a label, the most uncertain first, and some by lot; with their probability."""
     rows = [row for row in everything if truth(row) is None and row.state in ("active", "superseded")]
     bare = sorted((row for row in rows if not is_scored(row)), key=_newest)[:_MOST_UNSCORED]
@@ -270,7 +274,7 @@ def _newest(row: Relation) -> float:
     return -row.times.recorded_at.timestamp()
 
 
-def revert(place: Place, *, dry_run: bool) -> Calibrated:
+def revert(place: CalibrationTarget, *, dry_run: bool) -> Calibrated:
     """Go back to what served before the last calibration, and in the end to what the package ships.
 
     Raises:
@@ -290,12 +294,12 @@ def revert(place: Place, *, dry_run: bool) -> Calibrated:
     )
 
 
-def told(place: Place) -> Calibrated:
+def serving_calibration(place: CalibrationTarget) -> Calibrated:
     """Say what serves a project now."""
     return _told(place, place.serving)
 
 
-def _told(place: Place, serving: Calibration) -> Calibrated:
+def _told(place: CalibrationTarget, serving: Calibration) -> Calibrated:
     """Say what serves."""
     settings = serving.applied_to(place.settings)
     problem = place.calibrations.problem(place.project)

@@ -16,13 +16,14 @@ from pathlib import Path
 from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.ids import content_hash
-from hydramem.core.results.checked import CalibrationMeasure
+from hydramem.core.results.verdicts import CalibrationMeasure
 from hydramem.storage.durable import write_whole
 from hydramem.verification.weights import DEFAULT, Weights
 
 log = logging.getLogger(__name__)
 
 _CURRENT = "current.json"
+
 _NUMBERED = re.compile(r"([0-9]{1,9})\.json")
 
 

@@ -5,16 +5,25 @@ from dataclasses import replace
 from itertools import islice
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.checked import Calibrated
+from hydramem.core.results.verdicts import Calibrated
 from hydramem.ingest.bound import KEPT, MOST_MEMORIES, Bounds, Fitted, fit
 from hydramem.llm.model import Embedder
 from hydramem.storage.schema import CHUNK
 from hydramem.storage.store import GraphStore
-from hydramem.verification.calibration.calibrate import Place, Wanted, told
+from hydramem.verification.calibration.calibrate import (
+    CalibrationRequest,
+    CalibrationTarget,
+    serving_calibration,
+)
 
 
 def tend_consolidation(
-    place: Place, wanted: Wanted, *, bounds: Bounds, embedder: Embedder, configured: float
+    place: CalibrationTarget,
+    wanted: CalibrationRequest,
+    *,
+    bounds: Bounds,
+    embedder: Embedder,
+    configured: float,
 ) -> Calibrated:
     """Fit the threshold of consolidation, or go back to the configured one; it is the whole store's.
 
@@ -34,7 +43,7 @@ def tend_consolidation(
         raise InvalidInputError(
             "consolidation: is calibrated by itself, without labels, export or max_false_accept"
         )
-    now_serving = told(place)
+    now_serving = serving_calibration(place)
     if wanted.revert:
         served = bounds.revert(embedder.fingerprint, dry_run=wanted.dry_run)
         went = "Would go" if wanted.dry_run else "Went"

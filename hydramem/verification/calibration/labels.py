@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hydramem.core.config import VerificationConfig
-from hydramem.core.types import Candidate, Relation
+from hydramem.core.row_types import Relation, RelationCandidate
 from hydramem.graph.view import Snapshot
 from hydramem.ingest.supersede import is_version
 from hydramem.ingest.weave import candidates_of, is_given
@@ -27,15 +27,18 @@ PERSON = "person:"
 
 MOST = 200_000
 """Relations that are read of one project: they are held in memory, with their features."""
+
 _BATCH = 400
+
 # What stands beside the features in a relation's scores: the stages' own results.
 _RESULTS = frozenset(["srmkg", "vog"])
+
 # One label that stands for very many would decide alone.
 _MOST_WEIGHT = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class JudgedRelations:
     """The relations of a project that were judged, whether they were stored or refused.
 
     Attributes:
@@ -48,7 +51,7 @@ class Known:
     refused: Mapping[str, Relation]
     cut: bool = False
 
-    def having(self, rows: Iterable[Relation]) -> "Known":
+    def having(self, rows: Iterable[Relation]) -> "JudgedRelations":
         """Return these with rows stored, new or in place of those of the same id."""
         stored = {**self.stored, **{row.id: row for row in rows}}
         refused = {id: row for id, row in self.refused.items() if id not in stored}
@@ -59,11 +62,11 @@ class Known:
         yield from self.refused.values()
 
 
-def known(graph: GraphStore, project: str) -> Known:
+def judged_relations(graph: GraphStore, project: str) -> JudgedRelations:
     """Read the relations of a project, stored or refused; of very many, those recorded last."""
     page = graph.list_relations(project, Listing(limit=MOST), states=())
     stored = {row.id: row for row in page if not is_version(row)}
-    return Known(
+    return JudgedRelations(
         stored=stored,
         refused={row.id: row for row in _refused(graph, project) if row.id not in stored},
         cut=len(page) == MOST,
@@ -120,7 +123,7 @@ def is_scored(relation: Relation) -> bool:
     return bool(names) and names <= set(srmkg.NAMES)
 
 
-def candidates(relations: Sequence[Relation], graph: GraphStore) -> dict[str, Candidate]:
+def candidates(relations: Sequence[Relation], graph: GraphStore) -> dict[str, RelationCandidate]:
     """Return relations with their ends and passages, by id; those with an end that is gone are left out."""
     ends = [end for row in relations for end in (row.subject, row.object)]
     there = {row.id for row in graph.entities(ends)}
@@ -129,7 +132,7 @@ def candidates(relations: Sequence[Relation], graph: GraphStore) -> dict[str, Ca
 
 
 def examples(
-    everything: Known,
+    everything: JudgedRelations,
     *,
     weights: Weights,
     settings: VerificationConfig,

@@ -6,21 +6,21 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from hydramem.core.forms import refuse
-from hydramem.core.ids import entity_key
+from hydramem.core.json_line_forms import refuse
+from hydramem.core.row_types import Relation
 from hydramem.core.time import now
-from hydramem.core.types import Relation
 from hydramem.graph.view import Snapshot
 from hydramem.ingest.supersede import WITHDRAWN, returned, withdrawn
 from hydramem.ingest.target import Target
 from hydramem.storage.changes import record
 from hydramem.storage.store import Write
-from hydramem.verification.calibration.labels import PERSON, Known, is_scored
+from hydramem.text.normalize import entity_key
+from hydramem.verification.calibration.labels import PERSON, JudgedRelations, is_scored
 from hydramem.verification.calibration.reviews import Review
 
 
 def matched(
-    reviews: Sequence[Review], everything: Known, snapshot: Snapshot, *, path: Path
+    reviews: Sequence[Review], everything: JudgedRelations, snapshot: Snapshot, *, path: Path
 ) -> dict[str, tuple[Review, Relation]]:
     """Find the relations that reviews are of; a relation that is named twice alike is taken once.
 
@@ -51,7 +51,7 @@ def matched(
 
 def _found(
     review: Review,
-    everything: Known,
+    everything: JudgedRelations,
     triples: Mapping[tuple[str, str, str], Sequence[Relation]],
     snapshot: Snapshot,
 ) -> Relation | str:

@@ -6,20 +6,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from hydramem.core.check import check_name, check_text
+from hydramem.core.argument_checks import check_name, check_text
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.forms import form_lines, refuse, write_form
+from hydramem.core.json_line_forms import form_lines, refuse, write_form
+from hydramem.core.row_types import RelationCandidate
 from hydramem.core.time import parse_when
-from hydramem.core.types import Candidate
 from hydramem.ingest.statement import relation_type
 
 _MOST_LINE = 2**20
+
 _MOST_REVIEWS = 20_000
+
 _MOST_NOTE = 2000
+
 _SHOWN_CHARS = 600
+
 _SHOWN_PASSAGES = 3
 
 _GIVEN = frozenset(["relation", "subject", "type", "object", "label", "reviewer", "at", "note"])
+
 _TOLD = frozenset(["quote", "evidence", "probability"])
 """What an export tells besides; read back, it says nothing."""
 
@@ -129,7 +134,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(pairs)
 
 
-def write(path: Path, candidates: Iterable[tuple[Candidate, float]]) -> None:
+def write(path: Path, candidates: Iterable[tuple[RelationCandidate, float]]) -> None:
     """Write relations to a new file, one a line, with an empty label for a person to fill in.
 
     Raises:
@@ -138,7 +143,7 @@ def write(path: Path, candidates: Iterable[tuple[Candidate, float]]) -> None:
     write_form(path, (_row(candidate, score) for candidate, score in candidates), holds="reviews")
 
 
-def _row(candidate: Candidate, score: float) -> dict[str, object]:
+def _row(candidate: RelationCandidate, score: float) -> dict[str, object]:
     relation = candidate.relation
     return {
         "relation": relation.id,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+
 Flags = NDArray[np.bool_]
 
 NEVER = 2.0

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from hydramem.core.config import VerificationConfig
-from hydramem.core.results.checked import CalibrationMeasure
+from hydramem.core.results.verdicts import CalibrationMeasure
 from hydramem.verification.calibration import fit
 from hydramem.verification.calibration.fit import Examples
 from hydramem.verification.calibration.risk import NEVER, accept_threshold

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
+from hydramem.ingest.draft import Draft
 from hydramem.ingest.extracted import ExtractedChunk, ingest_extracted
-from hydramem.ingest.remember import Draft, remember
+from hydramem.ingest.remember import remember
 from hydramem.ingest.screen.recalled import strip_recalled
 from tests.ingest.conftest import Kit
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
+from hydramem.ingest.draft import Draft
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedRelation, ingest_extracted
-from hydramem.ingest.remember import Draft, remember
+from hydramem.ingest.remember import remember
 from hydramem.ingest.screen.screen import QUARANTINED_FOR, screen, threats_in
 from hydramem.ingest.withdraw import revive
 from hydramem.storage.store import ChunkFilter, Listing

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hydramem.core.errors import InvalidInputError, SchemaError
 from hydramem.storage.backup.archive import (
     MANIFEST,
-    Manifest,
+    BackupManifest,
     fits,
     member,
     read_archive,
@@ -23,7 +23,9 @@ from hydramem.storage.backup.archive import (
 )
 
 FILES = {"graph/ladybug.db": b"\0graph" * 5000, "curated/default/MEMORY.md": b"Ada leads.", "config.yml": b""}
-BASE = Manifest(engine="ladybug", created_by="tests", made_at=datetime(2026, 1, 2, tzinfo=UTC), files=())
+BASE = BackupManifest(
+    engine="ladybug", created_by="tests", made_at=datetime(2026, 1, 2, tzinfo=UTC), files=()
+)
 
 
 @pytest.fixture

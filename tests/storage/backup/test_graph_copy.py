@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.config import StorageConfig
-from hydramem.storage.cypher import open_graph
+from hydramem.storage.cypher.graph import open_graph
 from hydramem.storage.store import ChunkFilter, Listing
 from tests.storage.rows import chunk, write
 

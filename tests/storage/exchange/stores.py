@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hydramem.core.results.kept import Dumped, Loaded
-from hydramem.core.types import Change, Recalled, Times
+from hydramem.core.results.upkeep_results import Dumped, Loaded
+from hydramem.core.row_types import Change, Recalled, Times
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.storage.exchange.dump import Wish, dump
 from hydramem.storage.exchange.layout import PARTS
-from hydramem.storage.exchange.load import Place, load
+from hydramem.storage.exchange.load import LoadTarget, load
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.outbox import Mirror, worth_a_vector
@@ -60,7 +60,7 @@ class Store:
         return dump(self.graph, folder, wished, mirror=self.mirror, progress=progress)
 
     def load(self, folder: Path, **options: Any) -> Loaded:
-        place = Place(
+        place = LoadTarget(
             graph=self.graph,
             commit=self.commit,
             one_writer=self.mirror.one_writer,

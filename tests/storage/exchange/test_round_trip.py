@@ -14,7 +14,7 @@ from hydramem.core.config import StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
 from hydramem.llm.hashing import HashEmbedder
 from hydramem.storage.exchange.layout import PARTS
-from hydramem.storage.lance import open_vectors
+from hydramem.storage.lance.store import open_vectors
 from hydramem.storage.store import GraphStore, Write
 from tests.storage.exchange.stores import SAMPLE, Store, change, contents
 from tests.storage.rows import chunk, document, entity, mention, session

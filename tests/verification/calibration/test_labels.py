@@ -14,7 +14,7 @@ from hydramem.storage.undo.undo import undo
 from hydramem.verification import srmkg
 from hydramem.verification.calibration import reviews
 from hydramem.verification.calibration.calibrate import calibrate
-from hydramem.verification.calibration.labels import features, known, truth
+from hydramem.verification.calibration.labels import features, judged_relations, truth
 from tests.storage.rows import chunk, entity, relation
 from tests.verification.projects import Project, judged
 
@@ -78,13 +78,13 @@ def test_what_was_refused_can_be_reviewed_and_is_stored_then(project: Project, p
     refused = replace(row, id="r_refused", type="owns", verdict="rejected", verifier="vog:m")
     change = record("ingest", project="p", target=refused.id, after=refused)
     project.mirror.commit(Write(changes=(change,)))
-    everything = known(project.graph, project.name)
+    everything = judged_relations(project.graph, project.name)
     assert list(everything.refused) == ["r_refused"]
     assert truth(everything.refused["r_refused"]) is False  # what a model refused is a label too
     done = take(project, path, {"subject": "s0", "type": "owns", "object": "o0", "label": True})
     assert done.imported == 1
     assert project.stored(refused).verdict == "accepted"
-    assert not known(project.graph, project.name).refused
+    assert not judged_relations(project.graph, project.name).refused
 
 
 def test_what_was_refused_by_a_call_that_was_undone_is_no_label(project: Project) -> None:
@@ -93,9 +93,9 @@ def test_what_was_refused_by_a_call_that_was_undone_is_no_label(project: Project
     change = record("ingest", project="p", target=refused.id, after=refused)
     with in_one_run() as run:
         project.mirror.commit(Write(changes=(change,), chunks=(chunk("c_1"),)))
-    assert list(known(project.graph, project.name).refused) == ["r_refused"]
+    assert list(judged_relations(project.graph, project.name).refused) == ["r_refused"]
     undo(run, graph=project.graph, mirror=project.mirror)
-    assert not known(project.graph, project.name).refused
+    assert not judged_relations(project.graph, project.name).refused
 
 
 def test_what_has_no_features_on_record_gets_them_with_the_review(project: Project, path: Path) -> None:
@@ -182,7 +182,7 @@ def test_what_is_known_of_another_project_is_not_known_here(path: Path) -> None:
     ends = (entity("e_x", "X", project="q"), entity("e_y", "Y", project="q"))
     other = judged(relation("e_x", "leads", "e_y", project="q"), True)
     project.put(other, entities=ends)
-    assert other.id not in known(project.graph, project.name).stored
+    assert other.id not in judged_relations(project.graph, project.name).stored
     with pytest.raises(InvalidInputError, match="no relation of project 'p'"):
         take(project, path, {"relation": other.id, "label": True})
 

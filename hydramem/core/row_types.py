@@ -6,18 +6,31 @@ from datetime import datetime
 from typing import Literal
 
 ChunkKind = Literal["passage", "note", "fact", "event", "turn"]
+
 Layer = Literal["working", "shared", "verified"]
+
 State = Literal["active", "superseded", "archived", "quarantined"]
+
 Origin = Literal["extracted", "asserted", "inferred"]
+
 VectorState = Literal["pending", "ready"]
+
 LinkType = Literal["supports", "contradicts", "extends", "supersedes", "relates_to"]
+
 Decision = Literal["accepted", "rejected", "deferred"]
+
 Stage = Literal["srmkg", "vog", "person"]
+
 Traversal = Literal["bfs", "ppr", "hybrid", "none"]
+
 RecallMode = Literal["fast", "deep"]
+
 Direction = Literal["out", "in", "both"]
+
 EdgeKind = Literal["relation", "mention", "link", "synonym"]
+
 JobState = Literal["waiting", "running", "done", "failed"]
+
 Phase = Literal["infer", "verify", "supersede", "merge", "reuse", "prune", "review", "maintain"]
 
 Metadata = Mapping[str, object]
@@ -189,7 +202,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class RelationCandidate:
     """A relation that asks to be believed, with what there is to judge it by.
 
     Attributes:

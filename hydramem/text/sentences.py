@@ -6,11 +6,13 @@ import re
 _END = re.compile(
     r"[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？｡]+[」』”’）)]*|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+•|>]|\d+[.)])[ \t])"
 )
+
 # "Dr. Lee", "J. K. Rowling", "c. 890" and "e.g. this" do not end a sentence.
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[\"“])(?:[^\W\d_]|(?:[A-Za-z]\.)+[A-Za-z]|Mr|Mrs|Ms|Dr|St|Sr|Jr|Prof|Gen|Col|Lt|Sgt|Capt|Rev|Hon|Mt|Ft"
     r"|No|Nos|vs|etc|cf|ca|approx|fig|vol|ed|eds|pp|Inc|Ltd|Co|Corp|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec)$"
 )
+
 _LONGEST_ABBREVIATION = 12
 
 

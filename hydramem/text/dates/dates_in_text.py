@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from hydramem.storage.words import folded
+from hydramem.text.normalize import folded
 
 _MOST_CHARACTERS = 4096
+
 # What happens is told of within days.
 _TOLD_WITHIN = timedelta(days=3)
+
 _ANY_YEAR = 2024  # a leap year: each day of every year is in it
 
 _MONTH_NAMES = (
@@ -18,13 +20,20 @@ _MONTH_NAMES = (
     *("june juni junio", "july juli julio", "august agosto", "september septiembre setiembre"),
     *("october oktober octubre", "november noviembre", "december dezember diciembre"),
 )
+
 _MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, start=1) for name in names.split()}
+
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)})"
+
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|\.)?"
+
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
+
 _OF = r"(?:, ?| of | de | del | )"
+
 # `may` alone is more often a verb.
 _MONTH_ALONE = rf"(?:(?<=\bin )|(?<=\bof )|(?<=\blast )|(?<=\bsince )|(?<=\bduring )|(?!may\b)){_MONTH}"
+
 _CALENDAR = tuple(
     re.compile(rf"(?<!\w){pattern}(?!\w)")
     for pattern in (
@@ -38,17 +47,24 @@ _CALENDAR = tuple(
 )
 
 _Unit = Literal["day", "week", "month", "year"]
+
 _UNIT_NAMES: Mapping[_Unit, str] = {
     "day": "day days tag tage tagen dia dias",
     "week": "week weeks woche wochen semana semanas",
     "month": "month months monat monate monaten mes meses",
     "year": "year years jahr jahre jahren ano anos",
 }
+
 _UNITS = {name: unit for unit, names in _UNIT_NAMES.items() for name in names.split()}
+
 _UNIT = rf"(?P<unit>{'|'.join(sorted(_UNITS, key=len, reverse=True))})"
+
 _NUMBER_NAMES = "a an one ein einem einer un una", "two zwei dos", "three drei tres", "four vier cuatro"
+
 _NUMBERS = {name: number for number, names in enumerate(_NUMBER_NAMES, start=1) for name in names.split()}
+
 _COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(_NUMBERS)})"
+
 # Each with how many units back it means; where None, the text says it.
 _RELATIVE = tuple(
     (back, re.compile(rf"(?<!\w){pattern}(?!\w)"))

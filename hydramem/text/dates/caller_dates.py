@@ -13,15 +13,20 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.time import When, now, parse_when
 
 _MOST_CHARS = 64
+
 _LEAST_CHARS = 3
+
 _LANGUAGES = ["en", "de", "es"]
 
 _Unit = Literal["time", "day", "week", "month", "quarter", "year"]
+
 _MONTHS: dict[str, int] = {"month": 1, "quarter": 3, "year": 12}
+
 _ISO_PERIOD = re.compile(r"(\d{4})(-\d{2})?(-\d{2})?")
 
 # What the library reads as something that was hardly meant: a lone number, minutes past no hour, "1990s".
 _GUESSES = re.compile(r"[\d\s.,:]+|\d+s")
+
 _SLASHED = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.]\d{2,4}\b")
 
 _DAY_NAMES = (
@@ -29,20 +34,29 @@ _DAY_NAMES = (
     *("thursday donnerstag jueves", "friday freitag viernes"),
     *("saturday samstag sonnabend sábado sabado", "sunday sonntag domingo"),
 )
+
 _WEEKDAYS = {name: names.split()[0] for names in _DAY_NAMES for name in names.split()}
+
 _LAST = r"last|letzte[nrsm]?|vorige[nrsm]?|vergangene[nrsm]?|pasad[oa]"
+
 _NEXT = r"next|n[äa]chste[nrsm]?|kommende[nrsm]?|pr[óo]xim[oa]|que viene"
+
 _WEEKDAY = re.compile(
     rf"(?:on |am |el )?(?:(?P<last>{_LAST})|(?P<next>{_NEXT}))? ?(?P<day>{'|'.join(_WEEKDAYS)})"
     rf" ?(?:(?P<last_after>{_LAST})|(?P<next_after>{_NEXT}))?"
 )
+
 _SPANISH_NUMBERS = "un una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce"
+
 _NUMBERS = {
     name: str(number) for number, names in enumerate(_SPANISH_NUMBERS.split("|"), 1) for name in names.split()
 } | {"a": "1", "an": "1", "einem": "1", "einer": "1"}
+
 _COUNT = re.compile(rf"\b(hace|dentro de|en|in|vor) ({'|'.join(_NUMBERS)})\b")
+
 # From now on by so much: a length, which ends at this time of day.
 _LENGTH = re.compile(r"(?:in|en|dentro de) \d+ \w+")
+
 _COUNTED_BACK = re.compile(r"\bago\b|^vor |^hace ")
 
 _one_at_a_time = threading.Lock()

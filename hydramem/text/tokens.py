@@ -21,14 +21,18 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 _VOCABULARY = Path(__file__).parent.parent / "data" / "cl100k_base.tiktoken.xz"
+
 _PATTERN = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
     r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 )
+
 # Merging a run of n characters costs more than n steps; no word of any language is this long, so runs
 # are cut here, and every other text is counted exactly as tiktoken counts it.
 _RUN = 512
+
 _LONG_RUN = re.compile(rf"(?<!\S)\S{{{_RUN + 1},}}|(?<!\s)\s{{{_RUN + 1},}}")
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -39,6 +43,7 @@ class _Vocabulary:
 
 
 _lock = threading.Lock()
+
 _loaded: _Vocabulary | None = None
 
 

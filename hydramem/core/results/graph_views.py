@@ -4,11 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from hydramem.core.types import (
-    ChunkKind,
-    EdgeKind,
-    Layer,
-)
+from hydramem.core.row_types import ChunkKind, EdgeKind, Layer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from hydramem.core.types import Entity, Layer
+from hydramem.core.row_types import Entity, Layer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +166,7 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class LimitUsage:
     """What limits look at: memories and bytes of documents' text by project, and rows past their time."""
 
     memories: Mapping[str, int] = field(default_factory=dict)

@@ -5,24 +5,90 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hydramem.graph.spelling import spelling
+_SPELLED_WORD = re.compile(r"[^\W_]+[+#]*")
+
+# Between letters, and after an initial, these marks part no words: O'ahu, U.S., J.K.
+_INNER_MARK_IN_SPELLING = re.compile(r"(?<=\w)['’.](?=\w|\s|$)")
+
+_PLAIN = re.compile(r"[a-z0-9 ]+")
+
+# Letters beyond Latin, Greek and Cyrillic: no part of a name there is known to be mere spelling.
+_OTHER_SCRIPT = re.compile("[\u0530-\u1fff\u2c00-\uffff\U00010000-\U0010ffff]")
+
+_TITLES = frozenset(["the", "a", "an", "dr", "mr", "mrs", "ms", "prof", "sir", "dame"])
+
+_FORMS = frozenset(["inc", "ltd", "llc", "corp", "co", "gmbh", "ag", "plc", "sa"])
+
+_SAME_WORDS = {"saint": "st", "and": "", "mount": "mt"}
+
+_LEAST_CHARACTERS = 3
+
+
+def spelling(name: str) -> str | None:
+    """Return what names share that differ in spelling alone; None where too little is left to tell.
+
+    `Dr. Ada Lovelace`, `Lovelace, Ada` and `ada_lovelace` are one; `C`, `C++` and `C#` have none.
+    """
+    folded = name.casefold()
+    if _PLAIN.fullmatch(folded):
+        words = folded.split()
+    else:
+        folded = _without_marks(folded)
+        if _OTHER_SCRIPT.search(folded):
+            return None
+        words = _SPELLED_WORD.findall(folded)
+    words = [_SAME_WORDS.get(word, word) for word in words]
+    # What a title or legal form leaves must still be a name of its own: The Company is not Company.
+    if len(words) > 2 and words[0] in _TITLES:
+        words = words[1:]
+    if len(words) > 1 and words[-1] in _FORMS:
+        words = words[:-1]
+    joined = "".join(words)
+    return joined if len(joined) >= _LEAST_CHARACTERS else None
+
+
+def _without_marks(folded: str) -> str:
+    kept: list[str] = []
+    letter = ""
+    for mark in unicodedata.normalize("NFKD", folded):
+        if not unicodedata.combining(mark):
+            letter = mark
+        # Marks on Latin letters are spelling; elsewhere they can be all that tells two words apart.
+        elif letter < "\u0250":
+            continue
+        kept.append(mark)
+    bare = unicodedata.normalize("NFC", "".join(kept))
+    if bare.count(",") == 1:
+        last, first = bare.split(",")
+        bare = f"{first} {last}"
+    return _INNER_MARK_IN_SPELLING.sub("", bare)
+
 
 _WORD = re.compile(r"[^\W_]+(?:\.\d+)?[+#]*")
+
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
 _INNER_MARK = re.compile(r"(?<=\w)['’](?=\w)")
+
 _NOT_DIGITS = re.compile(r"[^\d]")
+
 _CODE = re.compile(r"\d[\d/ .()-]{5,}\d")
+
 _AMOUNT = re.compile(r"\s*[^\w\s]?\s*(\d+(?:\.\d+)?)\s*[^\w\s]?\s*")
+
 _MOST_CHARACTERS = 2000
+
 _SOFT = 0.7
+
 _LEAST_TYPO = 5
+
 _SMALL = frozenset(
     ["a", "an", "and", "at", "by", "de", "der", "die", "for", "in", "la", "of", "on", "the", "to"]
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
+class NameParts:
     """A text taken apart.
 
     Attributes:
@@ -45,7 +111,7 @@ class Wording:
     spelling: str | None
     initials: str
 
-    def initials_of(self, other: "Wording") -> bool:
+    def initials_of(self, other: "NameParts") -> bool:
         """Say whether this is what the other is short for."""
         whole = "".join(self.words)
         return len(self.words) == 1 and len(other.words) > 2 and whole in (other.initials, other.all_initials)
@@ -56,14 +122,14 @@ class Wording:
         return "".join(word[0] for word in self.words)
 
 
-def worded(text: str) -> Wording:
+def worded(text: str) -> NameParts:
     """Take a text apart; of a very long one the beginning counts."""
     folded = folded_name(text[:_MOST_CHARACTERS])
     found = [_plain(word) for word in _WORD.findall(folded)]
     padded = f" {' '.join(found)} "
     amount = _AMOUNT.fullmatch(folded)
     codes = (_NOT_DIGITS.sub("", code) for code in _CODE.findall(folded))
-    return Wording(
+    return NameParts(
         words=tuple(dict.fromkeys(found)),
         repeats=len(set(found)) < len(found),
         triples=frozenset(padded[place : place + 3] for place in range(len(padded) - 2)),

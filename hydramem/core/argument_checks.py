@@ -10,6 +10,7 @@ from hydramem.core.errors import InvalidInputError
 _T = TypeVar("_T")
 
 MAX_NAME = 200
+
 MAX_SCOPE = 500
 
 
@@ -96,3 +97,11 @@ def check_count(value: object, *, name: str, least: int = 1, most: int) -> int:
     if not least <= value <= most:
         raise InvalidInputError(f"{name}: {value} is not between {least} and {most:,}")
     return value
+
+
+_MOST_TEXT = 10_000
+
+
+def check_reason(value: str | None) -> str | None:
+    """Return a reason for the history."""
+    return None if value is None else check_text(value, name="reason", most=_MOST_TEXT)

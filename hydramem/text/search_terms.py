@@ -1,35 +1,22 @@
 """Words for full text: the ones that are not indexed, and the plain tokenizer of the in-memory store."""
 
 import re
-import unicodedata
 from functools import lru_cache
 
-from hydramem.core.types import Chunk
+from hydramem.core.row_types import Chunk
 from hydramem.storage.store import indexed_text
+from hydramem.text.lexicon import _MONTHS, STOP_WORDS
+from hydramem.text.normalize import folded
 
 MAX_QUERY_CHARS = 32_768
 """Characters of a query that are read; the rest of a longer one would cost seconds and find little more."""
 
-# The function words of English that occur in nearly every text. Digits and single letters stay: they are
-# names (`C`, hall 3). `s`, `t` and the like are what remains of `it's` and `don't`.
-_FUNCTION_WORDS = """
-a about an and are as at be been but by can could did do does for from had has have he her hers him his
-how i if in into is it its me my no nor not of on or our ours she should so some such than that the
-their theirs them then there these they this those to too us was we were what when where which while who
-whom whose why will with would you your yours ll re s t ve
-"""
-STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
-
 # Han, kana and their extensions: scripts written without spaces.
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
+
 _WORD = re.compile(r"[^\W_]+")
+
 _ENDINGS = ("ations", "ation", "ings", "ing", "edly", "ied", "ies", "ed", "es", "s", "ly", "e")
-
-
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 
 
 def searched_text(chunk: Chunk) -> str:
@@ -56,16 +43,6 @@ def words(text: str) -> list[str]:
     return [_stem(word) for word in found if word not in STOP_WORDS]
 
 
-def folded(text: str) -> str:
-    """Return a text in lower case, without the accents of Latin, Greek and Cyrillic letters."""
-    if text.isascii():
-        return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    # Marks go only where they are accents of Latin, Greek or Cyrillic; in Thai or Hindi they are letters.
-    bare = "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
-    return unicodedata.normalize("NFC", bare)
-
-
 def _split(word: str) -> list[str]:
     if word.isascii():
         return [word]
@@ -90,4 +67,14 @@ def _stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             stem = word[: -len(ending)]
             return stem[:-1] if stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem
+    return word
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """Return a word without its ending, roughly: directed, directs and directing are one, as is director."""
+    word = word.casefold()
+    for ending in ("ings", "ing", "ions", "ion", "ers", "ors", "er", "or", "ed", "es", "e", "s", "ly"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
     return word

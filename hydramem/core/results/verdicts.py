@@ -4,12 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from hydramem.core.types import (
-    Decision,
-    Layer,
-    Stage,
-    State,
-)
+from hydramem.core.row_types import Decision, Layer, Stage, State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,15 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from hydramem.core.results.checked import VerifiedRelation
-from hydramem.core.results.walked import PathStep
-from hydramem.core.types import (
-    Chunk,
-    ChunkKind,
-    Layer,
-    LinkType,
-    Traversal,
-)
+from hydramem.core.results.graph_views import PathStep
+from hydramem.core.results.verdicts import VerifiedRelation
+from hydramem.core.row_types import Chunk, ChunkKind, Layer, LinkType, Traversal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

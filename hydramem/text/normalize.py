@@ -9,6 +9,7 @@ capital of a small word that begins the text.
 import unicodedata
 
 _FORMS = str.maketrans({"“": '"', "”": '"', "„": '"', "’": "'", "‘": "'", "‐": "-", "‑": "-", "\u00ad": None})
+
 # No word that is also a name, such as An, My, Do or May.
 _SMALL = frozenset(
     {"The", "This", "That", "These", "Those", "It", "We", "You", "They", "There", "When", "Where", "Why"}
@@ -24,3 +25,23 @@ def wording(text: str) -> str:
     said = " ".join(words)
     # One full stop is an end; of three, two would be left of an ellipsis.
     return said[:-1] if said.endswith(".") and not said.endswith("..") else said
+
+
+def entity_key(name: str) -> str:
+    """Normalise a name into the key that decides whether two names are one entity.
+
+    NFKC and casefold make `É` composed and decomposed one, white space is collapsed, symbols are
+    kept: `C`, `C++` and `C#` are three.
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return " ".join(folded.split())
+
+
+def folded(text: str) -> str:
+    """Return a text in lower case, without the accents of Latin, Greek and Cyrillic letters."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    # Marks go only where they are accents of Latin, Greek or Cyrillic; in Thai or Hindi they are letters.
+    bare = "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
+    return unicodedata.normalize("NFC", bare)

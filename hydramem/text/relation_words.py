@@ -4,9 +4,14 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from hydramem.text.search_terms import stem
+
 _WORDS = re.compile(r"[^\W\d_]+")
+
 _PARTS = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_]+")
+
 _SMALL_LIST = "a an the of by in on at to for from with is was are were be been has have had as and or"
+
 _SMALL = frozenset(_SMALL_LIST.split())
 
 # A row: words of types; words of sentences that state them; what the object is, and the subject, where such
@@ -131,18 +136,26 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("part", "part within belongs", "", ""),
     ("type instance kind", "=", "", ""),
 )
+
 _DATED_LIST = "date time year day month when inception birthday"
+
 _DATED = frozenset(_DATED_LIST.split())
+
 _PLACED_LIST = "place country city location town state nation located lives"
+
 _PLACED = frozenset(_PLACED_LIST.split())
+
 _IN = frozenset(["in", "at"])
+
 _DOERS_LIST = "by director writer author composer performer producer publisher editor creator founder owner"
+
 _DOERS = frozenset(_DOERS_LIST.split())
+
 _LIFE = frozenset(["born", "died", "buried"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
+class TypeWording:
     """How a type reads in a sentence.
 
     Attributes:
@@ -158,18 +171,8 @@ class Wording:
     passive: bool
 
 
-@lru_cache(maxsize=65_536)
-def stem(word: str) -> str:
-    """Return a word without its ending, roughly: directed, directs and directing are one, as is director."""
-    word = word.casefold()
-    for ending in ("ings", "ing", "ions", "ion", "ers", "ors", "er", "or", "ed", "es", "e", "s", "ly"):
-        if word.endswith(ending) and len(word) - len(ending) >= 4:
-            return word[: -len(ending)]
-    return word
-
-
 @lru_cache(maxsize=4096)
-def wording(type: str) -> Wording:
+def wording(type: str) -> TypeWording:
     """Return how a type of relation reads in a sentence: its own words, and others that state the same."""
     words = [word.casefold() for word in _PARTS.split(type[:200]) if word]
     group = frozenset(index for word in words for index in _ROW_OF.get(word, ()))
@@ -177,7 +180,7 @@ def wording(type: str) -> Wording:
     telling = [word for word in words if word not in _SMALL]
     cues = {stem(cue) for index in group for cue in _CUES[index]}
     cues |= {stem(word) for word in telling if word not in _DATED | _PLACED or len(telling) == 1}
-    return Wording(
+    return TypeWording(
         cues=frozenset(cues),
         object=_object(words, group),
         subject=_only(group, 3),
@@ -203,9 +206,11 @@ def _only(group: frozenset[int], column: int) -> str:
 
 
 _CUES = tuple(tuple(cues.split()) for _, cues, _, _ in _ROWS)
+
 _ROW_OF: dict[str, tuple[int, ...]] = {}
 for _index, (_types, *_) in enumerate(_ROWS):
     for _word in _types.split():
         _ROW_OF[_word] = (*_ROW_OF.get(_word, ()), _index)
+
 ALL_CUES = frozenset(stem(cue) for cues in _CUES for cue in cues) - {stem(word) for word in _SMALL | {"="}}
 """Words that state some relation: the one next to an object may state another than was claimed."""

@@ -10,17 +10,20 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hydramem.core.tokens import count_tokens, split_at
-from hydramem.ingest.sentences import sentence_spans
-from hydramem.ingest.structure import Section, sections
+from hydramem.text.outline import Section, sections
+from hydramem.text.sentences import sentence_spans
+from hydramem.text.tokens import count_tokens, split_at
 
 # A text longer than this many characters a token is never within the limit in practice: not worth counting.
 _CHARS_PER_TOKEN = 12
+
 # Longer runs without a sentence's end are cut blindly here, before they are counted.
 _LONGEST_RUN = 20_000
 
 _BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
+
 _TABLE = re.compile(r"\s*\|.*\n\s*\|")
+
 _DEFINITION = re.compile(
     r"^(?=(?:async\s+def|def|class|@\w|func|fn|pub|impl|struct|enum|interface|trait|type|export|function|public|private"
     r"|protected|static|abstract|module|namespace|package|const|let|var|sub|CREATE|ALTER|INSERT|template)\b)",

@@ -1,0 +1,109 @@
+"""Configuration as one frozen value, loaded once: defaults, then a YAML file, then the environment.
+
+`config.yml` at the root of the repository shows every key with its default. A key can be overridden as
+`HYDRAMEM_<SECTION>_<KEY>`. A secret is never a value here: a key that ends in `_env` names the
+environment variable that holds it.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from hydramem.core.config import Config
+from hydramem.core.errors import ConfigError
+
+
+def load_config(path: Path | None = None, *, environment: Mapping[str, str] | None = None) -> Config:
+    """Build the configuration from defaults, a file and the environment, later ones winning.
+
+    Args:
+        path: A YAML file; None reads none.
+        environment: Where `HYDRAMEM_*` overrides are looked up; None takes the process's own.
+
+    Raises:
+        ConfigError: The file cannot be read, or a key is unknown or has a value of the wrong type;
+            the message names the key's path and where it was set.
+    """
+    settings = {} if path is None else _read_file(path)
+    _validate(settings, str(path))
+    merged = _with_environment(settings, os.environ if environment is None else environment)
+    return _validate(merged, "the environment or the configuration file")
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
+    if loaded is None:
+        return {}
+    if not isinstance(loaded, dict):
+        raise ConfigError(f"{path}: expected sections such as `storage:`, found {type(loaded).__name__}")
+    return loaded
+
+
+def _with_environment(settings: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
+    merged = dict(settings)
+    for name, keys in override_names(Config).items():
+        if name in environment:
+            _set(merged, keys, _parse_override(name, environment[name]))
+    return merged
+
+
+def override_names(section: type[Any], prefix: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
+    """Map every environment variable that overrides a key to the key's path."""
+    names: dict[str, tuple[str, ...]] = {}
+    for item in fields(section):
+        keys = (*prefix, item.name)
+        if isinstance(item.type, type) and is_dataclass(item.type):
+            names |= override_names(item.type, keys)
+        else:
+            names["HYDRAMEM_" + "_".join(keys).upper()] = keys
+    return names
+
+
+def _parse_override(name: str, text: str) -> Any:
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{name}: {text[:80]!r} cannot be read as a YAML value") from error
+
+
+def _set(settings: dict[str, Any], keys: tuple[str, ...], value: Any) -> None:
+    *sections, last = keys
+    for section in sections:
+        settings[section] = dict(settings.get(section) or {})
+        settings = settings[section]
+    settings[last] = value
+
+
+def _validate(settings: Mapping[str, Any], where: str) -> Config:
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        # JSON mode: strict about types, yet a YAML list may fill a tuple.
+        return TypeAdapter(Config).validate_json(_as_json(settings), strict=True)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, problem['loc'])) or '(top)'}: {_say(problem['msg'], problem['input'])}"
+            for problem in error.errors()
+        )
+        raise ConfigError(f"{where}: {problems}") from error
+
+
+def _as_json(settings: Mapping[str, Any]) -> str:
+    import json
+
+    return json.dumps(settings, default=str)
+
+
+def _say(message: str, given: object) -> str:
+    if message == "Unexpected keyword argument":
+        return "no such key"
+    return f"{message[0].lower()}{message[1:]}, got {str(given)[:60]!r}"
