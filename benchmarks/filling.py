@@ -19,7 +19,7 @@ import hydramem
 from hydramem.core.ids import entity_id, passage_id, relation_id
 from hydramem.core.row_types import Chunk, ChunkKind, Document, Entity, Mention, Relation, Times
 from hydramem.core.time import now
-from hydramem.llm.model import Embedder
+from hydramem.llm.contracts import Embedder
 from hydramem.storage.changes import record
 from hydramem.storage.store import Write
 from hydramem.text.normalize import entity_key

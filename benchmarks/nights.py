@@ -23,7 +23,7 @@ import numpy as np
 import hydramem
 from benchmarks.overgrown import EACH, PROJECT, Engine, grow
 from hydramem.ingest.ingest import Progress
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 
 SIZES = (1_000, 10_000)
 

@@ -33,7 +33,7 @@ from hydramem.core.row_types import (
     Times,
 )
 from hydramem.core.time import now
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import worth_a_vector
 from hydramem.storage.planned import batches

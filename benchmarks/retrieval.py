@@ -19,7 +19,7 @@ import numpy as np
 import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, SearchConfig, StorageConfig
 from hydramem.llm.choose import choose_embedder
-from hydramem.llm.model import Embedder
+from hydramem.llm.contracts import Embedder
 from hydramem.storage.schema import CHUNK
 from hydramem.storage.store import indexed_text
 

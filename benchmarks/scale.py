@@ -25,7 +25,7 @@ import hydramem
 from benchmarks.filling import PROJECT, fill, passages, questions
 from hydramem.core.config import EmbeddingConfig
 from hydramem.llm.choose import choose_embedder
-from hydramem.llm.model import Embedder
+from hydramem.llm.contracts import Embedder
 
 ROUNDS = 3
 WRITES = 100

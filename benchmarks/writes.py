@@ -29,8 +29,8 @@ from benchmarks.filling import PROJECT, fill, passages
 from hydramem.core.config import EmbeddingConfig
 from hydramem.ingest.given import MemoryInput
 from hydramem.llm.choose import choose_embedder
-from hydramem.llm.model import Embedder
-from hydramem.llm.scripted import Prompt, ScriptedGenerator
+from hydramem.llm.contracts import Embedder
+from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.text.tokens import count_tokens
 
 _BATCH = 500
@@ -218,7 +218,7 @@ def _counted(case: str, count: int, generator: ScriptedGenerator) -> Asked:
     )
 
 
-def _answer(prompt: Prompt) -> dict[str, Any]:
+def _answer(prompt: ScriptedPrompt) -> dict[str, Any]:
     """Answer any prompt with something of its shape: a word, the middle, or nothing."""
     hints = typing.get_type_hints(prompt.shape)
     return {item.name: _value(hints[item.name]) for item in dataclasses.fields(prompt.shape)}

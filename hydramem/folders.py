@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hydramem.core.config import Config
 from hydramem.core.errors import EmbeddingMismatchError, StorageError
-from hydramem.llm.model import Embedder
+from hydramem.llm.contracts import Embedder
 from hydramem.serving import Space
 from hydramem.storage.reindex import DIMENSION, EMBEDDER, FIRST_FOLDER, FOLDER, TARGET, folder_name
 from hydramem.storage.store import GraphStore, VectorStore

@@ -24,9 +24,8 @@ from hydramem.ingest.bound import Bounds
 from hydramem.ingest.curate import SessionBlocks
 from hydramem.ingest.later import missing_jobs
 from hydramem.ingest.target import Commit
-from hydramem.llm.absent import AbsentEmbedder
-from hydramem.llm.choose import choose_embedder
-from hydramem.llm.model import Embedder
+from hydramem.llm.choose import AbsentEmbedder, choose_embedder
+from hydramem.llm.contracts import Embedder
 from hydramem.serving import Serving, Space
 from hydramem.storage.backup.archive import read_archive
 from hydramem.storage.backup.backup import backup

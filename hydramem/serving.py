@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from hydramem.core.errors import StorageError
-from hydramem.llm.model import Embedder
+from hydramem.llm.contracts import Embedder
 from hydramem.storage.store import VectorStore
 
 

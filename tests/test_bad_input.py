@@ -26,7 +26,7 @@ from hydramem.core.errors import (
     StorageError,
 )
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedRelation
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}

@@ -12,7 +12,7 @@ import hydramem
 from hydramem.core.config import Config, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.time import now
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 COMPANIES = ("Acme", "Beta", "Cyan")

@@ -17,7 +17,7 @@ from hydramem import opened
 from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config
 from hydramem.core.errors import EmbeddingMismatchError, InvalidInputError, ModelError, StorageError
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.store import Vector, Write
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")

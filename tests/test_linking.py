@@ -12,7 +12,7 @@ from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config
 from hydramem.core.row_types import Usage
 from hydramem.ingest.later import LINK
-from hydramem.llm.scripted import Prompt, ScriptedGenerator
+from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.memory.following import Following
 from hydramem.storage.jobs import job
 
@@ -87,7 +87,7 @@ def test_a_document_makes_no_links(memory: hydramem.Memory, tmp_path: Path):
     assert memory.stats().counts.links == 0
 
 
-def replies(prompt: Prompt) -> dict[str, object]:
+def replies(prompt: ScriptedPrompt) -> dict[str, object]:
     """Classify, consolidate and link as a model would that looks at texts alone."""
     match prompt.shape.__name__:
         case "ClassifyReply":

@@ -19,7 +19,7 @@ from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config
 from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelError, StorageError
 from hydramem.ingest.extracted import ExtractedChunk
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.store import Vector
 from tests.reindex_child import LATE
 

@@ -17,7 +17,7 @@ from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.row_types import Chunk
 from hydramem.ingest.given import MemoryInput
 from hydramem.ingest.session import SaidTurn
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.memory.memory import Memory
 from hydramem.operations import OPERATIONS
 from hydramem.storage.changes import in_one_run

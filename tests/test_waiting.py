@@ -17,8 +17,8 @@ from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.ingest.given import MemoryInput
-from hydramem.llm.hashing import HashEmbedder
-from hydramem.llm.scripted import ScriptedGenerator
+from hydramem.llm.hash_embedder import HashEmbedder
+from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.storage.store import Vector
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")

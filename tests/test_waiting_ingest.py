@@ -11,7 +11,7 @@ from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config
 from hydramem.core.row_types import Chunk
 from hydramem.ingest.extract.model import ExtractionReply
-from hydramem.llm.scripted import Prompt, ScriptedGenerator
+from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from tests.test_waiting import Flaky
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
@@ -89,7 +89,7 @@ def test_an_edited_document_has_its_new_text_embedded(memory: hydramem.Memory, t
     assert memory.doctor().problems == ()
 
 
-def answer(prompt: Prompt) -> object:
+def answer(prompt: ScriptedPrompt) -> object:
     if prompt.shape is not ExtractionReply:
         return {}
     return {"chunks": [{"number": 1, "entities": [{"name": "Zeta Depot", "type": "place"}]}]}

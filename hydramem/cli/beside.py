@@ -98,8 +98,10 @@ def get_model(
     Args:
         name: A name of `hydramem models list`.
     """
-    from hydramem.llm import fetch
+    from hydramem.llm import fetch_model
 
     say = console(errors=True)
-    fetched = fetch.get_model(name, source=from_, progress=lambda step: say.print(plain(step), style="dim"))
+    fetched = fetch_model.get_model(
+        name, source=from_, progress=lambda step: say.print(plain(step), style="dim")
+    )
     show(fetched, as_json=invocation.json)

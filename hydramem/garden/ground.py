@@ -12,7 +12,7 @@ from hydramem.core.row_types import Usage
 from hydramem.garden.doubts import Doubt
 from hydramem.garden.proposal import Proposal
 from hydramem.graph.view import Snapshot
-from hydramem.llm.model import Generator
+from hydramem.llm.contracts import Generator
 from hydramem.storage.store import GraphStore, Vector, VectorStore
 from hydramem.verification.verify import Judge
 

@@ -21,7 +21,7 @@ from hydramem.graph.central import centrality
 from hydramem.graph.communities import communities
 from hydramem.graph.lasting import successors
 from hydramem.graph.view import Snapshot
-from hydramem.llm.model import Generator
+from hydramem.llm.contracts import Generator
 from hydramem.storage.durable import write_whole
 from hydramem.storage.store import LIVE
 from hydramem.text.escaping import escape_text

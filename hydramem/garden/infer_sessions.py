@@ -13,7 +13,7 @@ from hydramem.garden.inference import Inference, relation_of
 from hydramem.garden.repeated import Group, repeated
 from hydramem.ingest.extract.found import Name
 from hydramem.ingest.resolve import merge, resolve
-from hydramem.llm.model import Generator
+from hydramem.llm.contracts import Generator
 from hydramem.verification.evidence import find_quote
 
 SESSION = "session"

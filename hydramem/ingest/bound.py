@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.ids import content_hash
-from hydramem.llm.model import Embedder
+from hydramem.llm.contracts import Embedder
 from hydramem.storage.durable import write_whole
 
 log = logging.getLogger(__name__)

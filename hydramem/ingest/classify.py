@@ -16,7 +16,7 @@ from hydramem.core.errors import InvalidInputError, ModelError
 from hydramem.core.row_types import ChunkKind, Usage
 from hydramem.ingest import classify_rules
 from hydramem.ingest.classify_rules import Near, Vocabulary
-from hydramem.llm.model import Generator
+from hydramem.llm.contracts import Generator
 from hydramem.text.escaping import escape_attribute, escape_text
 
 logger = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from hydramem.core.errors import ModelError, ModelReplyError
 from hydramem.core.row_types import Usage
 from hydramem.ingest.consolidate import Action, CandidateMemory, Plan, Telling, decide
 from hydramem.ingest.contrast_words import MONTHS, NEGATIONS, NUMBERS, WEEKDAYS
-from hydramem.llm.model import Generator
+from hydramem.llm.contracts import Generator
 from hydramem.text.escaping import escape_attribute, escape_text
 
 logger = logging.getLogger(__name__)

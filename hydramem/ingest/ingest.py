@@ -23,7 +23,7 @@ from hydramem.ingest.rows import draft
 from hydramem.ingest.storing import Storing, Work
 from hydramem.ingest.target import Target
 from hydramem.ingest.withdraw import document_chunks
-from hydramem.llm.model import Generator
+from hydramem.llm.contracts import Generator
 from hydramem.storage.store import GraphStore
 
 

@@ -23,7 +23,7 @@ from hydramem.ingest.link_near import MEMORIES, around
 from hydramem.ingest.link_reply import Refinement
 from hydramem.ingest.link_rules import Neighbour, Proposal, bounded, link_of, proposed
 from hydramem.ingest.target import Target
-from hydramem.llm.model import Generator
+from hydramem.llm.contracts import Generator
 from hydramem.storage.changes import record
 from hydramem.storage.store import VectorStore, Write
 

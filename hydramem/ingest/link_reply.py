@@ -12,7 +12,7 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.row_types import Chunk, Usage
 from hydramem.ingest.classify import MOST_KEYWORDS, clean_labels, clean_line, clean_summary
 from hydramem.ingest.link_rules import Neighbour, Proposal
-from hydramem.llm.model import Generator
+from hydramem.llm.contracts import Generator
 from hydramem.text.escaping import escape_attribute, escape_text
 
 _SHOWN = 600

@@ -10,7 +10,7 @@ from hydramem.ingest.rows import Draft
 from hydramem.ingest.storing import Storing, Work
 from hydramem.ingest.target import Target
 from hydramem.ingest.withdraw import document_chunks
-from hydramem.llm.model import Generator
+from hydramem.llm.contracts import Generator
 
 
 def reread(document: str, *, target: Target, settings: IngestConfig, generator: Generator) -> Usage:

@@ -14,7 +14,7 @@ from hydramem.ingest.consolidate_reply import planned
 from hydramem.ingest.draft import Taken, chunk_of
 from hydramem.ingest.target import Target
 from hydramem.ingest.vocabulary import vocabulary
-from hydramem.llm.model import Generator
+from hydramem.llm.contracts import Generator
 from hydramem.storage.store import Vector, VectorStore
 
 Ask = Callable[[], Generator | None]

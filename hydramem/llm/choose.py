@@ -1,17 +1,20 @@
 """Which embedder and which generators a configuration means, given what a store was made with."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hydramem.core.config import EmbeddingConfig, LlmConfig, RoleConfig
-from hydramem.core.errors import ConfigError, EmbeddingMismatchError
+from hydramem.core.errors import ConfigError, EmbeddingMismatchError, HydraMemError, ModelUnavailableError
 from hydramem.llm.catalogue import find_model, resolve_auto
-from hydramem.llm.embedder import VectorSpace, known_space, listed_space, open_known, open_listed
-from hydramem.llm.hashing import HashEmbedder
-from hydramem.llm.model import Embedder, Generator
+from hydramem.llm.contracts import Embedder, Generator
+from hydramem.llm.hash_embedder import HashEmbedder
+from hydramem.llm.local_embedder import VectorSpace, known_space, listed_space, open_known, open_listed
 
 _HASH = "hash"
 
@@ -122,14 +125,14 @@ def choose_generator(
     if merged.provider == "none":
         return None
     if merged.provider == "openai":
-        from hydramem.llm.openai import OpenAIGenerator
+        from hydramem.llm.providers.openai import OpenAIGenerator
 
         return OpenAIGenerator(merged, environment=os.environ if environment is None else environment)
     if merged.provider == "anthropic":
-        from hydramem.llm.anthropic import AnthropicGenerator
+        from hydramem.llm.providers.anthropic import AnthropicGenerator
 
         return AnthropicGenerator(merged, environment=os.environ if environment is None else environment)
-    from hydramem.llm.ollama import OllamaGenerator, ollama_answers
+    from hydramem.llm.providers.ollama import OllamaGenerator, ollama_answers
 
     if merged.provider == "auto" and not ollama_answers(merged.base_url):
         return None
@@ -196,10 +199,10 @@ def _remote(settings: EmbeddingConfig, stored: str | None, environment: Mapping[
     if stored is not None and settings.dimension not in (0, kept):
         raise EmbeddingMismatchError(_mismatch(f"{name}/{settings.dimension}", stored))
     if settings.provider == "ollama":
-        from hydramem.llm.ollama import OllamaEmbedder
+        from hydramem.llm.providers.ollama import OllamaEmbedder
 
         return OllamaEmbedder(settings, known_dimension=kept)
-    from hydramem.llm.openai import OpenAIEmbedder
+    from hydramem.llm.providers.openai import OpenAIEmbedder
 
     return OpenAIEmbedder(settings, environment=environment, known_dimension=kept)
 
@@ -209,3 +212,26 @@ def _mismatch(wanted: str, stored: str) -> str:
         f"the store holds vectors of {stored}, and the configuration asks for {wanted}; set `embedding` "
         "to the store's model, or change the store's vectors with `hydramem reindex --model NAME`"
     )
+
+
+class AbsentEmbedder:
+    """Knows its vector space and makes no vectors; see `Embedder`.
+
+    Args:
+        fingerprint: Name of the vector space.
+        dimension: Length of its vectors.
+        reason: Why the embedder cannot be had.
+    """
+
+    def __init__(self, fingerprint: str, dimension: int, reason: HydraMemError) -> None:
+        self.fingerprint = fingerprint
+        self.dimension = dimension
+        self._reason = reason
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Raise ModelUnavailableError."""
+        raise ModelUnavailableError(str(self._reason)) from self._reason
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Raise ModelUnavailableError."""
+        raise ModelUnavailableError(str(self._reason)) from self._reason

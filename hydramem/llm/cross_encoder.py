@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hydramem.core.errors import ConfigError, ModelUnavailableError
 from hydramem.llm.catalogue import models_folder
-from hydramem.llm.embedder import model_errors
+from hydramem.llm.local_embedder import model_errors
 from hydramem.text.tokens import well_formed
 
 # What a cross-encoder truncates anyway is not tokenised.

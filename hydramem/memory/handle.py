@@ -16,7 +16,7 @@ from hydramem.ingest.curate import CuratedPlace
 from hydramem.ingest.target import Accept, Target
 from hydramem.ingest.think import Models
 from hydramem.llm.choose import choose_generator
-from hydramem.llm.model import Generator
+from hydramem.llm.contracts import Generator
 from hydramem.memory import arguments
 from hydramem.search.rerank import choose_reranker
 from hydramem.search.view import View, view

@@ -6,7 +6,7 @@ from hydramem import opened
 from hydramem.core.argument_checks import check_project
 from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config
-from hydramem.llm.model import Embedder, Generator
+from hydramem.llm.contracts import Embedder, Generator
 from hydramem.memory.conversing import Conversing
 from hydramem.memory.exploring import Exploring
 from hydramem.memory.following import Following

@@ -18,7 +18,7 @@ from hydramem.graph.snapshot import Snapshots
 from hydramem.graph.view import Snapshot
 from hydramem.ingest.limits import usage, uses
 from hydramem.ingest.relate import Asserted
-from hydramem.llm.model import Embedder
+from hydramem.llm.contracts import Embedder
 from hydramem.storage.schema import SCHEMA_VERSION
 from hydramem.storage.store import LIVE, ChunkFilter, GraphStore, Listing, holds
 from hydramem.text.normalize import entity_key

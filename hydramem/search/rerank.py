@@ -11,8 +11,8 @@ from time import monotonic
 
 from hydramem.core.config import EmbeddingConfig, SearchConfig
 from hydramem.core.errors import ModelError, ModelReplyError
+from hydramem.llm.contracts import Generator
 from hydramem.llm.cross_encoder import open_cross_encoder
-from hydramem.llm.model import Generator
 from hydramem.search.pack import Candidate
 from hydramem.storage.store import indexed_text
 from hydramem.text.escaping import escape_text

@@ -10,7 +10,7 @@ from hydramem.core.config import SearchConfig
 from hydramem.core.results.hits import LinkView, Recall
 from hydramem.core.row_types import Chunk, Traversal
 from hydramem.graph.snapshot import Snapshots
-from hydramem.llm.model import Embedder
+from hydramem.llm.contracts import Embedder
 from hydramem.search.coverage import covering
 from hydramem.search.explain import explanation
 from hydramem.search.fuse import Arm, Fused, blended, fuse

@@ -15,7 +15,7 @@ from hydramem.core.row_types import Chunk, Relation
 from hydramem.graph.functional import functional_types, holding_now
 from hydramem.graph.view import Snapshot
 from hydramem.ingest.supersede import stand_beside
-from hydramem.llm.model import Generator
+from hydramem.llm.contracts import Generator
 from hydramem.storage.schema import CHUNK
 from hydramem.storage.store import ChunkFilter, GraphStore, within_scope
 from hydramem.verification.clashes import Clash, Said, clashes

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from hydramem.core.errors import ModelError
 from hydramem.core.results.verdicts import Conflict, ConflictSide
-from hydramem.llm.model import Generator
+from hydramem.llm.contracts import Generator
 from hydramem.text.escaping import escape_text
 from hydramem.verification.evidence import find_quote
 

@@ -15,8 +15,8 @@ from typing import Any, Literal, assert_never
 from hydramem.core.errors import ModelError, ModelReplyError
 from hydramem.core.ids import content_hash
 from hydramem.core.row_types import Decision, RelationCandidate, Usage, Verdict
-from hydramem.llm.calls import read_reply
-from hydramem.llm.model import Generator
+from hydramem.llm.contracts import Generator
+from hydramem.llm.model_calls import read_reply
 from hydramem.text.escaping import escape_text
 from hydramem.text.normalize import entity_key
 from hydramem.verification.evidence import Shown, addressed, find_quote, names, show, speaks_of

@@ -10,7 +10,7 @@ import hydramem
 from hydramem.core.config_loading import load_config
 from hydramem.core.results.garden_results import Gardened
 from hydramem.core.row_types import Phase
-from hydramem.llm.scripted import ScriptedGenerator
+from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.storage.changes import record
 from hydramem.storage.images import TABLES
 from hydramem.storage.store import Write

@@ -15,7 +15,7 @@ from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.infer import infer
 from hydramem.garden.infer_sessions import SESSION
 from hydramem.garden.inference import INFERRED_BY
-from hydramem.llm.scripted import ScriptedGenerator
+from hydramem.llm.scripted_generator import ScriptedGenerator
 from tests.garden.memories import OPEN, night, opened, put, rows
 from tests.garden.test_verify import Model
 from tests.storage.rows import at, chunk, entity, mention, session

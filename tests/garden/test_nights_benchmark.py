@@ -10,7 +10,7 @@ import pytest
 import hydramem
 from benchmarks import nights, nights_page, nights_recall
 from benchmarks.overgrown import EACH, PROJECT, grow
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 
 
 def test_a_made_up_memory_has_what_a_night_looks_for(tmp_path: Path) -> None:

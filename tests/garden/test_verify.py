@@ -9,7 +9,7 @@ from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.results.write_results import RelationView
 from hydramem.garden.inference import INFERRED_BY
 from hydramem.garden.steps import STEPS
-from hydramem.llm.scripted import Prompt
+from hydramem.llm.scripted_generator import ScriptedPrompt
 from tests.garden.memories import OPEN, night, opened, put, rows
 
 LEADS = "Ada Lovelace leads Billing."
@@ -23,7 +23,7 @@ class Model:
         self.verdict = verdict
         self.asked = 0
 
-    def __call__(self, prompt: Prompt) -> object:
+    def __call__(self, prompt: ScriptedPrompt) -> object:
         self.asked += 1
         if isinstance(self.verdict, Exception):
             return self.verdict

@@ -15,8 +15,8 @@ from hydramem.core.row_types import Chunk, Relation
 from hydramem.graph.snapshot import Snapshots
 from hydramem.ingest.ingest import ingest
 from hydramem.ingest.target import Accept, Target
-from hydramem.llm.hashing import HashEmbedder
-from hydramem.llm.model import Generator
+from hydramem.llm.contracts import Generator
+from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.outbox import Mirror

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hydramem.ingest.background import background, nearness
 from hydramem.ingest.vocabulary import vocabulary
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 from tests.ingest.conftest import Kit
 from tests.ingest.test_link import note
 

@@ -10,7 +10,7 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ModelReplyError, ModelUnavailableError
 from hydramem.ingest.consolidate import CandidateMemory, Telling
 from hydramem.ingest.consolidate_reply import ActionReply, ConsolidationReply, missing, planned, read_plan
-from hydramem.llm.scripted import ScriptedGenerator
+from hydramem.llm.scripted_generator import ScriptedGenerator
 
 SAID = datetime(2026, 3, 1, tzinfo=UTC)
 NEW = "We switched to MySQL in March."

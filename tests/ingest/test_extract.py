@@ -12,7 +12,7 @@ from hydramem.ingest.extract.found import Found
 from hydramem.ingest.extract.model import ChunkReply, EntityReply, ExtractionReply, RelationReply, enrich
 from hydramem.ingest.extract.names import names_in
 from hydramem.ingest.extract.rules import Passage, extract
-from hydramem.llm.scripted import ScriptedGenerator
+from hydramem.llm.scripted_generator import ScriptedGenerator
 
 
 def found(text: str, *, title: str | None = None, author: str | None = None) -> Found:

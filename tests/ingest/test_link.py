@@ -17,7 +17,7 @@ from hydramem.core.time import now
 from hydramem.ingest.link import Linked, link_memories, link_memory
 from hydramem.ingest.link_rules import Proposal, bounded, link_of
 from hydramem.ingest.withdraw import forget, revive
-from hydramem.llm.scripted import Prompt, ScriptedGenerator
+from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.storage.changes import record
 from hydramem.storage.store import Write
 from hydramem.text.normalize import entity_key
@@ -187,7 +187,7 @@ def test_other_projects_are_not_reached(kit: Kit) -> None:
 # With a model: what A-MEM does, without its faults ----------------------------------------------------
 
 
-def evolved(prompt: Prompt, links: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
+def evolved(prompt: ScriptedPrompt, links: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
     """Answer about memories found by a word of theirs, in an order unlike the prompt's."""
     ids = {}
     for line in prompt.text.splitlines():
@@ -258,7 +258,7 @@ def test_what_changed_while_the_model_thought_is_left_alone(kit: Kit) -> None:
     old = note(kit, "old", at=0.1)
     gone = note(kit, "gone", at=0.2)
 
-    def answer(prompt: Prompt) -> dict[str, object]:
+    def answer(prompt: ScriptedPrompt) -> dict[str, object]:
         forget([gone], graph=kit.graph, mirror=kit.mirror)
         row = replace(kit.graph.chunks([old])[0], importance=0.9)
         kit.mirror.commit(

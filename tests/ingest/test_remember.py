@@ -18,7 +18,7 @@ from hydramem.ingest.given import MemoryInput, draft_of, drafts_of
 from hydramem.ingest.remember import remember, remember_all
 from hydramem.ingest.think import Models
 from hydramem.ingest.withdraw import forget
-from hydramem.llm.scripted import Prompt, ScriptedGenerator
+from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.storage.store import ChunkFilter, Listing
 from tests.ingest.conftest import PROJECT, Kit
 
@@ -26,7 +26,7 @@ NEAR = MemoryConfig(consolidation_threshold=0.2)
 FILED = {"scope": "/", "categories": ["infra"], "importance": 0.9, "keywords": ["mysql"], "summary": ""}
 GIVEN: dict[str, Any] = {"scope": "/", "categories": (), "importance": 0.5}
 
-Answer = Callable[[Prompt], Any]
+Answer = Callable[[ScriptedPrompt], Any]
 
 
 def draft(text: str, **fields: Any) -> Draft:
@@ -36,7 +36,7 @@ def draft(text: str, **fields: Any) -> Draft:
 def plan(**actions: Any) -> Answer:
     """Answer classification, and say of every record shown what `actions` says."""
 
-    def answer(prompt: Prompt) -> Any:
+    def answer(prompt: ScriptedPrompt) -> Any:
         if prompt.shape is not ConsolidationReply:
             return {name: FILED[name] for name in prompt.shape.__dataclass_fields__}
         ids = [part.split('"')[1] for part in prompt.text.split("record_id=")[1:]]
@@ -164,7 +164,7 @@ def test_a_memory_that_went_while_the_model_thought_is_not_touched(kit: Kit):
     old = tell(kit, draft("Billing runs on MySQL today.", **GIVEN))
     answer = plan(each={"action": "update", "updated_content": "Billing ran on MySQL."}, insert=True)
 
-    def meanwhile(prompt: Prompt) -> Any:
+    def meanwhile(prompt: ScriptedPrompt) -> Any:
         forget([old.id], graph=kit.graph, mirror=kit.mirror)
         return answer(prompt)
 

@@ -6,7 +6,7 @@ import pytest
 from hydramem.core.config import EmbeddingConfig
 from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelReplyError, ModelUnavailableError
 from hydramem.llm.choose import choose_embedder, choose_next_embedder, still_to_configure
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 from tests.llm.conftest import Answer, FakeServer
 
 BGE, MINILM = "bge-small-en-v1.5-int8/384", "all-MiniLM-L6-v2-int8/384"

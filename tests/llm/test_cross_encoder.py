@@ -6,7 +6,7 @@ import pytest
 
 from hydramem.core.errors import ConfigError, ModelUnavailableError
 from hydramem.llm.cross_encoder import listed_reranker, open_cross_encoder
-from hydramem.llm.fetch import get_model
+from hydramem.llm.fetch_model import get_model
 
 NAME = "Xenova/ms-marco-MiniLM-L-6-v2"
 

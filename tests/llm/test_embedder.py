@@ -8,7 +8,7 @@ import pytest
 from hydramem.core.config import EmbeddingConfig
 from hydramem.core.errors import ConfigError, ModelError, ModelUnavailableError
 from hydramem.llm.catalogue import BGE_SMALL, KNOWN_MODELS, MINILM, NOMIC, check_file, locate
-from hydramem.llm.embedder import (
+from hydramem.llm.local_embedder import (
     LocalEmbedder,
     VectorSpace,
     known_space,

@@ -9,8 +9,8 @@ import pytest
 
 from hydramem.core.errors import ConfigError, InvalidInputError, ModelError, ModelUnavailableError
 from hydramem.llm.catalogue import BGE_SMALL, MINILM, ModelFile, list_models, locate, resolve_auto
-from hydramem.llm.fetch import get_model
-from hydramem.llm.unpack import unpack
+from hydramem.llm.fetch_model import get_model
+from hydramem.llm.unpack_model import unpack
 
 # A model as the catalogue has them, of a few bytes.
 WEIGHTS, TOKENIZER = b"weights" * 1000, b'{"tokenizer": true}'

@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 
 texts = st.lists(st.text(st.characters(codec=None), max_size=60), max_size=8)
 
@@ -32,7 +32,7 @@ def test_shared_words_bring_texts_together_wherever_they_stand():
 
 def test_vectors_are_the_same_in_every_process():
     program = (
-        "from hydramem.llm.hashing import HashEmbedder\n"
+        "from hydramem.llm.hash_embedder import HashEmbedder\n"
         "print(HashEmbedder(16).embed_query('the same on every machine').tobytes().hex())\n"
     )
     found = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)

@@ -4,7 +4,7 @@ import pytest
 
 from hydramem.core.errors import ModelReplyError, ModelUnavailableError
 from hydramem.core.row_types import Usage
-from hydramem.llm.scripted import Prompt, ScriptedGenerator
+from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ def test_replies_come_in_order_in_any_form():
     given = [script.generate(f"colour {number}", Colour, system="Say one.").value for number in range(3)]
     assert given == [Colour(name="red"), Colour(name="blue"), Colour(name="green", warm=True)]
     assert [asked.text for asked in script.prompts] == ["colour 0", "colour 1", "colour 2"]
-    assert script.prompts[0] == Prompt(text="colour 0", system="Say one.", shape=Colour)
+    assert script.prompts[0] == ScriptedPrompt(text="colour 0", system="Say one.", shape=Colour)
     assert script.usage.calls == 3
     assert script.usage.prompt_tokens == 12
 

@@ -7,7 +7,7 @@ import hydramem
 from hydramem.cli.main import run
 from hydramem.core.config import Config, SearchConfig, StorageConfig
 from hydramem.core.results.hits import Explanation
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search.search import recall
 from hydramem.storage.store import ChunkFilter
 from tests.graph.graphs import P

@@ -14,7 +14,7 @@ from hydramem.core.results.graph_views import PathStep
 from hydramem.core.row_types import Times
 from hydramem.graph.snapshot import Snapshots
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedRelation
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search import explore, overview
 from hydramem.search.view import View, view
 from hydramem.storage.in_memory.graph import InMemoryGraph

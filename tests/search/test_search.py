@@ -10,7 +10,7 @@ from hydramem.core.results.hits import Recall
 from hydramem.core.row_types import Chunk, Document, Link, Session, Times
 from hydramem.graph.snapshot import Snapshots
 from hydramem.graph.view import Snapshot
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search.rerank import Reranker
 from hydramem.search.search import recall
 from hydramem.storage.in_memory.graph import InMemoryGraph

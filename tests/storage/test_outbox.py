@@ -10,7 +10,7 @@ import pytest
 
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.row_types import Chunk
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.jobs import job

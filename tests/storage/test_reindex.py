@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hydramem.core.errors import ModelError, StorageError
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.outbox import Mirror

@@ -9,7 +9,7 @@ import pytest
 
 import hydramem
 from hydramem.core.config_loading import load_config
-from hydramem.llm.scripted import ScriptedGenerator
+from hydramem.llm.scripted_generator import ScriptedGenerator
 
 # Memories are stored as given, so that the model is asked of relations alone.
 IN_MEMORY = {

@@ -10,7 +10,7 @@ from hydramem.core.config import VerificationConfig
 from hydramem.core.row_types import Decision, Relation
 from hydramem.graph.snapshot import Snapshots
 from hydramem.ingest.target import Target
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.changes import record
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors

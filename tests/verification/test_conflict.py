@@ -11,8 +11,8 @@ from hydramem.core.results.verdicts import Conflict, Conflicts
 from hydramem.core.row_types import Relation, Times
 from hydramem.graph.functional import functional_types, holding_now
 from hydramem.graph.snapshot import Snapshots
-from hydramem.llm.model import Generator
-from hydramem.llm.scripted import ScriptedGenerator
+from hydramem.llm.contracts import Generator
+from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.verification.conflict import conflicts
 from tests.graph.graphs import THEN, P, chunk, entity, mention, relation, write

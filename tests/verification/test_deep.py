@@ -3,7 +3,7 @@
 import pytest
 
 from hydramem.core.errors import InvalidInputError, ModelUnavailableError
-from hydramem.llm.scripted import ScriptedGenerator
+from hydramem.llm.scripted_generator import ScriptedGenerator
 from tests.verification.conftest import Connect
 from tests.verification.test_verify import OPEN, REFUSING, saying
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import hydramem
 from hydramem.core.config_loading import load_config
-from hydramem.llm.scripted import ScriptedGenerator
+from hydramem.llm.scripted_generator import ScriptedGenerator
 from tests.verification.test_verify import OPEN, saying
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")

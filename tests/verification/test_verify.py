@@ -14,7 +14,7 @@ from hydramem.core.errors import InvalidInputError, ModelReplyError, ModelUnavai
 from hydramem.core.results.write_results import RelationView
 from hydramem.core.row_types import RelationCandidate, Verdict
 from hydramem.ingest.weave import decided
-from hydramem.llm.scripted import Prompt, ScriptedGenerator
+from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.verification.verify import layer_for
 from tests.graph.graphs import chunk, entity, relation
 from tests.verification.conftest import Connect
@@ -27,10 +27,10 @@ REFUSING = {"accept_at": "1.0", "reject_below": "1.0", "vog_sample_share": "0"}
 TRUSTING = {"accept_at": "0.0", "reject_below": "0.0", "vog_sample_share": "0"}
 
 
-def saying(verdict: str, confidence: float = 0.9) -> Callable[[Prompt], object]:
+def saying(verdict: str, confidence: float = 0.9) -> Callable[[ScriptedPrompt], object]:
     """Answer every claim alike, quoting the line of the evidence that names its subject."""
 
-    def answer(prompt: Prompt) -> object:
+    def answer(prompt: ScriptedPrompt) -> object:
         claims = re.findall(
             r'<claim index="(\d+)"><subject>(.*?)</subject>.*?<object>(.*?)</object>', prompt.text
         )
@@ -235,7 +235,7 @@ def test_a_row_that_changes_while_a_model_reads_is_left_alone(connect: Connect):
     memory = connect([ModelUnavailableError("later")], **OPEN)
     memory.remember(LEADS)
 
-    def reading(prompt: Prompt) -> object:
+    def reading(prompt: ScriptedPrompt) -> object:
         memory.unrelate("Ada Lovelace", "leads", "Billing", reason="meanwhile")
         return grounded(prompt)
 

@@ -9,7 +9,7 @@ import pytest
 
 from hydramem.core.errors import ModelReplyError, ModelUnavailableError, StorageError
 from hydramem.core.row_types import Chunk, Entity, RelationCandidate
-from hydramem.llm.scripted import Prompt, ScriptedGenerator
+from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.verification.evidence import find_quote, show
 from hydramem.verification.replies import Kept, Replies
 from hydramem.verification.vog import Read, read
@@ -179,7 +179,7 @@ def test_the_cap_leaves_the_rest_waiting():
 def test_claims_of_one_passage_share_a_call_up_to_a_bound():
     claims = [claim(ADA, f"relates_{n}", BILLING, LEADS) for n in range(10)]
 
-    def all_grounded(prompt: Prompt) -> object:
+    def all_grounded(prompt: ScriptedPrompt) -> object:
         return reply(*(answer(index=n + 1) for n in range(prompt.text.count("<claim "))))
 
     generator = ScriptedGenerator(all_grounded)

@@ -8,7 +8,7 @@ from hydramem.core.errors import ModelError
 from hydramem.core.ids import content_hash
 from hydramem.core.row_types import Usage
 from hydramem.ingest.extract.found import Claim, Found, Name
-from hydramem.llm.model import Generator, Reply
+from hydramem.llm.contracts import Generator, Reply
 
 logger = logging.getLogger(__name__)
 

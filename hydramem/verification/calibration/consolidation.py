@@ -7,7 +7,7 @@ from itertools import islice
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.verdicts import Calibrated
 from hydramem.ingest.bound import KEPT, MOST_MEMORIES, Bounds, Fitted, fit
-from hydramem.llm.model import Embedder
+from hydramem.llm.contracts import Embedder
 from hydramem.storage.schema import CHUNK
 from hydramem.storage.store import GraphStore
 from hydramem.verification.calibration.calibrate import (

@@ -6,7 +6,7 @@ from typing import Any
 
 from hydramem.core.results.upkeep_results import Dumped, Loaded
 from hydramem.core.row_types import Change, Recalled, Times
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.exchange.dump import Wish, dump
 from hydramem.storage.exchange.layout import PARTS
 from hydramem.storage.exchange.load import LoadTarget, load

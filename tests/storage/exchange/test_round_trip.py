@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
-from hydramem.llm.hashing import HashEmbedder
+from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.exchange.layout import PARTS
 from hydramem.storage.lance.store import open_vectors
 from hydramem.storage.store import GraphStore, Write

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from hydramem.core.config import LlmConfig
 from hydramem.core.errors import ModelError, ModelReplyError, ModelUnavailableError
 from hydramem.core.row_types import Usage
-from hydramem.llm.calls import call, read_reply, schema_of
-from hydramem.llm.endpoint import QUOTED, Endpoint, first_model, key_for
-from hydramem.llm.model import Reply
+from hydramem.llm.contracts import Reply
+from hydramem.llm.model_calls import call, read_reply, schema_of
+from hydramem.llm.providers.http_endpoint import QUOTED, Endpoint, first_model, key_for
 from hydramem.text.tokens import well_formed
 
 T = TypeVar("T")
@@ -39,16 +39,16 @@ class _Block:
 
 
 @dataclass(frozen=True, slots=True)
-class _Usage:
+class _AnthropicUsage:
     input_tokens: int = 0
     output_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Message:
+class _AnthropicMessage:
     content: list[_Block]
     stop_reason: str | None = None
-    usage: _Usage | None = None
+    usage: _AnthropicUsage | None = None
 
 
 class AnthropicGenerator:
@@ -76,16 +76,16 @@ class AnthropicGenerator:
         """
         self._model = self._model or first_model(self._endpoint, retries=self._settings.retries)
         message = self._ask(_question(self._model, prompt, shape, system))
-        usage = message.usage or _Usage()
+        usage = message.usage or _AnthropicUsage()
         return Reply(
             value=read_reply(self._given(message), shape, name=self.name),
             usage=Usage(calls=1, prompt_tokens=usage.input_tokens, reply_tokens=usage.output_tokens),
         )
 
-    def _ask(self, body: Mapping[str, Any]) -> _Message:
-        def attempt() -> _Message:
+    def _ask(self, body: Mapping[str, Any]) -> _AnthropicMessage:
+        def attempt() -> _AnthropicMessage:
             sent = {**body, "temperature": 0} if self._temperature else body
-            return self._endpoint.send("POST", "messages", _Message, sent)
+            return self._endpoint.send("POST", "messages", _AnthropicMessage, sent)
 
         try:
             return call(attempt, retries=self._settings.retries)
@@ -97,7 +97,7 @@ class AnthropicGenerator:
             self._temperature = False
             return call(attempt, retries=self._settings.retries)
 
-    def _given(self, message: _Message) -> str:
+    def _given(self, message: _AnthropicMessage) -> str:
         """Return what the model gave the tool, as JSON text."""
         if message.stop_reason == "max_tokens":
             raise ModelReplyError(f"{self.name}: the reply was cut off at the token limit")

@@ -7,10 +7,16 @@ from typing import Any, TypeVar
 from hydramem.core.config import EmbeddingConfig, LlmConfig
 from hydramem.core.errors import ModelReplyError
 from hydramem.core.row_types import Usage
-from hydramem.llm.calls import call, read_reply, schema_of
-from hydramem.llm.endpoint import QUOTED, Endpoint, first_model, key_for
-from hydramem.llm.model import Reply
-from hydramem.llm.remote import REMOTE_SECONDS, RemoteEmbedder
+from hydramem.llm.contracts import Reply
+from hydramem.llm.model_calls import call, read_reply, schema_of
+from hydramem.llm.providers.http_endpoint import (
+    QUOTED,
+    REMOTE_SECONDS,
+    Endpoint,
+    RemoteEmbedder,
+    first_model,
+    key_for,
+)
 from hydramem.text.tokens import well_formed
 
 T = TypeVar("T")
@@ -22,19 +28,19 @@ OPENAI_KEY_ENV = "OPENAI_API_KEY"
 
 # What is read of the wire format; servers add to it freely.
 @dataclass(frozen=True, slots=True)
-class _Message:
+class _OpenAIMessage:
     content: str | None = None
     refusal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    message: _Message
+    message: _OpenAIMessage
     finish_reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Usage:
+class _OpenAIUsage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
@@ -42,7 +48,7 @@ class _Usage:
 @dataclass(frozen=True, slots=True)
 class _Completion:
     choices: list[_Choice]
-    usage: _Usage | None = None
+    usage: _OpenAIUsage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,7 @@ class OpenAIGenerator:
             lambda: self._endpoint.send("POST", "chat/completions", _Completion, body),
             retries=self._settings.retries,
         )
-        usage = completion.usage or _Usage()
+        usage = completion.usage or _OpenAIUsage()
         return Reply(
             value=read_reply(self._content(completion), shape, name=self.name),
             usage=Usage(calls=1, prompt_tokens=usage.prompt_tokens, reply_tokens=usage.completion_tokens),

@@ -21,7 +21,7 @@ from hydramem.llm.catalogue import (
     models_folder,
     view_model,
 )
-from hydramem.llm.unpack import unpack
+from hydramem.llm.unpack_model import unpack
 
 Progress = Callable[[str], None]
 
@@ -186,7 +186,7 @@ def _get_listed(name: str, source: Path | None, root: Path, say: Progress) -> Mo
     from huggingface_hub import constants
 
     from hydramem.llm.cross_encoder import listed_reranker, rerankers_folder
-    from hydramem.llm.embedder import listed_folder, listed_space
+    from hydramem.llm.local_embedder import listed_folder, listed_space
 
     reranker = listed_reranker(name)
     space = None if reranker else listed_space(name)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 from hydramem.core.config import EmbeddingConfig, LlmConfig
 from hydramem.core.errors import ModelError, ModelReplyError, ModelUnavailableError
 from hydramem.core.row_types import Usage
-from hydramem.llm.calls import TransientError, call, read_reply, schema_of
-from hydramem.llm.model import Reply
-from hydramem.llm.remote import REMOTE_SECONDS, RemoteEmbedder
+from hydramem.llm.contracts import Reply
+from hydramem.llm.model_calls import TransientError, call, read_reply, schema_of
+from hydramem.llm.providers.http_endpoint import REMOTE_SECONDS, RemoteEmbedder
 from hydramem.text.tokens import well_formed
 
 if TYPE_CHECKING:

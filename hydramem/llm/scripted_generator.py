@@ -8,16 +8,16 @@ from typing import Any, TypeVar
 
 from hydramem.core.errors import ModelReplyError, ModelUnavailableError
 from hydramem.core.row_types import Usage
-from hydramem.llm.calls import read_reply
-from hydramem.llm.model import Reply
+from hydramem.llm.contracts import Reply
+from hydramem.llm.model_calls import read_reply
 
 T = TypeVar("T")
 
-Answer = Callable[["Prompt"], Any]
+Answer = Callable[["ScriptedPrompt"], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class ScriptedPrompt:
     """What a scripted generator was asked."""
 
     text: str
@@ -41,7 +41,7 @@ class ScriptedGenerator:
         self._replies = None if callable(replies) else iter(replies)
         self._name = name
         self._lock = threading.Lock()
-        self.prompts: list[Prompt] = []
+        self.prompts: list[ScriptedPrompt] = []
         self.usage = Usage()
 
     @property
@@ -56,7 +56,7 @@ class ScriptedGenerator:
             ModelUnavailableError: The script has no reply left.
             ModelReplyError: The reply is not of the shape.
         """
-        asked = Prompt(text=prompt, system=system, shape=shape)
+        asked = ScriptedPrompt(text=prompt, system=system, shape=shape)
         with self._lock:
             self.prompts.append(asked)
             reply = self._answer(asked) if self._answer else self._next()
