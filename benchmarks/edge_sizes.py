@@ -14,7 +14,7 @@ from hydramem.garden.edges import EdgeScores
 from hydramem.graph.growing import load
 from hydramem.graph.view import Snapshot
 from hydramem.storage.schema import edge_columns, node_columns
-from hydramem.storage.store import Vector
+from hydramem.storage.vector_rows import Vector
 
 _NIGHT = 0.5 * GardenConfig().phase_seconds
 """Seconds of training steps, for the scorer with torch: what a night gives it."""

@@ -25,7 +25,7 @@ from hydramem.garden.spurious import disbelieved_below
 from hydramem.graph.view import Snapshot
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.contracts import Embedder
-from hydramem.storage.store import Vector
+from hydramem.storage.vector_rows import Vector
 from hydramem.verification import srmkg
 from hydramem.verification.weights import DEFAULT
 

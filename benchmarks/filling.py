@@ -21,7 +21,7 @@ from hydramem.core.row_types import Chunk, ChunkKind, Document, Entity, Mention,
 from hydramem.core.time import now
 from hydramem.llm.contracts import Embedder
 from hydramem.storage.changes import record
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 from hydramem.text.normalize import entity_key
 
 PROJECT = "scale"

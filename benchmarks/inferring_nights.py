@@ -16,7 +16,7 @@ from hydramem.core.config_loading import load_config
 from hydramem.core.row_types import Chunk, Entity, Mention, Relation, Times
 from hydramem.storage.changes import record
 from hydramem.storage.schema import RELATES
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 
 _THEN = datetime(2024, 1, 1, tzinfo=UTC)
 _PROJECT = "default"

@@ -36,8 +36,8 @@ from hydramem.core.time import now
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import worth_a_vector
-from hydramem.storage.planned import batches
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
+from hydramem.storage.write_validation import batches
 from hydramem.text.normalize import entity_key
 
 PROJECT = "overgrown"

@@ -21,7 +21,7 @@ from hydramem.core.config import Config, EmbeddingConfig, SearchConfig, StorageC
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.contracts import Embedder
 from hydramem.storage.schema import CHUNK
-from hydramem.storage.store import indexed_text
+from hydramem.storage.vector_rows import indexed_text
 
 ABLATIONS = {
     "vector": SearchConfig(vector_weight=0.0),

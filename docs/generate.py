@@ -161,14 +161,17 @@ the store does not have are written; a row that is there and differs is left as 
 
 def dump_page() -> str:
     """Return the page of the format that `dump` writes and `load` reads."""
-    from hydramem.storage.exchange import layout, lines, manifest
+    from hydramem.storage.exchange import json_lines, manifest
+    from hydramem.storage.exchange import manifest as layout
 
     files = "\n".join(
         f"| `{part.file}` | {part.table.row.__name__} | {_sorted_by(part)} "
         f"| {first_line(part.table.row.__doc__)} |"
         for part in layout.PARTS
     )
-    parts = (f"\n### {part.file}\n\n{_dumped(part, lines.fields_of(part.table))}" for part in layout.PARTS)
+    parts = (
+        f"\n### {part.file}\n\n{_dumped(part, json_lines.fields_of(part.table))}" for part in layout.PARTS
+    )
     described = (
         f"\n### {row.__name__}\n\n{_fields(row)}" for row in (manifest.DumpManifest, manifest.FileEntry)
     )

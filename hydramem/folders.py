@@ -14,7 +14,7 @@ from hydramem.core.config import Config
 from hydramem.core.errors import EmbeddingMismatchError, StorageError
 from hydramem.llm.contracts import Embedder
 from hydramem.serving import Space
-from hydramem.storage.reindex import DIMENSION, EMBEDDER, FIRST_FOLDER, FOLDER, TARGET, folder_name
+from hydramem.storage.repair.reindex import DIMENSION, EMBEDDER, FIRST_FOLDER, FOLDER, TARGET, folder_name
 from hydramem.storage.store import GraphStore, VectorStore
 
 log = logging.getLogger(__name__)
@@ -134,6 +134,6 @@ class VectorFolders:
             from hydramem.storage.in_memory.vectors import InMemoryVectors
 
             return InMemoryVectors(embedder.dimension)
-        from hydramem.storage.lance.store import open_vectors
+        from hydramem.storage.lance.vectors import open_vectors
 
         return open_vectors(self._path / folder, embedder.dimension, self._config.storage)

@@ -31,13 +31,15 @@ from hydramem.storage.backup.archive import read_archive
 from hydramem.storage.backup.backup import backup
 from hydramem.storage.backup.restore import Exchange, restore
 from hydramem.storage.backup.restore import finish as finish_restore
+from hydramem.storage.files.folder_lock import FolderLock
 from hydramem.storage.jobs import Jobs
-from hydramem.storage.lock import FolderLock
 from hydramem.storage.outbox import Mirror
-from hydramem.storage.recalls import Recalls
-from hydramem.storage.reindex import DIMENSION, EMBEDDER, move
-from hydramem.storage.repair import Progress, diagnose
-from hydramem.storage.store import GraphStore, Vector, VectorStore, Write
+from hydramem.storage.recall_log import Recalls
+from hydramem.storage.repair.doctor import Progress, diagnose
+from hydramem.storage.repair.reindex import DIMENSION, EMBEDDER, move
+from hydramem.storage.store import GraphStore, VectorStore
+from hydramem.storage.vector_rows import Vector
+from hydramem.storage.write import Write
 from hydramem.verification.calibration.calibrations import Calibrations
 from hydramem.verification.replies import Replies
 from hydramem.verification.srmkg import NAMES

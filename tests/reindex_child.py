@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import hydramem
 from hydramem.core.config_loading import load_config
 from hydramem.llm.hash_embedder import HashEmbedder
-from hydramem.storage.store import Vector
+from hydramem.storage.vector_rows import Vector
 
 LATE = "A late note that only the last look before the switch finds."
 

@@ -14,7 +14,7 @@ import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, MemoryConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
 from hydramem.ingest.given import MemoryInput
-from hydramem.storage.curated import CuratedChange
+from hydramem.storage.files.curated_files import CuratedChange
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 CONFIG = Config(

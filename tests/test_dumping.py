@@ -18,7 +18,7 @@ import hydramem
 from hydramem import server
 from hydramem.core.config import Config, EmbeddingConfig, ServerConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 from tests.storage.exchange.stores import Store
 from tests.storage.rows import chunk, entity, mention
 

@@ -18,7 +18,8 @@ from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config
 from hydramem.core.errors import EmbeddingMismatchError, InvalidInputError, ModelError, StorageError
 from hydramem.llm.hash_embedder import HashEmbedder
-from hydramem.storage.store import Vector, Write
+from hydramem.storage.vector_rows import Vector
+from hydramem.storage.write import Write
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}

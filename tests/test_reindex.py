@@ -20,7 +20,7 @@ from hydramem.core.config_loading import load_config
 from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelError, StorageError
 from hydramem.ingest.extracted import ExtractedChunk
 from hydramem.llm.hash_embedder import HashEmbedder
-from hydramem.storage.store import Vector
+from hydramem.storage.vector_rows import Vector
 from tests.reindex_child import LATE
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")

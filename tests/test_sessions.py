@@ -16,7 +16,7 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import session_id
 from hydramem.ingest.session import SaidTurn
 from hydramem.operations import OPERATIONS, call
-from hydramem.storage.recalls import QUERIES
+from hydramem.storage.recall_log import QUERIES
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 REAL = Config(storage=StorageConfig(graph=ENGINE), embedding=EmbeddingConfig(model="hash"))

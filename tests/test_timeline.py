@@ -11,7 +11,7 @@ from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.time import now
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation
-from hydramem.storage.curated import CuratedChange
+from hydramem.storage.files.curated_files import CuratedChange
 from hydramem.text.tokens import count_tokens
 
 IN_MEMORY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))

@@ -21,9 +21,9 @@ from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.memory.memory import Memory
 from hydramem.operations import OPERATIONS
 from hydramem.storage.changes import in_one_run
-from hydramem.storage.curated import CuratedChange
-from hydramem.storage.images import TABLES
+from hydramem.storage.files.curated_files import CuratedChange
 from hydramem.storage.store import GraphStore
+from hydramem.storage.undo.undo_images import TABLES
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 

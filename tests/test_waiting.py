@@ -19,7 +19,7 @@ from hydramem.core.errors import ModelUnavailableError
 from hydramem.ingest.given import MemoryInput
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.llm.scripted_generator import ScriptedGenerator
-from hydramem.storage.store import Vector
+from hydramem.storage.vector_rows import Vector
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}

@@ -20,7 +20,7 @@ from hydramem.ingest.merge import merge
 from hydramem.ingest.supersede import set_beside
 from hydramem.ingest.target import Target
 from hydramem.storage.changes import current_actor, record
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 from hydramem.verification.calibration.calibrate import scores_of
 from hydramem.verification.calibration.reviewed import take
 from hydramem.verification.calibration.reviews import Review

@@ -14,10 +14,11 @@ from hydramem.garden.hanging import hanging
 from hydramem.garden.proposal import Proposal, table_of, written
 from hydramem.garden.recount import recounted
 from hydramem.ingest.merge import merge_changes, union
-from hydramem.storage.addresses import address_of, as_text
 from hydramem.storage.changes import record
 from hydramem.storage.schema import CHUNK, ENTITY, EdgeTable
-from hydramem.storage.store import GraphStore, Removal, Write
+from hydramem.storage.store import GraphStore
+from hydramem.storage.undo.undo_images import address_of, as_text
+from hydramem.storage.write import Removal, Write
 
 # Between two batches whoever waits for the writer lock gets it.
 _BREATH = 0.002

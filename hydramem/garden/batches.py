@@ -8,7 +8,7 @@ from math import ceil, sqrt
 from hydramem.core.row_types import Phase
 from hydramem.garden.expect import removed
 from hydramem.garden.proposal import Proposal, table_of, written
-from hydramem.storage.addresses import address_of
+from hydramem.storage.undo.undo_images import address_of
 
 # Rows of a batch. What the store has not read yet comes slowly: nobody knows how long a first one takes. And
 # under some rows most of the time is the transaction's own.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from hydramem.core.errors import StorageError
-from hydramem.storage.durable import write_whole
+from hydramem.storage.files.durable_files import write_whole
 
 _FILE = "doubts.json"
 

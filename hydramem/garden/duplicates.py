@@ -24,8 +24,9 @@ from hydramem.ingest.around import STEADY
 from hydramem.ingest.consolidate import Comparison, compare, telling_of
 from hydramem.ingest.supersede import is_version
 from hydramem.ingest.telling.reading import reading
+from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.schema import LINKS
-from hydramem.storage.store import ChunkFilter, Listing, covers
+from hydramem.storage.store import Listing
 from hydramem.text.escaping import one_line
 
 _NEWEST = 5000

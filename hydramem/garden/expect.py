@@ -4,9 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hydramem.garden.proposal import Proposal, table_of, written
-from hydramem.storage.addresses import Address, address_of, rows_at
-from hydramem.storage.images import TABLES, Table, digest
-from hydramem.storage.rows import encode
+from hydramem.storage.row_codec import encode
 from hydramem.storage.schema import (
     CHANGE,
     CHUNK,
@@ -18,7 +16,9 @@ from hydramem.storage.schema import (
     SESSION,
     EdgeTable,
 )
-from hydramem.storage.store import GraphStore, Write
+from hydramem.storage.store import GraphStore
+from hydramem.storage.undo.undo_images import TABLES, Address, Table, address_of, digest, rows_at
+from hydramem.storage.write import Write
 
 
 def expected(*rows: object, absent: Iterable[tuple[Table, object]] = ()) -> dict[Address, str | None]:

@@ -17,7 +17,9 @@ from hydramem.garden.undone import Undone
 from hydramem.graph.columns import microseconds
 from hydramem.graph.view import LINK, MENTION, RELATION, STATES
 from hydramem.ingest.withdraw import moved_chunk, moved_relation, unsupported
-from hydramem.storage.store import ChunkFilter, Listing, Removal, Write
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.store import Listing
+from hydramem.storage.write import Removal, Write
 from hydramem.text.escaping import one_line
 
 _MOST_EXPIRED = 2000

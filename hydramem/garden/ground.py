@@ -13,7 +13,8 @@ from hydramem.garden.doubts import Doubt
 from hydramem.garden.proposal import Proposal
 from hydramem.graph.view import Snapshot
 from hydramem.llm.contracts import Generator
-from hydramem.storage.store import GraphStore, Vector, VectorStore
+from hydramem.storage.store import GraphStore, VectorStore
+from hydramem.storage.vector_rows import Vector
 from hydramem.verification.verify import Judge
 
 

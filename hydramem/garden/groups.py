@@ -22,8 +22,8 @@ from hydramem.graph.communities import communities
 from hydramem.graph.lasting import successors
 from hydramem.graph.view import Snapshot
 from hydramem.llm.contracts import Generator
-from hydramem.storage.durable import write_whole
-from hydramem.storage.store import LIVE
+from hydramem.storage.chunk_filter import LIVE
+from hydramem.storage.files.durable_files import write_whole
 from hydramem.text.escaping import escape_text
 
 FILE = "communities.json"

@@ -1,9 +1,9 @@
 """What came to hang on a row since somebody looked: a thing that is named again is not taken out."""
 
 from hydramem.garden.proposal import Proposal, written
-from hydramem.storage.addresses import address_of
 from hydramem.storage.schema import MENTIONS, RELATES
 from hydramem.storage.store import GraphStore
+from hydramem.storage.undo.undo_images import address_of
 
 
 def hanging(proposal: Proposal, graph: GraphStore) -> str | None:

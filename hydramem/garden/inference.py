@@ -11,7 +11,7 @@ from hydramem.garden.proposal import Proposal
 from hydramem.garden.undone import Undone
 from hydramem.ingest.weave import decided
 from hydramem.storage.schema import ENTITY, RELATES, EdgeTable, NodeTable
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 
 INFERRED_BY = "inferred_by"
 """In the metadata of an inferred relation: the model that inferred it, which does not verify it."""

@@ -14,7 +14,7 @@ from hydramem.core.results.knowledge_results import Cutoffs
 from hydramem.core.results.upkeep_results import BackedUp, Drained
 from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.groups import regroup
-from hydramem.storage.repair import Sampled
+from hydramem.storage.repair.doctor import Sampled
 
 _DRAIN_SHARE = 0.5
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.storage.store import Vector
+from hydramem.storage.vector_rows import Vector
 
 EntityVectors = Callable[[Sequence[str]], Mapping[str, Vector]]
 """Returns the vectors of entities by id, those without one left out; as `VectorStore.entity_vectors`."""

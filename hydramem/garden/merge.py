@@ -19,9 +19,10 @@ from hydramem.garden.proposal import Proposal
 from hydramem.garden.questions import is_told_apart
 from hydramem.garden.undone import Undone
 from hydramem.ingest.merge import MOST_MERGED, Union, union
-from hydramem.storage.addresses import Address
 from hydramem.storage.schema import MENTIONS, RELATES
-from hydramem.storage.store import GraphStore, Write
+from hydramem.storage.store import GraphStore
+from hydramem.storage.undo.undo_images import Address
+from hydramem.storage.write import Write
 from hydramem.text.names import NameParts, worded
 
 _MOST_PROPOSED = 500

@@ -10,7 +10,8 @@ from hydramem.core.row_types import Chunk, Link, Relation, Times
 from hydramem.ingest.promote import VOICES, heard, longest
 from hydramem.ingest.statement import MOST_EVIDENCE
 from hydramem.ingest.supersede import corrected, is_version
-from hydramem.storage.store import GraphStore, Write
+from hydramem.storage.store import GraphStore
+from hydramem.storage.write import Write
 
 _TRUST = ("working", "shared", "verified")
 

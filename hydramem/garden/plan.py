@@ -11,12 +11,12 @@ from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.row_types import Phase
 from hydramem.garden.proposal import Action, Proposal, table_of, written
 from hydramem.garden.seal import is_sealed, seal_of
-from hydramem.storage.addresses import as_text, from_text
-from hydramem.storage.durable import write_whole
-from hydramem.storage.exchange.layout import PARTS
-from hydramem.storage.exchange.lines import from_values, time_text, to_line, values_of
+from hydramem.storage.exchange.json_lines import from_values, time_text, to_line, values_of
+from hydramem.storage.exchange.manifest import PARTS
+from hydramem.storage.files.durable_files import write_whole
 from hydramem.storage.schema import SCHEMA_VERSION
-from hydramem.storage.store import Removal, Write
+from hydramem.storage.undo.undo_images import as_text, from_text
+from hydramem.storage.write import Removal, Write
 
 FORMAT = "hydramem-garden-plan"
 

@@ -6,10 +6,9 @@ from typing import Any, Literal
 
 from hydramem.core.ids import content_hash
 from hydramem.core.row_types import Phase
-from hydramem.storage.addresses import Address
-from hydramem.storage.exchange.lines import to_line
-from hydramem.storage.images import TABLES, Table
-from hydramem.storage.store import Write
+from hydramem.storage.exchange.json_lines import to_line
+from hydramem.storage.undo.undo_images import TABLES, Address, Table
+from hydramem.storage.write import Write
 
 Action = Literal["add", "change", "archive", "merge", "link", "remove", "judge"]
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
-from hydramem.ingest.limits import cutoffs
+from hydramem.storage.changes import PURGED, Purged, purges
 from hydramem.storage.jobs import job_payload as told_by
-from hydramem.storage.planned import batches
-from hydramem.storage.purged import PURGED, Purged, purges
-from hydramem.storage.store import EndedRun, GraphStore, Listing, Removal, Write
+from hydramem.storage.quotas import cutoffs
+from hydramem.storage.store import EndedRun, GraphStore, Listing
+from hydramem.storage.write import Removal, Write
+from hydramem.storage.write_validation import batches
 from hydramem.text.escaping import amount
 
 _MOST = 20_000

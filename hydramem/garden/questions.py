@@ -19,7 +19,8 @@ from hydramem.garden.doubts import Doubt
 from hydramem.graph.view import SYNONYM, Snapshot
 from hydramem.ingest.screen.screen import QUARANTINED_FOR
 from hydramem.ingest.weave import candidates_of, is_given
-from hydramem.storage.store import ChunkFilter, GraphStore, Listing
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.store import GraphStore, Listing
 from hydramem.text.escaping import one_line
 
 TOLD_APART = "told_apart"

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hydramem.core.row_types import Chunk, Entity
-from hydramem.storage.store import GraphStore, Write
+from hydramem.storage.store import GraphStore
+from hydramem.storage.write import Write
 
 
 def recounted(write: Write, before: Mapping[str, Chunk], graph: GraphStore) -> tuple[Entity, ...]:

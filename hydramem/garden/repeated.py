@@ -8,7 +8,8 @@ from itertools import combinations
 from hydramem.core.row_types import Chunk, Mention, Session
 from hydramem.garden.ground import Ground
 from hydramem.ingest.screen.screen import threats_in
-from hydramem.storage.store import ChunkFilter, Listing
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.store import Listing
 
 _MOST_SESSIONS = 200
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hydramem.core.errors import StorageError
 from hydramem.core.results.garden_results import Gardened
-from hydramem.storage.durable import write_whole
+from hydramem.storage.files.durable_files import write_whole
 
 _KEPT = 30
 

@@ -14,9 +14,11 @@ from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.undone import Undone
-from hydramem.ingest.limits import cutoffs
 from hydramem.ingest.withdraw import document_chunks
-from hydramem.storage.store import ChunkFilter, Listing, Removal, Write
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.quotas import cutoffs
+from hydramem.storage.store import Listing
+from hydramem.storage.write import Removal, Write
 
 _PAGE = 1000
 

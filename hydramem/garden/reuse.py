@@ -22,7 +22,7 @@ from hydramem.garden.protected import REUSED
 from hydramem.garden.undone import Undone
 from hydramem.graph.view import LINK, MENTION, RELATION, STATES, Snapshot
 from hydramem.storage.schema import RECALLED
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 
 REUSE = "reuse"
 """In a chunk's metadata: its importance before reuse (`base`) and with it (`now`)."""

@@ -13,7 +13,7 @@ from hydramem.garden.gnn.model import NAME, SETTINGS, Model, available
 from hydramem.garden.ground import Ground
 from hydramem.garden.labels import Labels, labels
 from hydramem.graph.view import Snapshot
-from hydramem.storage.reindex import EMBEDDER
+from hydramem.storage.repair.reindex import EMBEDDER
 from hydramem.storage.store import GraphStore, VectorStore
 
 MODEL = "edges.pt"

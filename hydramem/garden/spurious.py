@@ -20,7 +20,7 @@ from hydramem.garden.scorer import LEAST_RELATIONS
 from hydramem.garden.undone import Undone
 from hydramem.ingest.supersede import withdrawn
 from hydramem.ingest.weave import candidates_of
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 
 _AT_ONCE = 250
 

@@ -28,7 +28,7 @@ from hydramem.ingest.supersede import (
 )
 from hydramem.ingest.supersede import supersede as decide
 from hydramem.storage.schema import RELATES
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 from hydramem.verification.rivals import rivals
 
 _MOST_PAIRS = 5000

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hydramem.storage.purged import purges
+from hydramem.storage.changes import purges
 from hydramem.storage.store import GraphStore
 
 

@@ -19,8 +19,11 @@ from hydramem.ingest.around import STEADY, candidates, look_around
 from hydramem.ingest.consolidate import Action, decide, telling_of
 from hydramem.ingest.encoding import Encoding
 from hydramem.ingest.target import Target
+from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.schema import CHUNK, LINKS, RELATES, EdgeTable, NodeTable
-from hydramem.storage.store import ChunkFilter, Listing, Vector, Write, covers
+from hydramem.storage.store import Listing
+from hydramem.storage.vector_rows import Vector
+from hydramem.storage.write import Write
 from hydramem.text.escaping import one_line
 
 _NEWEST = 500

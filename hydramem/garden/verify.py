@@ -22,7 +22,8 @@ from hydramem.graph.columns import microseconds
 from hydramem.graph.view import RELATION, Snapshot
 from hydramem.ingest.supersede import withdrawn
 from hydramem.ingest.weave import candidates_of, decided, is_given
-from hydramem.storage.store import GraphStore, Listing, Write
+from hydramem.storage.store import GraphStore, Listing
+from hydramem.storage.write import Write
 from hydramem.verification.verify import NO_MODEL, Judge
 
 _WHOLE = 20_000

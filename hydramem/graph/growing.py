@@ -29,7 +29,7 @@ from hydramem.graph.view import (
     Turns,
 )
 from hydramem.storage.schema import QUESTION_MARKS
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from hydramem.graph.growing import Growing
 from hydramem.graph.view import Snapshot
-from hydramem.storage.store import GraphStore, Write
+from hydramem.storage.store import GraphStore
+from hydramem.storage.write import Write
 
 _FEW = 200
 """Keys that are looked up in the store in a fraction of the time that loading the graph takes."""

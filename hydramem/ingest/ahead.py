@@ -6,8 +6,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 
 from hydramem.core.row_types import Chunk
-from hydramem.storage.planned import batches
-from hydramem.storage.store import Vector, indexed_text
+from hydramem.storage.vector_rows import Vector, indexed_text
+from hydramem.storage.write_validation import batches
 
 Vectors = Mapping[str, Vector]
 

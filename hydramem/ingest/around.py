@@ -9,7 +9,9 @@ from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.ingest.classify_rules import Near
 from hydramem.ingest.consolidate import CandidateMemory, Telling, telling_of, wanted
 from hydramem.ingest.target import Target
-from hydramem.storage.store import ChunkFilter, GraphStore, Scored, Vector, VectorStore, covers
+from hydramem.storage.chunk_filter import ChunkFilter, covers
+from hydramem.storage.store import GraphStore, Scored, VectorStore
+from hydramem.storage.vector_rows import Vector
 
 MEMORIES: tuple[ChunkKind, ...] = ("note", "fact", "event", "turn")
 

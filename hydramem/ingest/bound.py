@@ -20,7 +20,7 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.ids import content_hash
 from hydramem.llm.contracts import Embedder
-from hydramem.storage.durable import write_whole
+from hydramem.storage.files.durable_files import write_whole
 
 log = logging.getLogger(__name__)
 

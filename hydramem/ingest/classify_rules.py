@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hydramem.core.row_types import Chunk
 from hydramem.ingest.background import nearness
 from hydramem.ingest.classify_words import SMALL_TALK, STOPS, WEIGHTY
-from hydramem.storage.store import within_scope
+from hydramem.storage.chunk_filter import within_scope
 from hydramem.text.normalize import folded
 from hydramem.text.search_terms import words
 from hydramem.text.sentences import sentence_spans

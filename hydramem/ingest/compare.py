@@ -6,7 +6,7 @@ from datetime import datetime
 
 from hydramem.core.row_types import Chunk, Document
 from hydramem.ingest.screen.screen import QUARANTINED_FOR
-from hydramem.storage.store import indexed_text
+from hydramem.storage.vector_rows import indexed_text
 
 # A chunk with this key in its metadata is archived because its document is not stored as a whole yet.
 UNFINISHED = "unfinished"

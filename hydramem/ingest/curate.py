@@ -20,7 +20,8 @@ from hydramem.ingest.remember import remember
 from hydramem.ingest.screen.screen import screen, threats_in
 from hydramem.ingest.target import Target
 from hydramem.storage.changes import record
-from hydramem.storage.curated import (
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.files.curated_files import (
     DELIMITER,
     FILES,
     CuratedChange,
@@ -36,7 +37,8 @@ from hydramem.storage.curated import (
     write_curated,
     writing,
 )
-from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Write
+from hydramem.storage.store import GraphStore, Listing
+from hydramem.storage.write import Write
 
 _MOST_CHANGES = 200
 

@@ -15,7 +15,7 @@ from hydramem.ingest.extract.found import Found, Name
 from hydramem.ingest.extract.rules import Passage, extract
 from hydramem.ingest.screen.screen import QUARANTINED_FOR, Screened, screen
 from hydramem.ingest.screen.spoken import spoken
-from hydramem.storage.store import within_scope
+from hydramem.storage.chunk_filter import within_scope
 from hydramem.text.tokens import count_tokens
 
 MOST_LABELS = 50

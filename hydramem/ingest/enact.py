@@ -14,7 +14,7 @@ from hydramem.ingest.encoding import Encoding
 from hydramem.ingest.placing import life
 from hydramem.ingest.promote import heard, longest
 from hydramem.ingest.supersede import corrected
-from hydramem.storage.store import Vector, indexed_text
+from hydramem.storage.vector_rows import Vector, indexed_text
 
 _UNKNOWN_LIKENESS = 0.5
 

@@ -24,7 +24,7 @@ from hydramem.ingest.think import Models, think, told_of
 from hydramem.ingest.vocabulary import vocabulary
 from hydramem.storage.changes import current_run, in_one_run
 from hydramem.storage.jobs import job
-from hydramem.storage.store import Vector, indexed_text
+from hydramem.storage.vector_rows import Vector, indexed_text
 
 STEPS_LATER = ("embed", "consolidate", "link")
 

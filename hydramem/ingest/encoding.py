@@ -12,7 +12,8 @@ from hydramem.ingest.weave import Related, Woven, relate, weave
 from hydramem.ingest.withdraw import moved_relation, unsupported
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import worth_a_vector
-from hydramem.storage.store import Vector, Write
+from hydramem.storage.vector_rows import Vector
+from hydramem.storage.write import Write
 
 
 @dataclass(slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from hydramem.ingest.statement import name_of
 from hydramem.ingest.target import Target
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import worth_a_vector
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 from hydramem.text.normalize import entity_key
 
 MOST_ALIASES = 256

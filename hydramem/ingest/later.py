@@ -6,8 +6,10 @@ from collections.abc import Collection, Iterator, Sequence
 from hydramem.core.row_types import Chunk, Job
 from hydramem.ingest.target import Target
 from hydramem.storage.jobs import job, job_payload
-from hydramem.storage.planned import batches
-from hydramem.storage.store import GraphStore, Listing, Vector, Write, indexed_text
+from hydramem.storage.store import GraphStore, Listing
+from hydramem.storage.vector_rows import Vector, indexed_text
+from hydramem.storage.write import Write
+from hydramem.storage.write_validation import batches
 
 EMBED = "embed"
 """The kind of job that makes vectors."""

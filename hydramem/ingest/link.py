@@ -25,7 +25,8 @@ from hydramem.ingest.link_rules import Neighbour, Proposal, bounded, link_of, pr
 from hydramem.ingest.target import Target
 from hydramem.llm.contracts import Generator
 from hydramem.storage.changes import record
-from hydramem.storage.store import VectorStore, Write
+from hydramem.storage.store import VectorStore
+from hydramem.storage.write import Write
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,9 @@ from hydramem.graph.view import MENTION, Nodes, Snapshot
 from hydramem.ingest.background import background, nearness
 from hydramem.ingest.link_rules import Neighbour, nearest
 from hydramem.ingest.target import Target
-from hydramem.storage.store import ChunkFilter, Vector, VectorStore, indexed_text
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.store import VectorStore
+from hydramem.storage.vector_rows import Vector, indexed_text
 
 MEMORIES: tuple[ChunkKind, ...] = ("note", "fact", "event", "turn")
 """The kinds that are linked."""

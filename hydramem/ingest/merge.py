@@ -27,7 +27,8 @@ from hydramem.ingest.unite import (
     united_relation,
 )
 from hydramem.storage.changes import current_run, record
-from hydramem.storage.store import GraphStore, Removal, Write
+from hydramem.storage.store import GraphStore
+from hydramem.storage.write import Removal, Write
 
 MOST_MERGED = 100
 

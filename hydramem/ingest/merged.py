@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.row_types import Change, Entity, Relation
 from hydramem.ingest.target import Target
-from hydramem.storage.purged import no_longer_known
+from hydramem.storage.changes import no_longer_known
 from hydramem.text.normalize import entity_key
 
 if TYPE_CHECKING:

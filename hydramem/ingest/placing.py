@@ -9,7 +9,8 @@ from hydramem.core.ids import memory_id, session_id, turn_id
 from hydramem.core.row_types import Chunk, Session
 from hydramem.core.time import now
 from hydramem.ingest.draft import Draft
-from hydramem.storage.store import GraphStore, covers
+from hydramem.storage.chunk_filter import covers
+from hydramem.storage.store import GraphStore
 
 # Generations of one text that are looked up at once; nearly always the first is the answer.
 _LOOK_AHEAD = 4

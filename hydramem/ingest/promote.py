@@ -19,7 +19,7 @@ from hydramem.ingest.supersede import is_version
 from hydramem.ingest.target import Target
 from hydramem.ingest.weave import decided
 from hydramem.storage.changes import record
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 
 VOICES = "voices"
 """In the metadata of a memory that was said again: who else said it, each with source, session and author."""

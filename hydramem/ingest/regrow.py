@@ -9,7 +9,7 @@ from hydramem.ingest.target import Target
 from hydramem.ingest.weave import relate, weave
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import worth_a_vector
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 
 
 def regrow(chunks: Sequence[Chunk], *, target: Target, operation: str) -> None:

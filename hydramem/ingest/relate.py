@@ -18,7 +18,8 @@ from hydramem.ingest.target import Target
 from hydramem.ingest.weave import decided, is_given
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import worth_a_vector
-from hydramem.storage.store import GraphStore, Write
+from hydramem.storage.store import GraphStore
+from hydramem.storage.write import Write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from hydramem.ingest.settling import Settled, Settling
 from hydramem.ingest.target import Target
 from hydramem.ingest.think import NO_MODELS, Models, think
 from hydramem.storage.changes import current_run, in_one_run
-from hydramem.storage.store import indexed_text
+from hydramem.storage.vector_rows import indexed_text
 
 
 def remember(

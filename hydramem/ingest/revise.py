@@ -19,7 +19,8 @@ from hydramem.ingest.supersede import corrected, is_version
 from hydramem.ingest.target import Target
 from hydramem.storage.changes import current_run, in_one_run
 from hydramem.storage.jobs import job
-from hydramem.storage.store import GraphStore, Vector, indexed_text
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import Vector, indexed_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

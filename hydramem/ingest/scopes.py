@@ -10,8 +10,10 @@ from hydramem.core.results.knowledge_results import Moved, ScopeCount, ScopeView
 from hydramem.core.row_types import Chunk
 from hydramem.ingest.target import Target
 from hydramem.storage.changes import record
-from hydramem.storage.planned import batches
-from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Write, within_scope
+from hydramem.storage.chunk_filter import ChunkFilter, within_scope
+from hydramem.storage.store import GraphStore, Listing
+from hydramem.storage.write import Write
+from hydramem.storage.write_validation import batches
 
 _PAGE = 5000
 

@@ -15,8 +15,9 @@ from hydramem.ingest.statement import name_of
 from hydramem.ingest.target import Target
 from hydramem.ingest.unite import repoint, united_relation
 from hydramem.storage.changes import current_run, record
-from hydramem.storage.planned import relation_key
-from hydramem.storage.store import GraphStore, Removal, Write
+from hydramem.storage.store import GraphStore
+from hydramem.storage.write import Removal, Write
+from hydramem.storage.write_validation import relation_key
 from hydramem.text.normalize import entity_key
 
 

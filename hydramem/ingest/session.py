@@ -23,7 +23,9 @@ from hydramem.ingest.target import Target
 from hydramem.ingest.weave import Woven, relate, weave
 from hydramem.storage.changes import current_run, in_one_run, record
 from hydramem.storage.outbox import worth_a_vector
-from hydramem.storage.store import GraphStore, Write, indexed_text
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import indexed_text
+from hydramem.storage.write import Write
 from hydramem.text.chunking import split_turn
 from hydramem.text.dates.caller_dates import moment
 from hydramem.text.tokens import count_tokens

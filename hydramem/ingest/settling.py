@@ -18,7 +18,8 @@ from hydramem.ingest.placing import place, session_row
 from hydramem.ingest.think import Thought, beside_its_like, told_of
 from hydramem.ingest.vocabulary import vocabulary
 from hydramem.storage.jobs import job
-from hydramem.storage.store import Vector, VectorStore
+from hydramem.storage.store import VectorStore
+from hydramem.storage.vector_rows import Vector
 
 _BATCH_CANDIDATES = 10
 

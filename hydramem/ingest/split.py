@@ -19,8 +19,9 @@ from hydramem.ingest.supersede import VERSION_OF
 from hydramem.ingest.target import Target
 from hydramem.ingest.unite import names_any, repoint, united_entity, united_relation
 from hydramem.storage.changes import current_run, record
-from hydramem.storage.planned import relation_key
-from hydramem.storage.store import GraphStore, Removal, Write
+from hydramem.storage.store import GraphStore
+from hydramem.storage.write import Removal, Write
+from hydramem.storage.write_validation import relation_key
 from hydramem.text.normalize import entity_key
 
 _NOT_CARRIED = ("id", "subject", "object", "evidence", "metadata")

@@ -13,7 +13,7 @@ from hydramem.ingest.extract.found import Name
 from hydramem.ingest.resolve import merge, resolve
 from hydramem.ingest.supersede import is_version, returned
 from hydramem.ingest.target import Target
-from hydramem.storage.store import covers
+from hydramem.storage.chunk_filter import covers
 
 MOST_EVIDENCE = 64
 

@@ -23,7 +23,8 @@ from hydramem.ingest.withdraw import document_chunks, moved_relation, unsupporte
 from hydramem.storage.changes import record
 from hydramem.storage.jobs import job
 from hydramem.storage.outbox import worth_a_vector
-from hydramem.storage.store import Vector, Write
+from hydramem.storage.vector_rows import Vector
+from hydramem.storage.write import Write
 
 # A document with more chunks than so many batches is stored over several commits.
 _BATCHES_IN_ONE = 4

@@ -8,9 +8,10 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.write_results import Forgotten
 from hydramem.core.row_types import ChunkKind
 from hydramem.ingest.withdraw import forget
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.outbox import Mirror
-from hydramem.storage.planned import batches
-from hydramem.storage.store import ChunkFilter, GraphStore, Listing
+from hydramem.storage.store import GraphStore, Listing
+from hydramem.storage.write_validation import batches
 
 MEMORIES: tuple[ChunkKind, ...] = ("note", "fact", "event", "turn")
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from hydramem.core.row_types import RelationCandidate, Verdict
 from hydramem.storage.outbox import Embed
-from hydramem.storage.store import GraphStore, Vector, VectorStore, Write
+from hydramem.storage.store import GraphStore, VectorStore
+from hydramem.storage.vector_rows import Vector
+from hydramem.storage.write import Write
 
 Commit = Callable[[Write, Mapping[str, Vector]], None]
 """Commits a write, with the vectors of its new rows by id."""

@@ -15,7 +15,8 @@ from hydramem.ingest.draft import Taken, chunk_of
 from hydramem.ingest.target import Target
 from hydramem.ingest.vocabulary import vocabulary
 from hydramem.llm.contracts import Generator
-from hydramem.storage.store import Vector, VectorStore
+from hydramem.storage.store import VectorStore
+from hydramem.storage.vector_rows import Vector
 
 Ask = Callable[[], Generator | None]
 """Returns the model of a role; None where there is none."""

@@ -12,7 +12,7 @@ from hydramem.ingest.statement import name_of, relation_type
 from hydramem.ingest.supersede import closed, is_version, withdrawn
 from hydramem.ingest.target import Target
 from hydramem.storage.changes import record
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

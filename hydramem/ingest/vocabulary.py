@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from hydramem.ingest.background import background
 from hydramem.ingest.classify_rules import Vocabulary
 from hydramem.ingest.target import Target
-from hydramem.storage.store import ChunkFilter, Listing
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.store import Listing
 from hydramem.text.normalize import entity_key
 
 _NEWEST = 200

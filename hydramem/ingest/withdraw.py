@@ -17,8 +17,10 @@ from hydramem.core.row_types import Change, Chunk, Document, Entity, Link, Relat
 from hydramem.core.time import now
 from hydramem.ingest.supersede import is_version, may_return, returned
 from hydramem.storage.changes import record
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.outbox import Mirror, worth_a_vector
-from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Write
+from hydramem.storage.store import GraphStore, Listing
+from hydramem.storage.write import Write
 
 _PAGE = 1000
 

@@ -8,7 +8,8 @@ from hydramem.core.argument_checks import check_count
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.row_types import State
 from hydramem.core.time import When
-from hydramem.storage.store import LIVE, Listing
+from hydramem.storage.chunk_filter import LIVE
+from hydramem.storage.store import Listing
 from hydramem.text.dates.caller_dates import moment
 
 MAX_PAGE = 1000

@@ -16,7 +16,7 @@ from hydramem.memory.session import LiveSession
 from hydramem.memory.writing import Writing
 from hydramem.search import lists
 from hydramem.storage.changes import in_one_run
-from hydramem.storage.store import ChunkFilter
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.text.dates.caller_dates import moment, stretch
 from hydramem.verification.accepting import Accepting
 

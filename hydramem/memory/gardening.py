@@ -24,13 +24,13 @@ from hydramem.garden.seal import key_in
 from hydramem.garden.steps import STEPS
 from hydramem.garden.tend import Night, apply_file, interrupted, plan, tend
 from hydramem.ingest.ingest import Progress
-from hydramem.ingest.limits import cutoffs
 from hydramem.ingest.regrow import regrow
 from hydramem.ingest.withdraw import revive
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.memory.upkeep import upkeep
 from hydramem.storage.changes import in_one_run
+from hydramem.storage.quotas import cutoffs
 from hydramem.storage.undo.undo import is_undone
 
 _REPORTS = "reports"

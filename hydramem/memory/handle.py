@@ -21,7 +21,7 @@ from hydramem.memory import arguments
 from hydramem.search.rerank import choose_reranker
 from hydramem.search.view import View, view
 from hydramem.serving import Space
-from hydramem.storage.curated import CuratedTarget
+from hydramem.storage.files.curated_files import CuratedTarget
 from hydramem.storage.store import VectorStore
 from hydramem.verification.learned import prepare
 from hydramem.verification.verify import Judge

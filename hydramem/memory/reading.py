@@ -29,8 +29,8 @@ from hydramem.search.opening import opening
 from hydramem.search.prime import prime
 from hydramem.search.search import recall
 from hydramem.search.view import View
-from hydramem.storage.curated import CuratedTarget
-from hydramem.storage.store import ChunkFilter
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.files.curated_files import CuratedTarget
 
 # A curated file is long for one snippet, and belongs together.
 _SHARE, _OPENING_SHARE = 3, 2

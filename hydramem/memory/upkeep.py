@@ -7,7 +7,7 @@ from hydramem.core.results.upkeep_results import BackedUp
 from hydramem.garden.maintain import Upkeep
 from hydramem.graph.view import Snapshot
 from hydramem.opened import OpenStore
-from hydramem.storage.repair import sample
+from hydramem.storage.repair.doctor import sample
 
 _MOST_COMPARED = 5000
 

@@ -13,7 +13,6 @@ from hydramem.ingest.curate import curate
 from hydramem.ingest.draft import MOST_SUMMARY, Draft, Taken, take
 from hydramem.ingest.encode import remember_soon
 from hydramem.ingest.given import MemoryInput, draft_of, drafts_of, labels
-from hydramem.ingest.limits import noted
 from hydramem.ingest.regrow import regrow
 from hydramem.ingest.remember import remember_all
 from hydramem.ingest.revise import Revision, revise
@@ -22,7 +21,8 @@ from hydramem.ingest.withdraw import forget, revive
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.storage.changes import in_one_run
-from hydramem.storage.curated import CuratedChange, CuratedTarget
+from hydramem.storage.files.curated_files import CuratedChange, CuratedTarget
+from hydramem.storage.quotas import noted
 from hydramem.verification.accepting import Accepting
 
 

@@ -14,8 +14,9 @@ from functools import lru_cache
 from hydramem.core.row_types import Chunk
 from hydramem.search.fuse import ranked
 from hydramem.search.pack import Candidate
+from hydramem.storage.vector_rows import searched_text
 from hydramem.text.normalize import folded
-from hydramem.text.search_terms import searched_text, words
+from hydramem.text.search_terms import words
 
 _MOST_WORDS = 32
 

@@ -6,7 +6,8 @@ from functools import lru_cache
 from hydramem.graph.view import Snapshot
 from hydramem.search.fuse import Arm, normalised
 from hydramem.search.turns import at_turns_length
-from hydramem.storage.store import ChunkFilter, VectorStore
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.store import VectorStore
 from hydramem.text.search_terms import words
 
 _SHOWN = 4

@@ -16,7 +16,8 @@ from hydramem.graph.view import LINK, Snapshot
 from hydramem.search.fuse import Fused, ranked
 from hydramem.search.stitch import surroundings
 from hydramem.search.walk import Way
-from hydramem.storage.store import ChunkFilter, GraphStore, holds
+from hydramem.storage.chunk_filter import ChunkFilter, holds
+from hydramem.storage.store import GraphStore
 from hydramem.text.escaping import one_line
 
 # The best candidates lend score; of one memory so many links are shown, each with the beginning of the other.

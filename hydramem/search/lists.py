@@ -16,11 +16,12 @@ from hydramem.core.row_types import Entity, Relation, State
 from hydramem.core.time import now
 from hydramem.graph.snapshot import Snapshots
 from hydramem.graph.view import Snapshot
-from hydramem.ingest.limits import usage, uses
 from hydramem.ingest.relate import Asserted
 from hydramem.llm.contracts import Embedder
+from hydramem.storage.chunk_filter import LIVE, ChunkFilter, holds
+from hydramem.storage.quotas import usage, uses
 from hydramem.storage.schema import SCHEMA_VERSION
-from hydramem.storage.store import LIVE, ChunkFilter, GraphStore, Listing, holds
+from hydramem.storage.store import GraphStore, Listing
 from hydramem.text.normalize import entity_key
 
 _PAGE = 1000

@@ -10,7 +10,7 @@ from hydramem.core.row_types import Chunk
 from hydramem.search.fuse import Fused
 from hydramem.search.lexical import shared_words
 from hydramem.search.walk import Way
-from hydramem.storage.store import indexed_text
+from hydramem.storage.vector_rows import indexed_text
 from hydramem.text.normalize import wording
 from hydramem.text.tokens import count_tokens
 

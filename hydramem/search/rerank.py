@@ -14,7 +14,7 @@ from hydramem.core.errors import ModelError, ModelReplyError
 from hydramem.llm.contracts import Generator
 from hydramem.llm.cross_encoder import open_cross_encoder
 from hydramem.search.pack import Candidate
-from hydramem.storage.store import indexed_text
+from hydramem.storage.vector_rows import indexed_text
 from hydramem.text.escaping import escape_text
 
 Judge = Callable[[str, Sequence[str]], Sequence[int]]

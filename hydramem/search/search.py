@@ -24,7 +24,9 @@ from hydramem.search.trust import trusted
 from hydramem.search.turns import in_conversation, spoken_share
 from hydramem.search.vector import VECTOR, vector_arm
 from hydramem.search.walk import Walk, Way, walk
-from hydramem.storage.store import ChunkFilter, GraphStore, Vector, VectorStore
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.store import GraphStore, VectorStore
+from hydramem.storage.vector_rows import Vector
 from hydramem.text.dates.dates_in_text import Dated, dates_in
 
 _SPARE = 10

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from hydramem.core.row_types import Chunk
 from hydramem.search.pack import Candidate
-from hydramem.storage.store import ChunkFilter, GraphStore, Stretch
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.store import GraphStore, Stretch
 
 # Chunks of running text repeat the end of the one before them; shorter likenesses are chance.
 _SHORTEST_OVERLAP = 12

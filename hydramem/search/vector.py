@@ -1,7 +1,9 @@
 """The vector arm: chunks by the cosine of their vector with the query's."""
 
 from hydramem.search.fuse import Arm, normalised
-from hydramem.storage.store import ChunkFilter, Vector, VectorStore
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.store import VectorStore
+from hydramem.storage.vector_rows import Vector
 
 VECTOR = "vector"
 

@@ -10,7 +10,8 @@ from hydramem.core.errors import NotFoundError
 from hydramem.core.row_types import Chunk, State
 from hydramem.graph.view import Mask, Nodes, Snapshot
 from hydramem.search.lists import find_entity
-from hydramem.storage.store import ChunkFilter, GraphStore
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.store import GraphStore
 
 _T = TypeVar("_T")
 

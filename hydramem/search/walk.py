@@ -16,7 +16,7 @@ from hydramem.graph.view import MENTION, RELATION, Snapshot
 from hydramem.graph.walks import Reached, bfs, personalized_pagerank, trail
 from hydramem.search.fuse import Fused, normalised
 from hydramem.search.plan import RecallPlan
-from hydramem.storage.store import ChunkFilter
+from hydramem.storage.chunk_filter import ChunkFilter
 
 Mask = NDArray[np.bool_]
 

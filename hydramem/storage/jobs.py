@@ -23,8 +23,9 @@ from hydramem.core.results.upkeep_results import Drained
 from hydramem.core.row_types import Job, JobState, Usage
 from hydramem.core.time import now
 from hydramem.storage.changes import acting_as, current_actor, current_run, in_one_run
-from hydramem.storage.planned import batches
-from hydramem.storage.store import GraphStore, Listing, Removal, Write
+from hydramem.storage.store import GraphStore, Listing
+from hydramem.storage.write import Removal, Write
+from hydramem.storage.write_validation import batches
 
 log = logging.getLogger(__name__)
 

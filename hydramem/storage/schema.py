@@ -15,7 +15,7 @@ from hydramem.core.row_types import (
     Relation,
     Session,
 )
-from hydramem.storage.store import OutboxRow
+from hydramem.storage.write import OutboxRow
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,108 +10,31 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from hydramem.core.ids import content_hash
 from hydramem.core.results.knowledge_results import Cutoffs, Past, ScopeCount
 from hydramem.core.results.upkeep_results import Counts, ProjectView
 from hydramem.core.row_types import (
     Change,
     Chunk,
-    ChunkKind,
     Decision,
     Document,
     Entity,
     Job,
     JobState,
-    Layer,
     Link,
     Mention,
     Recalled,
     Relation,
     Session,
     State,
-    Times,
 )
+from hydramem.storage.chunk_filter import LIVE, ChunkFilter
+from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector
+from hydramem.storage.write import OutboxRow, Write
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from hydramem.storage.schema import EdgeTable, NodeTable
-
-Vector = NDArray[np.float32]
-
-LIVE: tuple[State, ...] = ("active",)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Removal:
-    """Rows that a write takes out for good, each with the edges that end in it; absent ones are no error.
-
-    Columns that name a removed row, such as a chunk's `document`, are the writer's to change.
-
-    Attributes:
-        relations, links: By both ends and id.
-        mentions: By chunk and entity.
-        changes: Of the audit, which no image keeps: what they told cannot be undone any more.
-    """
-
-    documents: tuple[str, ...] = ()
-    chunks: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-    sessions: tuple[str, ...] = ()
-    jobs: tuple[str, ...] = ()
-    relations: tuple[tuple[str, str, str], ...] = ()
-    links: tuple[tuple[str, str, str], ...] = ()
-    mentions: tuple[tuple[str, str], ...] = ()
-    changes: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return self != _NOTHING
-
-
-_NOTHING = Removal()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Write:
-    """What one transaction commits: whole rows (new, or in place of the row of the same id) and their audit.
-
-    A relation's ends, a mention's and a link's, a chunk's document and session must exist or be in
-    the same write; anything else is an `InvalidInputError` and nothing is written. `recalled` rows also
-    count on their chunk (`recall_count`, `last_recalled_at`); they, with their sessions, and jobs need no
-    Change. The store itself adds the `image` to the first Change.
-
-    Attributes:
-        removed: Taken out before anything is put in.
-        verbatim: The rows come from elsewhere with their whole audit, as a dump's do: no Change is asked for,
-            changes and `recalled` rows that are there already are left, no image is made, and `recalled`
-            rows count nothing.
-        embedded: Ids of stored chunks whose vectors come with this write: their `vector_state` becomes
-            `ready`. That is derived, and needs no Change; absent ones are no error.
-        deferred: The vector store need not hear of it now, but with the next write or before the next search.
-        gathered: Of what is deferred: nor before a search, which reads each row that it finds. Who wrote it
-            has many such writes delivered at once, and all in the end.
-        heard: Rows of the outbox that the vector store has taken: they go with this write.
-    """
-
-    changes: tuple[Change, ...]
-    documents: tuple[Document, ...] = ()
-    chunks: tuple[Chunk, ...] = ()
-    entities: tuple[Entity, ...] = ()
-    relations: tuple[Relation, ...] = ()
-    mentions: tuple[Mention, ...] = ()
-    links: tuple[Link, ...] = ()
-    sessions: tuple[Session, ...] = ()
-    recalled: tuple[Recalled, ...] = ()
-    jobs: tuple[Job, ...] = ()
-    removed: Removal = _NOTHING
-    verbatim: bool = False
-    embedded: tuple[str, ...] = ()
-    deferred: bool = False
-    gathered: bool = False
-    heard: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,91 +50,6 @@ class EndedRun:
     id: str
     ended_at: datetime
     changes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutboxRow:
-    """Chunks and entities of one write that the vector store may not have heard of yet."""
-
-    id: str
-    chunks: tuple[str, ...]
-    entities: tuple[str, ...]
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkFilter:
-    """Which chunks a read may see. An empty tuple or None does not restrict.
-
-    Attributes:
-        at: The moment that must lie within valid time and before expiry; None does not look at either.
-        known_at: The moment that must lie within recorded time.
-        scope: A path; its whole-segment prefix matches.
-        happened_from, happened_to: Closed interval around `happened_at`.
-    """
-
-    projects: tuple[str, ...] = ()
-    kinds: tuple[ChunkKind, ...] = ()
-    layers: tuple[Layer, ...] = ()
-    states: tuple[State, ...] = LIVE
-    scope: str | None = None
-    categories: tuple[str, ...] = ()
-    sessions: tuple[str, ...] = ()
-    documents: tuple[str, ...] = ()
-    include_private: bool = True
-    min_confidence: float = 0.0
-    happened_from: datetime | None = None
-    happened_to: datetime | None = None
-    at: datetime | None = None
-    known_at: datetime | None = None
-
-    def admits(self, chunk: Chunk) -> bool:
-        """Say whether a chunk passes; the meaning that every store's own filter must reproduce."""
-        return (
-            _in(chunk.project, self.projects)
-            and _in(chunk.kind, self.kinds)
-            and _in(chunk.layer, self.layers)
-            and _in(chunk.state, self.states)
-            and _in(chunk.document, self.documents)
-            and _in(chunk.session, self.sessions)
-            and (not self.categories or not set(self.categories).isdisjoint(chunk.categories))
-            and (self.scope is None or within_scope(chunk.scope, self.scope))
-            and (self.include_private or not chunk.private)
-            and chunk.confidence >= self.min_confidence
-            and self._admits_times(chunk)
-        )
-
-    def _admits_times(self, chunk: Chunk) -> bool:
-        times, happened = chunk.times, chunk.happened_at
-        if self.happened_from is not None and (happened is None or happened < self.happened_from):
-            return False
-        if self.happened_to is not None and (happened is None or happened > self.happened_to):
-            return False
-        if self.at is not None and not covers(None, chunk.expires_at, self.at):
-            return False
-        return holds(times, self.at, self.known_at)
-
-
-def _in(value: str | None, allowed: Sequence[str]) -> bool:
-    return not allowed or value in allowed
-
-
-def covers(start: datetime | None, end: datetime | None, moment: datetime) -> bool:
-    """Say whether a moment lies in a half-open interval; None is without bound."""
-    return (start is None or start <= moment) and (end is None or moment < end)
-
-
-def holds(times: Times, at: datetime | None, known_at: datetime | None) -> bool:
-    """Say whether moments lie within valid and recorded time; None does not look."""
-    return (at is None or covers(times.valid_from, times.valid_to, at)) and (
-        known_at is None or covers(times.recorded_at, times.retired_at, known_at)
-    )
-
-
-def within_scope(scope: str, prefix: str) -> bool:
-    """Say whether a scope lies at or under a prefix, whole segments only."""
-    stem = prefix.rstrip("/")
-    return scope == stem or scope.startswith(stem + "/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -434,48 +272,6 @@ class GraphStore(Protocol):
 
     def close(self) -> None:
         """Release the store; harmless when repeated."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkVector:
-    """A chunk for the vector store; without a vector it is found by full text only."""
-
-    chunk: Chunk
-    vector: Vector | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntityVector:
-    """An entity for the vector store; without a vector it is found by its name's words only."""
-
-    entity: Entity
-    vector: Vector | None
-
-
-def indexed_text(chunk: Chunk) -> str:
-    """Return a chunk's text as the embedder and the full-text index read it.
-
-    Headings stand above it and its speaker before it: both carry words that a question uses.
-    """
-    said = f"{chunk.author}: {chunk.text}" if chunk.author else chunk.text
-    return f"{' > '.join(chunk.heading_path)}\n{said}" if chunk.heading_path else said
-
-
-def chunk_mirror_hash(chunk: Chunk) -> str:
-    """Hash the columns of a chunk that the vector store mirrors, so that a stale mirror can be told."""
-    times = chunk.times
-    mirrored = (
-        *(chunk.text, chunk.project, chunk.kind, chunk.layer, chunk.state, chunk.scope, chunk.categories),
-        *(chunk.document, chunk.session, chunk.private, chunk.confidence, chunk.heading_path, chunk.author),
-        *(chunk.happened_at, chunk.expires_at),
-        *(times.valid_from, times.valid_to, times.recorded_at, times.retired_at),
-    )
-    return content_hash(repr(mirrored))
-
-
-def entity_mirror_hash(entity: Entity) -> str:
-    """Hash the columns of an entity that the vector store mirrors."""
-    return content_hash(repr((entity.project, entity.name)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,9 +3,7 @@
 import re
 from functools import lru_cache
 
-from hydramem.core.row_types import Chunk
-from hydramem.storage.store import indexed_text
-from hydramem.text.lexicon import _MONTHS, STOP_WORDS
+from hydramem.text.lexicon import STOP_WORDS
 from hydramem.text.normalize import folded
 
 MAX_QUERY_CHARS = 32_768
@@ -17,16 +15,6 @@ _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U
 _WORD = re.compile(r"[^\W_]+")
 
 _ENDINGS = ("ations", "ation", "ings", "ing", "edly", "ied", "ies", "ed", "es", "s", "ly", "e")
-
-
-def searched_text(chunk: Chunk) -> str:
-    """Return a chunk's text as full text reads it: as the embedder does, and the day it happened in words.
-
-    Questions name months and years that turns do not repeat. The embedder is better off without them.
-    """
-    day = chunk.happened_at
-    text = indexed_text(chunk)
-    return text if day is None else f"{day.day} {_MONTHS[day.month - 1]} {day.year}\n{text}"
 
 
 def words(text: str) -> list[str]:

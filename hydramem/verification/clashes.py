@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hydramem.core.row_types import Chunk
 from hydramem.ingest.contrast import Contrast, Saying, comparable, contrast, outlines, read
-from hydramem.storage.store import covers
+from hydramem.storage.chunk_filter import covers
 
 # More values than these of one statement are a series of measurements, not a dispute.
 _MOST_VALUES = 4

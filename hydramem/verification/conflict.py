@@ -16,8 +16,9 @@ from hydramem.graph.functional import functional_types, holding_now
 from hydramem.graph.view import Snapshot
 from hydramem.ingest.supersede import stand_beside
 from hydramem.llm.contracts import Generator
+from hydramem.storage.chunk_filter import ChunkFilter, within_scope
 from hydramem.storage.schema import CHUNK
-from hydramem.storage.store import ChunkFilter, GraphStore, within_scope
+from hydramem.storage.store import GraphStore
 from hydramem.verification.clashes import Clash, Said, clashes
 from hydramem.verification.judged import judged
 from hydramem.verification.rivals import Rivals, rivals

@@ -17,7 +17,8 @@ from hydramem.ingest.supersede import is_version, withdrawn
 from hydramem.ingest.weave import candidates_of, decided
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import Mirror
-from hydramem.storage.store import GraphStore, Listing, Write
+from hydramem.storage.store import GraphStore, Listing
+from hydramem.storage.write import Write
 from hydramem.text.normalize import entity_key
 from hydramem.verification.verify import Judge
 

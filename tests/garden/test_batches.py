@@ -17,7 +17,7 @@ from hydramem.core.row_types import Phase
 from hydramem.garden.batches import Pace, side_by_side
 from hydramem.garden.proposal import Proposal
 from hydramem.storage.cypher.graph import open_graph
-from hydramem.storage.store import Removal, Write
+from hydramem.storage.write import Removal, Write
 from tests.garden.memories import GIVEN, night, opened, put, rows
 from tests.storage.rows import at, chunk, entity, relation
 

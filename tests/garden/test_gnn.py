@@ -14,7 +14,7 @@ from hydramem.garden.gnn.model import Model, available
 from hydramem.garden.positions import positions
 from hydramem.garden.scorer import auc
 from hydramem.graph.view import Snapshot
-from hydramem.storage.store import Vector
+from hydramem.storage.vector_rows import Vector
 from tests.garden.graphs import odd_ones, planted, ruled
 
 pytestmark = pytest.mark.filterwarnings(

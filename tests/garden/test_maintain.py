@@ -17,7 +17,7 @@ from hydramem.core.time import now
 from hydramem.garden.ground import Budget, Ground
 from hydramem.garden.groups import FILE, GroupReply, lasting, read_groups
 from hydramem.garden.maintain import Upkeep, maintain
-from hydramem.storage.repair import Sampled
+from hydramem.storage.repair.doctor import Sampled
 from tests.garden.memories import night, opened, put
 from tests.storage.rows import entity, relation
 

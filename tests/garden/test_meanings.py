@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hydramem.garden.meanings import LEAST, WIDTH, lens_of, meanings
-from hydramem.storage.store import Vector
+from hydramem.storage.vector_rows import Vector
 
 IDS = [f"thing {one}" for one in range(5000)]
 DRAW = np.random.default_rng(0)

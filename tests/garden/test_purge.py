@@ -12,11 +12,10 @@ import hydramem
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.garden import purge
 from hydramem.garden.apply import Hands, apply
-from hydramem.storage.changes import acting_as, in_one_run, record
+from hydramem.storage.changes import PURGED, acting_as, in_one_run, purges, record
 from hydramem.storage.jobs import job
-from hydramem.storage.purged import PURGED, purges
 from hydramem.storage.schema import CHANGE
-from hydramem.storage.store import Removal, Write
+from hydramem.storage.write import Removal, Write
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk, entity
 

@@ -11,7 +11,7 @@ import hydramem
 from hydramem.core.errors import InvalidInputError, ModelUnavailableError
 from hydramem.garden.gnn.model import available
 from hydramem.garden.scoring import MODEL
-from hydramem.storage.reindex import EMBEDDER
+from hydramem.storage.repair.reindex import EMBEDDER
 from tests.garden.graphs import triples
 from tests.garden.memories import night, opened, put, rows
 from tests.garden.test_prune import LONG_AGO, WRONG, claim, thing

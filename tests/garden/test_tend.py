@@ -19,10 +19,10 @@ from hydramem.garden.plan import read_plan
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.seal import key_in, seal_of
 from hydramem.garden.tend import UNFINISHED, Night, apply_file, interrupted, plan, tend
-from hydramem.storage.images import TABLES
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.schema import RELATES
-from hydramem.storage.store import Removal, Write
+from hydramem.storage.undo.undo_images import TABLES
+from hydramem.storage.write import Removal, Write
 from tests.storage.rows import at, chunk, entity, mention, relation, write
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

@@ -8,7 +8,7 @@ from hydramem.core.ids import entity_id, link_id, relation_id, session_id
 from hydramem.core.row_types import Chunk, Entity, Link, Mention, Relation, Times
 from hydramem.storage.changes import record
 from hydramem.storage.schema import QUESTION_MARKS, edge_columns, node_columns
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 from hydramem.text.normalize import entity_key
 
 P = "default"

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hydramem.core.row_types import Relation, State, Times
 from hydramem.graph.growing import Growing
 from hydramem.graph.view import Snapshot
+from hydramem.storage.chunk_filter import holds
 from hydramem.storage.in_memory.graph import InMemoryGraph
-from hydramem.storage.store import holds
 from tests.storage.rows import T0, at, entity, relation, write
 
 

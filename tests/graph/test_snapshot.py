@@ -12,8 +12,8 @@ from hydramem.core.row_types import Entity, Times
 from hydramem.graph.growing import Growing, load
 from hydramem.graph.snapshot import Snapshots
 from hydramem.graph.view import Snapshot
-from hydramem.storage.called import called
-from hydramem.storage.store import Removal, Write
+from hydramem.storage.chunk_filter import entities_by_key
+from hydramem.storage.write import Removal, Write
 from tests.graph.graphs import THEN, P, chunk, entity, link, mention, relation, tables, turn, write
 
 ADA, BILLING, MYSQL = entity("Ada Lovelace", aliases=("Ada",)), entity("billing"), entity("MySQL")
@@ -36,7 +36,7 @@ class Shelf:
 
     def entities_called(self, project: str, keys):
         held = [row for row in self.rows if isinstance(row, Entity) and row.project == project]
-        return called(keys, [(row.id, row.key, row.aliases) for row in held])
+        return entities_by_key(keys, [(row.id, row.key, row.aliases) for row in held])
 
     def graph_tables(self, project: str):
         seen = tables(*self.rows) if project == P else tables()

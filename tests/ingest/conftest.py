@@ -17,10 +17,13 @@ from hydramem.ingest.ingest import ingest
 from hydramem.ingest.target import Accept, Target
 from hydramem.llm.contracts import Generator
 from hydramem.llm.hash_embedder import HashEmbedder
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.outbox import Mirror
-from hydramem.storage.store import ChunkFilter, Listing, Vector, Write
+from hydramem.storage.store import Listing
+from hydramem.storage.vector_rows import Vector
+from hydramem.storage.write import Write
 
 PROJECT = "notes"
 

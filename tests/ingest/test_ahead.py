@@ -12,7 +12,8 @@ from hydramem.core.config import IngestConfig
 from hydramem.core.errors import ModelError
 from hydramem.ingest.ahead import EmbeddingAhead
 from hydramem.ingest.ingest import ingest
-from hydramem.storage.store import Vector, Write
+from hydramem.storage.vector_rows import Vector
+from hydramem.storage.write import Write
 from tests.ingest.conftest import Kit
 from tests.storage.rows import chunk
 

@@ -12,7 +12,7 @@ from hydramem.core.row_types import Chunk, Times
 from hydramem.ingest.classify import Told, classify, clipped
 from hydramem.ingest.classify_rules import Near, Vocabulary
 from hydramem.llm.scripted_generator import ScriptedGenerator
-from hydramem.storage.store import within_scope
+from hydramem.storage.chunk_filter import within_scope
 
 TEXT = "Ada moved the billing database to MySQL."
 

@@ -15,7 +15,7 @@ from hydramem.ingest.curate import CuratedPlace, SessionBlocks, curate, curated
 from hydramem.ingest.draft import Draft
 from hydramem.ingest.remember import remember
 from hydramem.ingest.withdraw import forget
-from hydramem.storage.curated import CuratedChange
+from hydramem.storage.files.curated_files import CuratedChange
 from tests.ingest.conftest import PROJECT, Kit
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")

@@ -19,8 +19,9 @@ from hydramem.ingest.statement import Statement
 from hydramem.ingest.supersede import is_version
 from hydramem.ingest.withdraw import forget, revive
 from hydramem.storage.changes import in_one_run
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.schema import ENTITY, MENTIONS, RELATES
-from hydramem.storage.store import ChunkFilter, Listing
+from hydramem.storage.store import Listing
 from hydramem.storage.undo.undo import undo
 from hydramem.text.normalize import entity_key
 from tests.ingest.conftest import PROJECT, Kit

@@ -2,9 +2,9 @@
 
 from hydramem.core.config import LimitsConfig
 from hydramem.core.results.knowledge_results import LimitUsage, Past
-from hydramem.ingest.limits import cutoffs, noted, over, sentences, usage, uses
 from hydramem.storage.changes import record
-from hydramem.storage.store import Write
+from hydramem.storage.quotas import cutoffs, noted, over, sentences, usage, uses
+from hydramem.storage.write import Write
 from tests.ingest.conftest import PROJECT, Kit
 from tests.storage.rows import at, chunk
 

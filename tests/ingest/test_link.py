@@ -19,7 +19,7 @@ from hydramem.ingest.link_rules import Proposal, bounded, link_of
 from hydramem.ingest.withdraw import forget, revive
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.storage.changes import record
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 from hydramem.text.normalize import entity_key
 from tests.ingest.conftest import PROJECT, Kit
 

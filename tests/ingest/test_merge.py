@@ -26,8 +26,8 @@ from hydramem.ingest.unite import united_relation
 from hydramem.ingest.weave import decided
 from hydramem.storage.changes import in_one_run, record
 from hydramem.storage.schema import ENTITY, MENTIONS, RELATES
-from hydramem.storage.store import Write
 from hydramem.storage.undo.undo import undo
+from hydramem.storage.write import Write
 from hydramem.text.normalize import entity_key
 from tests.ingest.conftest import PROJECT, Kit
 from tests.storage.rows import at, chunk

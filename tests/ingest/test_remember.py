@@ -19,7 +19,8 @@ from hydramem.ingest.remember import remember, remember_all
 from hydramem.ingest.think import Models
 from hydramem.ingest.withdraw import forget
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
-from hydramem.storage.store import ChunkFilter, Listing
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.store import Listing
 from tests.ingest.conftest import PROJECT, Kit
 
 NEAR = MemoryConfig(consolidation_threshold=0.2)

@@ -8,7 +8,8 @@ from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.results.knowledge_results import Moved, ScopeCount
 from hydramem.ingest.scopes import move, moved_scope, tree
 from hydramem.storage.changes import record
-from hydramem.storage.store import ChunkFilter, Write
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.write import Write
 from tests.ingest.conftest import PROJECT, KilledError, Kit
 from tests.storage.rows import at, chunk
 

@@ -7,7 +7,7 @@ from hydramem.core.results.write_results import Forgotten
 from hydramem.core.row_types import Chunk, Times
 from hydramem.ingest.sweep import Sweep, forget_matching
 from hydramem.storage.changes import record
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 from tests.ingest.conftest import PROJECT, Kit
 from tests.storage.rows import at, chunk, document
 

@@ -7,7 +7,8 @@ import pytest
 from hydramem.core.errors import NotFoundError
 from hydramem.core.row_types import Document
 from hydramem.ingest.withdraw import forget, revive
-from hydramem.storage.store import ChunkFilter, Listing
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.store import Listing
 from tests.ingest.conftest import Kit
 
 

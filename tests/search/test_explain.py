@@ -9,7 +9,7 @@ from hydramem.core.config import Config, SearchConfig, StorageConfig
 from hydramem.core.results.hits import Explanation
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search.search import recall
-from hydramem.storage.store import ChunkFilter
+from hydramem.storage.chunk_filter import ChunkFilter
 from tests.graph.graphs import P
 from tests.search.test_search import GRAPH, Memory
 

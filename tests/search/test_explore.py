@@ -17,8 +17,8 @@ from hydramem.ingest.extracted import ExtractedChunk, ExtractedRelation
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search import explore, overview
 from hydramem.search.view import View, view
+from hydramem.storage.chunk_filter import LIVE
 from hydramem.storage.in_memory.graph import InMemoryGraph
-from hydramem.storage.store import LIVE
 from tests.graph.graphs import P, chunk, entity, mention, relation, write
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")

@@ -7,7 +7,7 @@ import pytest
 
 from hydramem.core.row_types import Chunk, Link
 from hydramem.search.linked import with_links
-from hydramem.storage.store import ChunkFilter
+from hydramem.storage.chunk_filter import ChunkFilter
 from tests.graph.graphs import THEN, P, chunk, entity, link, mention
 from tests.search.test_search import Memory
 

@@ -10,8 +10,9 @@ from hydramem.core.row_types import Chunk
 from hydramem.search.fuse import Fused
 from hydramem.search.pack import Candidate, distinct, within
 from hydramem.search.stitch import joined, stitched
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph
-from hydramem.storage.store import ChunkFilter, Stretch
+from hydramem.storage.store import Stretch
 from hydramem.text.tokens import count_tokens
 from tests.graph.graphs import P, chunk, turn
 from tests.search.test_search import Memory

@@ -13,17 +13,11 @@ from hydramem.graph.view import Snapshot
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search.rerank import Reranker
 from hydramem.search.search import recall
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
-from hydramem.storage.store import (
-    ChunkFilter,
-    ChunkVector,
-    EntityVector,
-    Scored,
-    Stretch,
-    Vector,
-    indexed_text,
-)
+from hydramem.storage.store import Scored, Stretch
+from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector, indexed_text
 from tests.graph.graphs import THEN, P, chunk, entity, mention, relation, turn, write
 
 ADA, BILLING, MYSQL = entity("Ada Lovelace", aliases=("Ada",)), entity("billing"), entity("MySQL")

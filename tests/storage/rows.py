@@ -5,7 +5,7 @@ from typing import Any
 
 from hydramem.core.row_types import Chunk, Document, Entity, Job, Link, Mention, Relation, Session, Times
 from hydramem.storage.changes import record
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 from hydramem.text.normalize import entity_key
 
 T0 = datetime(2024, 5, 1, 12, tzinfo=UTC)

@@ -1,8 +1,8 @@
 """Rows by their names: whatever table they are of, and only those that were asked for."""
 
-from hydramem.storage.addresses import address_of, as_text, from_text, rows_at
 from hydramem.storage.schema import CHANGE, CHUNK, DOCUMENT, ENTITY, LINKS, MENTIONS, RELATES, SESSION
 from hydramem.storage.store import GraphStore
+from hydramem.storage.undo.undo_images import address_of, as_text, from_text, rows_at
 
 from .rows import chunk, document, entity, link, mention, relation, session, write
 

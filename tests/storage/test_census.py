@@ -8,7 +8,8 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.knowledge_results import Cutoffs, Past, ScopeCount
 from hydramem.core.row_types import Chunk, Times
 from hydramem.storage.changes import record
-from hydramem.storage.store import EndedRun, GraphStore, Removal, Write
+from hydramem.storage.store import EndedRun, GraphStore
+from hydramem.storage.write import Removal, Write
 from tests.storage.rows import T0, at, chunk, document, entity, relation, session, write
 
 

@@ -7,7 +7,7 @@ from hydramem.storage.changes import acting_as, current_run, in_one_run, record
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.outbox import Mirror
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 from tests.storage.rows import chunk
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.errors import HydraMemError, InvalidInputError, NotFoundError, StorageError
-from hydramem.storage.curated import (
+from hydramem.storage.files.curated_files import (
     DELIMITER,
     CuratedChange,
     CuratedText,

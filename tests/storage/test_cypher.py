@@ -17,12 +17,14 @@ import pytest
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import ConfigError, SchemaError, StorageError, StoreBusyError
 from hydramem.storage.changes import record
-from hydramem.storage.cypher import arrow
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.cypher import snapshot_tables
 from hydramem.storage.cypher.engine import Engine
 from hydramem.storage.cypher.graph import open_graph
-from hydramem.storage.cypher.tables import MIGRATIONS, graph_file, prepare_schema, stored_version
+from hydramem.storage.cypher.schema_statements import MIGRATIONS, graph_file, prepare_schema, stored_version
 from hydramem.storage.schema import SCHEMA_VERSION
-from hydramem.storage.store import ChunkFilter, Listing, Write
+from hydramem.storage.store import Listing
+from hydramem.storage.write import Write
 from tests.storage.conftest import ENGINE
 from tests.storage.rows import T0, chunk, entity, mention, relation, write
 
@@ -55,7 +57,7 @@ def test_a_graph_read_in_parts_is_the_whole(written: Path, settings: StorageConf
     )
     store.close()
     engine = Engine(graph_file(written, settings.graph), settings)
-    for table in (arrow.nodes, arrow.edges):
+    for table in (snapshot_tables.nodes, snapshot_tables.edges):
         whole, parts = (table(engine, "p", at_once=most).to_pylist() for most in (10_000, 7))
         assert len(whole) == len(parts) > 60
         assert sorted(map(repr, whole)) == sorted(map(repr, parts))

@@ -17,6 +17,7 @@ from hydramem.core.config import StorageConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.row_types import Recalled, Times
 from hydramem.storage.changes import record
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.cypher.graph import open_graph
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.schema import (
@@ -30,7 +31,8 @@ from hydramem.storage.schema import (
     RELATES,
     EdgeTable,
 )
-from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Removal, Write
+from hydramem.storage.store import GraphStore, Listing
+from hydramem.storage.write import Removal, Write
 from tests.storage.rows import at, chunk, document, entity, job, link, mention, relation, session
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")

@@ -11,7 +11,8 @@ from hydramem.core.results.upkeep_results import Counts, ProjectView
 from hydramem.core.row_types import Chunk, Decision, Document, Recalled, Times
 from hydramem.graph.growing import load
 from hydramem.storage.changes import record
-from hydramem.storage.rows import normalise
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.row_codec import normalise
 from hydramem.storage.schema import (
     CHANGE,
     CHUNK,
@@ -26,7 +27,8 @@ from hydramem.storage.schema import (
     edge_columns,
     node_columns,
 )
-from hydramem.storage.store import ChunkFilter, GraphStore, Listing, Removal, Stretch, Write
+from hydramem.storage.store import GraphStore, Listing, Stretch
+from hydramem.storage.write import Removal, Write
 from tests.storage.rows import T0, at, chunk, document, entity, job, link, mention, relation, session, write
 
 HOSTILE = (

@@ -13,7 +13,8 @@ from hydramem.core.row_types import Job, Usage
 from hydramem.storage.changes import acting_as, current_actor, current_run, in_one_run
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.jobs import MOST_ATTEMPTS, Handler, Jobs, job, job_payload
-from hydramem.storage.store import Listing, Write
+from hydramem.storage.store import Listing
+from hydramem.storage.write import Write
 
 EVERY = Listing(limit=1000)
 

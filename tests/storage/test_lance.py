@@ -17,10 +17,11 @@ import pytest
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import EmbeddingMismatchError, InvalidInputError, StorageError
 from hydramem.core.row_types import Chunk, Entity, Times
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.lance.filters import literal
-from hydramem.storage.lance.gate import ReadGate
-from hydramem.storage.lance.store import LanceVectors, open_vectors
-from hydramem.storage.store import ChunkFilter, ChunkVector, EntityVector, Vector
+from hydramem.storage.lance.read_write_lock import ReadWriteLock
+from hydramem.storage.lance.vectors import LanceVectors, open_vectors
+from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector
 
 DIMENSION = 16
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -348,7 +349,7 @@ def test_writes_go_on_while_fragments_are_merged(folder: Path) -> None:
 
 
 def test_the_gate_lets_one_in_alone_only_when_the_last_reader_has_left() -> None:
-    gate, steps = ReadGate(), list[str]()
+    gate, steps = ReadWriteLock(), list[str]()
 
     def alone() -> None:
         with gate.alone():

@@ -10,10 +10,12 @@ import pytest
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.row_types import Chunk, Times
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.vectors import InMemoryVectors
-from hydramem.storage.lance import held
-from hydramem.storage.lance.store import LanceVectors, open_vectors
-from hydramem.storage.store import ChunkFilter, ChunkVector, Vector, VectorStore
+from hydramem.storage.lance import row_arrays
+from hydramem.storage.lance.vectors import LanceVectors, open_vectors
+from hydramem.storage.store import VectorStore
+from hydramem.storage.vector_rows import ChunkVector, Vector
 
 DIMENSION = 8
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -94,7 +96,7 @@ def unit(chance: random.Random) -> Vector:
 def test_it_is_read_again_when_many_rows_are_gone(tmp_path: Path) -> None:
     chance = random.Random(4)
     store, plain = opened(tmp_path / "vectors"), InMemoryVectors(DIMENSION)
-    for _ in range(held.GONE_ROWS // 300 + 2):
+    for _ in range(row_arrays.GONE_ROWS // 300 + 2):
         rows = [ChunkVector(chunk=chunk(f"c{i}", chance), vector=direction(chance)) for i in range(300)]
         store.put(rows)
         plain.put(rows)

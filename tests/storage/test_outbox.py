@@ -11,12 +11,14 @@ import pytest
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.row_types import Chunk
 from hydramem.llm.hash_embedder import HashEmbedder
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.jobs import job
 from hydramem.storage.outbox import Mirror
-from hydramem.storage.repair import Sampled, diagnose, sample
-from hydramem.storage.store import ChunkFilter, ChunkVector, EntityVector, Removal, Vector, Write
+from hydramem.storage.repair.doctor import Sampled, diagnose, sample
+from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector
+from hydramem.storage.write import Removal, Write
 from tests.storage.rows import chunk, entity, session, write
 
 ANYWHERE = ChunkFilter(states=())

@@ -11,9 +11,9 @@ from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.outbox import Mirror
-from hydramem.storage.reindex import Moved, move
-from hydramem.storage.repair import diagnose
-from hydramem.storage.store import Vector
+from hydramem.storage.repair.doctor import diagnose
+from hydramem.storage.repair.reindex import ReindexedVectors, move
+from hydramem.storage.vector_rows import Vector
 from tests.storage.rows import chunk, entity, write
 
 OLD, NEW = HashEmbedder(64), HashEmbedder(32)
@@ -44,7 +44,7 @@ class Kit:
         self.switches += 1
         self.serving = self.new
 
-    def move(self, report: Callable[[int, int], None] | None = None) -> Moved:
+    def move(self, report: Callable[[int, int], None] | None = None) -> ReindexedVectors:
         return move(
             self.graph, self.new, self._embed, mirror=self.mirror, switch=self._switch, progress=report
         )

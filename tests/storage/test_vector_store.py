@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.row_types import Chunk, Entity, Times
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.vectors import InMemoryVectors
-from hydramem.storage.lance.store import open_vectors
-from hydramem.storage.store import (
-    ChunkFilter,
+from hydramem.storage.lance.vectors import open_vectors
+from hydramem.storage.store import VectorStore
+from hydramem.storage.vector_rows import (
     ChunkVector,
     EntityVector,
     Vector,
-    VectorStore,
     chunk_mirror_hash,
     entity_mirror_hash,
 )

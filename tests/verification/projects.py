@@ -15,7 +15,8 @@ from hydramem.storage.changes import record
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.outbox import Mirror
-from hydramem.storage.store import Vector, Write
+from hydramem.storage.vector_rows import Vector
+from hydramem.storage.write import Write
 from hydramem.verification import srmkg
 from hydramem.verification.calibration.calibrate import CalibrationTarget
 from hydramem.verification.calibration.calibrations import Calibrations

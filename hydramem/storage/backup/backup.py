@@ -13,7 +13,7 @@ from pathlib import Path
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.results.upkeep_results import BackedUp
 from hydramem.storage.backup.archive import PARTS, BackupManifest, fits, member, read_archive, write_archive
-from hydramem.storage.durable import sync_folder
+from hydramem.storage.files.durable_files import sync_folder
 
 log = logging.getLogger(__name__)
 

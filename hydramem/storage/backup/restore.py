@@ -15,7 +15,7 @@ from pathlib import Path
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.ids import new_id
 from hydramem.storage.backup.archive import PARTS, BackupManifest, read_archive, read_manifest
-from hydramem.storage.durable import sync_folder, write_whole
+from hydramem.storage.files.durable_files import sync_folder, write_whole
 
 _NOTE = "restoring.json"
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
-from hydramem.storage.cypher.lending import Lending
-from hydramem.storage.cypher.opening import (
+from hydramem.storage.cypher.connection_pool import ConnectionPool
+from hydramem.storage.cypher.open_database import (
     NoRoomError,
     claim,
     engine_errors,
@@ -79,7 +79,7 @@ class Engine:
         self._settings = settings
         self._writer = threading.Lock()
         self._copying = False  # while it lasts, only what must be folded is
-        self._lending = Lending(file, self._connect)
+        self._lending = ConnectionPool(file, self._connect)
         self._library = load_engine(settings.graph)
         self._owner = claim(file, self)
         try:

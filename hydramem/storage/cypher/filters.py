@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from hydramem.storage.store import ChunkFilter
+from hydramem.storage.chunk_filter import ChunkFilter
 
 
 @dataclass(slots=True)

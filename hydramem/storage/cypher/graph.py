@@ -25,15 +25,21 @@ from hydramem.core.row_types import (
     Session,
     State,
 )
-from hydramem.storage.called import called
-from hydramem.storage.cypher import arrow, census
+from hydramem.storage.chunk_filter import LIVE, ChunkFilter, entities_by_key
+from hydramem.storage.cypher import counts as row_counts
+from hydramem.storage.cypher import snapshot_tables
 from hydramem.storage.cypher.engine import Engine
 from hydramem.storage.cypher.filters import Conditions, chunk_conditions
-from hydramem.storage.cypher.reading import Reader
+from hydramem.storage.cypher.reads import Reader
+from hydramem.storage.cypher.schema_statements import (
+    check_folder,
+    graph_file,
+    mark_folder,
+    prepare_schema,
+    set_meta,
+)
 from hydramem.storage.cypher.statements import forget_outbox
-from hydramem.storage.cypher.tables import check_folder, graph_file, mark_folder, prepare_schema, set_meta
-from hydramem.storage.cypher.writing import Transaction, encode_write
-from hydramem.storage.planned import check_page, link_order, newest_first, plan_write, relation_order
+from hydramem.storage.cypher.writes import Transaction, encode_write
 from hydramem.storage.schema import (
     CHANGE,
     CHUNK,
@@ -49,7 +55,9 @@ from hydramem.storage.schema import (
     EdgeTable,
     NodeTable,
 )
-from hydramem.storage.store import LIVE, ChunkFilter, EndedRun, Listing, OutboxRow, Stretch, Write
+from hydramem.storage.store import EndedRun, Listing, Stretch
+from hydramem.storage.write import OutboxRow, Write
+from hydramem.storage.write_validation import check_page, link_order, newest_first, plan_write, relation_order
 from hydramem.text.normalize import entity_key
 
 if TYPE_CHECKING:
@@ -174,12 +182,12 @@ class CypherGraph:
     def ended_runs(self, project: str, before: datetime, *, most: int) -> tuple[EndedRun, ...]:
         """Return runs that wrote to a project and ended before a moment, each whole, the oldest first."""
         with self._engine.reading() as query:
-            return census.ended_runs(query, project, before, most=most)
+            return row_counts.ended_runs(query, project, before, most=most)
 
     def changed_before(self, before: datetime) -> tuple[str, ...]:
         """Return the projects that have changes from before a moment, by name, also where nothing is left."""
         with self._engine.reading() as query:
-            return census.changed_before(query, before)
+            return row_counts.changed_before(query, before)
 
     def list_documents(
         self,
@@ -249,7 +257,7 @@ class CypherGraph:
         )
         with self._engine.reading() as query:
             rows: list[list[Any]] = query(statement, {"project": project, "keys": list(keys)})
-        return called(keys, rows)
+        return entities_by_key(keys, rows)
 
     def list_relations(
         self,
@@ -291,27 +299,27 @@ class CypherGraph:
     def projects(self) -> tuple[ProjectView, ...]:
         """Return every project that holds a document, chunk, entity or session, by name."""
         with self._engine.reading() as query:
-            return census.projects(query)
+            return row_counts.projects(query)
 
     def counts(self, project: str | None = None) -> Counts:
         """Count active rows (all rows of mentions, links, sessions and changes)."""
         with self._engine.reading() as query:
-            return census.counts(query, project)
+            return row_counts.counts(query, project)
 
     def scope_counts(self, project: str, prefix: str) -> tuple[ScopeCount, ...]:
         """Count a project's active memories at or under a scope, by scope and categories."""
         with self._engine.reading() as query:
-            return census.scopes(query, project, prefix)
+            return row_counts.scopes(query, project, prefix)
 
     def document_bytes(self) -> Mapping[str, int]:
         """Return the bytes of the text of documents by project, of every state."""
         with self._engine.reading() as query:
-            return census.document_bytes(query)
+            return row_counts.document_bytes(query)
 
     def past(self, cutoffs: Cutoffs) -> Past:
         """Count the rows that are past their time."""
         with self._engine.reading() as query:
-            return census.past(query, cutoffs)
+            return row_counts.past(query, cutoffs)
 
     def scan(self, table: NodeTable | EdgeTable, batch: int = 1000) -> Iterator[tuple[Any, ...]]:
         """Yield every row of a table in the order of its key."""
@@ -348,8 +356,8 @@ class CypherGraph:
     def graph_tables(self, project: str) -> "tuple[pa.Table, pa.Table]":
         """Return a project's nodes and edges for the snapshot."""
         # Edges first: an end that is added meanwhile is among the nodes.
-        edges = arrow.edges(self._engine, project)
-        return arrow.nodes(self._engine, project), edges
+        edges = snapshot_tables.edges(self._engine, project)
+        return snapshot_tables.nodes(self._engine, project), edges
 
     def meta(self) -> Mapping[str, str]:
         """Return the store's own facts."""

@@ -14,15 +14,24 @@ from typing import Any, BinaryIO, Self
 from hydramem.core.errors import NotFoundError
 from hydramem.core.results.upkeep_results import Dumped
 from hydramem.core.row_types import Job
-from hydramem.storage.exchange.layout import MANIFEST, PARTS, VECTORS, Part
-from hydramem.storage.exchange.lines import to_line
-from hydramem.storage.exchange.manifest import DumpManifest, FileEntry, signed, text
-from hydramem.storage.exchange.partial import new_folder
-from hydramem.storage.exchange.vectors import vector_line
+from hydramem.storage.exchange.json_lines import to_line
+from hydramem.storage.exchange.manifest import (
+    MANIFEST,
+    PARTS,
+    VECTORS,
+    DumpManifest,
+    DumpPart,
+    FileEntry,
+    signed,
+    text,
+)
+from hydramem.storage.exchange.new_folder import new_folder
+from hydramem.storage.exchange.vector_lines import vector_line
 from hydramem.storage.outbox import Mirror
-from hydramem.storage.repair import Progress
+from hydramem.storage.repair.doctor import Progress
 from hydramem.storage.schema import CHUNK
-from hydramem.storage.store import GraphStore, Vector, VectorStore
+from hydramem.storage.store import GraphStore, VectorStore
+from hydramem.storage.vector_rows import Vector
 
 _BATCH = 2000
 
@@ -155,7 +164,7 @@ class _Writing:
         """Write every file but the manifest."""
         return tuple(entry for part in PARTS for entry in self._part(part))
 
-    def _part(self, part: Part) -> Iterator[FileEntry]:
+    def _part(self, part: DumpPart) -> Iterator[FileEntry]:
         vectors = self._vectors(part)
         with ExitStack() as files:
             lines = files.enter_context(_LineFile(self._folder / part.file))
@@ -172,7 +181,7 @@ class _Writing:
             if beside is not None:
                 yield beside.finish()
 
-    def _batches(self, part: Part) -> Iterator[list[Any]]:
+    def _batches(self, part: DumpPart) -> Iterator[list[Any]]:
         """Yield the rows that are wanted, in order, each once."""
         for batch in self._graph.scan(part.table, _BATCH):
             wanted = {part.order(row): row for row in batch if self._wanted(part, row)}
@@ -181,7 +190,7 @@ class _Writing:
             yield rows
             self._report(len(batch))
 
-    def _wanted(self, part: Part, row: Any) -> bool:
+    def _wanted(self, part: DumpPart, row: Any) -> bool:
         chosen = self._wish.projects
         if not chosen:
             return True
@@ -193,7 +202,7 @@ class _Writing:
             self._kept.setdefault(part.table.name, set()).add(row.id)
         return True
 
-    def _vectors(self, part: Part) -> Callable[[Sequence[str]], Mapping[str, Vector]] | None:
+    def _vectors(self, part: DumpPart) -> Callable[[Sequence[str]], Mapping[str, Vector]] | None:
         store = self._wish.vectors
         if store is None or part.table.name not in VECTORS:
             return None

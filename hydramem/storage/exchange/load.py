@@ -4,7 +4,7 @@ A row that is there already is never changed, so that loading again, after a kil
 what is missing and nothing else.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,16 +15,74 @@ from typing import Any
 from hydramem.core.errors import StorageError
 from hydramem.core.results.upkeep_results import Loaded
 from hydramem.core.row_types import Entity
-from hydramem.storage.exchange.check import Checked, check
-from hydramem.storage.exchange.layout import PARTS, Key, Part
-from hydramem.storage.exchange.lines import rows_of
-from hydramem.storage.exchange.standing import by_ids, standing
-from hydramem.storage.exchange.vectors import VectorsInStep
+from hydramem.storage.exchange.dump_check import CheckedDump, check
+from hydramem.storage.exchange.json_lines import rows_of
+from hydramem.storage.exchange.manifest import PARTS, DumpPart, Key
+from hydramem.storage.exchange.vector_lines import VectorsInStep
 from hydramem.storage.outbox import Embed, worth_a_vector
-from hydramem.storage.planned import batches
-from hydramem.storage.repair import Progress
-from hydramem.storage.schema import CHUNK, ENTITY
-from hydramem.storage.store import GraphStore, Vector, Write, indexed_text
+from hydramem.storage.repair.doctor import Progress
+from hydramem.storage.schema import CHUNK, ENTITY, EdgeTable
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import Vector, indexed_text
+from hydramem.storage.write import Write
+from hydramem.storage.write_validation import batches
+
+_STORED_BATCH = 1000
+
+Standing = Callable[[Sequence[Key]], Mapping[Key, Any]]
+"""Returns the rows that a store holds under some keys, which are later ones than were asked for before."""
+
+
+def stored_rows(part: DumpPart, graph: GraphStore, met: Collection[str]) -> Standing:
+    """Return what finds a part's rows in a store.
+
+    Args:
+        part: Whose rows.
+        graph: The store.
+        met: Node tables of which the store held a row of the dump: edges can be there only between such.
+    """
+    if (by_id := by_ids(part, graph)) is not None:
+        return by_id
+    if isinstance(part.table, EdgeTable) and not {part.table.source, part.table.target} <= set(met):
+        return lambda keys: {}
+    return _InStep(graph.scan(part.table, _STORED_BATCH), part).at
+
+
+def by_ids(part: DumpPart, graph: GraphStore) -> Standing | None:
+    """Return what looks a part's rows up by id; None where the store has no such look-up."""
+    readers: Mapping[str, Callable[[Sequence[str]], tuple[Any, ...]]] = {
+        "Document": graph.documents,
+        "Session": graph.sessions,
+        "Entity": graph.entities,
+        "Chunk": graph.chunks,
+    }
+    read = readers.get(part.table.name)
+    if read is None:
+        return None
+    return lambda keys: {part.order(row): row for row in read([key[0] for key in keys])}
+
+
+class _InStep:
+    """A table of the store, read as far as the dump has come."""
+
+    def __init__(self, batches: Iterator[tuple[Any, ...]], part: DumpPart) -> None:
+        self._batches = batches
+        self._order = part.order
+        self._ahead: dict[Key, Any] = {}
+        self._last: Key | None = None
+        self._ended = False
+
+    def at(self, keys: Sequence[Key]) -> Mapping[Key, Any]:
+        """Return the rows under some keys, in the order of the table."""
+        while not self._ended and (self._last is None or self._last < keys[-1]):
+            batch = {self._order(row): row for row in next(self._batches, ())}
+            self._ended = not batch
+            self._ahead.update(batch)
+            self._last = max(batch, default=self._last)
+        found = {key: self._ahead[key] for key in keys if key in self._ahead}
+        self._ahead = {key: row for key, row in self._ahead.items() if key > keys[-1]}
+        return found
+
 
 Commit = Callable[[Write, Mapping[str, Vector]], None]
 """Commits a write, with the vectors of its rows by id."""
@@ -100,7 +158,7 @@ class _Tally:
 class _Loading:
     """One load on its way, part by part."""
 
-    def __init__(self, checked: Checked, place: LoadTarget, progress: Progress | None) -> None:
+    def __init__(self, checked: CheckedDump, place: LoadTarget, progress: Progress | None) -> None:
         self._checked = checked
         self._place = place
         self._progress = progress
@@ -115,11 +173,11 @@ class _Loading:
         self._differing_entities: dict[str, tuple[datetime, datetime]] = {}
         self._embedded = 0
 
-    def load(self, part: Part) -> None:
+    def load(self, part: DumpPart) -> None:
         """Write the rows of a part that are not there."""
         rows = (row for _, row in rows_of(part, self._checked.folder))
         embeds = part.table is CHUNK and not self._brings_vectors
-        held = standing(part, self._place.graph, self._met)
+        held = stored_rows(part, self._place.graph, self._met)
         brought = self._brought(part)
         size = _BATCH_EMBEDDED if embeds else _BATCH if part.is_node else _BATCH_EDGES
         while batch := list(islice(rows, size)):
@@ -129,14 +187,14 @@ class _Loading:
             self._write(part, missing, brought(batch))
             self._report(len(batch))
 
-    def _brought(self, part: Part) -> Callable[[Sequence[Any]], Mapping[str, Vector]]:
+    def _brought(self, part: DumpPart) -> Callable[[Sequence[Any]], Mapping[str, Vector]]:
         file = self._checked.vectors_file(part) if self._brings_vectors else None
         if file is None:
             return lambda rows: {}
         in_step = VectorsInStep(file, self._place.dimension)
         return lambda rows: in_step.of([row.id for row in rows])
 
-    def _compare(self, part: Part, batch: Sequence[Any], there: Mapping[Key, Any]) -> None:
+    def _compare(self, part: DumpPart, batch: Sequence[Any], there: Mapping[Key, Any]) -> None:
         tally = self._tallies[part.name]
         if there:
             self._met.add(part.table.name)
@@ -149,7 +207,7 @@ class _Loading:
             if part.table is ENTITY:
                 self._differing_entities[row.id] = (row.first_seen, row.last_seen)
 
-    def _write(self, part: Part, rows: Sequence[Any], brought: Mapping[str, Vector]) -> None:
+    def _write(self, part: DumpPart, rows: Sequence[Any], brought: Mapping[str, Vector]) -> None:
         vectors = self._vectors(part, rows, brought)
         with self._place.one_writer:
             # Others may have written meanwhile: what is there now is theirs.
@@ -160,7 +218,9 @@ class _Loading:
                 self._place.commit(_write_of(part, left), vectors)
         self._tallies[part.name].written += len(left)
 
-    def _vectors(self, part: Part, rows: Sequence[Any], brought: Mapping[str, Vector]) -> dict[str, Vector]:
+    def _vectors(
+        self, part: DumpPart, rows: Sequence[Any], brought: Mapping[str, Vector]
+    ) -> dict[str, Vector]:
         """Return the vectors of rows: brought by the dump, or made now."""
         texts: dict[str, str] = {}
         if part.table is CHUNK:
@@ -228,7 +288,7 @@ class _Loading:
         return tuple(notes)
 
 
-def _write_of(part: Part, rows: Sequence[Any]) -> Write:
+def _write_of(part: DumpPart, rows: Sequence[Any]) -> Write:
     # A part has the name of the field of `Write` that its rows go to.
     written: dict[str, Any] = {part.name: tuple(rows)}
     return replace(Write(changes=(), verbatim=True), **written)

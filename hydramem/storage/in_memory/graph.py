@@ -28,11 +28,15 @@ from hydramem.core.row_types import (
     State,
 )
 from hydramem.storage import schema
-from hydramem.storage.called import called
-from hydramem.storage.in_memory import census, tables
-from hydramem.storage.in_memory.edges import Edges
-from hydramem.storage.in_memory.imaging import image
-from hydramem.storage.planned import (
+from hydramem.storage.chunk_filter import LIVE, ChunkFilter, entities_by_key, holds
+from hydramem.storage.in_memory import counts as row_counts
+from hydramem.storage.in_memory import snapshot_tables
+from hydramem.storage.in_memory.edge_index import EdgeIndex
+from hydramem.storage.in_memory.undo_image import undo_image
+from hydramem.storage.row_codec import normalise
+from hydramem.storage.store import EndedRun, Listing, Stretch
+from hydramem.storage.write import OutboxRow, Removal, Write
+from hydramem.storage.write_validation import (
     PlannedWrite,
     batches,
     check_page,
@@ -43,18 +47,6 @@ from hydramem.storage.planned import (
     plan_write,
     relation_order,
     removed_nodes,
-)
-from hydramem.storage.rows import normalise
-from hydramem.storage.store import (
-    LIVE,
-    ChunkFilter,
-    EndedRun,
-    Listing,
-    OutboxRow,
-    Removal,
-    Stretch,
-    Write,
-    holds,
 )
 from hydramem.text.normalize import entity_key
 
@@ -75,9 +67,9 @@ class InMemoryGraph:
         self._sessions: dict[str, Session] = {}
         self._jobs: dict[str, Job] = {}
         self._changes: dict[str, Change] = {}
-        self._relations: Edges[tuple[str, str, str], Relation] = Edges()
-        self._links: Edges[tuple[str, str, str], Link] = Edges()
-        self._mentions: Edges[tuple[str, str], Mention] = Edges()
+        self._relations: EdgeIndex[tuple[str, str, str], Relation] = EdgeIndex()
+        self._links: EdgeIndex[tuple[str, str, str], Link] = EdgeIndex()
+        self._mentions: EdgeIndex[tuple[str, str], Mention] = EdgeIndex()
         self._recalled: list[Recalled] = []
         self._outbox: dict[str, OutboxRow] = {}
         self._meta: dict[str, str] = {"schema_version": str(schema.SCHEMA_VERSION)}
@@ -118,7 +110,7 @@ class InMemoryGraph:
     def _with_image(self, plan: PlannedWrite) -> PlannedWrite:
         if not plan.changes:
             return plan
-        edges: dict[str, Edges[Any, Any]] = {
+        edges: dict[str, EdgeIndex[Any, Any]] = {
             "RELATES": self._relations,
             "LINKS": self._links,
             "MENTIONS": self._mentions,
@@ -127,7 +119,7 @@ class InMemoryGraph:
         ends = (*plan.removed.chunks, *plan.removed.entities)
         detached = {name: table.at(ends) for name, table in edges.items()}
         first = next(iter(plan.changes.values()))
-        noted = replace(first, image=image(plan, {**self._nodes, **held}, detached))
+        noted = replace(first, image=undo_image(plan, {**self._nodes, **held}, detached))
         return replace(plan, changes={**plan.changes, first.id: noted})
 
     def _apply(self, plan: PlannedWrite) -> None:
@@ -272,7 +264,7 @@ class InMemoryGraph:
     def ended_runs(self, project: str, before: datetime, *, most: int) -> tuple[EndedRun, ...]:
         """Return runs that wrote to a project and ended before a moment, each whole, the oldest first."""
         with self._open():
-            return census.ended_runs(self._changes.values(), project, before, most=most)
+            return row_counts.ended_runs(self._changes.values(), project, before, most=most)
 
     def changed_before(self, before: datetime) -> tuple[str, ...]:
         """Return the projects that have changes from before a moment, by name, also where nothing is left."""
@@ -351,7 +343,7 @@ class InMemoryGraph:
         """Return the id of the entity that each key is the name of, else an alias; others are left out."""
         with self._open():
             own = _of(project, self._entities.values())
-            return called(keys, ((row.id, row.key, row.aliases) for row in own))
+            return entities_by_key(keys, ((row.id, row.key, row.aliases) for row in own))
 
     def list_relations(
         self,
@@ -429,23 +421,23 @@ class InMemoryGraph:
     def scope_counts(self, project: str, prefix: str) -> tuple[ScopeCount, ...]:
         """Count a project's active memories at or under a scope, by scope and categories."""
         with self._open():
-            return census.scopes(_of(project, self._chunks.values()), prefix)
+            return row_counts.scopes(_of(project, self._chunks.values()), prefix)
 
     def document_bytes(self) -> Mapping[str, int]:
         """Return the bytes of the text of documents by project, of every state."""
         with self._open():
-            return census.document_bytes(self._chunks.values())
+            return row_counts.document_bytes(self._chunks.values())
 
     def past(self, cutoffs: Cutoffs) -> Past:
         """Count the rows that are past their time."""
         with self._open():
             return Past(
-                expired=census.expired(self._chunks.values(), cutoffs.at),
-                archived=census.retired(self._documents.values(), cutoffs.archived)
-                + census.retired(self._chunks.values(), cutoffs.archived)
-                + census.retired(self._relations.rows.values(), cutoffs.archived),
-                changes=census.made(self._changes.values(), cutoffs.changes),
-                sessions=census.idle(self._sessions.values(), self._chunks.values(), cutoffs.sessions),
+                expired=row_counts.expired(self._chunks.values(), cutoffs.at),
+                archived=row_counts.retired(self._documents.values(), cutoffs.archived)
+                + row_counts.retired(self._chunks.values(), cutoffs.archived)
+                + row_counts.retired(self._relations.rows.values(), cutoffs.archived),
+                changes=row_counts.made(self._changes.values(), cutoffs.changes),
+                sessions=row_counts.idle(self._sessions.values(), self._chunks.values(), cutoffs.sessions),
             )
 
     def scan(
@@ -495,12 +487,12 @@ class InMemoryGraph:
             entities = _of(project, self._entities.values())
             chunks = _of(project, self._chunks.values())
             within = {row.id for row in entities} | {row.id for row in chunks}
-            edges: list[tables.Edge] = [
+            edges: list[snapshot_tables.Edge] = [
                 *self._relations.rows.values(),
                 *self._mentions.rows.values(),
                 *self._links.rows.values(),
             ]
-        return tables.nodes(entities, chunks), tables.edges(edges, within)
+        return snapshot_tables.nodes(entities, chunks), snapshot_tables.edges(edges, within)
 
     def meta(self) -> Mapping[str, str]:
         """Return the store's own facts."""

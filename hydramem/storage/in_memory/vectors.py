@@ -11,18 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hydramem.storage.checked import checked_vector
-from hydramem.storage.store import (
-    ChunkFilter,
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.store import Scored, VectorStats
+from hydramem.storage.vector_rows import (
     ChunkVector,
     EntityVector,
-    Scored,
     Vector,
-    VectorStats,
+    checked_vector,
     chunk_mirror_hash,
     entity_mirror_hash,
+    searched_text,
 )
-from hydramem.text.search_terms import MAX_QUERY_CHARS, searched_text, words
+from hydramem.text.search_terms import MAX_QUERY_CHARS, words
 
 _K1 = 1.2
 

@@ -1,5 +1,5 @@
 """Vectors and full text on LanceDB; the only package that imports it."""
 
-from hydramem.storage.lance.store import open_vectors
+from hydramem.storage.lance.vectors import open_vectors
 
 __all__ = ["open_vectors"]

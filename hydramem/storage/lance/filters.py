@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from hydramem.storage.store import ChunkFilter
+from hydramem.storage.chunk_filter import ChunkFilter
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from hydramem.core.config import StorageConfig
 from hydramem.storage.lance.filters import ids_predicate
-from hydramem.storage.lance.gate import ReadGate
-from hydramem.storage.lance.held import ROW_ID
-from hydramem.storage.lance.near import Near
-from hydramem.storage.lance.roll import Roll
-from hydramem.storage.store import Vector
+from hydramem.storage.lance.read_write_lock import ReadWriteLock
+from hydramem.storage.lance.row_arrays import ROW_ID
+from hydramem.storage.lance.row_cache import RowCache, RowIds
+from hydramem.storage.vector_rows import Vector
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,13 +70,13 @@ class Table:
     Upkeep is decided from counters of what was written, so that a call with nothing due costs nothing.
     """
 
-    def __init__(self, table: LanceTable, settings: StorageConfig, gate: ReadGate) -> None:
+    def __init__(self, table: LanceTable, settings: StorageConfig, gate: ReadWriteLock) -> None:
         self._table = table
         self._settings = settings
         self._gate = gate
         schema = table.schema
-        self._near = Near(schema.names, schema.field("vector").type.list_size, self._pieces)
-        self._roll: Roll | None = None
+        self._near = RowCache(schema.names, schema.field("vector").type.list_size, self._pieces)
+        self._roll: RowIds | None = None
         # Compaction and an index build undo each other's work, so one waits for the other.
         self._upkeep = threading.Lock()
         stats = self.stats()
@@ -129,9 +128,9 @@ class Table:
             self._roll = None
             raise
 
-    def _rolled(self) -> Roll:
+    def _rolled(self) -> RowIds:
         if self._roll is None:
-            self._roll = Roll(self._all(("id", "mirror")), self.without_vector_among)
+            self._roll = RowIds(self._all(("id", "mirror")), self.without_vector_among)
         return self._roll
 
     def by_id(self, ids: Sequence[str], columns: Sequence[str]) -> "Iterator[pa.Table]":
@@ -184,7 +183,7 @@ class Table:
             search = search.where(where, prefilter=True)
         return search.limit(min(limit, max(1, self.rows()))).select(["id", column]).to_arrow()
 
-    def near(self) -> Near | None:
+    def near(self) -> RowCache | None:
         """Return the vectors in memory; None where they are too many and LanceDB's index serves.
 
         Those that are in memory serve until the index is there.

@@ -15,16 +15,16 @@ from typing import Any
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.results.upkeep_results import Undone
 from hydramem.core.row_types import Change
-from hydramem.storage.addresses import Address
-from hydramem.storage.changes import in_one_run, record
-from hydramem.storage.images import TABLES, Table, Trace, joined
+from hydramem.storage.changes import in_one_run, no_longer_known, purged_by, purges, record
 from hydramem.storage.outbox import Mirror, worth_a_vector
-from hydramem.storage.planned import batches
-from hydramem.storage.purged import no_longer_known, purged_by, purges
 from hydramem.storage.schema import CHUNK, ENTITY, LINKS, RELATES, EdgeTable
-from hydramem.storage.store import GraphStore, Removal, Write, indexed_text
-from hydramem.storage.undo.plan import Plan, plan
-from hydramem.storage.undo.stored import Stored, look_up, row_of
+from hydramem.storage.store import GraphStore
+from hydramem.storage.undo.current_rows import Stored, look_up, row_of
+from hydramem.storage.undo.undo_images import TABLES, Address, Table, Trace, joined
+from hydramem.storage.undo.undo_plan import UndoPlan, plan
+from hydramem.storage.vector_rows import indexed_text
+from hydramem.storage.write import Removal, Write
+from hydramem.storage.write_validation import batches
 from hydramem.text.escaping import amount
 
 OPERATION = "undo"
@@ -216,7 +216,7 @@ def _counts(addresses: Mapping[Address, Table]) -> Mapping[str, int]:
 
 
 # Writing ----------------------------------------------------------------------------------------
-def _commit(asked: _UndoRequest, made: Plan, stored: Stored, mirror: Mirror, *, force: bool) -> None:
+def _commit(asked: _UndoRequest, made: UndoPlan, stored: Stored, mirror: Mirror, *, force: bool) -> None:
     pieces = _pieces(made)
     for place, piece in enumerate(pieces):
         last = place == len(pieces) - 1
@@ -226,7 +226,7 @@ def _commit(asked: _UndoRequest, made: Plan, stored: Stored, mirror: Mirror, *, 
         mirror.commit(write, mirror.embed_by_id(_to_embed(write, stored)))
 
 
-def _pieces(made: Plan) -> list[Write]:
+def _pieces(made: UndoPlan) -> list[Write]:
     """Return the writes of a plan, without their changes: rows before the edges between them."""
     tables = list(TABLES)
     steps = [("put", address) for address in sorted(made.put, key=lambda each: tables.index(each[0]))]
@@ -238,7 +238,7 @@ def _pieces(made: Plan) -> list[Write]:
     return [_piece(part, made) for part in batches(steps, size)] or [Write(changes=())]
 
 
-def _piece(steps: Iterable[tuple[str, Address]], made: Plan) -> Write:
+def _piece(steps: Iterable[tuple[str, Address]], made: UndoPlan) -> Write:
     rows: dict[str, list[Any]] = {field: [] for field in _FIELDS.values()}
     gone: dict[str, list[Any]] = {field: [] for field in _FIELDS.values()}
     for step, (name, key) in steps:
@@ -252,7 +252,7 @@ def _piece(steps: Iterable[tuple[str, Address]], made: Plan) -> Write:
     )
 
 
-def _leads(asked: _UndoRequest, made: Plan, *, force: bool, finished: bool) -> tuple[Change, ...]:
+def _leads(asked: _UndoRequest, made: UndoPlan, *, force: bool, finished: bool) -> tuple[Change, ...]:
     """Tell of the undo as a whole, once for each project that it writes to."""
     after = {
         "removed": _counts(made.removed),
@@ -274,7 +274,7 @@ def _leads(asked: _UndoRequest, made: Plan, *, force: bool, finished: bool) -> t
     )
 
 
-def _mirrored(asked: _UndoRequest, made: Plan) -> Iterator[Change]:
+def _mirrored(asked: _UndoRequest, made: UndoPlan) -> Iterator[Change]:
     """Tell of each thing that went back, newest first, with before and after exchanged."""
     left = {each.id for each in made.left.values()}
     for change in reversed(asked.changes):

@@ -13,7 +13,7 @@ from hydramem.graph.view import Snapshot
 from hydramem.ingest.supersede import WITHDRAWN, returned, withdrawn
 from hydramem.ingest.target import Target
 from hydramem.storage.changes import record
-from hydramem.storage.store import Write
+from hydramem.storage.write import Write
 from hydramem.text.normalize import entity_key
 from hydramem.verification.calibration.labels import PERSON, JudgedRelations, is_scored
 from hydramem.verification.calibration.reviews import Review

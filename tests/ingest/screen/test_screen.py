@@ -13,7 +13,8 @@ from hydramem.ingest.extracted import ExtractedChunk, ExtractedRelation, ingest_
 from hydramem.ingest.remember import remember
 from hydramem.ingest.screen.screen import QUARANTINED_FOR, screen, threats_in
 from hydramem.ingest.withdraw import revive
-from hydramem.storage.store import ChunkFilter, Listing
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.store import Listing
 from tests.ingest.conftest import PROJECT, Kit
 from tests.ingest.screen.labelled import HOSTILE, ORDINARY
 from tests.ingest.screen.measure import errors

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.config import StorageConfig
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.cypher.graph import open_graph
-from hydramem.storage.store import ChunkFilter, Listing
+from hydramem.storage.store import Listing
 from tests.storage.rows import chunk, write
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")

@@ -8,13 +8,15 @@ from hydramem.core.results.upkeep_results import Dumped, Loaded
 from hydramem.core.row_types import Change, Recalled, Times
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.exchange.dump import Wish, dump
-from hydramem.storage.exchange.layout import PARTS
 from hydramem.storage.exchange.load import LoadTarget, load
+from hydramem.storage.exchange.manifest import PARTS
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.outbox import Mirror, worth_a_vector
-from hydramem.storage.repair import Progress
-from hydramem.storage.store import GraphStore, Vector, VectorStore, Write
+from hydramem.storage.repair.doctor import Progress
+from hydramem.storage.store import GraphStore, VectorStore
+from hydramem.storage.vector_rows import Vector
+from hydramem.storage.write import Write
 from tests.storage.rows import T0, at, chunk, document, entity, job, link, mention, relation, session
 
 

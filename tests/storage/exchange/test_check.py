@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hydramem.core.errors import HydraMemError, InvalidInputError, SchemaError
-from hydramem.storage.exchange.layout import PARTS
+from hydramem.storage.exchange.manifest import PARTS
 from tests.storage.exchange.stores import SAMPLE, Store
 
 Row = dict[str, Any]

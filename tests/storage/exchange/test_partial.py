@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hydramem.storage.exchange.layout import MANIFEST
+from hydramem.storage.exchange.manifest import MANIFEST
 from tests.storage.exchange.stores import Store
 
 ROOT = Path(__file__).parents[3]

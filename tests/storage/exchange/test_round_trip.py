@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
 from hydramem.llm.hash_embedder import HashEmbedder
-from hydramem.storage.exchange.layout import PARTS
-from hydramem.storage.lance.store import open_vectors
-from hydramem.storage.store import GraphStore, Write
+from hydramem.storage.exchange.manifest import PARTS
+from hydramem.storage.lance.vectors import open_vectors
+from hydramem.storage.store import GraphStore
+from hydramem.storage.write import Write
 from tests.storage.exchange.stores import SAMPLE, Store, change, contents
 from tests.storage.rows import chunk, document, entity, mention, session
 from tests.storage.test_graph_machine import (

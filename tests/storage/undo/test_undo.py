@@ -12,15 +12,17 @@ from hypothesis import strategies as st
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.changes import in_one_run, record
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.outbox import Mirror
-from hydramem.storage.repair import diagnose
-from hydramem.storage.rows import encode
+from hydramem.storage.repair.doctor import diagnose
+from hydramem.storage.row_codec import encode
 from hydramem.storage.schema import CHUNK
-from hydramem.storage.store import ChunkFilter, Removal, Vector, Write
-from hydramem.storage.undo.columns import set_back, without_added
+from hydramem.storage.undo.column_restore import set_back, without_added
 from hydramem.storage.undo.undo import undo
+from hydramem.storage.vector_rows import Vector
+from hydramem.storage.write import Removal, Write
 from tests.storage.rows import at, chunk, document, entity, link, mention, relation, session
 from tests.test_undo import everything
 

@@ -9,8 +9,8 @@ import pytest
 from hydramem.core.errors import InvalidInputError
 from hydramem.ingest.supersede import WITHDRAWN
 from hydramem.storage.changes import in_one_run, record
-from hydramem.storage.store import Write
 from hydramem.storage.undo.undo import undo
+from hydramem.storage.write import Write
 from hydramem.verification import srmkg
 from hydramem.verification.calibration import reviews
 from hydramem.verification.calibration.calibrate import calibrate

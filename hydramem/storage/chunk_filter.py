@@ -1,0 +1,107 @@
+"""Which entity is meant by a name: its own key goes before an alias, and who bore an alias first keeps it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from hydramem.core.row_types import Chunk, ChunkKind, Layer, State, Times
+from hydramem.text.normalize import entity_key
+
+
+def entities_by_key(keys: Sequence[str], entities: Iterable[Sequence[Any]]) -> Mapping[str, str]:
+    """Return the id of the entity of each key; keys that none bears are left out.
+
+    Args:
+        keys: Folded names.
+        entities: Id, key and aliases of those that may bear one, in the order they are stored.
+    """
+    wanted = set(keys)
+    own: dict[str, str] = {}
+    others: dict[str, str] = {}
+    for id, key, aliases in entities:
+        if key in wanted:
+            own[key] = id
+        for alias in aliases or ():
+            if (folded := entity_key(alias)) in wanted:
+                others.setdefault(folded, id)
+    found = others | own
+    return {key: found[key] for key in keys if key in found}
+
+
+LIVE: tuple[State, ...] = ("active",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkFilter:
+    """Which chunks a read may see. An empty tuple or None does not restrict.
+
+    Attributes:
+        at: The moment that must lie within valid time and before expiry; None does not look at either.
+        known_at: The moment that must lie within recorded time.
+        scope: A path; its whole-segment prefix matches.
+        happened_from, happened_to: Closed interval around `happened_at`.
+    """
+
+    projects: tuple[str, ...] = ()
+    kinds: tuple[ChunkKind, ...] = ()
+    layers: tuple[Layer, ...] = ()
+    states: tuple[State, ...] = LIVE
+    scope: str | None = None
+    categories: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    include_private: bool = True
+    min_confidence: float = 0.0
+    happened_from: datetime | None = None
+    happened_to: datetime | None = None
+    at: datetime | None = None
+    known_at: datetime | None = None
+
+    def admits(self, chunk: Chunk) -> bool:
+        """Say whether a chunk passes; the meaning that every store's own filter must reproduce."""
+        return (
+            _in(chunk.project, self.projects)
+            and _in(chunk.kind, self.kinds)
+            and _in(chunk.layer, self.layers)
+            and _in(chunk.state, self.states)
+            and _in(chunk.document, self.documents)
+            and _in(chunk.session, self.sessions)
+            and (not self.categories or not set(self.categories).isdisjoint(chunk.categories))
+            and (self.scope is None or within_scope(chunk.scope, self.scope))
+            and (self.include_private or not chunk.private)
+            and chunk.confidence >= self.min_confidence
+            and self._admits_times(chunk)
+        )
+
+    def _admits_times(self, chunk: Chunk) -> bool:
+        times, happened = chunk.times, chunk.happened_at
+        if self.happened_from is not None and (happened is None or happened < self.happened_from):
+            return False
+        if self.happened_to is not None and (happened is None or happened > self.happened_to):
+            return False
+        if self.at is not None and not covers(None, chunk.expires_at, self.at):
+            return False
+        return holds(times, self.at, self.known_at)
+
+
+def _in(value: str | None, allowed: Sequence[str]) -> bool:
+    return not allowed or value in allowed
+
+
+def covers(start: datetime | None, end: datetime | None, moment: datetime) -> bool:
+    """Say whether a moment lies in a half-open interval; None is without bound."""
+    return (start is None or start <= moment) and (end is None or moment < end)
+
+
+def holds(times: Times, at: datetime | None, known_at: datetime | None) -> bool:
+    """Say whether moments lie within valid and recorded time; None does not look."""
+    return (at is None or covers(times.valid_from, times.valid_to, at)) and (
+        known_at is None or covers(times.recorded_at, times.retired_at, known_at)
+    )
+
+
+def within_scope(scope: str, prefix: str) -> bool:
+    """Say whether a scope lies at or under a prefix, whole segments only."""
+    stem = prefix.rstrip("/")
+    return scope == stem or scope.startswith(stem + "/")

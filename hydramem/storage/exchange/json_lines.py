@@ -1,0 +1,296 @@
+"""One row as one line of JSON and back; a line that is not a row is refused by file and number."""
+
+import json
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass, fields
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
+
+from hydramem.core.argument_checks import check_project
+from hydramem.core.errors import InvalidInputError
+from hydramem.core.row_types import Relation, Times
+from hydramem.storage.exchange.manifest import DumpPart
+from hydramem.storage.row_codec import encode
+from hydramem.storage.schema import (
+    CHUNK,
+    DOCUMENT,
+    ENTITY,
+    RELATES,
+    SESSION,
+    ColumnKind,
+    EdgeTable,
+    NodeTable,
+)
+
+MOST_BYTES = 256 * 2**20
+"""Longest line that is read."""
+
+_MOST_ID = 200
+
+_OWNED = (DOCUMENT, SESSION, ENTITY, CHUNK, RELATES)
+"""Tables whose rows lie in a project, whose name other folders are named after."""
+
+_TIMES = "times"
+
+_PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+# For metadata with lone surrogates: JSON can hold them escaped, UTF-8 not at all.
+_ESCAPED = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+_READER = json.JSONDecoder(parse_constant=_no_constant)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A field of a row as a line holds it.
+
+    Attributes:
+        choices: The only values it may have; empty where any is allowed.
+        timed: Whether it is one of the row's four times.
+    """
+
+    name: str
+    kind: ColumnKind
+    required: bool
+    nullable: bool
+    choices: frozenset[str] = frozenset()
+    timed: bool = False
+
+
+@cache
+def fields_of(table: NodeTable | EdgeTable) -> tuple[Field, ...]:
+    """Return the fields of a table's lines: those of the row, and after them its four times."""
+    kinds: dict[str, ColumnKind] = {column.name: column.kind for column in table.columns}
+    if isinstance(table, EdgeTable):
+        kinds.update(dict.fromkeys(table.ends, "text"))
+    hints = {row: get_type_hints(row) for row in (table.row, Times)}
+    return tuple(
+        _field(item, hints[row][item.name], kinds[item.name], timed=row is Times)
+        for row in (table.row, Times)
+        for item in fields(row)
+        if item.name in kinds
+    )
+
+
+def _field(item: Any, hint: Any, kind: ColumnKind, *, timed: bool) -> Field:
+    nullable = get_origin(hint) in (Union, types.UnionType)
+    inner = next(part for part in get_args(hint) if part is not type(None)) if nullable else hint
+    return Field(
+        name=item.name,
+        kind=kind,
+        required=item.default is MISSING and item.default_factory is MISSING,
+        nullable=nullable,
+        choices=frozenset(get_args(inner)) if get_origin(inner) is Literal else frozenset(),
+        timed=timed,
+    )
+
+
+def to_line(table: NodeTable | EdgeTable, row: Any) -> bytes:
+    """Write a row as a line: its fields by name in their order, those that are null left out."""
+    values: dict[str, object] = {}
+    for item in fields_of(table):
+        value = getattr(row.times if item.timed else row, item.name)
+        if value is not None:
+            values[item.name] = _written(item.kind, value)
+    return json_line(values)
+
+
+def json_line(values: dict[str, object]) -> bytes:
+    """Write values as a line of UTF-8."""
+    try:
+        return _PLAIN.encode(values).encode() + b"\n"
+    except UnicodeEncodeError:
+        return _ESCAPED.encode(values).encode() + b"\n"
+
+
+def _written(kind: ColumnKind, value: Any) -> object:
+    match kind:
+        case "time":
+            return time_text(value)
+        case "texts":
+            return list(value)
+        case "json":
+            return dict(value)
+        case _:
+            return value
+
+
+def time_text(moment: datetime) -> str:
+    """Write a moment as ISO 8601 in UTC with microseconds."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def from_values(part: DumpPart, values: dict[str, Any]) -> Any:
+    """Make a row of the values of a line.
+
+    Raises:
+        ValueError: A field is unknown, missing or of the wrong kind, or no store can hold it.
+    """
+    row: dict[str, Any] = {}
+    times: dict[str, Any] = {}
+    known = fields_of(part.table)
+    for item in known:
+        value = values.get(item.name)
+        if value is not None:
+            (times if item.timed else row)[item.name] = _read(item, value)
+        elif item.nullable:
+            (times if item.timed else row)[item.name] = None
+        elif item.required or item.name in values:
+            raise ValueError(f"{item.name}: is missing")
+    if unknown := values.keys() - {item.name for item in known}:
+        raise ValueError(
+            f"{min(unknown)[:80]!r} is no field of {part.name}; a newer version may have written it"
+        )
+    if times:
+        row[_TIMES] = Times(**times)
+    made = part.table.row(**row)
+    _check(part, made)
+    return made
+
+
+def _read(item: Field, value: Any) -> Any:
+    try:
+        read = _READERS[item.kind](value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{item.name}: {error}") from error
+    if item.choices and read not in item.choices:
+        raise ValueError(f"{item.name}: {str(read)[:40]!r} is none of {', '.join(sorted(item.choices))}")
+    return read
+
+
+def _check(part: DumpPart, row: Any) -> None:
+    for part_of_key in part.order(row):
+        if isinstance(part_of_key, str):
+            check_id(part_of_key)
+    if part.table in _OWNED and check_project(row.project) != row.project:
+        raise ValueError(f"project: {row.project[:80]!r} has blanks around it")
+    if isinstance(row, Relation):
+        for name, score in row.scores.items():
+            _read(Field(name=f"scores.{name[:40]}", kind="number", required=True, nullable=False), score)
+    encode(part.table, row)
+
+
+def check_id(id: str) -> None:
+    """Raise ValueError where an id is blank, too long, or holds what no id holds."""
+    if not id or len(id) > _MOST_ID or not id.isprintable() or id != id.strip():
+        raise ValueError(f"{id[:40]!r} is no id")
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected text, got {_told(value)}")
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError(f"expected a list of texts, got {_told(value)}")
+    return tuple(map(_text, value))
+
+
+def _json(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError(f"expected an object, got {_told(value)}")
+    return value
+
+
+def _time(value: Any) -> datetime:
+    try:
+        moment = datetime.fromisoformat(_text(value))
+        if moment.tzinfo is None:
+            raise ValueError("no time zone")
+        return moment.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{value[:40]!r} is not an ISO 8601 time with a zone") from error
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"expected a number, got {_told(value)}")
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise ValueError("the number is too large") from error
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"expected a whole number, got {_told(value)}")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"expected true or false, got {_told(value)}")
+    return value
+
+
+def _told(value: object) -> str:
+    return repr(value)[:40]
+
+
+_READERS: dict[ColumnKind, Callable[[Any], object]] = {
+    "text": _text,
+    "texts": _texts,
+    "json": _json,
+    "time": _time,
+    "number": _number,
+    "integer": _integer,
+    "flag": _flag,
+}
+
+
+def rows_of(part: DumpPart, folder: Path) -> Iterator[tuple[int, Any]]:
+    """Yield the number and row of each line of a part's file.
+
+    Raises:
+        InvalidInputError: A line is not a row; the message names file and line.
+    """
+    for number, values in values_of(folder / part.file):
+        try:
+            row = from_values(part, values)
+        except (ValueError, RecursionError) as error:
+            raise refused(folder / part.file, number, str(error)) from error
+        yield number, row
+
+
+def values_of(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the number and object of each line of a file.
+
+    Raises:
+        InvalidInputError: A line is too long or not a JSON object; the message names file and line.
+    """
+    with file.open("rb") as lines:
+        number = 0
+        while line := lines.readline(MOST_BYTES + 1):
+            number += 1
+            yield number, _object(line, file, number)
+
+
+def _object(line: bytes, file: Path, number: int) -> dict[str, Any]:
+    if len(line) > MOST_BYTES:
+        raise refused(file, number, f"longer than {MOST_BYTES:,} bytes")
+    if not line.endswith(b"\n"):
+        raise refused(file, number, "ends in the middle: the dump is truncated")
+    try:
+        values = _READER.decode(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise refused(file, number, f"not UTF-8 at byte {error.start}") from error
+    except (ValueError, RecursionError) as error:
+        raise refused(file, number, f"not JSON: {str(error)[:200]}") from error
+    if not isinstance(values, dict):
+        raise refused(file, number, f"expected a JSON object, got {_told(values)}")
+    return values
+
+
+def refused(file: Path, number: int, why: str) -> InvalidInputError:
+    """Return the error for a line that cannot be taken."""
+    return InvalidInputError(f"{file}, line {number}: {why}")

@@ -1,0 +1,442 @@
+"""The vector store on LanceDB: a folder with the tables `chunks` and `entities`."""
+
+import ctypes
+import logging
+import os
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hydramem.core.config import StorageConfig
+from hydramem.core.errors import EmbeddingMismatchError, StorageError
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.lance.arrow_rows import chunk_rows, chunk_schema, entity_rows, entity_schema
+from hydramem.storage.lance.filters import chunk_predicate, project_predicate, storable
+from hydramem.storage.lance.read_write_lock import ReadWriteLock
+from hydramem.storage.lance.row_arrays import ROW_ID
+from hydramem.storage.lance.row_cache import RowCache
+from hydramem.storage.lance.table import TEXT_INDEX, LanceTable, Table
+from hydramem.storage.store import Scored, VectorStats
+from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector, checked_vector
+from hydramem.text.lexicon import STOP_WORDS
+from hydramem.text.search_terms import MAX_QUERY_CHARS
+
+if TYPE_CHECKING:
+    import lancedb
+    import pyarrow as pa
+    from lancedb.query import MatchQuery
+
+_log = logging.getLogger(__name__)
+
+_M_MMAP_THRESHOLD = -3  # of malloc.h
+
+_LARGE_BLOCK = 1 << 20
+
+# How many more matches are looked for than are wanted, where some will not be admitted, and how many at most.
+_SPARE = 1.5
+
+_MOST_SPARE = 2000
+
+_SMALLEST_SHARE = 1e-3
+
+# Longer words are not indexed; long enough for any hash in hex.
+_MAX_WORD = 128
+
+
+def open_vectors(path: Path, dimension: int, settings: StorageConfig) -> "LanceVectors":
+    """Open the vectors folder; a missing or empty one is created with empty tables.
+
+    Args:
+        path: The folder.
+        dimension: Length of a vector.
+        settings: When to index, compact and drop old versions.
+
+    Raises:
+        EmbeddingMismatchError: The folder holds vectors of another length.
+        StorageError: The folder cannot be read or created; nothing in it is changed.
+    """
+    # Its log would stand on stderr, between what a command prints; what fails arrives as an exception.
+    os.environ.setdefault("LANCEDB_LOG", "error")
+    # An index build takes every thread of its pool for as long as it runs; a write needs one too.
+    os.environ.setdefault("LANCE_CPU_THREADS", str((os.cpu_count() or 1) + 4))
+    import lancedb
+
+    _give_large_blocks_back()
+    with _lance_errors(path):
+        database = lancedb.connect(path)
+        known = set(database.list_tables().tables or ())
+        if not known:
+            _require_unused(path)
+        gate = ReadWriteLock()
+        chunks = _open_table(database, known, "chunks", chunk_schema(dimension))
+        entities = _open_table(database, known, "entities", entity_schema(dimension))
+    for table in (chunks, entities):
+        held = table.schema.field("vector").type.list_size
+        if held != dimension:
+            raise EmbeddingMismatchError(
+                f"vectors in {path} have length {held}, the embedder makes {dimension}; "
+                "use the embedder that made them, or `hydramem reindex`"
+            )
+    with _lance_errors(path):
+        return LanceVectors(
+            path,
+            dimension,
+            Table(chunks, settings, gate),
+            Table(entities, settings, gate),
+            gate,
+        )
+
+
+class LanceVectors:
+    """Vectors and full text in a folder; many threads may read and write at once.
+
+    Args:
+        path: The folder, for messages.
+        dimension: Length of a vector.
+        chunks, entities: The tables.
+        gate: What upkeep of these tables passes to be alone.
+    """
+
+    def __init__(
+        self, path: Path, dimension: int, chunks: Table, entities: Table, gate: ReadWriteLock
+    ) -> None:
+        self._path = path
+        self._dimension = dimension
+        self._chunks = chunks
+        self._entities = entities
+        self._gate = gate
+        self._process = os.getpid()
+        self._closed = False
+        self._writing = threading.Lock()
+        self._builder: threading.Thread | None = None
+        self._beside: ThreadPoolExecutor | None = None
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return self._dimension
+
+    def put(self, chunks: Sequence[ChunkVector] = (), entities: Sequence[EntityVector] = ()) -> None:
+        """Insert rows, or replace those of the same id; of several with one id the last wins.
+
+        Raises:
+            InvalidInputError: A vector has another length, is zero or not finite, or a name is not
+                Unicode text; nothing is written.
+        """
+        self._require_usable()
+        chunk_table = chunk_rows(chunks, self._dimension)
+        entity_table = entity_rows(entities, self._dimension)
+        with self._write():
+            if not (chunk_table.num_rows and entity_table.num_rows):
+                self._chunks.put(chunk_table)
+                self._entities.put(entity_table)
+                return
+            # Each waits for the disk most of its time: together they take no longer than one.
+            beside = self._begin(entity_table)
+            try:
+                self._chunks.put(chunk_table)
+            finally:
+                if beside is not None:
+                    beside.result()
+            if beside is None:
+                self._entities.put(entity_table)
+
+    def _begin(self, entities: "pa.Table") -> "Future[None] | None":
+        """Begin to put entities in another thread; None where none can be had, as when the process ends."""
+        if self._beside is None:
+            self._beside = ThreadPoolExecutor(1, thread_name_prefix="hydramem-entities")
+        try:
+            return self._beside.submit(self._entities.put, entities)
+        except RuntimeError:
+            return None
+
+    def remove(self, *, chunks: Sequence[str] = (), entities: Sequence[str] = ()) -> None:
+        """Delete rows by id; ids that are not there are no error."""
+        with self._write():
+            self._chunks.remove(chunks)
+            self._entities.remove(entities)
+
+    def nearest(self, vector: Vector, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
+        """Return the chunks nearest by cosine among those that the filter admits, best first."""
+        return self._nearest(self._chunks, vector, limit, where=where, predicate=chunk_predicate(where))
+
+    def nearest_entities(self, vector: Vector, projects: Sequence[str], limit: int) -> tuple[Scored, ...]:
+        """Return the entities whose name is nearest by cosine, best first."""
+        predicate = project_predicate(projects)
+        return self._nearest(self._entities, vector, limit, projects=projects, predicate=predicate)
+
+    def matching(self, query: str, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
+        """Return the chunks that best match words by BM25 among those that the filter admits, best first.
+
+        The query is words, never query syntax; words beyond `MAX_QUERY_CHARS` are not looked for.
+        """
+        self._require_usable()
+        text = query[:MAX_QUERY_CHARS]
+        text = text if storable(text) else text.encode("utf-8", "replace").decode()
+        if limit <= 0 or not text.strip():
+            return ()
+        with self._read():
+            near = self._chunks.near()
+            found = None if near is None else self._matching_near(near, _any_word(text), where, limit)
+            if found is not None:
+                return _best_first([id for id, _ in found], [score for _, score in found])
+            rows = self._chunks.search(_any_word(text), chunk_predicate(where), limit, "_score")
+        return _best_first(rows["id"].to_pylist(), rows["_score"].to_pylist())
+
+    def vectors(self, chunks: Sequence[str]) -> Mapping[str, Vector]:
+        """Return the vectors of chunks by id; those without one are left out."""
+        return self._vectors(self._chunks, chunks)
+
+    def entity_vectors(self, entities: Sequence[str]) -> Mapping[str, Vector]:
+        """Return the same of entities."""
+        return self._vectors(self._entities, entities)
+
+    def _vectors(self, table: Table, ids: Sequence[str]) -> Mapping[str, Vector]:
+        found: dict[str, Vector] = {}
+        with self._read():
+            if (held_vectors := table.held_vectors(ids)) is not None:
+                return held_vectors
+            for rows in table.by_id(ids, ("id", "vector")):
+                held = rows.filter(rows["vector"].is_valid())
+                values = held["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+                found.update(zip(held["id"].to_pylist(), values.reshape(-1, self._dimension), strict=True))
+        return found
+
+    def chunk_hashes(self, among: Sequence[str] | None = None) -> Mapping[str, str]:
+        """Return the hash of the mirrored columns of every chunk held, or of some."""
+        with self._read():
+            return self._chunks.mirror(among)
+
+    def entity_hashes(self) -> Mapping[str, str]:
+        """Return the same for entities."""
+        with self._read():
+            return self._entities.mirror()
+
+    def chunks_without_vector(self, among: Sequence[str] | None = None) -> frozenset[str]:
+        """Return the ids of the chunks that are held without a vector, of all or of those named."""
+        with self._read():
+            if among is None:
+                return frozenset(self._chunks.without_vector())
+            return frozenset(self._chunks.without_vector_among(among))
+
+    def entities_without_vector(self) -> frozenset[str]:
+        """Return the ids of the entities that are held without a vector."""
+        with self._read():
+            return frozenset(self._entities.without_vector())
+
+    def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
+        """Compact, index and drop old versions where the policy says it pays; cheap where it does not.
+
+        After a bulk of writes it pays sooner. Others write meanwhile, as far as they can. The vector index is
+        built in a thread of its own, as it may take a minute; with `force` it is built before this returns.
+        """
+        if force:
+            self._await_builder()
+        with self._write():
+            due = [
+                table for table in (self._chunks, self._entities) if force or table.due(after_bulk=after_bulk)
+            ]
+        with _lance_errors(self._path):
+            compacted = [table for table in due if table.compact(self._write)]
+        with self._read():
+            wanting = [table for table in compacted if table.wants_index()]
+        if force:
+            self._build(wanting)
+        elif wanting:
+            self._build_beside(wanting)
+
+    def stats(self) -> VectorStats:
+        """Return row counts and what upkeep looks at."""
+        with self._read():
+            chunks, entities = self._chunks.stats(), self._entities.stats()
+        return VectorStats(
+            chunks=chunks.rows,
+            entities=entities.rows,
+            fragments=chunks.fragments + entities.fragments,
+            unindexed=chunks.unindexed,
+            versions=chunks.versions + entities.versions,
+            indexed=chunks.indexed,
+        )
+
+    def close(self) -> None:
+        """Release the store; harmless when repeated. Waits for an index that is being built.
+
+        The end of the process would wait for most of that work too, and then lose it. Where many old versions
+        are left they go: nobody can be reading them any more.
+        """
+        self._await_builder()
+        if self._closed or os.getpid() != self._process:
+            return
+        try:
+            with self._write():
+                for table in (self._chunks, self._entities):
+                    table.drop_versions()
+        except StorageError as error:
+            _log.warning("%s", error)  # the next upkeep drops them
+        finally:
+            self._closed = True
+            if self._beside is not None:
+                self._beside.shutdown()
+
+    def _nearest(
+        self,
+        table: Table,
+        vector: Vector,
+        limit: int,
+        *,
+        where: ChunkFilter | None = None,
+        projects: Sequence[str] = (),
+        predicate: str | None,
+    ) -> tuple[Scored, ...]:
+        self._require_usable()
+        query = checked_vector(vector, self._dimension, name="the query")
+        if limit <= 0:
+            return ()
+        with self._read():
+            if (near := table.near()) is not None:
+                return near.nearest(query, where, projects, limit)
+            rows = table.search(query, predicate, limit, "_distance")
+        similarity = np.clip(1.0 - rows["_distance"].to_numpy(), -1.0, 1.0)
+        return _best_first(rows["id"].to_pylist(), similarity.tolist())
+
+    def _matching_near(
+        self, near: RowCache, query: "MatchQuery", where: ChunkFilter, limit: int
+    ) -> list[tuple[str, float]] | None:
+        """Search among all rows and leave out what is not admitted; None where too little would be left.
+
+        LanceDB tests a filter by reading its columns of every row, and reads the ids of what it found from
+        as many places: the search itself is the smaller part.
+        """
+        wanted = int(limit * _SPARE / max(near.share(where), _SMALLEST_SHARE))
+        if wanted > _MOST_SPARE + limit:
+            return None
+        rows = self._chunks.numbers(query, wanted)
+        ids = near.ids(rows[ROW_ID].to_pylist(), self._chunks.numbered)
+        passing = near.admitted(ids, where)
+        scored = zip(ids, rows["_score"].to_pylist(), passing, strict=True)
+        found = [(id, score) for id, score, passes in scored if passes and id is not None]
+        return found[:limit] if len(found) >= limit or rows.num_rows < wanted else None
+
+    def _build(self, tables: Sequence[Table]) -> None:
+        # Not as a reader: upkeep that waited for it would hold up every other read.
+        with _lance_errors(self._path):
+            for table in tables:
+                table.build_index()
+
+    def _build_beside(self, tables: Sequence[Table]) -> None:
+        if self._builder is None or not self._builder.is_alive():
+            self._builder = threading.Thread(
+                target=self._try_to_build, args=(tables,), name="hydramem-vector-index", daemon=True
+            )
+            self._builder.start()
+
+    def _try_to_build(self, tables: Sequence[Table]) -> None:
+        try:
+            self._build(tables)
+        except StorageError as error:
+            # Searches stay exact without it, and a later upkeep tries again.
+            _log.warning("the vector index was not built: %s", error)
+
+    def _await_builder(self) -> None:
+        if self._builder is not None and os.getpid() == self._process:
+            self._builder.join()
+
+    @contextmanager
+    def _read(self) -> Iterator[None]:
+        self._require_usable()
+        with self._gate.reading(), _lance_errors(self._path):
+            yield
+
+    @contextmanager
+    def _write(self) -> Iterator[None]:
+        self._require_usable()
+        with self._writing, _lance_errors(self._path):
+            yield
+
+    def _require_usable(self) -> None:
+        if os.getpid() != self._process:
+            raise StorageError(
+                f"vectors in {self._path} were opened before this process was forked; connect again in it"
+            )
+        if self._closed:
+            raise StorageError(f"vectors in {self._path} are closed; connect again")
+
+
+def _give_large_blocks_back() -> None:
+    """Have the C library give memory of large blocks back to the system when they are freed.
+
+    Compaction frees blocks of many MiB. After the first, glibc takes such blocks for usual and keeps them:
+    300 MiB of 940 after 3,000 chunks. A fixed threshold is off that track.
+    """
+    if sys.platform == "linux":
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+        if mallopt is not None:  # musl has none, and needs none
+            mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
+
+
+def _open_table(
+    database: "lancedb.DBConnection", known: set[str], name: str, schema: "pa.Schema"
+) -> LanceTable:
+    if name in known:
+        table = database.open_table(name)
+        missing = set(schema.names) - set(table.schema.names)
+        if missing:
+            raise ValueError(f"table {name} lacks {', '.join(sorted(missing))}")
+    else:
+        table = database.create_table(name, schema=schema)
+    if "text" in schema.names and table.index_stats(TEXT_INDEX) is None:
+        from lancedb.index import FTS
+
+        # ICU finds words in scripts without spaces; "split" also cuts snake_case and dotted names.
+        text = FTS(
+            base_tokenizer="icu/split",
+            language="English",
+            max_token_length=_MAX_WORD,
+            custom_stop_words=sorted(STOP_WORDS),
+        )
+        table.create_index("text", config=text, name=TEXT_INDEX)
+    return table
+
+
+def _any_word(text: str) -> "MatchQuery":
+    from lancedb.query import FullTextOperator, MatchQuery
+
+    return MatchQuery(
+        text,
+        "text",
+        operator=FullTextOperator.OR,
+        boost=1.0,
+        fuzziness=0,
+        max_expansions=50,
+        prefix_length=0,
+        document_granularity=None,
+    )
+
+
+def _require_unused(path: Path) -> None:
+    # Files without a table are what is left of a damaged folder; tables laid beside them would hide that.
+    if any(path.iterdir()):
+        raise ValueError("it holds files but no table")
+
+
+def _best_first(ids: Sequence[str], scores: Sequence[float]) -> tuple[Scored, ...]:
+    found = [Scored(id=id, score=score) for id, score in zip(ids, scores, strict=True)]
+    return tuple(sorted(found, key=lambda scored: (-scored.score, scored.id)))
+
+
+@contextmanager
+def _lance_errors(path: Path) -> Iterator[None]:
+    """Turn what LanceDB and Arrow raise into a StorageError that names the folder and the way out."""
+    try:
+        yield
+    except (RuntimeError, ValueError, OSError, LookupError, TypeError) as error:
+        raise StorageError(
+            f"vectors in {path}: {error}; nothing was deleted, "
+            "`hydramem doctor --fix` rebuilds them from the graph"
+        ) from error

@@ -1,0 +1,195 @@
+"""What sessions recalled: the signal of what is of use, held for seconds and written in batches.
+
+Recalling is a read, and stays as fast as one: what it brought is noted here, and a thread of its own
+writes it. A process that is killed may lose what the last seconds noted.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from hydramem.core.errors import HydraMemError
+from hydramem.core.ids import session_id
+from hydramem.core.row_types import Recalled, Session
+from hydramem.core.time import now
+from hydramem.storage.store import GraphStore
+from hydramem.storage.write import Write
+
+log = logging.getLogger(__name__)
+
+QUERIES = "queries"
+"""Key of a session's metadata that holds its last queries, each with its time."""
+
+_BATCH_ROWS = 100
+
+_WAIT_SECONDS = 5.0
+
+_MOST_QUERIES = 20
+
+_MOST_CHARS = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listening:
+    """The session that this context recalls for; of a private one no query is kept."""
+
+    recalls: "Recalls"
+    name: str
+    private: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Noted:
+    """What one recall brought of one project, best first."""
+
+    project: str
+    session: str
+    query: str | None
+    chunks: tuple[str, ...]
+    at: datetime
+
+
+_listening: ContextVar[_Listening | None] = ContextVar("listening", default=None)
+
+
+class Recalls:
+    """What was recalled in sessions and is not written yet. Safe to use from many threads.
+
+    Args:
+        graph: Where chunks and sessions are looked up.
+        commit: Writes a batch.
+        one_writer: The writer lock.
+    """
+
+    def __init__(
+        self,
+        graph: GraphStore,
+        commit: Callable[[Write], None],
+        one_writer: AbstractContextManager[object],
+    ) -> None:
+        self._graph = graph
+        self._commit = commit
+        self._one_writer = one_writer
+        self._changed = threading.Condition()
+        self._waiting: list[_Noted] = []
+        self._rows = 0
+        self._writer: threading.Thread | None = None
+        self._closed = False
+
+    @contextmanager
+    def during(self, session: str | None, *, private: bool = False) -> Iterator[None]:
+        """Have what this context recalls noted for a session; None has nothing noted."""
+        listening = session and _Listening(recalls=self, name=session, private=private)
+        token = _listening.set(listening or None)
+        try:
+            yield
+        finally:
+            _listening.reset(token)
+
+    @property
+    def session(self) -> str | None:
+        """Name of the session that this context recalls for, None where it has none."""
+        listening = _listening.get()
+        return listening.name if listening is not None and listening.recalls is self else None
+
+    def note(self, query: str, found: Sequence[tuple[str, str]]) -> None:
+        """Note what a recall brought, where this context has a session. Takes microseconds.
+
+        Args:
+            query: What was asked.
+            found: Project and chunk of each hit, best first.
+        """
+        listening = _listening.get()
+        if listening is None or listening.recalls is not self or not found:
+            return
+        asked = None if listening.private else _storable(query)
+        by_project: dict[str, list[str]] = {}
+        for project, chunk in found:
+            by_project.setdefault(project, []).append(chunk)
+        at = now()
+        with self._changed:
+            if self._closed:
+                return
+            for project, chunks in by_project.items():
+                noted = _Noted(
+                    project=project, session=listening.name, query=asked, chunks=tuple(chunks), at=at
+                )
+                self._waiting.append(noted)
+            self._rows += len(found)
+            if self._writer is None:
+                self._writer = threading.Thread(target=self._run, name="hydramem-recalls", daemon=True)
+                self._writer.start()
+            self._changed.notify_all()
+
+    def flush(self) -> None:
+        """Write what is noted. What cannot be written is lost, and the log says so."""
+        with self._one_writer:
+            with self._changed:
+                noted, self._waiting, self._rows = self._waiting, [], 0
+            if not noted:
+                return
+            try:
+                write = self._write(noted)
+                if write.recalled:
+                    self._commit(write)
+            except HydraMemError as error:
+                # Not tried again: it may have been written, and nothing is to count twice.
+                log.warning("what %d recalls brought is not recorded: %s", len(noted), error)
+
+    def close(self) -> None:
+        """Write what is noted and note no more; harmless when repeated."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        if self._writer is not None and self._writer is not threading.current_thread():
+            self._writer.join()
+        self.flush()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._closed)
+                self._changed.wait_for(lambda: self._closed or self._rows >= _BATCH_ROWS, _WAIT_SECONDS)
+                if self._closed:
+                    return
+            self.flush()
+
+    def _write(self, noted: Sequence[_Noted]) -> Write:
+        """Build the write; chunks that are gone by now are left out."""
+        wanted = dict.fromkeys(chunk for each in noted for chunk in each.chunks)
+        there = {row.id for row in self._graph.chunks(list(wanted))}
+        recalled = tuple(
+            Recalled(session=session_id(each.project, each.session), chunk=chunk, rank=rank, at=each.at)
+            for each in noted
+            for rank, chunk in enumerate(each.chunks, 1)
+            if chunk in there
+        )
+        used = {row.session for row in recalled}
+        return Write(changes=(), sessions=self._sessions(noted, used), recalled=recalled)
+
+    def _sessions(self, noted: Sequence[_Noted], used: set[str]) -> tuple[Session, ...]:
+        rows = {row.id: row for row in self._graph.sessions(sorted(used))}
+        for each in noted:
+            id = session_id(each.project, each.session)
+            if id not in used:
+                continue
+            row = rows.get(id) or Session(
+                id=id, project=each.project, name=each.session, started_at=each.at, last_at=each.at
+            )
+            rows[id] = row if each.query is None else replace(row, metadata=_asked(row, each.query, each.at))
+        return tuple(rows.values())
+
+
+def _asked(session: Session, query: str, at: datetime) -> Mapping[str, object]:
+    """Return a session's metadata with one more query; the oldest go."""
+    held = session.metadata.get(QUERIES)
+    queries = [*(held if isinstance(held, list | tuple) else ()), {"text": query, "at": at.isoformat()}]
+    return {**session.metadata, QUERIES: queries[-_MOST_QUERIES:]}
+
+
+def _storable(query: str) -> str:
+    return query[:_MOST_CHARS].replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,124 @@
+"""Reindex: fill new vectors from the graph while the old ones serve, then switch between two writes.
+
+The new vectors are complete before they serve, and the switch is one write to the graph. A process that
+dies before it leaves the old vectors serving and the rows made so far, which the next run does not make
+again; one that dies after it leaves the old folder, which opening the store removes.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from hydramem.core.ids import content_hash
+from hydramem.storage.outbox import Embed, Mirror
+from hydramem.storage.repair.doctor import Progress, compare_stores, rebuild
+from hydramem.storage.store import GraphStore, VectorStore
+from hydramem.storage.write_validation import batches
+
+EMBEDDER, DIMENSION = "embedder", "dimension"
+
+FOLDER = "vectors"
+"""Names, among the store's own facts, the folder of the vectors that serve."""
+
+TARGET = "reindex"
+"""Names the fingerprint that an unfinished reindex moves to; empty where there is none."""
+
+FIRST_FOLDER = "vectors"
+
+_BATCH = 64
+
+# Rows that may be left for the time when writers wait.
+_FEW = 16
+
+_MOST_ROUNDS = 20
+
+
+def folder_name(fingerprint: str) -> str:
+    """Return the folder that the vectors of an embedder are moved to."""
+    return f"{FIRST_FOLDER}-{content_hash(fingerprint)[:12]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReindexedVectors:
+    """What a move did.
+
+    Attributes:
+        chunks, entities: Rows that the new vectors hold.
+        made: Rows made by this run.
+        resumed: Rows that an earlier run had made.
+    """
+
+    chunks: int
+    entities: int
+    made: int
+    resumed: int
+
+
+def move(
+    graph: GraphStore,
+    vectors: VectorStore,
+    embed: Embed,
+    *,
+    mirror: Mirror,
+    switch: Callable[[], None],
+    progress: Progress | None = None,
+) -> ReindexedVectors:
+    """Make new vectors hold what the graph holds, and switch to them while no writer is at work.
+
+    Args:
+        graph: The truth.
+        vectors: The new vectors, which may already hold rows.
+        embed: Makes them.
+        mirror: Where the writes go meanwhile; what they write is caught up.
+        switch: Makes the new vectors those that serve; called under the writer lock.
+        progress: Told of rows done and rows to do.
+
+    Raises:
+        ModelError: The embedder failed; the old vectors go on serving.
+        StorageError: A store failed; the same.
+    """
+    follower = Mirror(graph, lambda: vectors, embed, lambda write: None)
+
+    def finish() -> None:
+        with mirror.one_writer:
+            _catch_up(follower, *written.take())
+            switch()
+
+    with mirror.watching() as written:
+        moved = _fill(graph, vectors, follower, progress)
+        vectors.maintain(force=True)
+        for _ in range(_MOST_ROUNDS):
+            if len(written) <= _FEW:
+                break
+            with mirror.one_writer:  # no write is half way: what is taken is in the graph
+                taken = written.take()
+            _catch_up(follower, *taken)
+        # Ctrl-C reaches the main thread alone: in another, the store and this process change together.
+        with ThreadPoolExecutor(1, thread_name_prefix="hydramem-switch") as apart:
+            apart.submit(finish).result()
+    return moved
+
+
+def _fill(
+    graph: GraphStore, vectors: VectorStore, follower: Mirror, progress: Progress | None
+) -> ReindexedVectors:
+    found, chunks, entities = compare_stores(graph, vectors)
+    total = found.chunks_in_graph + found.entities_in_graph
+    resumed = total - found.missing - found.stale
+
+    def report(done: int, _: int) -> None:
+        if progress is not None:
+            progress(min(total, resumed + done), total)
+
+    report(0, total)
+    made = rebuild(follower, vectors, chunks, entities, report, size=_BATCH)
+    return ReindexedVectors(
+        chunks=found.chunks_in_graph, entities=found.entities_in_graph, made=made, resumed=resumed
+    )
+
+
+def _catch_up(follower: Mirror, chunks: Sequence[str], entities: Sequence[str]) -> None:
+    for batch in batches(chunks, _BATCH):
+        follower.refresh_chunks(batch)
+    for batch in batches(entities, _BATCH):
+        follower.refresh_entities(batch)

@@ -1,0 +1,297 @@
+"""Images: what it takes to undo a write, as the store notes it on the first Change of each transaction.
+
+An image names the rows that were made, each with a digest by which a later change of it is told; the
+columns that were set, before and after; and the rows that were removed, whole. Mentions of a chunk that the
+same write made are left out: they go with it.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from hashlib import blake2b
+from typing import Any
+
+from hydramem.storage.row_codec import Values
+from hydramem.storage.schema import (
+    CHANGE,
+    CHUNK,
+    DOCUMENT,
+    ENTITY,
+    LINKS,
+    MENTIONS,
+    RELATES,
+    SESSION,
+    Column,
+    EdgeTable,
+    NodeTable,
+)
+from hydramem.storage.store import GraphStore
+
+Table = NodeTable | EdgeTable
+
+Key = tuple[str, ...]
+"""Of a node its id; of an edge its ends and, where it has one, its id."""
+
+TABLES: Mapping[str, Table] = {
+    table.name: table for table in (DOCUMENT, SESSION, ENTITY, CHUNK, MENTIONS, RELATES, LINKS)
+}
+"""The tables that can be undone, nodes before the edges between them."""
+
+UNTRACKED = {
+    CHUNK.name: frozenset({"recall_count", "last_recalled_at", "vector_state"}),
+    ENTITY.name: frozenset({"mention_count"}),
+}
+"""Columns that no image holds: reads and upkeep write them, or they are counted anew."""
+
+DERIVED = {
+    CHUNK.name: UNTRACKED[CHUNK.name],
+    ENTITY.name: UNTRACKED[ENTITY.name] | {"first_seen", "last_seen"},
+    SESSION.name: frozenset({"last_at"}),
+}
+"""Columns that follow from other rows: to write them is not to change the row."""
+
+_NONE: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """What one write did to one row, or a run of them in the end; values as `rows.encode` has them.
+
+    Attributes:
+        before: The whole row that was removed, or the columns that were set as they were; None where the row
+            was made.
+        after: The columns that were set as they became; None where the row was removed.
+        digest: Of the row as it became, without derived columns; None where only those were set.
+        whole: Whether `before` is the whole row.
+    """
+
+    table: Table
+    key: Key
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+    digest: str | None = None
+    whole: bool = False
+
+    def then(self, later: "Trace") -> "Trace | None":
+        """Return what this and a later write of the row did together; None where that is nothing."""
+        if self.before is None and later.after is None:
+            return None
+        before, whole = self.before, self.whole
+        if self.before is not None and not self.whole and self.after is not None:
+            # What the first write left alone is still as the later one found it.
+            before, whole = {**(later.before or {}), **self.before}, later.whole
+        after = later.after
+        if after is not None and self.after is not None:
+            after = {**self.after, **after}
+        return Trace(
+            table=self.table,
+            key=self.key,
+            before=before,
+            after=after,
+            digest=later.digest or self.digest,
+            whole=whole,
+        )
+
+
+def key_of(table: Table, values: Mapping[str, Any]) -> Key:
+    """Return how a row of a table is addressed."""
+    if isinstance(table, NodeTable):
+        return (values["id"],)
+    ends = (values["_from"], values["_to"])
+    return (*ends, values["id"]) if "id" in values else ends
+
+
+def digest(table: Table, values: Mapping[str, Any]) -> str:
+    """Return a short digest of a row, its derived columns left out."""
+    derived = DERIVED.get(table.name, _NONE)
+    kept = [values[column.name] for column in table.columns if column.name not in derived]
+    return blake2b(repr(kept).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
+@dataclass(slots=True)
+class ImageMaker:
+    """Takes down what a transaction does, row by row."""
+
+    _made: dict[str, list[list[Any]]] = field(default_factory=dict)
+    _set: dict[str, list[list[Any]]] = field(default_factory=dict)
+    _removed: dict[str, list[Values]] = field(default_factory=dict)
+    _new: set[str] = field(default_factory=set)
+
+    def made(self, table: Table, values: Values) -> None:
+        """Note a row that was not there."""
+        key = key_of(table, values)
+        if table is CHUNK:
+            self._new.add(key[0])
+        elif table is MENTIONS and key[0] in self._new:
+            return
+        self._made.setdefault(table.name, []).append([*key, digest(table, values)])
+
+    def changed(self, table: Table, before: Mapping[str, Any], after: Values) -> None:
+        """Note a row that was replaced; `before` has at least the columns that differ."""
+        untracked = UNTRACKED.get(table.name, _NONE)
+        differing = {
+            column.name: [_plain(column, before[column.name]), after[column.name]]
+            for column in table.columns
+            if column.name in before
+            and column.name not in untracked
+            and _plain(column, before[column.name]) != after[column.name]
+        }
+        if differing:
+            told = None if differing.keys() <= DERIVED.get(table.name, _NONE) else digest(table, after)
+            self._set.setdefault(table.name, []).append([*key_of(table, after), told, differing])
+
+    def removed(self, table: Table, values: Values) -> None:
+        """Note a row that was taken out."""
+        self._removed.setdefault(table.name, []).append(values)
+
+    def text(self) -> str | None:
+        """Return the image; None where nothing was done."""
+        for rows in (*self._made.values(), *self._set.values()):
+            rows.sort()  # by key, which no two rows of a table share
+        for name, removed in self._removed.items():
+            removed.sort(key=partial(key_of, TABLES[name]))
+        parts = {"made": self._made, "set": self._set, "removed": self._removed}
+        held = {name: rows for name, rows in parts.items() if rows}
+        return (
+            json.dumps(held, separators=(",", ":"), sort_keys=True, default=datetime.isoformat)
+            if held
+            else None
+        )
+
+
+def read(image: str) -> list[Trace]:
+    """Return what an image tells, one trace for each row that the write did something to.
+
+    A row that was removed and put anew in one write is one trace.
+    """
+    told = json.loads(image)
+    traces: dict[tuple[str, Key], Trace] = {}
+    for trace in (*_read_removed(told), *_read_made(told), *_read_set(told)):
+        _join(traces, trace)
+    return list(traces.values())
+
+
+def joined(images: Iterable[str]) -> list[Trace]:
+    """Return what a run of images, oldest first, did to each row in the end."""
+    traces: dict[tuple[str, Key], Trace] = {}
+    for image in images:
+        for trace in read(image):
+            _join(traces, trace)
+    return list(traces.values())
+
+
+def _join(traces: dict[tuple[str, Key], Trace], trace: Trace) -> None:
+    address = (trace.table.name, trace.key)
+    earlier = traces.get(address)
+    both = trace if earlier is None else earlier.then(trace)
+    if both is None:
+        del traces[address]
+    else:
+        traces[address] = both
+
+
+def _read_removed(told: Mapping[str, Any]) -> Iterable[Trace]:
+    for name, rows in told.get("removed", {}).items():
+        for row in rows:
+            values = _values(TABLES[name], row)
+            yield Trace(
+                table=TABLES[name], key=key_of(TABLES[name], values), before=values, after=None, whole=True
+            )
+
+
+def _read_made(told: Mapping[str, Any]) -> Iterable[Trace]:
+    for name, rows in told.get("made", {}).items():
+        for *key, digest in rows:
+            yield Trace(table=TABLES[name], key=tuple(key), before=None, after={}, digest=digest)
+
+
+def _read_set(told: Mapping[str, Any]) -> Iterable[Trace]:
+    for name, rows in told.get("set", {}).items():
+        table = TABLES[name]
+        for *key, digest, columns in rows:
+            before, after = (
+                _values(table, {column: pair[side] for column, pair in columns.items()}) for side in (0, 1)
+            )
+            yield Trace(table=table, key=tuple(key), before=before, after=after, digest=digest)
+
+
+def _values(table: Table, values: Mapping[str, Any]) -> Values:
+    """Return values from JSON as `rows.encode` has them."""
+    times = {column.name for column in table.columns if column.kind == "time"}
+    return {
+        name: datetime.fromisoformat(value) if name in times and value is not None else value
+        for name, value in values.items()
+    }
+
+
+def _plain(column: Column, value: Any) -> Any:
+    # An engine may give an empty list back as null.
+    return [] if column.kind == "texts" and value is None else value
+
+
+Address = tuple[str, Key]
+"""Name of a table, and a row's key in it."""
+
+
+def address_of(table: Table, row: object) -> Address:
+    """Return how a row is named."""
+    if isinstance(table, NodeTable):
+        return table.name, (_field(row, "id"),)
+    fields = (*table.ends, "id") if hasattr(row, "id") else table.ends
+    return table.name, tuple(_field(row, field) for field in fields)
+
+
+def _field(row: object, name: str) -> str:
+    return str(getattr(row, name))
+
+
+def as_text(address: Address) -> str:
+    """Return a row's name in one line, as plans and messages have it."""
+    return " ".join((address[0], *address[1]))
+
+
+def from_text(text: str) -> Address:
+    """Read what `as_text` wrote."""
+    name, *key = text.split(" ")
+    return name, tuple(key)
+
+
+def rows_at(addresses: Iterable[Address], graph: GraphStore) -> dict[Address, Any]:
+    """Read rows by their names, a few statements for all; names of rows that are not there are left out.
+
+    Args:
+        addresses: Of Changes and of rows that can be undone.
+        graph: Where they are.
+    """
+    wanted: dict[str, dict[Key, None]] = defaultdict(dict)
+    for name, key in addresses:
+        wanted[name][key] = None
+    found: dict[Address, Any] = {}
+    for table in (*TABLES.values(), CHANGE):
+        keys = wanted.get(table.name)
+        for row in _near(table, list(keys), graph) if keys else ():
+            address = address_of(table, row)
+            if keys is not None and address[1] in keys:
+                found[address] = row
+    return found
+
+
+def _near(table: Table, keys: Sequence[Key], graph: GraphStore) -> Iterable[object]:
+    """Return the rows that have these keys, and others beside them."""
+    if table is RELATES:  # by both ends: a hub's other relations are none of ours
+        return graph.relations_between([(key[0], key[1]) for key in keys])
+    first = list(dict.fromkeys(key[0] for key in keys))
+    if table is CHANGE:
+        return (change for id in first for change in graph.changes(id=id))
+    by_name: dict[str, Callable[[Sequence[str]], Iterable[object]]] = {
+        "Document": graph.documents,
+        "Session": graph.sessions,
+        "Entity": graph.entities,
+        "Chunk": graph.chunks,
+        "MENTIONS": graph.mentions,
+        "LINKS": graph.links,
+    }
+    return by_name[table.name](first)
