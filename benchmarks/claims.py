@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.row_types import Chunk, Entity, Relation, RelationCandidate, Times
-from hydramem.graph.growing import load
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
+from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.storage.schema import edge_columns, node_columns
 
 GRAPHS = ("codex-s", "umls")

@@ -11,8 +11,8 @@ import numpy as np
 from hydramem.core.config import GardenConfig
 from hydramem.garden import scorer
 from hydramem.garden.edges import EdgeScores
-from hydramem.graph.growing import load
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
+from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.storage.schema import edge_columns, node_columns
 from hydramem.storage.vector_rows import Vector
 

@@ -22,7 +22,7 @@ from hydramem.garden.gnn.model import NAME as GNN
 from hydramem.garden.gnn.model import available
 from hydramem.garden.meanings import EntityVectors
 from hydramem.garden.spurious import disbelieved_below
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.contracts import Embedder
 from hydramem.storage.vector_rows import Vector

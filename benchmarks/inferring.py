@@ -17,8 +17,8 @@ from benchmarks.claims import GRAPHS, Triple, most_of, triples
 from benchmarks.results import table, with_section
 from hydramem.garden.guesses import guesses
 from hydramem.garden.pairs import pairs
-from hydramem.graph.growing import load
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
+from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.storage.schema import edge_columns, node_columns
 from hydramem.verification.learned import learned
 from hydramem.verification.weights import DEFAULT

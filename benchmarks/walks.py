@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.graph import adjacency
-from hydramem.graph.adjacency import Adjacency, Ints
 from hydramem.graph.paths import best_paths
+from hydramem.graph.snapshot import adjacency
+from hydramem.graph.snapshot.adjacency import Adjacency, Ints
 from hydramem.graph.walks import Ranked, bfs, personalized_pagerank
 
 SMALL, LARGE = (10_000, 50_000), (100_000, 500_000)

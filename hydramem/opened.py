@@ -19,7 +19,7 @@ from hydramem.core.errors import (
 from hydramem.core.results.upkeep_results import BackedUp, Diagnosis, Reindexed
 from hydramem.core.time import advance_past, now
 from hydramem.folders import VectorFolders
-from hydramem.graph.snapshot import Snapshots
+from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.ingest.bound import Bounds
 from hydramem.ingest.curate import SessionBlocks
 from hydramem.ingest.later import missing_jobs

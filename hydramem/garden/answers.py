@@ -15,7 +15,7 @@ from hydramem.garden.one_memory import Pair, made_one, standing
 from hydramem.garden.protected import reused
 from hydramem.garden.questions import KEPT_OUT, TOLD_APART, WHICH, Case
 from hydramem.garden.recount import recounted
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.merge import merge
 from hydramem.ingest.supersede import set_beside
 from hydramem.ingest.target import Target

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from hydramem.core.row_types import Chunk, Relation
 from hydramem.garden.supersede import Held, ends_by, held_of, why_open
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.supersede import closed, is_version, revised, stand_beside
 from hydramem.ingest.weave import is_given
 from hydramem.storage.store import GraphStore

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.graph.view import RELATION, STATES, Snapshot
+from hydramem.graph.snapshot.snapshot import RELATION, STATES, Snapshot
 from hydramem.verification.facts import Claims, Facts, Floats, Ints, joined, lay_out, taken
 from hydramem.verification.features import NAMES, topology
 from hydramem.verification.learned import Learned, learned

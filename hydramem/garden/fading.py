@@ -14,8 +14,8 @@ from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.quota import over_quota
 from hydramem.garden.undone import Undone
-from hydramem.graph.columns import microseconds
-from hydramem.graph.view import LINK, MENTION, RELATION, STATES
+from hydramem.graph.snapshot.columns import microseconds
+from hydramem.graph.snapshot.snapshot import LINK, MENTION, RELATION, STATES
 from hydramem.ingest.withdraw import moved_chunk, moved_relation, unsupported
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import Listing

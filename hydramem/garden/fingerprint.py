@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hydramem.core.ids import content_hash
 from hydramem.garden.edges import claims_of, stated_of
 from hydramem.garden.labels import Labels
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.verification.facts import Claims
 
 TOLERATED = 0.1

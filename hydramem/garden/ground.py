@@ -11,7 +11,7 @@ from hydramem.core.results.garden_results import PhaseState
 from hydramem.core.row_types import Usage
 from hydramem.garden.doubts import Doubt
 from hydramem.garden.proposal import Proposal
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.contracts import Generator
 from hydramem.storage.store import GraphStore, VectorStore
 from hydramem.storage.vector_rows import Vector

@@ -17,10 +17,10 @@ from hydramem.core.errors import InvalidInputError, ModelError, ModelReplyError,
 from hydramem.core.ids import community_id
 from hydramem.core.row_types import Usage
 from hydramem.garden.ground import Ground
-from hydramem.graph.central import centrality
+from hydramem.graph.centrality import centrality
 from hydramem.graph.communities import communities
 from hydramem.graph.lasting import successors
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.contracts import Generator
 from hydramem.storage.chunk_filter import LIVE
 from hydramem.storage.files.durable_files import write_whole

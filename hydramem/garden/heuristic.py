@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.garden.edges import claims_of, known_of
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.verification.facts import Claims, Facts, Floats
 from hydramem.verification.features import adamic_adar, jaccard
 from hydramem.verification.paths import common

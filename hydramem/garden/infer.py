@@ -18,8 +18,8 @@ from hydramem.garden.guesses import Guesses, guesses
 from hydramem.garden.infer_sessions import Heard, from_sessions
 from hydramem.garden.inference import Inference, judged, proposals, relation_of
 from hydramem.garden.pairs import Pairs, pairs, passages_of
-from hydramem.graph.functional import functional_types, holding_now
-from hydramem.graph.view import RELATION
+from hydramem.graph.functional_types import functional_types, holding_now
+from hydramem.graph.snapshot.snapshot import RELATION
 from hydramem.verification.facts import Facts, Ints
 from hydramem.verification.learned import learned
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.row_types import Relation
-from hydramem.graph.view import LAYERS, RELATION, STATES, Snapshot
+from hydramem.graph.snapshot.snapshot import LAYERS, RELATION, STATES, Snapshot
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.verification.calibration.labels import PERSON
 from hydramem.verification.facts import Claims

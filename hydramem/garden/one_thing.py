@@ -17,7 +17,7 @@ from hydramem.garden.alike import Known, Rarity, Thing, known, measured, shipped
 from hydramem.garden.bearable import Bearing, bearing
 from hydramem.garden.blocks import candidates
 from hydramem.garden.ground import Ground
-from hydramem.graph.view import MENTION, RELATION, Snapshot
+from hydramem.graph.snapshot.snapshot import MENTION, RELATION, Snapshot
 from hydramem.ingest.resolve import GENERAL
 from hydramem.storage.schema import ENTITY
 from hydramem.text.sentences import sentence_spans

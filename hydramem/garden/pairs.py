@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.graph.view import MENTION, RELATION, Snapshot
+from hydramem.graph.snapshot.snapshot import MENTION, RELATION, Snapshot
 from hydramem.verification.facts import Facts, Floats, Ints, found
 from hydramem.verification.features import adamic_adar
 from hydramem.verification.paths import common

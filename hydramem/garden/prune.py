@@ -17,7 +17,7 @@ from hydramem.garden.room import over_room
 from hydramem.garden.scoring import scores_of
 from hydramem.garden.spurious import spurious
 from hydramem.garden.undone import Undone
-from hydramem.graph.view import LINK, RELATION, STATES
+from hydramem.graph.snapshot.snapshot import LINK, RELATION, STATES
 
 
 def prune(ground: Ground) -> Outcome:

@@ -16,7 +16,7 @@ from hydramem.core.results.garden_results import Question
 from hydramem.core.row_types import Chunk, Entity, Metadata, Relation
 from hydramem.garden.clashing import clashing
 from hydramem.garden.doubts import Doubt
-from hydramem.graph.view import SYNONYM, Snapshot
+from hydramem.graph.snapshot.snapshot import SYNONYM, Snapshot
 from hydramem.ingest.screen.screen import QUARANTINED_FOR
 from hydramem.ingest.weave import candidates_of, is_given
 from hydramem.storage.chunk_filter import ChunkFilter

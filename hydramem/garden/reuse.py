@@ -20,7 +20,7 @@ from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.protected import REUSED
 from hydramem.garden.undone import Undone
-from hydramem.graph.view import LINK, MENTION, RELATION, STATES, Snapshot
+from hydramem.graph.snapshot.snapshot import LINK, MENTION, RELATION, STATES, Snapshot
 from hydramem.storage.schema import RECALLED
 from hydramem.storage.write import Write
 

@@ -20,7 +20,7 @@ from hydramem.garden.edges import (
     wrong_claims,
 )
 from hydramem.garden.labels import Labels
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.verification.facts import Claims, Facts, Floats, found, taken
 from hydramem.verification.learned import Learned
 

@@ -12,7 +12,7 @@ from hydramem.garden.fingerprint import fingerprint, stale
 from hydramem.garden.gnn.model import NAME, SETTINGS, Model, available
 from hydramem.garden.ground import Ground
 from hydramem.garden.labels import Labels, labels
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.storage.repair.reindex import EMBEDDER
 from hydramem.storage.store import GraphStore, VectorStore
 

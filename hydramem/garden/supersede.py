@@ -15,7 +15,7 @@ from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.undone import Undone
 from hydramem.garden.updates import updates
-from hydramem.graph.functional import functional_types, holding_now
+from hydramem.graph.functional_types import functional_types, holding_now
 from hydramem.ingest.supersede import (
     Closing,
     Fact,

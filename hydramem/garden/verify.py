@@ -18,8 +18,8 @@ from hydramem.garden.ground import Ground, Outcome
 from hydramem.garden.inference import INFERRED_BY
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.undone import Undone
-from hydramem.graph.columns import microseconds
-from hydramem.graph.view import RELATION, Snapshot
+from hydramem.graph.snapshot.columns import microseconds
+from hydramem.graph.snapshot.snapshot import RELATION, Snapshot
 from hydramem.ingest.supersede import withdrawn
 from hydramem.ingest.weave import candidates_of, decided, is_given
 from hydramem.storage.store import GraphStore, Listing

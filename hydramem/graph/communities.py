@@ -7,8 +7,8 @@ same graph falls apart the same way on every machine.
 
 import numpy as np
 
-from hydramem.graph.matrix import weighted
-from hydramem.graph.view import Mask, Nodes, Snapshot
+from hydramem.graph.centrality import weighted
+from hydramem.graph.snapshot.snapshot import Mask, Nodes, Snapshot
 
 _SEED = 1
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hydramem.graph.adjacency import Adjacency
+from hydramem.graph.snapshot.adjacency import Adjacency
 from hydramem.graph.walks import Mask, shortest_path
 
 

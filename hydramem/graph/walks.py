@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.graph.adjacency import Adjacency, Expansion, Ints, Rows
-from hydramem.graph.push import push, strengths
+from hydramem.graph.pagerank import push, strengths
+from hydramem.graph.snapshot.adjacency import Adjacency, Expansion, Ints, Rows
 
 Mask = NDArray[np.bool_]
 

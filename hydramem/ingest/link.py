@@ -17,7 +17,7 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ModelError
 from hydramem.core.row_types import Change, Chunk, Link, Usage
 from hydramem.core.time import now
-from hydramem.graph.view import LINK, Snapshot
+from hydramem.graph.snapshot.snapshot import LINK, Snapshot
 from hydramem.ingest import link_reply
 from hydramem.ingest.link_near import MEMORIES, around
 from hydramem.ingest.link_reply import Refinement

@@ -8,7 +8,7 @@ import numpy as np
 from hydramem.core.config import MemoryConfig
 from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.core.time import now
-from hydramem.graph.view import MENTION, Nodes, Snapshot
+from hydramem.graph.snapshot.snapshot import MENTION, Nodes, Snapshot
 from hydramem.ingest.background import background, nearness
 from hydramem.ingest.link_rules import Neighbour, nearest
 from hydramem.ingest.target import Target

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from hydramem.core.results.write_results import Related, RelationView
 from hydramem.core.time import When
-from hydramem.graph.functional import seems_functional
+from hydramem.graph.functional_types import seems_functional
 from hydramem.ingest.relate import Functional, relate
 from hydramem.ingest.statement import Statement
 from hydramem.ingest.unrelate import Withdrawal, unrelate

@@ -5,7 +5,7 @@ import numpy as np
 from hydramem.core import version
 from hydramem.core.results.upkeep_results import BackedUp
 from hydramem.garden.maintain import Upkeep
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.opened import OpenStore
 from hydramem.storage.repair.doctor import sample
 

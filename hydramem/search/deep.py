@@ -12,7 +12,7 @@ import numpy as np
 
 from hydramem.core.results.hits import Recall
 from hydramem.core.row_types import Relation, RelationCandidate, Verdict
-from hydramem.graph.view import RELATION
+from hydramem.graph.snapshot.snapshot import RELATION
 from hydramem.ingest.weave import is_given
 from hydramem.search.view import View
 from hydramem.storage.store import GraphStore

@@ -16,7 +16,7 @@ from hydramem.core.results.graph_views import (
 )
 from hydramem.core.row_types import Chunk
 from hydramem.graph.paths import best_paths
-from hydramem.graph.view import RELATION, Nodes, Snapshot
+from hydramem.graph.snapshot.snapshot import RELATION, Nodes, Snapshot
 from hydramem.graph.walks import Reached, bfs, personalized_pagerank, trail
 from hydramem.search.lists import find_entity
 from hydramem.search.view import View, checked, find_start

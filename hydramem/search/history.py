@@ -12,7 +12,7 @@ from datetime import datetime
 from hydramem.core.errors import NotFoundError
 from hydramem.core.results.verdicts import FieldChange, History, HistoryEntry
 from hydramem.core.row_types import Change, Chunk, Document, Entity, Relation
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.supersede import VERSION_OF, is_version
 from hydramem.ingest.withdraw import find_changed_relation
 from hydramem.search.lists import named, relation_subject

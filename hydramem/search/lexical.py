@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.search.fuse import Arm, normalised
 from hydramem.search.turns import at_turns_length
 from hydramem.storage.chunk_filter import ChunkFilter

@@ -11,8 +11,8 @@ import numpy as np
 
 from hydramem.core.results.hits import LinkedChunk, LinkView
 from hydramem.core.row_types import Chunk, Link, State
-from hydramem.graph.adjacency import Rows
-from hydramem.graph.view import LINK, Snapshot
+from hydramem.graph.snapshot.adjacency import Rows
+from hydramem.graph.snapshot.snapshot import LINK, Snapshot
 from hydramem.search.fuse import Fused, ranked
 from hydramem.search.stitch import surroundings
 from hydramem.search.walk import Way

@@ -14,8 +14,8 @@ from hydramem.core.results.upkeep_results import Stats
 from hydramem.core.results.write_results import DocumentView, Related, RelationView
 from hydramem.core.row_types import Entity, Relation, State
 from hydramem.core.time import now
-from hydramem.graph.snapshot import Snapshots
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.registry import Snapshots
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.relate import Asserted
 from hydramem.llm.contracts import Embedder
 from hydramem.storage.chunk_filter import LIVE, ChunkFilter, holds

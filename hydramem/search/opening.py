@@ -11,7 +11,7 @@ from itertools import chain, zip_longest
 from hydramem.core.results.hits import Hit
 from hydramem.core.results.write_results import Curated
 from hydramem.core.row_types import Chunk, Entity
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.screen.screen import threats_in
 from hydramem.search.explore import neighbors
 from hydramem.search.overview import central

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from hydramem.core.results.graph_views import CentralEntity, Community, GraphEdge, GraphNode, GraphView
 from hydramem.core.row_types import Chunk
 from hydramem.garden.groups import Group, lasting
-from hydramem.graph.central import Centrality, centrality
+from hydramem.graph.centrality import Centrality, centrality
 from hydramem.graph.communities import communities as part
-from hydramem.graph.view import EDGE_KINDS, Nodes, Snapshot
+from hydramem.graph.snapshot.snapshot import EDGE_KINDS, Nodes, Snapshot
 from hydramem.graph.walks import bfs
 from hydramem.search.explore import snippet
 from hydramem.search.lists import find_entity

@@ -9,7 +9,7 @@ from time import perf_counter
 from hydramem.core.config import SearchConfig
 from hydramem.core.results.hits import LinkView, Recall
 from hydramem.core.row_types import Chunk, Traversal
-from hydramem.graph.snapshot import Snapshots
+from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.llm.contracts import Embedder
 from hydramem.search.coverage import covering
 from hydramem.search.explain import explanation

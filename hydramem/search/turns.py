@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.config import SearchConfig
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.search.fuse import Fused, ranked
 from hydramem.search.plan import RecallPlan
 

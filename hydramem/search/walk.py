@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.row_types import Traversal
-from hydramem.graph.view import MENTION, RELATION, Snapshot
+from hydramem.graph.snapshot.snapshot import MENTION, RELATION, Snapshot
 from hydramem.graph.walks import Reached, bfs, personalized_pagerank, trail
 from hydramem.search.fuse import Fused, normalised
 from hydramem.search.plan import RecallPlan

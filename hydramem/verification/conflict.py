@@ -12,8 +12,8 @@ from itertools import islice
 from hydramem.core.config import VerificationConfig
 from hydramem.core.results.verdicts import Conflict, Conflicts, ConflictSide
 from hydramem.core.row_types import Chunk, Relation
-from hydramem.graph.functional import functional_types, holding_now
-from hydramem.graph.view import Snapshot
+from hydramem.graph.functional_types import functional_types, holding_now
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.supersede import stand_beside
 from hydramem.llm.contracts import Generator
 from hydramem.storage.chunk_filter import ChunkFilter, within_scope

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.graph.view import RELATION, STATES, Snapshot
+from hydramem.graph.snapshot.snapshot import RELATION, STATES, Snapshot
 
 Ints = NDArray[np.int64]
 

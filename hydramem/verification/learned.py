@@ -6,8 +6,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from hydramem.graph.names import NameIndex
-from hydramem.graph.view import RELATION, Snapshot
+from hydramem.graph.snapshot.name_index import NameIndex
+from hydramem.graph.snapshot.snapshot import RELATION, Snapshot
 from hydramem.verification.facts import Facts, lay_out
 from hydramem.verification.likeness import Profiles, profiles
 from hydramem.verification.paths import Rules, learn

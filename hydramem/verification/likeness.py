@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hydramem.graph.adjacency import ragged
+from hydramem.graph.snapshot.adjacency import ragged
 from hydramem.verification.facts import Claims, Facts, Floats, Ints, found
 
 NAMES = ("like_subject", "like_object")

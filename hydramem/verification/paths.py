@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hydramem.graph.adjacency import ragged
+from hydramem.graph.snapshot.adjacency import ragged
 from hydramem.verification.facts import Claims, Counted, Facts, Floats, Ints, counted, distinct, taken
 
 NAMES = ("paths", "best_path", "worst_path", "mean_path")

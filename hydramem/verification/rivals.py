@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.time import now
-from hydramem.graph.view import RELATION, Snapshot
+from hydramem.graph.snapshot.snapshot import RELATION, Snapshot
 
 _MOST_OF_ONE = 20
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.row_types import Decision, RelationCandidate, Verdict
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.verification import features as graph
 from hydramem.verification import text
 from hydramem.verification.explain import explanation

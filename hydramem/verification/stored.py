@@ -11,7 +11,7 @@ from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.ids import relation_id
 from hydramem.core.row_types import Change, Entity, Relation, RelationCandidate, Stage, Times, Usage, Verdict
 from hydramem.core.time import now
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.statement import relation_type
 from hydramem.ingest.supersede import is_version, withdrawn
 from hydramem.ingest.weave import candidates_of, decided

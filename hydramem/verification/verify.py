@@ -14,7 +14,7 @@ from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.ids import content_hash
 from hydramem.core.row_types import Layer, RelationCandidate, Usage, Verdict
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.contracts import Generator
 from hydramem.verification import srmkg
 from hydramem.verification.evidence import is_quoted

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from benchmarks.claims import Triple, graph
 from hydramem.garden.labels import Labels
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.verification.facts import Claims
 
 COMPANIES, CITIES = 12, 5

@@ -13,7 +13,7 @@ from hydramem.garden.edges import known_of
 from hydramem.garden.gnn.model import Model, available
 from hydramem.garden.positions import positions
 from hydramem.garden.scorer import auc
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.storage.vector_rows import Vector
 from tests.garden.graphs import odd_ones, planted, ruled
 

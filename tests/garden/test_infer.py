@@ -13,8 +13,8 @@ import hydramem
 from hydramem.core.row_types import Relation, Times
 from hydramem.garden.pairs import pairs
 from hydramem.garden.steps import STEPS
-from hydramem.graph.growing import load
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
+from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.storage.schema import edge_columns, node_columns
 from hydramem.verification.facts import Facts
 from hydramem.verification.learned import learned

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hydramem.graph.central import centrality
-from hydramem.graph.growing import load
-from hydramem.graph.view import Snapshot
+from hydramem.graph.centrality import centrality
+from hydramem.graph.snapshot.snapshot import Snapshot
+from hydramem.graph.snapshot.snapshot_writer import load
 from tests.graph.graphs import P, chunk, entity, mention, relation, tables
 
 NAMES = [entity(name) for name in "abcdefg"]

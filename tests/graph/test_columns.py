@@ -4,12 +4,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.graph.columns import BEGINNING, Codes, Column, microseconds
+from hydramem.graph.snapshot.columns import BEGINNING, Codes, GrowingColumn, microseconds
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 50), st.integers(-100, 100))))
 def test_a_view_never_changes(steps: list[tuple[bool, int, int]]) -> None:
-    column = Column(np.zeros(1, dtype=np.int64))
+    column = GrowingColumn(np.zeros(1, dtype=np.int64))
     plain, shown = [0], []
     for grow, row, value in steps:
         if grow:
@@ -23,7 +23,7 @@ def test_a_view_never_changes(steps: list[tuple[bool, int, int]]) -> None:
 
 
 def test_a_longer_id_widens_its_column() -> None:
-    column = Column(np.array([b"ab"], dtype="S2"))
+    column = GrowingColumn(np.array([b"ab"], dtype="S2"))
     before = column.view()
     column.append(b"a longer one")
     assert column.view().tolist() == [b"ab", b"a longer one"]

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hydramem.graph.communities import communities
-from hydramem.graph.growing import load
+from hydramem.graph.snapshot.snapshot_writer import load
 from tests.graph.graphs import P, chunk, entity, relation, tables
 from tests.graph.test_central import as_networkx, rows, seen
 

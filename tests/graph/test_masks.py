@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hydramem.core.row_types import Relation, State, Times
-from hydramem.graph.growing import Growing
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
+from hydramem.graph.snapshot.snapshot_writer import SnapshotWriter
 from hydramem.storage.chunk_filter import holds
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from tests.storage.rows import T0, at, entity, relation, write
@@ -33,7 +33,7 @@ def test_masks_are_right_after_every_write_and_at_every_moment(seed: int) -> Non
     chance = random.Random(seed)
     graph, held = InMemoryGraph(), dict[str, Relation]()
     graph.write(write(entities=tuple(entity(f"e{i}", f"name {i}") for i in range(4))))
-    growing = Growing("p", *graph.graph_tables("p"))
+    growing = SnapshotWriter("p", *graph.graph_tables("p"))
     older: list[tuple[Snapshot, dict[str, Relation]]] = []
     for _ in range(12):
         rows = [
@@ -67,7 +67,7 @@ def test_a_mask_is_kept_while_nothing_that_it_looks_at_changes() -> None:
     graph = InMemoryGraph()
     row = relation(times=Times(recorded_at=T0, valid_to=at(5)))
     graph.write(write(entities=(entity("e1", "a"), entity("e2", "b")), relations=(row,)))
-    growing = Growing("p", *graph.graph_tables("p"))
+    growing = SnapshotWriter("p", *graph.graph_tables("p"))
     snapshot = growing.snapshot()
     assert snapshot.edge_mask(at=at(1)) is snapshot.edge_mask(at=at(4))
     assert not np.array_equal(snapshot.edge_mask(at=at(4)), snapshot.edge_mask(at=at(5)))

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.graph.names import NameIndex, Names
-from hydramem.graph.spelling import Spellings
+from hydramem.graph.snapshot.name_index import NameIndex, Names, Spellings
 from hydramem.text.normalize import entity_key
 
 

@@ -5,8 +5,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.graph import adjacency
 from hydramem.graph.paths import best_paths
+from hydramem.graph.snapshot import adjacency
 from tests.graph.test_walks import graphs, nodes_along, oracle
 
 

@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from hydramem.graph import adjacency
-from hydramem.graph.push import push
+from hydramem.graph.pagerank import push
+from hydramem.graph.snapshot import adjacency
 from tests.graph.test_walks import graphs, oracle
 
 

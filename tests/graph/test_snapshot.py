@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.row_types import Entity, Times
-from hydramem.graph.growing import Growing, load
-from hydramem.graph.snapshot import Snapshots
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.registry import Snapshots
+from hydramem.graph.snapshot.snapshot import Snapshot
+from hydramem.graph.snapshot.snapshot_writer import SnapshotWriter, load
 from hydramem.storage.chunk_filter import entities_by_key
 from hydramem.storage.write import Removal, Write
 from tests.graph.graphs import THEN, P, chunk, entity, link, mention, relation, tables, turn, write
@@ -90,7 +90,7 @@ def test_reads_as_written() -> None:
 @given(st.permutations(ROWS[:11]), st.permutations(ROWS[11:]), st.integers(0, 17), st.integers(1, 5))
 def test_growing_by_writes_gives_what_loading_gives(nodes, edges, early: int, size: int) -> None:
     rows = [*nodes, *edges]
-    growing = Growing(P, *tables(*rows[: min(early, 11)]))
+    growing = SnapshotWriter(P, *tables(*rows[: min(early, 11)]))
     for start in range(min(early, 11), len(rows), size):
         growing.apply(write(*rows[start : start + size]))
         growing.snapshot()
@@ -99,7 +99,7 @@ def test_growing_by_writes_gives_what_loading_gives(nodes, edges, early: int, si
 
 
 def test_a_changed_row_is_replaced_and_old_snapshots_stay() -> None:
-    growing = Growing(P, *tables(*ROWS))
+    growing = SnapshotWriter(P, *tables(*ROWS))
     before, told = growing.snapshot(), described(growing.snapshot())
     later = Times(recorded_at=THEN, retired_at=THEN + timedelta(days=1))
     growing.apply(
@@ -121,7 +121,7 @@ def test_a_changed_row_is_replaced_and_old_snapshots_stay() -> None:
 
 
 def test_the_overlay_is_merged_past_its_share() -> None:
-    growing = Growing(P, *tables(ADA, NOTE))
+    growing = SnapshotWriter(P, *tables(ADA, NOTE))
     others = [entity(f"thing {number}") for number in range(2100)]
     growing.apply(write(*others, *(relation(ADA, "has", other) for other in others)))
     snapshot = growing.snapshot()
@@ -275,7 +275,7 @@ def test_readers_and_writers_at_once() -> None:
 @pytest.mark.slow
 def test_a_write_costs_well_under_a_millisecond_at_size() -> None:
     chunks = [chunk(f"c{number}") for number in range(20_000)]
-    growing = Growing(P, *tables(ADA, *chunks, *(mention(one, ADA) for one in chunks)))
+    growing = SnapshotWriter(P, *tables(ADA, *chunks, *(mention(one, ADA) for one in chunks)))
     took = []
     for number in range(200):
         new = chunk(f"new{number}")

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.graph.growing import Growing, load
-from hydramem.graph.spelling import Spellings
-from hydramem.graph.view import EDGE_KINDS, SYNONYM, Snapshot
+from hydramem.graph.snapshot.name_index import Spellings
+from hydramem.graph.snapshot.snapshot import EDGE_KINDS, SYNONYM, Snapshot
+from hydramem.graph.snapshot.snapshot_writer import SnapshotWriter, load
 from hydramem.text.names import spelling
 from tests.graph.graphs import P, chunk, entity, mention, tables, write
 
@@ -78,7 +78,7 @@ def test_synonyms_are_joined_when_loaded_and_when_written() -> None:
     loaded = load(P, *tables(KRAKOW, ADA, ACCENTED, PAGE, mention(PAGE, ACCENTED)))
     assert synonyms(loaded) == [("Kraków", "Krakow")]
     assert EDGE_KINDS[SYNONYM] == "synonym"
-    growing = Growing(P, *tables(KRAKOW, ADA))
+    growing = SnapshotWriter(P, *tables(KRAKOW, ADA))
     before = growing.snapshot()
     for _ in range(2):
         growing.apply(write(ACCENTED, NOTE, mention(NOTE, ACCENTED)))

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.row_types import ABOUT
-from hydramem.graph import adjacency, walks
+from hydramem.graph import walks
+from hydramem.graph.snapshot import adjacency
 
 Edges = list[tuple[int, int]]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hydramem.core.config import IngestConfig
 from hydramem.core.results.write_results import Ingested
 from hydramem.core.row_types import Chunk, Relation
-from hydramem.graph.snapshot import Snapshots
+from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.ingest.ingest import ingest
 from hydramem.ingest.target import Accept, Target
 from hydramem.llm.contracts import Generator

@@ -12,7 +12,7 @@ from hydramem.core.config import Config, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.row_types import Times
-from hydramem.graph.snapshot import Snapshots
+from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.ingest.extracted import ExtractedChunk, ExtractedRelation
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search import explore, overview

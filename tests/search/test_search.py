@@ -8,8 +8,8 @@ from hydramem.core.config import SearchConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.hits import Recall
 from hydramem.core.row_types import Chunk, Document, Link, Session, Times
-from hydramem.graph.snapshot import Snapshots
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.registry import Snapshots
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search.rerank import Reranker
 from hydramem.search.search import recall

@@ -3,7 +3,7 @@ from collections.abc import Mapping
 import pytest
 
 from hydramem.core.config import SearchConfig
-from hydramem.graph.growing import load
+from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.search.fuse import Fused, ranked
 from hydramem.search.plan import plan
 from hydramem.search.turns import at_turns_length, in_conversation, spoken_share

@@ -9,7 +9,7 @@ import pytest
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.results.upkeep_results import Counts, ProjectView
 from hydramem.core.row_types import Chunk, Decision, Document, Recalled, Times
-from hydramem.graph.growing import load
+from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.row_codec import normalise

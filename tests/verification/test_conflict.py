@@ -9,8 +9,8 @@ from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.results.verdicts import Conflict, Conflicts
 from hydramem.core.row_types import Relation, Times
-from hydramem.graph.functional import functional_types, holding_now
-from hydramem.graph.snapshot import Snapshots
+from hydramem.graph.functional_types import functional_types, holding_now
+from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.llm.contracts import Generator
 from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.storage.in_memory.graph import InMemoryGraph

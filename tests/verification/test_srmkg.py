@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.row_types import RelationCandidate
-from hydramem.graph.growing import load
+from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.verification import srmkg
 from hydramem.verification.weights import DEFAULT
 from tests.graph.graphs import P, chunk, entity, relation, tables

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.graph.growing import Growing
+from hydramem.graph.snapshot.snapshot_writer import SnapshotWriter
 from hydramem.verification import srmkg
 from hydramem.verification.learned import learned, prepare
 from hydramem.verification.weights import DEFAULT, Weights
@@ -39,7 +39,7 @@ def test_a_small_graph_is_learned_at_once_and_a_large_one_after_it_grew() -> Non
         joined = [relation(one, "next", other) for one, other in pairwise(names)]
         return [*names, *joined]
 
-    growing = Growing(P, *tables(*chain(0, 100)))
+    growing = SnapshotWriter(P, *tables(*chain(0, 100)))
     prepare(growing.snapshot())
     assert len(learned(growing.snapshot()).facts.subject) == 99
     growing.apply(write(*chain(100, 102)))

@@ -13,7 +13,7 @@ from hydramem.garden.gnn.model import FOLDS, PLACES, folds
 from hydramem.garden.labels import Labels
 from hydramem.garden.meanings import EntityVectors, Lens, lens_of
 from hydramem.garden.positions import positions
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.verification.facts import Claims, Facts, Floats, Ints, found, taken
 
 _MOST = 200_000

@@ -13,7 +13,7 @@ from hydramem.garden.gnn.learn import decoded
 from hydramem.garden.gnn.model import FOLDS, NAME, Model, folds
 from hydramem.garden.gnn.network import Network, messages
 from hydramem.garden.meanings import EntityVectors
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.verification.facts import Floats, Ints, taken
 
 

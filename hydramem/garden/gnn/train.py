@@ -22,7 +22,7 @@ from hydramem.garden.gnn.network import Network
 from hydramem.garden.labels import Labels, no_labels
 from hydramem.garden.meanings import EntityVectors
 from hydramem.garden.scorer import LEAST_RELATIONS, auc
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.verification.facts import Floats
 
 

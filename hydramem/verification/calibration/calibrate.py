@@ -16,7 +16,7 @@ from hydramem.core.ids import content_hash
 from hydramem.core.results.verdicts import Calibrated
 from hydramem.core.row_types import Relation
 from hydramem.core.time import now
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.target import Target
 from hydramem.storage.store import GraphStore
 from hydramem.verification import srmkg

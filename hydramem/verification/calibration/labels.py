@@ -13,7 +13,7 @@ import numpy as np
 
 from hydramem.core.config import VerificationConfig
 from hydramem.core.row_types import Relation, RelationCandidate
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.supersede import is_version
 from hydramem.ingest.weave import candidates_of, is_given
 from hydramem.storage.store import GraphStore, Listing

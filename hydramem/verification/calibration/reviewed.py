@@ -9,7 +9,7 @@ from pathlib import Path
 from hydramem.core.json_line_forms import refuse
 from hydramem.core.row_types import Relation
 from hydramem.core.time import now
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.supersede import WITHDRAWN, returned, withdrawn
 from hydramem.ingest.target import Target
 from hydramem.storage.changes import record

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.graph.columns import Array
+from hydramem.graph.snapshot.columns import Array
 
 Mask = NDArray[np.bool_]
 

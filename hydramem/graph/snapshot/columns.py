@@ -1,10 +1,13 @@
 """Append-only columns: a writer grows them while readers hold views that never change."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    pass
 
 Array = NDArray[Any]
 
@@ -24,7 +27,7 @@ def microseconds(moment: datetime | None, default: int) -> int:
     return default if moment is None else (moment - _EPOCH) // _MICROSECOND
 
 
-class Column:
+class GrowingColumn:
     """A numpy array that grows at the end.
 
     Rows past a view's end may be written without the view's reader noticing, so growing copies
@@ -96,3 +99,49 @@ class Codes:
             code = self.codes[value] = len(self.values)
             self.values.append(value)
         return code
+
+
+def _set(column: GrowingColumn, row: int, value: object) -> None:
+    if row == len(column):
+        column.append(value)
+    else:
+        column.replace(row, value)
+
+
+# From Arrow to numpy ----------------------------------------------------------------------------
+def _numbers(column: Any, dtype: Any, missing: object) -> Array:
+    # Copied out: Arrow's own buffers would keep the whole table in memory.
+    values: Array = column.combine_chunks().fill_null(missing).to_numpy(zero_copy_only=False)
+    return values.astype(dtype)
+
+
+def _stamps(column: Any, missing: int) -> Array:
+    import pyarrow as pa
+
+    return _numbers(column.cast(pa.timestamp("us", tz="UTC")).cast(pa.int64()), np.int64, missing)
+
+
+def _coded(column: Any) -> tuple[Array, Codes]:
+    encoded = column.combine_chunks().dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    return codes, Codes(encoded.dictionary.to_pylist())
+
+
+def _places(column: Any, values: tuple[str, ...]) -> Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    places = pc.index_in(column.combine_chunks(), value_set=pa.array(values))
+    return _numbers(pa.chunked_array([places]), np.int8, -1)
+
+
+def _bytes(column: Any) -> Array:
+    arrays = [_encoded(chunk) for chunk in column.chunks if len(chunk)]
+    return np.concatenate(arrays) if arrays else np.zeros(0, dtype="S34")
+
+
+def _encoded(chunk: Any) -> Array:
+    # A chunk at a time: no other thread runs while one is turned into a list.
+    if chunk.null_count == len(chunk):
+        return np.zeros(len(chunk), dtype="S34")
+    return np.array([value.encode() for value in chunk.fill_null("").to_pylist()])

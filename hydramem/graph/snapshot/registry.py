@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from hydramem.graph.growing import Growing
-from hydramem.graph.view import Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
+from hydramem.graph.snapshot.snapshot_writer import SnapshotWriter
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 
@@ -149,7 +149,7 @@ class _Live:
         self._graph = graph
         self._lock = threading.Lock()
         self._queue: deque[Write] = deque()
-        self._growing: Growing | None = None
+        self._growing: SnapshotWriter | None = None
 
     @property
     def loaded(self) -> bool:
@@ -158,7 +158,7 @@ class _Live:
     def current(self) -> Snapshot:
         with self._lock:
             if self._growing is None:
-                self._growing = Growing(self._project, *self._graph.graph_tables(self._project))
+                self._growing = SnapshotWriter(self._project, *self._graph.graph_tables(self._project))
             self._drain()
             return self._growing.snapshot()
 

@@ -9,13 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hydramem.core.row_types import Chunk, Entity, Times
-from hydramem.graph import adjacency
-from hydramem.graph.columns import BEGINNING, END, Array, Codes, Column, microseconds
-from hydramem.graph.masks import Masks
-from hydramem.graph.names import NameIndex, Names
-from hydramem.graph.spelling import Spellings
-from hydramem.graph.view import (
+from hydramem.core.row_types import Entity, Times
+from hydramem.graph.snapshot import adjacency
+from hydramem.graph.snapshot.columns import (
+    BEGINNING,
+    END,
+    Array,
+    GrowingColumn,
+    _bytes,
+    _coded,
+    _numbers,
+    _places,
+    _set,
+    _stamps,
+    microseconds,
+)
+from hydramem.graph.snapshot.masks import Masks
+from hydramem.graph.snapshot.name_index import Names
+from hydramem.graph.snapshot.node_columns import _Nodes
+from hydramem.graph.snapshot.snapshot import (
     EDGE_KINDS,
     LAYERS,
     LINK,
@@ -24,11 +36,8 @@ from hydramem.graph.view import (
     STATES,
     SYNONYM,
     EdgeColumns,
-    NodeColumns,
     Snapshot,
-    Turns,
 )
-from hydramem.storage.schema import QUESTION_MARKS
 from hydramem.storage.write import Write
 
 if TYPE_CHECKING:
@@ -41,17 +50,15 @@ _MERGE_SHARE = 0.05
 
 _MERGE_ROWS = 2000
 
-_LAST_POSITION = _LONGEST = 2**31 - 1
-
 _INTERVALS = {"valid_from": BEGINNING, "valid_to": END, "recorded_at": BEGINNING, "retired_at": END}
 
 
 def load(project: str, nodes: "pa.Table", edges: "pa.Table") -> Snapshot:
     """Build a snapshot from a graph store's tables (columns: `storage.schema`)."""
-    return Growing(project, nodes, edges).snapshot()
+    return SnapshotWriter(project, nodes, edges).snapshot()
 
 
-class Growing:
+class SnapshotWriter:
     """One project's columns and what they were last shown as. Not safe from several threads."""
 
     def __init__(self, project: str, nodes: "pa.Table", edges: "pa.Table") -> None:
@@ -144,109 +151,6 @@ class Growing:
         return adjacency.build(len(self._nodes), edges.source, edges.target)
 
 
-class _Nodes:
-    """Columns of nodes, their names and their order in sessions."""
-
-    def __init__(self, table: "pa.Table") -> None:
-        self.ids: list[str] = table["id"].to_pylist()
-        self.index = {id: node for node, id in enumerate(self.ids)}
-        self.labels: list[str | None] = table["name"].to_pylist()
-        types, self._types = _coded(table["type"])
-        sessions, self._sessions = _coded(table["session"])
-        authors, self._authors = _coded(table["author"])
-        self.columns = {
-            "is_chunk": Column(_numbers(table["is_chunk"], np.bool_, False)),
-            "type": Column(types),
-            "layer": Column(_places(table["layer"], LAYERS)),
-            "state": Column(_places(table["state"], STATES)),
-            "author": Column(authors),
-            "tokens": Column(_numbers(table["tokens"], np.int32, 0)),
-            "asks": Column(_numbers(table["asks"], np.bool_, False)),
-            "turn_key": Column(_turn_keys(sessions, table)),
-        }
-        self.names = _loaded_names(table)
-        self.spellings = Spellings(self.labels)
-        self._keys_seen = self.columns["turn_key"].view()
-        self._turns = _ordered(self._keys_seen, 0)
-
-    def __len__(self) -> int:
-        return len(self.columns["is_chunk"])
-
-    def put_entity(self, entity: Entity) -> int | None:
-        """Take in an entity; return the node of another that is spelled like it."""
-        node = self._row(entity.id)
-        self.labels[node] = entity.name
-        self._set(
-            node,
-            is_chunk=False,
-            type=self._types.of(entity.type),
-            layer=-1,
-            state=-1,
-            author=-1,
-            tokens=0,
-            asks=False,
-            turn_key=-1,
-        )
-        self.names.add(node, entity.key, entity.aliases)
-        return self.spellings.add(node, entity.name)
-
-    def put_chunk(self, chunk: Chunk) -> None:
-        self._set(
-            self._row(chunk.id),
-            is_chunk=True,
-            type=self._types.of(chunk.kind),
-            layer=LAYERS.index(chunk.layer),
-            state=STATES.index(chunk.state),
-            author=self._authors.of(chunk.author),
-            tokens=min(chunk.tokens, _LONGEST),
-            asks=chunk.text.endswith(QUESTION_MARKS),
-            turn_key=self._turn_key(chunk),
-        )
-
-    def _turn_key(self, chunk: Chunk) -> int:
-        if chunk.kind != "turn" or chunk.session is None:
-            return -1
-        return (self._sessions.of(chunk.session) << 32) + min(max(chunk.position, 0), _LAST_POSITION)
-
-    def _row(self, id: str) -> int:
-        node = self.index.get(id)
-        if node is None:
-            node = self.index[id] = len(self.ids)
-            self.ids.append(id)
-            self.labels.append(None)
-        return node
-
-    def _set(self, node: int, **values: object) -> None:
-        for name, value in values.items():
-            _set(self.columns[name], node, value)
-
-    def turns(self) -> Turns:
-        """Return the order of turns, with those that came since sorted in."""
-        seen = len(self._keys_seen)
-        keys = self.columns["turn_key"].view()
-        if len(keys) > seen:
-            late = _ordered(keys[seen:], seen)
-            places = np.searchsorted(self._turns.keys, late.keys)
-            self._turns = Turns(
-                keys=np.insert(self._turns.keys, places, late.keys),
-                nodes=np.insert(self._turns.nodes, places, late.nodes),
-            )
-        self._keys_seen = keys
-        return self._turns
-
-    def view(self) -> NodeColumns:
-        """Return the columns as they are now."""
-        shown = {name: column.view() for name, column in self.columns.items() if name != "turn_key"}
-        return NodeColumns(
-            ids=self.ids,
-            labels=self.labels,
-            index=self.index,
-            types=self._types.values,
-            authors=self._authors.codes,
-            **shown,
-        )
-
-
 class _Edges:
     """Columns of edges; `recent` finds the rows that the base adjacency does not hold yet."""
 
@@ -258,17 +162,17 @@ class _Edges:
         types, self._types = _coded(table["type"])
         self.recent: dict[tuple[int, int, int, bytes], int] = {}
         self.columns = {
-            "source": Column(source),
-            "target": Column(target),
-            "kind": Column(_places(table["kind"], EDGE_KINDS)),
-            "type": Column(types),
-            "weight": Column(_numbers(table["weight"], np.float32, 1)),
-            "bidirectional": Column(_numbers(table["bidirectional"], np.bool_, False)),
-            "supposed": Column(_numbers(table["supposed"], np.bool_, False)),
-            "layer": Column(_places(table["layer"], LAYERS)),
-            "state": Column(_places(table["state"], STATES)),
-            "ids": Column(_bytes(table["id"])),
-        } | {name: Column(_stamps(table[name], default)) for name, default in _INTERVALS.items()}
+            "source": GrowingColumn(source),
+            "target": GrowingColumn(target),
+            "kind": GrowingColumn(_places(table["kind"], EDGE_KINDS)),
+            "type": GrowingColumn(types),
+            "weight": GrowingColumn(_numbers(table["weight"], np.float32, 1)),
+            "bidirectional": GrowingColumn(_numbers(table["bidirectional"], np.bool_, False)),
+            "supposed": GrowingColumn(_numbers(table["supposed"], np.bool_, False)),
+            "layer": GrowingColumn(_places(table["layer"], LAYERS)),
+            "state": GrowingColumn(_places(table["state"], STATES)),
+            "ids": GrowingColumn(_bytes(table["id"])),
+        } | {name: GrowingColumn(_stamps(table[name], default)) for name, default in _INTERVALS.items()}
 
     def __len__(self) -> int:
         return len(self.columns["source"])
@@ -357,79 +261,9 @@ class _Edges:
         )
 
 
-def _set(column: Column, row: int, value: object) -> None:
-    if row == len(column):
-        column.append(value)
-    else:
-        column.replace(row, value)
-
-
-def _turn_keys(sessions: Array, table: "pa.Table") -> Array:
-    import pyarrow.compute as pc
-
-    positions = np.clip(_numbers(table["position"], np.int64, 0), 0, _LAST_POSITION)
-    is_turn = _numbers(pc.equal(table["type"], "turn"), np.bool_, False)
-    is_chunk = _numbers(table["is_chunk"], np.bool_, False)
-    return np.where(is_turn & is_chunk & (sessions >= 0), (sessions.astype(np.int64) << 32) + positions, -1)
-
-
-def _ordered(keys: Array, first: int) -> Turns:
-    nodes = np.flatnonzero(keys >= 0)
-    order = nodes[np.argsort(keys[nodes], kind="stable")]
-    return Turns(keys=keys[order], nodes=(order + first).astype(np.int32))
-
-
-def _loaded_names(table: "pa.Table") -> NameIndex:
-    keys, aliases = table["key"].to_pylist(), table["aliases"].to_pylist()
-    names = NameIndex({key: node for node, key in enumerate(keys) if key is not None})
-    for node, known in enumerate(aliases):
-        if known:
-            names.add(node, keys[node], known)
-    return names
-
-
-# From Arrow to numpy ----------------------------------------------------------------------------
-def _numbers(column: Any, dtype: Any, missing: object) -> Array:
-    # Copied out: Arrow's own buffers would keep the whole table in memory.
-    values: Array = column.combine_chunks().fill_null(missing).to_numpy(zero_copy_only=False)
-    return values.astype(dtype)
-
-
-def _stamps(column: Any, missing: int) -> Array:
-    import pyarrow as pa
-
-    return _numbers(column.cast(pa.timestamp("us", tz="UTC")).cast(pa.int64()), np.int64, missing)
-
-
-def _coded(column: Any) -> tuple[Array, Codes]:
-    encoded = column.combine_chunks().dictionary_encode()
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    return codes, Codes(encoded.dictionary.to_pylist())
-
-
-def _places(column: Any, values: tuple[str, ...]) -> Array:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    places = pc.index_in(column.combine_chunks(), value_set=pa.array(values))
-    return _numbers(pa.chunked_array([places]), np.int8, -1)
-
-
 def _ends(column: Any, ids: list[str]) -> Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     places = pc.index_in(column.combine_chunks(), value_set=pa.array(ids, pa.string()))
     return _numbers(pa.chunked_array([places]), np.int32, -1)
-
-
-def _bytes(column: Any) -> Array:
-    arrays = [_encoded(chunk) for chunk in column.chunks if len(chunk)]
-    return np.concatenate(arrays) if arrays else np.zeros(0, dtype="S34")
-
-
-def _encoded(chunk: Any) -> Array:
-    # A chunk at a time: no other thread runs while one is turned into a list.
-    if chunk.null_count == len(chunk):
-        return np.zeros(len(chunk), dtype="S34")
-    return np.array([value.encode() for value in chunk.fill_null("").to_pylist()])

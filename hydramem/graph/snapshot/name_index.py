@@ -5,9 +5,59 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from hydramem.graph.spelling import Spellings
+import numpy as np
+from numpy.typing import NDArray
+
 from hydramem.text.lexicon import COMMON_WORDS
+from hydramem.text.names import spelling
 from hydramem.text.normalize import entity_key
+
+Nodes = NDArray[np.int64]
+
+
+class Spellings:
+    """The first node of each spelling; grows with the writer.
+
+    Args:
+        names: Names by node; None for what has none.
+    """
+
+    def __init__(self, names: Sequence[str | None]) -> None:
+        found = [(hash(short), node) for node, name in enumerate(names) if name and (short := spelling(name))]
+        # Eight bytes a name instead of a dictionary's hundred; stable, so that the first node comes first.
+        hashes = np.array([one for one, _ in found], dtype=np.int64)
+        nodes = np.array([node for _, node in found], dtype=np.int64)
+        order = np.argsort(hashes, kind="stable")
+        self._hashes, self._nodes = hashes[order], nodes[order]
+        self._added: dict[int, int] = {}
+
+    def pairs(self) -> tuple[Nodes, Nodes]:
+        """Return the nodes that share a spelling with one before them, and that one."""
+        first = np.searchsorted(self._hashes, self._hashes)
+        later = first != np.arange(len(first))
+        return self._nodes[later], self._nodes[first[later]]
+
+    def add(self, node: int, name: str) -> int | None:
+        """Take in a name; return the node that was there with its spelling, None where there is none."""
+        short = spelling(name)
+        if short is None:
+            return None
+        known = self._first(hash(short))
+        if known is None:
+            self._added[hash(short)] = node
+        return None if known == node else known
+
+    def find(self, name: str) -> int | None:
+        """Return the first node whose name is spelled like this one."""
+        short = spelling(name)
+        return None if short is None else self._first(hash(short))
+
+    def _first(self, hashed: int) -> int | None:
+        place = int(np.searchsorted(self._hashes, hashed))
+        if place < len(self._hashes) and self._hashes[place] == hashed:
+            return int(self._nodes[place])
+        return self._added.get(hashed)
+
 
 _WORD = re.compile(r"\w+")
 
@@ -26,7 +76,7 @@ MatchedBy = Literal["name", "alias", "spelling"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class NameMatch:
     """A name found in a text.
 
     Attributes:
@@ -100,13 +150,13 @@ class Names:
         found = ((key, self.find(key)) for key in keys)
         return {key: self.ids[node] for key, node in found if node is not None}
 
-    def matching(self, text: str) -> tuple[Match, ...]:
+    def matching(self, text: str) -> tuple[NameMatch, ...]:
         """Find the longest names in a text, left to right, none overlapping.
 
         The work is in the text's length; how many names there are does not matter.
         """
         folded = entity_key(text[:_MOST_CHARACTERS])
-        found: list[Match] = []
+        found: list[NameMatch] = []
         words = list(_WORD.finditer(folded))
         place = 0
         while place < len(words):
@@ -118,7 +168,9 @@ class Names:
             place += max(used, 1)
         return tuple(found)
 
-    def _longest(self, folded: str, words: Sequence[re.Match[str]], place: int) -> tuple[Match | None, int]:
+    def _longest(
+        self, folded: str, words: Sequence[re.Match[str]], place: int
+    ) -> tuple[NameMatch | None, int]:
         for count in range(min(_LONGEST_WORDS, len(words) - place), 0, -1):
             start, end = words[place].start(), words[place + count - 1].end()
             for left, right in _with_symbols(folded, start, end):
@@ -127,10 +179,12 @@ class Names:
                     continue
                 known = self.index.known(name, self.size)
                 if known is not None:
-                    return Match(node=known[0], text=name, start=left, end=right, by=known[1]), count
+                    return NameMatch(node=known[0], text=name, start=left, end=right, by=known[1]), count
             node = self._spelled([word.group() for word in words[place : place + count]], folded[start:end])
             if node is not None:
-                return Match(node=node, text=folded[start:end], start=start, end=end, by="spelling"), count
+                return NameMatch(
+                    node=node, text=folded[start:end], start=start, end=end, by="spelling"
+                ), count
         return None, 1
 
     def _spelled(self, words: Sequence[str], text: str) -> int | None:
@@ -140,14 +194,14 @@ class Names:
         node = self.spellings.find(text) if any(map(str.isalpha, words)) else None
         return node if node is not None and node < self.size else None
 
-    def _unspaced(self, folded: str, start: int, end: int) -> Iterator[Match]:
+    def _unspaced(self, folded: str, start: int, end: int) -> Iterator[NameMatch]:
         while start < end:
             step = 1
             for length in range(min(_LONGEST_CHARACTERS, end - start), 1, -1):
                 name = folded[start : start + length]
                 known = self.index.known(name, self.size)
                 if known is not None:
-                    yield Match(node=known[0], text=name, start=start, end=start + length, by=known[1])
+                    yield NameMatch(node=known[0], text=name, start=start, end=start + length, by=known[1])
                     step = length
                     break
             start += step

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.row_types import EdgeKind, Layer, State
-from hydramem.graph.adjacency import Adjacency, ragged
-from hydramem.graph.columns import Array, microseconds
-from hydramem.graph.masks import Interval, Masks
-from hydramem.graph.names import Names
+from hydramem.graph.snapshot.adjacency import Adjacency, ragged
+from hydramem.graph.snapshot.columns import Array, microseconds
+from hydramem.graph.snapshot.masks import Interval, Masks
+from hydramem.graph.snapshot.name_index import Names
 
 Mask = NDArray[np.bool_]
 

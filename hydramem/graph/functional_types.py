@@ -3,7 +3,7 @@
 import numpy as np
 
 from hydramem.core.time import now
-from hydramem.graph.view import RELATION, Mask, Snapshot
+from hydramem.graph.snapshot.snapshot import RELATION, Mask, Snapshot
 
 SHARE = 0.95
 

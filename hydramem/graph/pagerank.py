@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.row_types import ABOUT
-from hydramem.graph.adjacency import Adjacency, Ints
+from hydramem.graph.snapshot.adjacency import Adjacency, Ints
 
 _PRECISION = 1e-5
 
