@@ -17,7 +17,14 @@ import numpy as np
 from benchmarks.results import table, with_section
 from hydramem.core.config import EmbeddingConfig, MemoryConfig
 from hydramem.core.errors import ModelUnavailableError
-from hydramem.ingest.consolidate import CandidateMemory, Compared, Comparison, Telling, compare, decide
+from hydramem.ingest.memories.consolidate.consolidate import (
+    CandidateMemory,
+    Compared,
+    Comparison,
+    Telling,
+    compare,
+    decide,
+)
 from hydramem.llm.choose import choose_embedder
 
 PAIRS = Path(__file__).parent / "data" / "consolidation.jsonl"

@@ -22,7 +22,7 @@ import numpy as np
 
 import hydramem
 from benchmarks.overgrown import EACH, PROJECT, Engine, grow
-from hydramem.ingest.ingest import Progress
+from hydramem.ingest.documents.ingest import Progress
 from hydramem.llm.hash_embedder import HashEmbedder
 
 SIZES = (1_000, 10_000)

@@ -27,7 +27,7 @@ import numpy as np
 import hydramem
 from benchmarks.filling import PROJECT, fill, passages
 from hydramem.core.config import EmbeddingConfig
-from hydramem.ingest.given import MemoryInput
+from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.contracts import Embedder
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt

@@ -21,9 +21,9 @@ from hydramem.core.time import advance_past, now
 from hydramem.folders import VectorFolders
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.ingest.bound import Bounds
-from hydramem.ingest.curate import SessionBlocks
-from hydramem.ingest.later import missing_jobs
-from hydramem.ingest.target import Commit
+from hydramem.ingest.memories.edit_curated_files import SessionBlocks
+from hydramem.ingest.pending_jobs import missing_jobs
+from hydramem.ingest.write_target import Commit
 from hydramem.llm.choose import AbsentEmbedder, choose_embedder
 from hydramem.llm.contracts import Embedder
 from hydramem.serving import Serving, Space

@@ -13,7 +13,7 @@ import pytest
 import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, MemoryConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
-from hydramem.ingest.given import MemoryInput
+from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.storage.files.curated_files import CuratedChange
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")

@@ -25,7 +25,7 @@ from hydramem.core.errors import (
     SchemaError,
     StorageError,
 )
-from hydramem.ingest.extracted import ExtractedChunk, ExtractedRelation
+from hydramem.ingest.documents.ingest_extracted import ExtractedChunk, ExtractedRelation
 from hydramem.llm.hash_embedder import HashEmbedder
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")

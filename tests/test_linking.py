@@ -11,7 +11,7 @@ import hydramem
 from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config
 from hydramem.core.row_types import Usage
-from hydramem.ingest.later import LINK
+from hydramem.ingest.pending_jobs import LINK
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.memory.following import Following
 from hydramem.storage.jobs import job

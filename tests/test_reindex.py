@@ -18,7 +18,7 @@ from hydramem.cli.main import run
 from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config
 from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelError, StorageError
-from hydramem.ingest.extracted import ExtractedChunk
+from hydramem.ingest.documents.ingest_extracted import ExtractedChunk
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.vector_rows import Vector
 from tests.reindex_child import LATE

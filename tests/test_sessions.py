@@ -14,7 +14,7 @@ import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import session_id
-from hydramem.ingest.session import SaidTurn
+from hydramem.ingest.memories.sessions import SaidTurn
 from hydramem.operations import OPERATIONS, call
 from hydramem.storage.recall_log import QUERIES
 

@@ -10,7 +10,7 @@ import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.time import now
-from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation
+from hydramem.ingest.documents.ingest_extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation
 from hydramem.storage.files.curated_files import CuratedChange
 from hydramem.text.tokens import count_tokens
 

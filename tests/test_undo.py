@@ -15,8 +15,8 @@ import hydramem
 from hydramem.core.config import Config, IngestConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.row_types import Chunk
-from hydramem.ingest.given import MemoryInput
-from hydramem.ingest.session import SaidTurn
+from hydramem.ingest.memories.memory_input import MemoryInput
+from hydramem.ingest.memories.sessions import SaidTurn
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.memory.memory import Memory
 from hydramem.operations import OPERATIONS

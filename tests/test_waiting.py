@@ -16,7 +16,7 @@ import hydramem
 from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config
 from hydramem.core.errors import ModelUnavailableError
-from hydramem.ingest.given import MemoryInput
+from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.storage.vector_rows import Vector
@@ -235,7 +235,7 @@ def test_an_interrupted_drain_loses_nothing(tmp_path: Path) -> None:
     program = textwrap.dedent("""
         import sys
         import hydramem
-        from hydramem.ingest.given import MemoryInput
+        from hydramem.ingest.memories.memory_input import MemoryInput
         with hydramem.connect(sys.argv[1]) as memory:
             texts = [f"Ada keeps crate {number} in hall {number}." for number in range(30)]
             memory.remember_many([MemoryInput(text=text) for text in texts], wait=False)

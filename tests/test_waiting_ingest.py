@@ -10,7 +10,7 @@ import hydramem
 from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config
 from hydramem.core.row_types import Chunk
-from hydramem.ingest.extract.model import ExtractionReply
+from hydramem.ingest.extraction.extraction_prompt import ExtractionReply
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from tests.test_waiting import Flaky
 

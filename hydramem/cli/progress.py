@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from hydramem.cli.show import plain
-from hydramem.ingest.ingest import Progress
+from hydramem.ingest.documents.ingest import Progress
 from hydramem.operations import Operation
 
 

@@ -14,11 +14,11 @@ from hydramem.garden.clashing import clash_of, ended
 from hydramem.garden.one_memory import Pair, made_one, standing
 from hydramem.garden.protected import reused
 from hydramem.garden.questions import KEPT_OUT, TOLD_APART, WHICH, Case
-from hydramem.garden.recount import recounted
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.ingest.merge import merge
-from hydramem.ingest.supersede import set_beside
-from hydramem.ingest.target import Target
+from hydramem.ingest.knowledge.end_validity import mark_coexisting
+from hydramem.ingest.knowledge.merging.merge_entities import merge
+from hydramem.ingest.knowledge.support import recounted
+from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import current_actor, record
 from hydramem.storage.write import Write
 from hydramem.verification.calibration.calibrate import scores_of
@@ -210,7 +210,7 @@ def _decide(answer: Answer, one: Relation, other: Relation, answering: Answering
         if pair is None or pair.older.row.id != one.id:
             return False
         if answer.choice == "both":
-            both = [(row, set_beside(row, beside.id)) for row, beside in (pair.rows, pair.rows[::-1])]
+            both = [(row, mark_coexisting(row, beside.id)) for row, beside in (pair.rows, pair.rows[::-1])]
             _commit([(after, row) for row, after in both], answer, "both hold", target)
             return True
         holds = pair.older.row if answer.choice == "1" else pair.newer.row

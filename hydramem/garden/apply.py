@@ -12,8 +12,8 @@ from hydramem.garden.batches import Pace, side_by_side
 from hydramem.garden.expect import Current, Taken, digest_of
 from hydramem.garden.hanging import hanging
 from hydramem.garden.proposal import Proposal, table_of, written
-from hydramem.garden.recount import recounted
-from hydramem.ingest.merge import merge_changes, union
+from hydramem.ingest.knowledge.merging.merge_entities import merge_changes, union
+from hydramem.ingest.knowledge.support import recounted
 from hydramem.storage.changes import record
 from hydramem.storage.schema import CHUNK, ENTITY, EdgeTable
 from hydramem.storage.store import GraphStore

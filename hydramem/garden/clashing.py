@@ -11,8 +11,8 @@ from datetime import datetime
 from hydramem.core.row_types import Chunk, Relation
 from hydramem.garden.supersede import Held, ends_by, held_of, why_open
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.ingest.supersede import closed, is_version, revised, stand_beside
-from hydramem.ingest.weave import is_given
+from hydramem.ingest.knowledge.end_validity import can_coexist, closed, is_version, revised
+from hydramem.ingest.knowledge.graph_rows import is_given
 from hydramem.storage.store import GraphStore
 from hydramem.verification.rivals import rivals
 
@@ -53,7 +53,7 @@ def clashing(graph: GraphStore, snapshot: Snapshot, functional: Collection[str])
     found = [
         _ordered(rows[0], rows[1], snapshot.nodes.ids[pair.subject], said)
         for pair, rows in zip(pairs, known, strict=True)
-        if len(rows) == 2 and all(map(_is_open, rows)) and not stand_beside(*rows)
+        if len(rows) == 2 and all(map(_is_open, rows)) and not can_coexist(*rows)
     ]
     return [pair for pair in found if ends_by(pair.older, pair.newer) is None]
 
@@ -67,7 +67,7 @@ def clash_of(one: Relation, other: Relation, graph: GraphStore) -> Clashing | No
     """
     stored = {row.id: row for row in graph.relations(sorted({one.subject, other.subject}))}
     rows = [stored[id] for id in (one.id, other.id) if id in stored]
-    if len(rows) < 2 or not all(map(_is_open, rows)) or stand_beside(*rows):
+    if len(rows) < 2 or not all(map(_is_open, rows)) or can_coexist(*rows):
         return None
     shared = {one.subject, one.object} & {other.subject, other.object}
     subject = one.subject if one.subject in shared else min(shared)

@@ -20,10 +20,10 @@ from hydramem.garden.proposal import Proposal
 from hydramem.garden.protected import reused
 from hydramem.garden.questions import is_told_apart
 from hydramem.garden.undone import Undone
-from hydramem.ingest.around import STEADY
-from hydramem.ingest.consolidate import Comparison, compare, telling_of
-from hydramem.ingest.supersede import is_version
-from hydramem.ingest.telling.reading import reading
+from hydramem.ingest.knowledge.end_validity import is_version
+from hydramem.ingest.legacy_update_rules.update_reading import reading
+from hydramem.ingest.memories.consolidate.consolidate import Comparison, compare, telling_of
+from hydramem.ingest.memories.neighbours import STEADY
 from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.schema import LINKS
 from hydramem.storage.store import Listing

@@ -16,7 +16,7 @@ from hydramem.garden.quota import over_quota
 from hydramem.garden.undone import Undone
 from hydramem.graph.snapshot.columns import microseconds
 from hydramem.graph.snapshot.snapshot import LINK, MENTION, RELATION, STATES
-from hydramem.ingest.withdraw import moved_chunk, moved_relation, unsupported
+from hydramem.ingest.knowledge.support import moved_chunk, moved_relation, unsupported
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import Listing
 from hydramem.storage.write import Removal, Write

@@ -14,7 +14,7 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash
 from hydramem.core.row_types import Usage
 from hydramem.garden.repeated import Group
-from hydramem.ingest.statement import relation_type
+from hydramem.ingest.knowledge.relation_input import relation_type
 from hydramem.llm.contracts import Generator
 from hydramem.text.escaping import escape_attribute, escape_text
 from hydramem.verification.evidence import find_quote

@@ -11,8 +11,8 @@ from hydramem.garden.ground import Ground
 from hydramem.garden.infer_reply import Answer, Told, answered, ask
 from hydramem.garden.inference import Inference, relation_of
 from hydramem.garden.repeated import Group, repeated
-from hydramem.ingest.extract.found import Name
-from hydramem.ingest.resolve import merge, resolve
+from hydramem.ingest.extraction.findings import Name
+from hydramem.ingest.knowledge.resolve import merge, resolve
 from hydramem.llm.contracts import Generator
 from hydramem.verification.evidence import find_quote
 

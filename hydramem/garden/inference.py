@@ -9,7 +9,7 @@ from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.undone import Undone
-from hydramem.ingest.weave import decided
+from hydramem.ingest.knowledge.graph_rows import decided
 from hydramem.storage.schema import ENTITY, RELATES, EdgeTable, NodeTable
 from hydramem.storage.write import Write
 

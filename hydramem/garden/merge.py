@@ -18,7 +18,7 @@ from hydramem.garden.one_thing import Match, matches
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.questions import is_told_apart
 from hydramem.garden.undone import Undone
-from hydramem.ingest.merge import MOST_MERGED, Union, union
+from hydramem.ingest.knowledge.merging.merge_entities import MOST_MERGED, Union, union
 from hydramem.storage.schema import MENTIONS, RELATES
 from hydramem.storage.store import GraphStore
 from hydramem.storage.undo.undo_images import Address

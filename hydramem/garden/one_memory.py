@@ -7,9 +7,9 @@ from datetime import datetime
 from hydramem.core.config import MemoryConfig
 from hydramem.core.ids import link_id
 from hydramem.core.row_types import Chunk, Link, Relation, Times
-from hydramem.ingest.promote import VOICES, heard, longest
-from hydramem.ingest.statement import MOST_EVIDENCE
-from hydramem.ingest.supersede import corrected, is_version
+from hydramem.ingest.knowledge.end_validity import corrected, is_version
+from hydramem.ingest.knowledge.relation_input import MOST_EVIDENCE
+from hydramem.ingest.knowledge.trust_layers import VOICES, corroborated, longest
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 
@@ -87,12 +87,12 @@ def _link(pair: Pair, at: datetime) -> Link:
 
 def _said_by_both(kept: Chunk, gone: Chunk, settings: MemoryConfig) -> Chunk:
     """Return the memory that stays, with whoever said the other as further voices, for as long as either."""
-    after = heard(kept, gone.source, gone.session, gone.author, settings)
+    after = corroborated(kept, gone.source, gone.session, gone.author, settings)
     listed = gone.metadata.get(VOICES)
     for voice in listed if isinstance(listed, list) else ():
         if isinstance(voice, dict):
             source, session, author = (voice.get(name) for name in ("source", "session", "author"))
-            after = heard(after, source or "", session, author, settings)
+            after = corroborated(after, source or "", session, author, settings)
     return replace(
         after,
         importance=max(kept.importance, gone.importance),

@@ -18,7 +18,7 @@ from hydramem.garden.bearable import Bearing, bearing
 from hydramem.garden.blocks import candidates
 from hydramem.garden.ground import Ground
 from hydramem.graph.snapshot.snapshot import MENTION, RELATION, Snapshot
-from hydramem.ingest.resolve import GENERAL
+from hydramem.ingest.knowledge.resolve import GENERAL
 from hydramem.storage.schema import ENTITY
 from hydramem.text.sentences import sentence_spans
 

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from hydramem.core.row_types import Relation
-from hydramem.ingest.supersede import is_version
-from hydramem.ingest.weave import is_given
+from hydramem.ingest.knowledge.end_validity import is_version
+from hydramem.ingest.knowledge.graph_rows import is_given
 from hydramem.storage.store import GraphStore
 
 REUSED = 2

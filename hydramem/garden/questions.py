@@ -17,8 +17,8 @@ from hydramem.core.row_types import Chunk, Entity, Metadata, Relation
 from hydramem.garden.clashing import clashing
 from hydramem.garden.doubts import Doubt
 from hydramem.graph.snapshot.snapshot import SYNONYM, Snapshot
-from hydramem.ingest.screen.screen import QUARANTINED_FOR
-from hydramem.ingest.weave import candidates_of, is_given
+from hydramem.ingest.knowledge.graph_rows import candidates_of, is_given
+from hydramem.ingest.screening.quarantine import QUARANTINED_FOR
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.text.escaping import one_line

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from hydramem.core.row_types import Chunk, Mention, Session
 from hydramem.garden.ground import Ground
-from hydramem.ingest.screen.screen import threats_in
+from hydramem.ingest.screening.quarantine import threats_in
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import Listing
 

@@ -14,7 +14,7 @@ from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.undone import Undone
-from hydramem.ingest.withdraw import document_chunks
+from hydramem.ingest.knowledge.support import document_chunks
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.quotas import cutoffs
 from hydramem.storage.store import Listing

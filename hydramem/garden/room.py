@@ -16,7 +16,7 @@ from hydramem.garden.proposal import Proposal
 from hydramem.garden.protected import is_protected, reused
 from hydramem.garden.retention import taken_out, without
 from hydramem.garden.undone import Undone
-from hydramem.ingest.withdraw import document_chunks
+from hydramem.ingest.knowledge.support import document_chunks
 from hydramem.storage.quotas import MEGABYTE
 from hydramem.storage.schema import CHUNK
 from hydramem.storage.write import Removal

@@ -18,8 +18,8 @@ from hydramem.garden.proposal import Proposal
 from hydramem.garden.protected import is_protected, reused
 from hydramem.garden.scorer import LEAST_RELATIONS
 from hydramem.garden.undone import Undone
-from hydramem.ingest.supersede import withdrawn
-from hydramem.ingest.weave import candidates_of
+from hydramem.ingest.knowledge.end_validity import withdrawn
+from hydramem.ingest.knowledge.graph_rows import candidates_of
 from hydramem.storage.write import Write
 
 _AT_ONCE = 250

@@ -16,17 +16,17 @@ from hydramem.garden.proposal import Proposal
 from hydramem.garden.undone import Undone
 from hydramem.garden.updates import updates
 from hydramem.graph.functional_types import functional_types, holding_now
-from hydramem.ingest.supersede import (
+from hydramem.ingest.knowledge.end_validity import (
     Closing,
     Fact,
+    can_coexist,
     closed,
     fact_of,
     is_version,
     newest_said,
     revised,
-    stand_beside,
 )
-from hydramem.ingest.supersede import supersede as decide
+from hydramem.ingest.knowledge.end_validity import end_validity as decide
 from hydramem.storage.schema import RELATES
 from hydramem.storage.write import Write
 from hydramem.verification.rivals import rivals
@@ -129,7 +129,7 @@ def _settled(slot: Sequence[Held], undone: Undone, ground: Ground) -> Proposal |
 
 def ends_by(old: Held, new: Held) -> Closing | None:
     """Return how a relation ends because of another; None where it does not, or may not without a person."""
-    if _standing(new.row) < _standing(old.row) or stand_beside(old.row, new.row):
+    if _standing(new.row) < _standing(old.row) or can_coexist(old.row, new.row):
         return None
     if old.scopes and new.scopes and old.scopes.isdisjoint(new.scopes):
         return None

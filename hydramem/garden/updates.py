@@ -15,10 +15,10 @@ from hydramem.garden.expect import expected
 from hydramem.garden.ground import Ground
 from hydramem.garden.proposal import Proposal
 from hydramem.garden.undone import Undone
-from hydramem.ingest.around import STEADY, candidates, look_around
-from hydramem.ingest.consolidate import Action, decide, telling_of
-from hydramem.ingest.encoding import Encoding
-from hydramem.ingest.target import Target
+from hydramem.ingest.memories.consolidate.consolidate import Action, decide, telling_of
+from hydramem.ingest.memories.memory_write import MemoryWrite
+from hydramem.ingest.memories.neighbours import STEADY, candidates, find_neighbours
+from hydramem.ingest.write_target import Target
 from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.schema import CHUNK, LINKS, RELATES, EdgeTable, NodeTable
 from hydramem.storage.store import Listing
@@ -77,7 +77,7 @@ def updates(ground: Ground, undone: Undone, counts: Counter[str]) -> tuple[list[
 def _ended_by(row: Chunk, vector: Vector, ground: Ground) -> list[tuple[Chunk, Action, float | None]]:
     """Return the older memories that one takes the place of."""
     target, new = _target(ground, []), telling_of(row)
-    around = look_around(
+    around = find_neighbours(
         vector, scope=row.scope, target=target, vectors=ground.vectors, neighbours=False, stored=row
     )
     near, rows = candidates(
@@ -129,7 +129,7 @@ def _write(new: Chunk, old: Chunk, action: Action, cosine: float | None, ground:
     """Return the rows that it takes, as remembering the newer one would have written them."""
     written: list[Write] = []
     begins = new.times.valid_from or new.happened_at or new.times.recorded_at
-    encoding = Encoding(operation="garden", target=_target(ground, written), at=ground.now, deferred=True)
+    encoding = MemoryWrite(operation="garden", target=_target(ground, written), at=ground.now, deferred=True)
     encoding.change(new, _begun(new))
     encoding.supersede(old, until=begins, by=new.id, reason=action.reason, vector=None)
     weight = _UNKNOWN_LIKENESS if cosine is None else min(1.0, max(0.0, cosine))

@@ -20,8 +20,8 @@ from hydramem.garden.proposal import Proposal
 from hydramem.garden.undone import Undone
 from hydramem.graph.snapshot.columns import microseconds
 from hydramem.graph.snapshot.snapshot import RELATION, Snapshot
-from hydramem.ingest.supersede import withdrawn
-from hydramem.ingest.weave import candidates_of, decided, is_given
+from hydramem.ingest.knowledge.end_validity import withdrawn
+from hydramem.ingest.knowledge.graph_rows import candidates_of, decided, is_given
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.storage.write import Write
 from hydramem.verification.verify import NO_MODEL, Judge

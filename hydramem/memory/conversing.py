@@ -9,7 +9,7 @@ from hydramem.core.argument_checks import check_choices, check_name
 from hydramem.core.results.write_results import Captured
 from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.core.time import When, check_interval, now
-from hydramem.ingest.session import SaidTurn, capture
+from hydramem.ingest.memories.sessions import SaidTurn, capture
 from hydramem.memory import arguments
 from hydramem.memory.reading import Reading
 from hydramem.memory.session import LiveSession

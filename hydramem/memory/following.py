@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from hydramem.core.errors import StorageError
 from hydramem.core.row_types import Job, Usage
-from hydramem.ingest.encode import encode
-from hydramem.ingest.later import EMBED, ENCODE, LINK, REREAD, asked_of, embed
-from hydramem.ingest.link import link_memories
-from hydramem.ingest.reread import reread
-from hydramem.ingest.target import Target
+from hydramem.ingest.documents.ingest import extract_again
+from hydramem.ingest.memories.link.link import link_memories
+from hydramem.ingest.memories.remember import encode
+from hydramem.ingest.pending_jobs import EMBED, ENCODE, LINK, REREAD, chunks_to_embed, embed
+from hydramem.ingest.write_target import Target
 from hydramem.memory.handle import Handle
 from hydramem.storage.jobs import Handler, in_the_name_of, job_payload
 from hydramem.verification.accepting import Accepting
@@ -34,7 +34,7 @@ class Following:
         }
 
     def _embed(self, jobs: Sequence[Job]) -> None:
-        embed(asked_of(jobs), target=self._target(jobs[0].project))
+        embed(chunks_to_embed(jobs), target=self._target(jobs[0].project))
 
     def _encode(self, jobs: Sequence[Job]) -> Usage:
         """Embed memories in one go; each is then set against others in the run that it was told in."""
@@ -63,7 +63,7 @@ class Following:
         for each in jobs:
             with store.one_ingest:
                 target = self._target(each.project)
-                usage += reread(
+                usage += extract_again(
                     job_payload(each)["document"],
                     target=target,
                     settings=store.config.ingest,

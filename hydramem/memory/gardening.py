@@ -23,9 +23,8 @@ from hydramem.garden.questions import Case, cases, with_evidence
 from hydramem.garden.seal import key_in
 from hydramem.garden.steps import STEPS
 from hydramem.garden.tend import Night, apply_file, interrupted, plan, tend
-from hydramem.ingest.ingest import Progress
-from hydramem.ingest.regrow import regrow
-from hydramem.ingest.withdraw import revive
+from hydramem.ingest.documents.ingest import Progress
+from hydramem.ingest.memories.forget import re_extract, revive
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.memory.upkeep import upkeep
@@ -171,7 +170,7 @@ class Gardening(Handle):
                 ids,
                 graph=store.graph,
                 mirror=store.mirror,
-                regrow=lambda rows: regrow(rows, target=target, operation="review"),
+                regrow=lambda rows: re_extract(rows, target=target, operation="review"),
             )
 
         return Answering(

@@ -12,9 +12,9 @@ from hydramem.core.argument_checks import check_choice, check_project
 from hydramem.core.config import Config, MemoryConfig
 from hydramem.core.ids import content_hash
 from hydramem.core.time import When, now
-from hydramem.ingest.curate import CuratedPlace
-from hydramem.ingest.target import Accept, Target
-from hydramem.ingest.think import Models
+from hydramem.ingest.memories.ask_models import Models
+from hydramem.ingest.memories.edit_curated_files import CuratedPlace
+from hydramem.ingest.write_target import Accept, Target
 from hydramem.llm.choose import choose_generator
 from hydramem.llm.contracts import Generator
 from hydramem.memory import arguments

@@ -5,8 +5,13 @@ from dataclasses import replace
 from pathlib import Path as FilePath
 
 from hydramem.core.results.write_results import Ingested
-from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
-from hydramem.ingest.ingest import Progress, ingest
+from hydramem.ingest.documents.ingest import Progress, ingest
+from hydramem.ingest.documents.ingest_extracted import (
+    ExtractedChunk,
+    ExtractedEntity,
+    ExtractedRelation,
+    ingest_extracted,
+)
 from hydramem.memory.handle import Handle
 from hydramem.storage.changes import in_one_run
 from hydramem.verification.accepting import Accepting

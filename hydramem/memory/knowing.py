@@ -6,12 +6,12 @@ from hydramem.core.argument_checks import MAX_SCOPE, check_count, check_scope
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.knowledge_results import Divided, EntityChange, Merged, Moved, Promoted, ScopeView
 from hydramem.core.row_types import Layer
-from hydramem.ingest.entity import Naming, set_entity
-from hydramem.ingest.merge import merge
-from hydramem.ingest.promote import promote
-from hydramem.ingest.scopes import move, tree
-from hydramem.ingest.separate import separate
-from hydramem.ingest.split import split
+from hydramem.ingest.knowledge.entities import Naming, set_entity
+from hydramem.ingest.knowledge.merging.merge_entities import merge
+from hydramem.ingest.knowledge.merging.reassign import reassign
+from hydramem.ingest.knowledge.merging.split_entity import split
+from hydramem.ingest.knowledge.scopes import move, tree
+from hydramem.ingest.knowledge.trust_layers import promote
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.search.lists import relation_subject
@@ -118,7 +118,7 @@ class Knowing(Handle):
         elif of is None or not named:
             raise InvalidInputError("of, chunks: give both, to tell what certain chunks speak of, or neither")
         else:
-            done = separate(what, of=of, chunks=named, reason=reason, target=target)
+            done = reassign(what, of=of, chunks=named, reason=reason, target=target)
         self._use().snapshots.forget(target.project)  # names that it had, it has no more
         return done
 

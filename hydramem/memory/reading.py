@@ -19,7 +19,7 @@ from hydramem.core.results.upkeep_results import ProjectView
 from hydramem.core.results.write_results import Curated, DocumentView
 from hydramem.core.row_types import Chunk, ChunkKind, Document, Layer, RecallMode, Session, State, Traversal
 from hydramem.core.time import When, now
-from hydramem.ingest.curate import curated
+from hydramem.ingest.memories.edit_curated_files import curated
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.search import lists

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from hydramem.core.results.write_results import Related, RelationView
 from hydramem.core.time import When
 from hydramem.graph.functional_types import seems_functional
-from hydramem.ingest.relate import Functional, relate
-from hydramem.ingest.statement import Statement
-from hydramem.ingest.unrelate import Withdrawal, unrelate
+from hydramem.ingest.knowledge.relation_input import RelationInput
+from hydramem.ingest.knowledge.relations import Functional, Withdrawal, relate, unrelate
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.search import lists
@@ -62,7 +61,7 @@ class Relating(Handle):
             NotFoundError: The project has no such chunk; nothing is written.
         """
         store, name = self._use(), self._name(project)
-        statement = Statement(
+        statement = RelationInput(
             subject=subject,
             type=type,
             object=object,

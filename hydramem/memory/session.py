@@ -6,7 +6,7 @@ from hydramem.core.argument_checks import check_name
 from hydramem.core.results.hits import Prompt, Recall
 from hydramem.core.results.write_results import Captured, Remembered
 from hydramem.core.time import When
-from hydramem.ingest.session import SaidTurn, said
+from hydramem.ingest.memories.sessions import SaidTurn, kept_text
 
 if TYPE_CHECKING:
     from hydramem.memory.conversing import Conversing
@@ -52,7 +52,7 @@ class LiveSession:
         asked = SaidTurn(author=check_name(author, name="author"), text=user)
         both = asked, SaidTurn(author="assistant", text=assistant)
         settings = self._memory.config.memory
-        kept = [said(turn, name=turn.author, settings=settings) for turn in both]
+        kept = [kept_text(turn, name=turn.author, settings=settings) for turn in both]
         return self._captured(*both) if all(kept) else Captured(session=self.name, left_out=len(both))
 
     def recall(self, query: str, **options: Any) -> Recall:

@@ -9,15 +9,12 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.write_results import Curated, Forgotten, Remembered
 from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.core.time import When
-from hydramem.ingest.curate import curate
-from hydramem.ingest.draft import MOST_SUMMARY, Draft, Taken, take
-from hydramem.ingest.encode import remember_soon
-from hydramem.ingest.given import MemoryInput, draft_of, drafts_of, labels
-from hydramem.ingest.regrow import regrow
-from hydramem.ingest.remember import remember_all
-from hydramem.ingest.revise import Revision, revise
-from hydramem.ingest.sweep import MEMORIES, Sweep, forget_matching
-from hydramem.ingest.withdraw import forget, revive
+from hydramem.ingest.memories.edit_curated_files import curate
+from hydramem.ingest.memories.forget import MEMORIES, Sweep, forget, forget_matching, re_extract, revive
+from hydramem.ingest.memories.memory_input import MemoryInput, draft_of, drafts_of, labels
+from hydramem.ingest.memories.remember import remember_all, remember_soon
+from hydramem.ingest.memories.revise import Revision, revise
+from hydramem.ingest.memories.validate import MOST_SUMMARY, MemoryDraft, ValidatedMemory, validate
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.storage.changes import in_one_run
@@ -187,14 +184,16 @@ class Writing(Handle):
         return revise(id, revision, graph=store.graph, target=self._target, settings=store.config.memory)
 
     def _remember(
-        self, drafts: Sequence[Draft], project: str | None, *, wait: bool, listed: bool = False
+        self, drafts: Sequence[MemoryDraft], project: str | None, *, wait: bool, listed: bool = False
     ) -> tuple[Remembered, ...]:
-        taken = take(drafts, self._use().config.memory, listed=listed)
+        taken = validate(drafts, self._use().config.memory, listed=listed)
         done = self._stored(taken, project, wait=wait)
         told = noted(self.config.limits, self._name(project), self._use().graph)
         return tuple(replace(each, notes=(*each.notes, *told)) for each in done) if told else done
 
-    def _stored(self, taken: Sequence[Taken], project: str | None, *, wait: bool) -> tuple[Remembered, ...]:
+    def _stored(
+        self, taken: Sequence[ValidatedMemory], project: str | None, *, wait: bool
+    ) -> tuple[Remembered, ...]:
         store = self._use()
         if not wait:
             settings = store.config.memory
@@ -321,4 +320,4 @@ class Writing(Handle):
         """Make the graph of memories that were held back until now, each in its own project."""
         for project in sorted({row.project for row in released}):
             rows = [row for row in released if row.project == project]
-            regrow(rows, target=self._target(project), operation="revive")
+            re_extract(rows, target=self._target(project), operation="revive")

@@ -13,7 +13,7 @@ import numpy as np
 from hydramem.core.results.hits import Recall
 from hydramem.core.row_types import Relation, RelationCandidate, Verdict
 from hydramem.graph.snapshot.snapshot import RELATION
-from hydramem.ingest.weave import is_given
+from hydramem.ingest.knowledge.graph_rows import is_given
 from hydramem.search.view import View
 from hydramem.storage.store import GraphStore
 from hydramem.text.normalize import entity_key

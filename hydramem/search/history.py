@@ -13,8 +13,8 @@ from hydramem.core.errors import NotFoundError
 from hydramem.core.results.verdicts import FieldChange, History, HistoryEntry
 from hydramem.core.row_types import Change, Chunk, Document, Entity, Relation
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.ingest.supersede import VERSION_OF, is_version
-from hydramem.ingest.withdraw import find_changed_relation
+from hydramem.ingest.knowledge.end_validity import VERSION_OF, is_version
+from hydramem.ingest.knowledge.support import find_changed_relation
 from hydramem.search.lists import named, relation_subject
 from hydramem.storage.store import GraphStore
 

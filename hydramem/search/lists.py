@@ -16,7 +16,7 @@ from hydramem.core.row_types import Entity, Relation, State
 from hydramem.core.time import now
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.ingest.relate import Asserted
+from hydramem.ingest.knowledge.relations import Asserted
 from hydramem.llm.contracts import Embedder
 from hydramem.storage.chunk_filter import LIVE, ChunkFilter, holds
 from hydramem.storage.quotas import usage, uses

@@ -12,7 +12,7 @@ from hydramem.core.results.hits import Hit
 from hydramem.core.results.write_results import Curated
 from hydramem.core.row_types import Chunk, Entity
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.ingest.screen.screen import threats_in
+from hydramem.ingest.screening.quarantine import threats_in
 from hydramem.search.explore import neighbors
 from hydramem.search.overview import central
 from hydramem.search.trust import freshness, layer_gain

@@ -9,7 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hydramem.core.row_types import Chunk
-from hydramem.ingest.contrast import Contrast, Saying, comparable, contrast, outlines, read
+from hydramem.ingest.legacy_update_rules.contrast_frames import (
+    Contrast,
+    Saying,
+    comparable,
+    contrast,
+    outlines,
+    read,
+)
 from hydramem.storage.chunk_filter import covers
 
 # More values than these of one statement are a series of measurements, not a dispute.

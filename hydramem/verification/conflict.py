@@ -14,7 +14,7 @@ from hydramem.core.results.verdicts import Conflict, Conflicts, ConflictSide
 from hydramem.core.row_types import Chunk, Relation
 from hydramem.graph.functional_types import functional_types, holding_now
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.ingest.supersede import stand_beside
+from hydramem.ingest.knowledge.end_validity import can_coexist
 from hydramem.llm.contracts import Generator
 from hydramem.storage.chunk_filter import ChunkFilter, within_scope
 from hydramem.storage.schema import CHUNK
@@ -96,7 +96,7 @@ def _of_relations(
         _conflict(pair, relations, chunks, snapshot, pair.type in settings.functional)
         for pair in pairs
         if all(id in relations for id in pair.ids)
-        and not stand_beside(*(relations[id] for id in pair.ids))
+        and not can_coexist(*(relations[id] for id in pair.ids))
         and not _apart(*(relations[id] for id in pair.ids), chunks=chunks)
     ]
     return told, more

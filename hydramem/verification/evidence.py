@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hydramem.core.row_types import Chunk, Entity, RelationCandidate
-from hydramem.ingest.screen.screen import threats_in
+from hydramem.ingest.screening.quarantine import threats_in
 from hydramem.storage.vector_rows import indexed_text
 from hydramem.text.lexicon import COMMON_WORDS
 from hydramem.text.normalize import entity_key

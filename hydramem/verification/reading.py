@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hydramem.core.row_types import Chunk, Entity
-from hydramem.ingest.extract.names import Span, scan
-from hydramem.ingest.extract.patterns import PATTERNS, TRIGGER
-from hydramem.ingest.extract.words import FUNCTION_WORDS, NOUN_TYPES
+from hydramem.ingest.extraction.name_spans import Span, scan
+from hydramem.ingest.extraction.name_words import FUNCTION_WORDS, NOUN_TYPES
+from hydramem.ingest.extraction.relation_patterns import PATTERNS, TRIGGER
 from hydramem.text.search_terms import stem
 from hydramem.text.sentences import sentence_spans
 

@@ -12,9 +12,9 @@ from hydramem.core.ids import relation_id
 from hydramem.core.row_types import Change, Entity, Relation, RelationCandidate, Stage, Times, Usage, Verdict
 from hydramem.core.time import now
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.ingest.statement import relation_type
-from hydramem.ingest.supersede import is_version, withdrawn
-from hydramem.ingest.weave import candidates_of, decided
+from hydramem.ingest.knowledge.end_validity import is_version, withdrawn
+from hydramem.ingest.knowledge.graph_rows import candidates_of, decided
+from hydramem.ingest.knowledge.relation_input import relation_type
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.store import GraphStore, Listing

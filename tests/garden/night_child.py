@@ -6,7 +6,7 @@ import sys
 
 import hydramem
 from hydramem.core.config_loading import load_config
-from hydramem.ingest.ingest import Progress
+from hydramem.ingest.documents.ingest import Progress
 
 
 def main(store: str, share: float) -> None:

@@ -13,8 +13,8 @@ from hydramem.core.config import IngestConfig
 from hydramem.core.results.write_results import Ingested
 from hydramem.core.row_types import Chunk, Relation
 from hydramem.graph.snapshot.registry import Snapshots
-from hydramem.ingest.ingest import ingest
-from hydramem.ingest.target import Accept, Target
+from hydramem.ingest.documents.ingest import ingest
+from hydramem.ingest.write_target import Accept, Target
 from hydramem.llm.contracts import Generator
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.chunk_filter import ChunkFilter

@@ -10,8 +10,8 @@ import pytest
 
 from hydramem.core.config import IngestConfig
 from hydramem.core.errors import ModelError
-from hydramem.ingest.ahead import EmbeddingAhead
-from hydramem.ingest.ingest import ingest
+from hydramem.ingest.documents.embed_ahead import EmbeddingAhead
+from hydramem.ingest.documents.ingest import ingest
 from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Write
 from tests.ingest.conftest import Kit

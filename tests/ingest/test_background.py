@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.ingest.background import background, nearness
-from hydramem.ingest.vocabulary import vocabulary
+from hydramem.ingest.memories.ask_models import vocabulary
+from hydramem.ingest.memories.similarity import background, nearness
 from hydramem.llm.hash_embedder import HashEmbedder
 from tests.ingest.conftest import Kit
 from tests.ingest.test_link import note

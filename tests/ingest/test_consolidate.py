@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.row_types import Chunk, Times
-from hydramem.ingest.consolidate import CandidateMemory, Telling, compare, decide, telling_of, wanted
+from hydramem.ingest.memories.consolidate.consolidate import (
+    CandidateMemory,
+    Telling,
+    compare,
+    decide,
+    telling_of,
+    wanted,
+)
 
 THEN = datetime(2026, 1, 5, tzinfo=UTC)
 LATER = THEN + timedelta(days=40)

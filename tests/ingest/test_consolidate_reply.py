@@ -8,8 +8,14 @@ from hypothesis import strategies as st
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ModelReplyError, ModelUnavailableError
-from hydramem.ingest.consolidate import CandidateMemory, Telling
-from hydramem.ingest.consolidate_reply import ActionReply, ConsolidationReply, missing, planned, read_plan
+from hydramem.ingest.memories.consolidate.consolidate import CandidateMemory, Telling
+from hydramem.ingest.memories.consolidate.consolidate_prompt import (
+    ActionReply,
+    ConsolidationReply,
+    missing,
+    planned,
+    read_plan,
+)
 from hydramem.llm.scripted_generator import ScriptedGenerator
 
 SAID = datetime(2026, 3, 1, tzinfo=UTC)

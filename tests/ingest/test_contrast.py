@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.ingest.contrast import Contrast, comparable, contrast, outlines, sayings
+from hydramem.ingest.legacy_update_rules.contrast_frames import (
+    Contrast,
+    comparable,
+    contrast,
+    outlines,
+    sayings,
+)
 from tests.ingest.contrasts import COMPATIBLE, CONTRADICTIONS
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.ids import session_id
-from hydramem.ingest.dialogue import parse_dialogue
+from hydramem.ingest.documents.formats.transcript import parse_dialogue
 from tests.ingest.conftest import PROJECT, Kit
 
 TALK = """[1:56 pm on 8 May, 2023]

@@ -7,7 +7,7 @@ import pytest
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.knowledge_results import EntityChange
 from hydramem.core.row_types import Entity
-from hydramem.ingest.entity import MOST_ALIASES, Naming, set_entity
+from hydramem.ingest.knowledge.entities import MOST_ALIASES, Naming, set_entity
 from hydramem.storage.store import Listing
 from tests.ingest.conftest import PROJECT, Kit
 

@@ -8,16 +8,16 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.row_types import Chunk, Entity, Mention, Relation
-from hydramem.ingest.draft import Draft
-from hydramem.ingest.entity import Naming, set_entity
-from hydramem.ingest.merge import merge
-from hydramem.ingest.relate import Functional, relate
-from hydramem.ingest.remember import remember
-from hydramem.ingest.separate import separate
-from hydramem.ingest.split import split
-from hydramem.ingest.statement import Statement
-from hydramem.ingest.supersede import is_version
-from hydramem.ingest.withdraw import forget, revive
+from hydramem.ingest.knowledge.end_validity import is_version
+from hydramem.ingest.knowledge.entities import Naming, set_entity
+from hydramem.ingest.knowledge.merging.merge_entities import merge
+from hydramem.ingest.knowledge.merging.reassign import reassign
+from hydramem.ingest.knowledge.merging.split_entity import split
+from hydramem.ingest.knowledge.relation_input import RelationInput
+from hydramem.ingest.knowledge.relations import Functional, relate
+from hydramem.ingest.memories.forget import forget, revive
+from hydramem.ingest.memories.remember import remember
+from hydramem.ingest.memories.validate import MemoryDraft
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.schema import ENTITY, MENTIONS, RELATES
@@ -58,7 +58,7 @@ class People(RuleBasedStateMachine):
     @rule(subject=NAMES, type=TYPES, object=NAMES, day=st.integers(0, 3), data=st.data())
     def state(self, subject: str, type: str, object: str, day: int, data: st.DataObject) -> None:
         chunk = self.chunk(data) if data.draw(st.booleans()) else None
-        statement = Statement(
+        statement = RelationInput(
             subject=subject,
             type=type,
             object=object,
@@ -70,7 +70,7 @@ class People(RuleBasedStateMachine):
 
     @rule(subject=NAMES, object=NAMES)
     def say(self, subject: str, object: str) -> None:
-        draft = Draft(text=f"{subject} leads {object}.", kind="note")
+        draft = MemoryDraft(text=f"{subject} leads {object}.", kind="note")
         self.tried(lambda: remember(draft, target=self.kit.target(), settings=MemoryConfig(cognitive=False)))
 
     @rule(name=NAMES, alias=NAMES)
@@ -89,7 +89,7 @@ class People(RuleBasedStateMachine):
     def tell_apart(self, name: str, of: str, data: st.DataObject) -> None:
         if chunk := self.chunk(data):
             chunks = [chunk.id]
-            self.tried(lambda: separate(name, of=of, chunks=chunks, reason=None, target=self.kit.target()))
+            self.tried(lambda: reassign(name, of=of, chunks=chunks, reason=None, target=self.kit.target()))
 
     @rule(data=st.data(), back=st.booleans())
     def withdraw(self, data: st.DataObject, back: bool) -> None:

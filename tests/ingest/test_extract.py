@@ -8,10 +8,16 @@ from hypothesis import strategies as st
 
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.row_types import ABOUT
-from hydramem.ingest.extract.found import Found
-from hydramem.ingest.extract.model import ChunkReply, EntityReply, ExtractionReply, RelationReply, enrich
-from hydramem.ingest.extract.names import names_in
-from hydramem.ingest.extract.rules import Passage, extract
+from hydramem.ingest.extraction.extract import Passage, extract
+from hydramem.ingest.extraction.extraction_prompt import (
+    ChunkReply,
+    EntityReply,
+    ExtractionReply,
+    RelationReply,
+    enrich,
+)
+from hydramem.ingest.extraction.findings import Found
+from hydramem.ingest.extraction.name_spans import names_in
 from hydramem.llm.scripted_generator import ScriptedGenerator
 
 

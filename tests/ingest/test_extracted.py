@@ -8,7 +8,12 @@ import pytest
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.write_results import Ingested
-from hydramem.ingest.extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation, ingest_extracted
+from hydramem.ingest.documents.ingest_extracted import (
+    ExtractedChunk,
+    ExtractedEntity,
+    ExtractedRelation,
+    ingest_extracted,
+)
 from tests.ingest.conftest import Kit
 
 CHUNKS = (ExtractedChunk(text="Ada leads billing."), ExtractedChunk(text="Billing uses Kestrel."))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.row_types import RelationCandidate, Verdict
-from hydramem.ingest.ingest import Progress, ingest
-from hydramem.ingest.withdraw import forget
+from hydramem.ingest.documents.ingest import Progress, ingest
+from hydramem.ingest.memories.forget import forget
 from tests.ingest.conftest import KilledError, Kit
 
 GUIDE = """# Harbour
@@ -159,7 +159,7 @@ def test_a_death_while_a_large_document_is_replaced_leaves_the_old_one(kit: Kit,
 
 
 def test_what_a_person_forgot_stays_forgotten_when_its_document_is_edited(kit: Kit, guide: Path) -> None:
-    from hydramem.ingest.withdraw import forget
+    from hydramem.ingest.memories.forget import forget
 
     kit.ingest(guide)
     people = next(row for row in kit.chunks() if "Priya" in row.text)

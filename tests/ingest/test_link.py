@@ -14,9 +14,9 @@ from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.ids import entity_id, memory_id
 from hydramem.core.row_types import Chunk, Entity, Link, Mention, Times
 from hydramem.core.time import now
-from hydramem.ingest.link import Linked, link_memories, link_memory
-from hydramem.ingest.link_rules import Proposal, bounded, link_of
-from hydramem.ingest.withdraw import forget, revive
+from hydramem.ingest.memories.forget import forget, revive
+from hydramem.ingest.memories.link.link import Linked, link_memories, link_memory
+from hydramem.ingest.memories.link.link_candidates import LinkProposal, bounded, link_of
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.storage.changes import record
 from hydramem.storage.write import Write
@@ -159,7 +159,7 @@ def test_no_memory_keeps_more_links_than_allowed(edges: list[tuple[int, int, flo
     at = now()
     links: dict[str, Link] = {}
     for source, target, weight in edges:
-        proposal = Proposal(target=f"c{target}", type="relates_to", weight=weight, reason="")
+        proposal = LinkProposal(target=f"c{target}", type="relates_to", weight=weight, reason="")
         if source != target:
             one = link_of(PROJECT, f"c{source}", proposal, at)
             links[one.id] = one

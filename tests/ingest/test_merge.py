@@ -14,16 +14,16 @@ from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.ids import entity_id, relation_id, version_id
 from hydramem.core.results.knowledge_results import Divided, Merged
 from hydramem.core.row_types import Chunk, Entity, Mention, Relation, Times, Verdict
-from hydramem.ingest.draft import Draft
-from hydramem.ingest.entity import Naming, set_entity
-from hydramem.ingest.merge import merge
-from hydramem.ingest.relate import Functional, relate
-from hydramem.ingest.remember import remember
-from hydramem.ingest.separate import separate
-from hydramem.ingest.split import split
-from hydramem.ingest.statement import Statement
-from hydramem.ingest.unite import united_relation
-from hydramem.ingest.weave import decided
+from hydramem.ingest.knowledge.entities import Naming, set_entity
+from hydramem.ingest.knowledge.graph_rows import decided
+from hydramem.ingest.knowledge.merging.merge_entities import merge
+from hydramem.ingest.knowledge.merging.merge_rows import merged_relation
+from hydramem.ingest.knowledge.merging.reassign import reassign
+from hydramem.ingest.knowledge.merging.split_entity import split
+from hydramem.ingest.knowledge.relation_input import RelationInput
+from hydramem.ingest.knowledge.relations import Functional, relate
+from hydramem.ingest.memories.remember import remember
+from hydramem.ingest.memories.validate import MemoryDraft
 from hydramem.storage.changes import in_one_run, record
 from hydramem.storage.schema import ENTITY, MENTIONS, RELATES
 from hydramem.storage.undo.undo import undo
@@ -49,12 +49,12 @@ def one(name: str, **fields: object) -> Entity:
 
 
 def told(kit: Kit, subject: str, type: str, object: str, **fields: object) -> Relation:
-    statement = Statement(subject=subject, type=type, object=object, **fields)  # type: ignore[arg-type]
+    statement = RelationInput(subject=subject, type=type, object=object, **fields)  # type: ignore[arg-type]
     return relate(statement, target=kit.target(), functional=ONE_OBJECT).relation
 
 
 def said(kit: Kit, text: str) -> str:
-    return remember(Draft(text=text, kind="note"), target=kit.target(), settings=MemoryConfig()).id
+    return remember(MemoryDraft(text=text, kind="note"), target=kit.target(), settings=MemoryConfig()).id
 
 
 def unite(kit: Kit, keep: str, *others: str) -> Merged:
@@ -237,13 +237,13 @@ def test_the_verdict_that_is_harder_to_change_stays() -> None:
         metadata={"withdrawn": True},
     )
     for order in ([weak, gone], [gone, weak]):
-        row = united_relation(order)
+        row = merged_relation(order)
         assert (row.verdict, row.verifier, row.state) == ("rejected", "person:Ada", "archived")
         assert (set(row.evidence), row.times.recorded_at) == ({"a", "b"}, at(0))
         assert row.metadata == {"withdrawn": True}
     lost = replace(gone, verdict=None, verifier=None)
-    assert united_relation([lost, weak]).state == "active"
-    assert united_relation([lost, weak]).metadata == {}
+    assert merged_relation([lost, weak]).state == "active"
+    assert merged_relation([lost, weak]).metadata == {}
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_chunks_that_speak_of_another_are_given_to_it(kit: Kit) -> None:
     planet = said(kit, "Mercury orbits Sol.")
     told(kit, "Mercury", "flows_to", "Thames", evidence=(river,))
     told(kit, "Mercury", "is_near", "Sol", evidence=(planet, river))
-    done = separate("Mercury (river)", of="Mercury", chunks=[river], reason="a river", target=kit.target())
+    done = reassign("Mercury (river)", of="Mercury", chunks=[river], reason="a river", target=kit.target())
     kit.snapshots.forget(PROJECT)
     assert (done.mentions, done.kept.mention_count) == (1, 1)
     assert {row.entity for row in kit.graph.mentions([river])} >= {done.entities[0].id}
@@ -286,10 +286,10 @@ def test_chunks_that_speak_of_another_are_given_to_it(kit: Kit) -> None:
     assert near == {done.kept.id: (planet,), done.entities[0].id: (river,)}
     assert kit.counted_right()
     with pytest.raises(InvalidInputError, match="does not speak of 'Mercury'"):
-        separate("Mercury (river)", of="Mercury", chunks=[river], reason=None, target=kit.target())
+        reassign("Mercury (river)", of="Mercury", chunks=[river], reason=None, target=kit.target())
     with pytest.raises(InvalidInputError, match="tell it apart"):
-        separate("MERCURY", of="Mercury", chunks=[planet], reason=None, target=kit.target())
-    separate("Mercury (river)", of="Mercury", chunks=[planet], reason=None, target=kit.target())
+        reassign("MERCURY", of="Mercury", chunks=[planet], reason=None, target=kit.target())
+    reassign("Mercury (river)", of="Mercury", chunks=[planet], reason=None, target=kit.target())
     assert entities(kit)["Mercury"].mention_count == 0
     assert kit.counted_right()
 

@@ -10,12 +10,12 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.results.write_results import Remembered
 from hydramem.core.row_types import Chunk, Relation
-from hydramem.ingest.draft import Draft
-from hydramem.ingest.promote import MOST_VOICES, VOICES, heard, promote
-from hydramem.ingest.relate import Functional, relate
-from hydramem.ingest.remember import remember
-from hydramem.ingest.statement import Statement
-from hydramem.ingest.withdraw import forget
+from hydramem.ingest.knowledge.relation_input import RelationInput
+from hydramem.ingest.knowledge.relations import Functional, relate
+from hydramem.ingest.knowledge.trust_layers import MOST_VOICES, VOICES, corroborated, promote
+from hydramem.ingest.memories.forget import forget
+from hydramem.ingest.memories.remember import remember
+from hydramem.ingest.memories.validate import MemoryDraft
 from hydramem.search.lists import relation_subject
 from hydramem.storage.changes import acting_as
 from tests.ingest.conftest import PROJECT, Kit
@@ -27,7 +27,7 @@ SESSIONS = st.sampled_from([None, "s_1", "s_2", "s_3"])
 
 
 def told(kit: Kit, text: str = "Ada leads Kestrel.", **fields: object) -> Remembered:
-    draft = replace(Draft(text=text, kind="note"), **fields)
+    draft = replace(MemoryDraft(text=text, kind="note"), **fields)
     return remember(draft, target=kit.target(), settings=MemoryConfig())
 
 
@@ -47,43 +47,45 @@ def stored(kit: Kit, id: str) -> Chunk:
 
 
 def a_relation(kit: Kit) -> Relation:
-    statement = Statement(subject="Ada", type="leads", object="Kestrel")
+    statement = RelationInput(subject="Ada", type="leads", object="Kestrel")
     return relate(statement, target=kit.target(), functional=Functional()).relation
 
 
 def test_two_sources_or_two_sessions_make_a_memory_shared() -> None:
     first = chunk(source="wiki")
-    assert heard(first, "mail", None, "Ada", TWO).layer == "shared"
-    assert heard(chunk(session="s_1"), "", "s_2", None, TWO).layer == "shared"
-    assert heard(chunk(source="wiki"), "mail", None, None, MemoryConfig(shared_by=3)).layer == "working"
+    assert corroborated(first, "mail", None, "Ada", TWO).layer == "shared"
+    assert corroborated(chunk(session="s_1"), "", "s_2", None, TWO).layer == "shared"
+    assert (
+        corroborated(chunk(source="wiki"), "mail", None, None, MemoryConfig(shared_by=3)).layer == "working"
+    )
 
 
 def test_the_same_source_twice_is_one_voice() -> None:
     first = chunk(source="wiki")
-    assert heard(first, "wiki", None, None, TWO) is first
-    again = heard(first, "wiki", None, "Grace", TWO)
+    assert corroborated(first, "wiki", None, None, TWO) is first
+    again = corroborated(first, "wiki", None, "Grace", TWO)
     assert again.layer == "working"
-    assert heard(again, "wiki", None, "Grace", TWO) is again
+    assert corroborated(again, "wiki", None, "Grace", TWO) is again
 
 
 def test_nobody_is_no_voice() -> None:
     first = chunk()
-    assert heard(first, "", None, "Ada", TWO) is first
-    assert heard(first, "wiki", None, None, TWO).layer == "working"
+    assert corroborated(first, "", None, "Ada", TWO) is first
+    assert corroborated(first, "wiki", None, None, TWO).layer == "working"
 
 
 def test_voices_never_lower_and_free_nothing() -> None:
-    assert heard(chunk(source="a", layer="verified"), "b", None, None, TWO).layer == "verified"
-    assert heard(chunk(source="a", state="quarantined"), "b", None, None, TWO).layer == "working"
+    assert corroborated(chunk(source="a", layer="verified"), "b", None, None, TWO).layer == "verified"
+    assert corroborated(chunk(source="a", state="quarantined"), "b", None, None, TWO).layer == "working"
 
 
 def test_voices_are_bounded_and_other_metadata_stays() -> None:
     row = chunk(source="0", metadata={"kept": 1})
     for number in range(1, 100):
-        row = heard(row, str(number), None, None, TWO)
+        row = corroborated(row, str(number), None, None, TWO)
     assert len(row.metadata[VOICES]) == MOST_VOICES  # type: ignore[arg-type]
     assert row.metadata["kept"] == 1
-    odd = heard(chunk(source="a", metadata={VOICES: "mine"}), "b", None, None, TWO)
+    odd = corroborated(chunk(source="a", metadata={VOICES: "mine"}), "b", None, None, TWO)
     assert odd.layer == "shared"
 
 
@@ -93,7 +95,7 @@ def test_the_order_of_voices_does_not_matter(voices: list[tuple[str, str | None]
         (source, session), *others = order
         row = chunk(source=source, session=session)
         for source, session in others:
-            row = heard(row, source, session, None, TWO)
+            row = corroborated(row, source, session, None, TWO)
         return row.layer
 
     assert layer(voices) == layer(voices[::-1])

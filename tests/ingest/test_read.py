@@ -7,9 +7,9 @@ import pytest
 
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.write_results import SkippedSource
-from hydramem.ingest.decode import clean, decode, is_binary
-from hydramem.ingest.html import as_markdown
-from hydramem.ingest.read import Raw, SourceText, Transcript, find, load, parse
+from hydramem.ingest.documents.formats.decode import clean, decode, is_binary
+from hydramem.ingest.documents.formats.html import as_markdown
+from hydramem.ingest.documents.read import Raw, SourceText, Transcript, find, load, parse
 
 LIMIT = 2**20
 

@@ -7,10 +7,10 @@ import pytest
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.row_types import Decision, RelationCandidate, Verdict
-from hydramem.ingest.draft import Draft
-from hydramem.ingest.relate import Asserted, Functional, relate
-from hydramem.ingest.remember import remember
-from hydramem.ingest.statement import Statement
+from hydramem.ingest.knowledge.relation_input import RelationInput
+from hydramem.ingest.knowledge.relations import Asserted, Functional, relate
+from hydramem.ingest.memories.remember import remember
+from hydramem.ingest.memories.validate import MemoryDraft
 from hydramem.storage.store import Listing
 from tests.ingest.conftest import PROJECT, Kit
 
@@ -41,12 +41,12 @@ def state(
     functional: Functional = FUNCTIONAL,
     **values: object,
 ) -> Asserted:
-    said = Statement(subject="Ada", type="works_for", object=object, **values)
+    said = RelationInput(subject="Ada", type="works_for", object=object, **values)
     return relate(said, target=kit.target(judge), functional=functional)
 
 
 def test_what_its_evidence_leaves_open_is_stored_and_ends_nothing(kit: Kit) -> None:
-    draft = Draft(text="She may have gone to Beta.", kind="note")
+    draft = MemoryDraft(text="She may have gone to Beta.", kind="note")
     chunk = remember(draft, target=kit.target(), settings=AS_GIVEN).id
     state(kit, "Acme")
     done = state(kit, "Beta", Judge("deferred"), evidence=(chunk,))
@@ -67,7 +67,7 @@ def test_what_is_rejected_is_kept_in_the_history_alone(kit: Kit) -> None:
 
 
 def test_a_stored_relation_is_judged_again_only_for_more_evidence(kit: Kit) -> None:
-    draft = Draft(text="She went to Acme.", kind="note")
+    draft = MemoryDraft(text="She went to Acme.", kind="note")
     chunk = remember(draft, target=kit.target(), settings=AS_GIVEN).id
     judge = Judge("accepted")
     state(kit, "Acme", judge)
@@ -83,7 +83,8 @@ def test_a_stored_relation_is_judged_again_only_for_more_evidence(kit: Kit) -> N
 def test_a_name_that_an_evidence_makes_common_gets_a_vector(kit: Kit) -> None:
     notes = [f"Note {number} says so." for number in range(3)]
     chunks = tuple(
-        remember(Draft(text=text, kind="note"), target=kit.target(), settings=AS_GIVEN).id for text in notes
+        remember(MemoryDraft(text=text, kind="note"), target=kit.target(), settings=AS_GIVEN).id
+        for text in notes
     )
     state(kit, "Acme", evidence=chunks)
     query = kit.embedder.embed_query("Acme")
@@ -113,7 +114,7 @@ def test_an_older_statement_does_not_end_a_newer_one(kit: Kit) -> None:
 
 def test_both_directions_of_a_mutual_relation_are_one(kit: Kit) -> None:
     first = state(kit, "Acme", bidirectional=True)
-    turned = Statement(subject="Acme", type="works_for", object="Ada", bidirectional=True)
+    turned = RelationInput(subject="Acme", type="works_for", object="Ada", bidirectional=True)
     again = relate(turned, target=kit.target(), functional=FUNCTIONAL)
     assert (again.created, again.relation) == (False, first.relation)
 
@@ -121,9 +122,9 @@ def test_both_directions_of_a_mutual_relation_are_one(kit: Kit) -> None:
 def test_confirming_what_was_extracted_ends_the_one_before_and_dates_it(kit: Kit) -> None:
     for company in ("Acme", "Beta"):
         text = f"Ada Lovelace works for {company}."
-        remember(Draft(text=text, kind="note"), target=kit.target(), settings=AS_GIVEN)
+        remember(MemoryDraft(text=text, kind="note"), target=kit.target(), settings=AS_GIVEN)
     acme, beta = sorted(kit.relations(), key=lambda row: row.times.recorded_at)
-    said = Statement(subject="Ada Lovelace", type="works_for", object="Beta")
+    said = RelationInput(subject="Ada Lovelace", type="works_for", object="Beta")
     done = relate(said, target=kit.target(), functional=FUNCTIONAL)
     assert (done.relation.id, done.created) == (beta.id, False)
     assert done.relation.times.valid_from == done.superseded[0].times.valid_to

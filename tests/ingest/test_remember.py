@@ -11,13 +11,12 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ConfigError, InvalidInputError, ModelUnavailableError
 from hydramem.core.results.write_results import Remembered
 from hydramem.core.row_types import Chunk
-from hydramem.ingest.consolidate_reply import ConsolidationReply
-from hydramem.ingest.draft import Draft, take
-from hydramem.ingest.encode import remember_soon
-from hydramem.ingest.given import MemoryInput, draft_of, drafts_of
-from hydramem.ingest.remember import remember, remember_all
-from hydramem.ingest.think import Models
-from hydramem.ingest.withdraw import forget
+from hydramem.ingest.memories.ask_models import Models
+from hydramem.ingest.memories.consolidate.consolidate_prompt import ConsolidationReply
+from hydramem.ingest.memories.forget import forget
+from hydramem.ingest.memories.memory_input import MemoryInput, draft_of, drafts_of
+from hydramem.ingest.memories.remember import remember, remember_all, remember_soon
+from hydramem.ingest.memories.validate import MemoryDraft, validate
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import Listing
@@ -30,8 +29,8 @@ GIVEN: dict[str, Any] = {"scope": "/", "categories": (), "importance": 0.5}
 Answer = Callable[[ScriptedPrompt], Any]
 
 
-def draft(text: str, **fields: Any) -> Draft:
-    return Draft(**({"text": text, "kind": "note"} | fields))
+def draft(text: str, **fields: Any) -> MemoryDraft:
+    return MemoryDraft(**({"text": text, "kind": "note"} | fields))
 
 
 def plan(**actions: Any) -> Answer:
@@ -53,7 +52,9 @@ def asked(script: ScriptedGenerator) -> Models:
     return Models(configured=True, classify=lambda: script, consolidate=lambda: script)
 
 
-def tell(kit: Kit, what: str | Draft, *, settings: MemoryConfig = NEAR, script: Any = None) -> Remembered:
+def tell(
+    kit: Kit, what: str | MemoryDraft, *, settings: MemoryConfig = NEAR, script: Any = None
+) -> Remembered:
     given = draft(what) if isinstance(what, str) else what
     models = Models() if script is None else asked(script)
     return remember(given, target=kit.target(), settings=settings, models=models)
@@ -302,7 +303,7 @@ def test_what_is_about_more_than_it_names_mentions_it(kit: Kit):
 
 
 def many(kit: Kit, *given: MemoryInput) -> tuple[Remembered, ...]:
-    return remember_all(take(drafts_of(given), NEAR, listed=True), target=kit.target(), settings=NEAR)
+    return remember_all(validate(drafts_of(given), NEAR, listed=True), target=kit.target(), settings=NEAR)
 
 
 def test_many_are_one_write_and_one_call_of_the_embedder(kit: Kit):
@@ -371,7 +372,7 @@ def test_what_relations_are_judged_by_is_read_before_the_writer_lock_is_taken(ki
 
     def put(text: str) -> None:
         target = replace(kit.target(), prepare=look)
-        taken = take([draft(text, **GIVEN)], NEAR)
+        taken = validate([draft(text, **GIVEN)], NEAR)
         if soon:
             remember_soon(taken, target=target, settings=NEAR)
         else:

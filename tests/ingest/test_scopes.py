@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.results.knowledge_results import Moved, ScopeCount
-from hydramem.ingest.scopes import move, moved_scope, tree
+from hydramem.ingest.knowledge.scopes import move, moved_scope, tree
 from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.write import Write

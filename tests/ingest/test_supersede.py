@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.row_types import Chunk, Times
-from hydramem.ingest.supersede import (
+from hydramem.ingest.knowledge.end_validity import (
     SUPERSEDED_BY,
     Fact,
     corrected,
+    end_validity,
     is_version,
     overlap,
-    supersede,
     superseded,
 )
 
@@ -28,10 +28,10 @@ NEW = Fact(id="new", slot="ada works_for", value="beta", said_at=year(2022), val
 
 
 def test_a_later_fact_of_the_slot_ends_the_one_before() -> None:
-    (closing,) = supersede(NEW, [OLD]).closings
+    (closing,) = end_validity(NEW, [OLD]).closings
     assert (closing.id, closing.until) == ("old", year(2021))
     undated = replace(NEW, valid_from=None)
-    assert supersede(undated, [replace(OLD, valid_from=None)]).closings[0].until == year(2022)
+    assert end_validity(undated, [replace(OLD, valid_from=None)]).closings[0].until == year(2022)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_later_fact_of_the_slot_ends_the_one_before() -> None:
     ],
 )
 def test_what_does_not_meet_it_is_left_alone(other: Fact) -> None:
-    outcome = supersede(NEW, [other])
+    outcome = end_validity(NEW, [other])
     assert outcome.closings == outcome.clashes == ()
 
 
@@ -61,13 +61,13 @@ def test_what_does_not_meet_it_is_left_alone(other: Fact) -> None:
     ],
 )
 def test_what_is_not_plain_is_a_clash_and_ends_nothing(new: Fact, old: Fact, why: str) -> None:
-    outcome = supersede(new, [old])
+    outcome = end_validity(new, [old])
     assert outcome.closings == ()
     assert why in outcome.clashes[0].explanation
 
 
 def test_a_slot_that_only_seems_to_have_one_value_ends_nothing() -> None:
-    outcome = supersede(NEW, [OLD], may_close=False)
+    outcome = end_validity(NEW, [OLD], may_close=False)
     assert (outcome.closings, len(outcome.clashes)) == ((), 1)
 
 

@@ -5,7 +5,7 @@ import pytest
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.write_results import Forgotten
 from hydramem.core.row_types import Chunk, Times
-from hydramem.ingest.sweep import Sweep, forget_matching
+from hydramem.ingest.memories.forget import Sweep, forget_matching
 from hydramem.storage.changes import record
 from hydramem.storage.write import Write
 from tests.ingest.conftest import PROJECT, Kit

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hydramem.ingest.transcript import parse_transcript
+from hydramem.ingest.documents.formats.transcript import parse_transcript
 from hydramem.text.dates.transcript_times import parse_loose
 from tests.ingest.conftest import Kit
 

@@ -6,7 +6,7 @@ import pytest
 
 from hydramem.core.errors import NotFoundError
 from hydramem.core.row_types import Document
-from hydramem.ingest.withdraw import forget, revive
+from hydramem.ingest.memories.forget import forget, revive
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import Listing
 from tests.ingest.conftest import Kit

@@ -13,7 +13,7 @@ from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.row_types import Times
 from hydramem.graph.snapshot.registry import Snapshots
-from hydramem.ingest.extracted import ExtractedChunk, ExtractedRelation
+from hydramem.ingest.documents.ingest_extracted import ExtractedChunk, ExtractedRelation
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search import explore, overview
 from hydramem.search.view import View, view

@@ -9,7 +9,7 @@ import numpy as np
 from hydramem.core.config import VerificationConfig
 from hydramem.core.row_types import Decision, Relation
 from hydramem.graph.snapshot.registry import Snapshots
-from hydramem.ingest.target import Target
+from hydramem.ingest.write_target import Target
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.changes import record
 from hydramem.storage.in_memory.graph import InMemoryGraph

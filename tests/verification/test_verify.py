@@ -13,7 +13,7 @@ from hydramem.core.config_loading import load_config
 from hydramem.core.errors import InvalidInputError, ModelReplyError, ModelUnavailableError, NotFoundError
 from hydramem.core.results.write_results import RelationView
 from hydramem.core.row_types import RelationCandidate, Verdict
-from hydramem.ingest.weave import decided
+from hydramem.ingest.knowledge.graph_rows import decided
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.verification.verify import layer_for
 from tests.graph.graphs import chunk, entity, relation

@@ -17,7 +17,7 @@ from hydramem.core.results.verdicts import Calibrated
 from hydramem.core.row_types import Relation
 from hydramem.core.time import now
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.ingest.target import Target
+from hydramem.ingest.write_target import Target
 from hydramem.storage.store import GraphStore
 from hydramem.verification import srmkg
 from hydramem.verification.calibration.calibrations import SHIPPED, Calibration, Calibrations

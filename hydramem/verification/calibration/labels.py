@@ -14,8 +14,8 @@ import numpy as np
 from hydramem.core.config import VerificationConfig
 from hydramem.core.row_types import Relation, RelationCandidate
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.ingest.supersede import is_version
-from hydramem.ingest.weave import candidates_of, is_given
+from hydramem.ingest.knowledge.end_validity import is_version
+from hydramem.ingest.knowledge.graph_rows import candidates_of, is_given
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.verification import srmkg
 from hydramem.verification.calibration.fit import Examples

@@ -10,8 +10,8 @@ from hydramem.core.json_line_forms import refuse
 from hydramem.core.row_types import Relation
 from hydramem.core.time import now
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.ingest.supersede import WITHDRAWN, returned, withdrawn
-from hydramem.ingest.target import Target
+from hydramem.ingest.knowledge.end_validity import WITHDRAWN, returned, withdrawn
+from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import record
 from hydramem.storage.write import Write
 from hydramem.text.normalize import entity_key

@@ -11,7 +11,7 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.json_line_forms import form_lines, refuse, write_form
 from hydramem.core.row_types import RelationCandidate
 from hydramem.core.time import parse_when
-from hydramem.ingest.statement import relation_type
+from hydramem.ingest.knowledge.relation_input import relation_type
 
 _MOST_LINE = 2**20
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from hydramem.ingest.screen.screen import threats_in
+from hydramem.ingest.screening.quarantine import threats_in
 from tests.ingest.screen.labelled import HOSTILE, ORDINARY
 
 

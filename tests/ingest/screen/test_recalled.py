@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
-from hydramem.ingest.draft import Draft
-from hydramem.ingest.extracted import ExtractedChunk, ingest_extracted
-from hydramem.ingest.remember import remember
-from hydramem.ingest.screen.recalled import strip_recalled
+from hydramem.ingest.documents.ingest_extracted import ExtractedChunk, ingest_extracted
+from hydramem.ingest.memories.remember import remember
+from hydramem.ingest.memories.validate import MemoryDraft
+from hydramem.ingest.screening.spoken_text import strip_recalled
 from tests.ingest.conftest import Kit
 
 BLOCK = '<recalled-memory data-source="hydramem">\nold <snippet>words</snippet>\n</recalled-memory>'
@@ -130,7 +130,7 @@ def test_what_is_said_and_remembered_is_screened_and_documents_are_not(kit: Kit,
     said = [(row.position, row.text) for row in kit.chunks() if row.kind == "turn"]
     assert said == [(0, "The key is blue."), (2, "Thanks.")]
     assert [row.text for row in kit.chunks() if row.kind == "passage"] == [page.read_text()]
-    draft = Draft(text=f"{BLOCK} The lock is red.", kind="note")
+    draft = MemoryDraft(text=f"{BLOCK} The lock is red.", kind="note")
     kept = remember(draft, target=kit.target(), settings=MemoryConfig())
     assert kit.graph.chunks([kept.id])[0].text == "The lock is red."
     with pytest.raises(InvalidInputError, match="text: is only what was recalled"):

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.config import MemoryConfig
-from hydramem.ingest.screen.screen import screen
-from hydramem.ingest.screen.secrets import entropy, find_secrets, mask_secrets
+from hydramem.ingest.screening.quarantine import screen
+from hydramem.ingest.screening.secrets import entropy, find_secrets, mask_secrets
 
 RANDOM = "q7Zt4Lm9Xc2Vb8Nk3Hs6Wd1Pf5Rj0Yg" + "Tq7Zt4Lm9Xc2Vb8Nk3Hs6W"
 BEGIN, END = "-----BEGIN RSA PRIVATE" + " KEY-----", "-----END RSA PRIVATE" + " KEY-----"

@@ -4,17 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.ingest.telling.parts import Statement
-from hydramem.ingest.telling.reading import MOST_CHARS, reading
-from hydramem.ingest.telling.tokens import number, tokens
+from hydramem.ingest.legacy_update_rules.clause_tokens import ClauseStatement, number, tokens
+from hydramem.ingest.legacy_update_rules.update_reading import MOST_CHARS, reading
 
 
-def only(text: str) -> Statement:
+def only(text: str) -> ClauseStatement:
     (statement,) = reading(text).statements
     return statement
 
 
-def said(statement: Statement) -> list[tuple[str, str]]:
+def said(statement: ClauseStatement) -> list[tuple[str, str]]:
     return [(phrase.kind, " ".join(phrase.forms)) for phrase in statement.phrases]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.ingest.supersede import WITHDRAWN
+from hydramem.ingest.knowledge.end_validity import WITHDRAWN
 from hydramem.storage.changes import in_one_run, record
 from hydramem.storage.undo.undo import undo
 from hydramem.storage.write import Write

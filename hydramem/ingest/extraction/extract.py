@@ -1,0 +1,201 @@
+"""Extraction without a model: names and relations of the chunks of one document, by rules."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from hydramem.core.row_types import ABOUT
+from hydramem.ingest.extraction.findings import Claim, Found, Name
+from hydramem.ingest.extraction.name_spans import (
+    Span,
+    confirm,
+    other_names,
+    scan,
+    seen_words,
+    without_disambiguation,
+)
+from hydramem.ingest.extraction.relation_claims import claims_in, is_a_in, kinds_in
+from hydramem.ingest.extraction.relation_patterns import END_TYPES
+
+_NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?|[a-z][.)])\s+(?=\S)")
+
+_GENERAL_HEADINGS_LIST = """
+    introduction overview usage use installation install example examples note notes summary conclusion
+    references reference contents background faq license licence contributing changelog setup requirements
+    features documentation description details motivation status tests testing configuration options
+    arguments returns raises added changed fixed removed deprecated security unreleased todo appendix index
+    abstract discussion results methods related acknowledgements quickstart credits support links history
+"""
+
+# Headings that every document has name nothing.
+_GENERAL_HEADINGS = frozenset(_GENERAL_HEADINGS_LIST.split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A text to extract from, and what stands around it.
+
+    Attributes:
+        headings: Headings above it, outermost first; the document's title is the first.
+        author: Who says it.
+    """
+
+    text: str
+    headings: tuple[str, ...] = ()
+    author: str | None = None
+
+
+def extract(passages: Sequence[Passage], *, title: str | None = None) -> list[Found]:
+    """Extract names and relations from the passages of one document.
+
+    Args:
+        passages: Its passages, in order; what one proves to be a name is one in all.
+        title: What the document is about, where it has a title that names something.
+    """
+    scanned = [scan(passage.text) for passage in passages]
+    seen = set(without_disambiguation(title).replace(",", " ").split()) if title else set()
+    for spans in scanned:
+        seen |= seen_words(spans)
+    seen.update(passage.author for passage in passages if passage.author)
+    confirmed = [
+        _with_title(passage.text, confirm(spans, seen), title)
+        for passage, spans in zip(passages, scanned, strict=True)
+    ]
+    short = _short_forms(confirmed, title)
+    return [
+        _found(passage, _lengthen(spans, short), title)
+        for passage, spans in zip(passages, confirmed, strict=True)
+    ]
+
+
+def _with_title(text: str, spans: list[Span], title: str | None) -> list[Span]:
+    """Take the title for one name where the text writes it out, whatever its words look like."""
+    plain = without_disambiguation(title) if title else ""
+    if title is None or len(plain) < 3 or plain not in text:
+        return spans
+    places = [
+        Span(match.start(), match.end(), title, "thing")
+        for match in re.finditer(rf"(?<!\w){re.escape(plain)}(?!\w)", text)
+    ]
+    kept = [
+        span
+        for span in spans
+        if not any(place.start < span.end and span.start < place.end for place in places)
+    ]
+    return sorted((*kept, *places), key=lambda span: span.start)
+
+
+def _short_forms(scanned: Sequence[Sequence[Span]], title: str | None) -> dict[str, str]:
+    """Map a surname to the one full name in the document that it ends; the title's words come first."""
+    ends: dict[str, set[str]] = {}
+    for spans in scanned:
+        for span in spans:
+            first, _, last = span.name.rpartition(" ")
+            if first and span.type == "thing" and " of " not in span.name and last[:1].isupper():
+                ends.setdefault(last, set()).add(span.name)
+    short = {last: next(iter(names)) for last, names in ends.items() if len(names) == 1}
+    if title:
+        plain = without_disambiguation(title).partition(",")[0]
+        words = plain.split()
+        if 1 < len(words) <= 4 and all(word[:1].isupper() for word in words):
+            short |= {
+                word: title for word in (words[0], words[-1]) if len(word) > 2 and len(ends.get(word, ())) < 2
+            }
+        short |= dict.fromkeys((plain, *other_names(title)), title)
+    return short
+
+
+def _lengthen(spans: Sequence[Span], short: dict[str, str]) -> list[Span]:
+    return [
+        replace(span, name=short[span.name]) if span.type == "thing" and span.name in short else span
+        for span in spans
+    ]
+
+
+def _found(passage: Passage, spans: list[Span], title: str | None) -> Found:
+    topic = title or (passage.headings[-1] if passage.headings else None)
+    claims = claims_in(passage.text, spans, topic=topic, author=passage.author)
+    kinds = [(subject, kind) for subject, kind in is_a_in(passage.text, spans) if subject != kind]
+    claims.extend(
+        Claim(subject=subject, type="is_a", object=kind, confidence=0.6, quote=_clause(passage.text, kind))
+        for subject, kind in kinds
+    )
+    names = _names(passage, spans, title)
+    for _, kind in kinds:
+        names.setdefault(kind, Name(name=kind, type="concept"))
+    for name, type in kinds_in(passage.text, spans):
+        _type(names, name, type)
+    for claim in claims:
+        for name, type in zip(
+            (claim.subject, claim.object), END_TYPES.get(claim.type, ("", "")), strict=True
+        ):
+            _type(names, name, type)
+    # A claim can be about the topic without its passage naming it; then the passage mentions it all the same.
+    for claim in claims:
+        for name in (claim.subject, claim.object):
+            if name not in names:
+                names[name] = _named(name)
+    return Found(names=tuple(names.values()), claims=tuple(claims))
+
+
+def _clause(text: str, kind: str) -> str:
+    at = text.find(kind)
+    return " ".join(text[max(0, text.rfind(".", 0, at) + 1) : at + len(kind)].split())[-400:]
+
+
+def _names(passage: Passage, spans: Sequence[Span], title: str | None) -> dict[str, Name]:
+    names: dict[str, Name] = {}
+    if passage.author:
+        names[passage.author] = Name(name=passage.author, type="person")
+    topic = title or ""
+    if title:
+        names[title] = _named(title)
+    for heading in passage.headings:
+        name = _NUMBERING.sub("", heading)
+        if name and name != title and name.casefold() not in _GENERAL_HEADINGS and len(name.split()) <= 8:
+            names.setdefault(name, _named(name))
+            topic = name
+    for about in {title or "", topic} & names.keys():
+        names[about] = replace(names[about], count=names[about].count + ABOUT)
+    for span in spans:
+        known = names.get(span.name)
+        if known is not None:
+            names[span.name] = replace(known, count=known.count + 1)
+        elif span.type == "date":
+            written = (span.written,) if span.written != span.name else ()
+            names[span.name] = Name(name=span.name, type="date", aliases=written)
+        else:
+            names[span.name] = Name(
+                name=span.name, type=span.type, aliases=other_names(span.name), lasting=False
+            )
+        for inner in span.within:
+            if inner != span.name:
+                names.setdefault(inner, _named(inner))
+    for acronym, full in _acronyms(passage.text, spans):
+        if full in names:
+            names[full] = replace(names[full], aliases=(*names[full].aliases, acronym), lasting=True)
+            names.pop(acronym, None)
+    return names
+
+
+def _named(name: str) -> Name:
+    return Name(name=name, aliases=other_names(name))
+
+
+def _type(names: dict[str, Name], name: str, type: str) -> None:
+    known = names.get(name)
+    if type and known is not None and known.type == "thing":
+        names[name] = replace(known, type=type)
+
+
+def _acronyms(text: str, spans: Sequence[Span]) -> list[tuple[str, str]]:
+    """Find "World Health Organization (WHO)": the acronym is spelled by the capitals before it."""
+    found = []
+    for full, acronym in pairwise(spans):
+        between = text[full.end : acronym.start].strip()
+        if between == "(" and acronym.name.isupper() and " " not in acronym.name and " " in full.name:
+            capitals = "".join(word[0] for word in full.name.split() if word[0].isupper())
+            if capitals == acronym.name:
+                found.append((acronym.name, full.name))
+    return found

@@ -1,0 +1,280 @@
+"""Supersession: the one place that decides what a newer fact replaces and what it only contradicts. Pure.
+
+A slot, such as one subject and one functional type, has one value at a time. A fact that begins later
+closes the one before it; what cannot be ordered in time, or is not certain, is a clash, and nothing is
+closed. What is closed stays: a read as of its time finds it, and the row as it was believed until now is
+kept beside it, so that a read of what was known then finds that.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from hydramem.core.ids import version_id
+from hydramem.core.row_types import Chunk, Relation, State, Times
+
+VERSION_OF = "version_of"
+"""In the metadata of a row that only says what was believed before another row changed: that row's id."""
+
+SUPERSEDED_BY = "superseded_by"
+"""In the metadata of a row that was closed by another: that row's id."""
+
+WITHDRAWN = "withdrawn"
+"""In the metadata of a row that was taken out on purpose: its evidence alone does not bring it back."""
+
+STANDS_BESIDE = "stands_beside"
+"""In the metadata of a relation: ids of those that a person says hold beside it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """What supersession looks at.
+
+    Attributes:
+        slot: What it is about; facts of other slots have nothing to do with it.
+        value: What it says of the slot.
+        said_at: When it, or the newest of its evidence, was said.
+        certain: False where nothing has confirmed it yet.
+    """
+
+    id: str
+    slot: str
+    value: str
+    said_at: datetime
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    certain: bool = True
+
+    @property
+    def begins(self) -> datetime:
+        """From when it holds; a fact that does not say so holds from when it was said."""
+        return self.valid_from or self.said_at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closing:
+    """A fact ends, because another takes its place from then on."""
+
+    id: str
+    until: datetime
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidityClash:
+    """Two facts cannot both hold, and nothing says which does."""
+
+    id: str
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidityOutcome:
+    """What a new fact does to those that are there."""
+
+    closings: tuple[Closing, ...] = ()
+    clashes: tuple[ValidityClash, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence for each, closings first."""
+        ends, stays = (one.explanation for one in self.closings), (one.explanation for one in self.clashes)
+        return (*ends, *stays)
+
+
+def end_validity(new: Fact, others: Iterable[Fact], *, may_close: bool = True) -> ValidityOutcome:
+    """Decide which facts a new one closes, and with which it clashes.
+
+    Args:
+        new: The fact that comes in.
+        others: What is believed; facts of other slots, of the same value or of another time are left alone.
+        may_close: False where the slot is only presumed to have one value at a time: then all are clashes.
+    """
+    closings: list[Closing] = []
+    clashes: list[ValidityClash] = []
+    for old in others:
+        if old.id == new.id or old.slot != new.slot or old.value == new.value or not overlap(new, old):
+            continue
+        doubt = _doubt(new, old, may_close)
+        if doubt is None:
+            said = f"it begins on {new.begins:%Y-%m-%d}, after the one before"
+            closings.append(Closing(id=old.id, until=new.begins, explanation=said))
+        else:
+            clashes.append(ValidityClash(id=old.id, explanation=doubt))
+    return ValidityOutcome(closings=tuple(closings), clashes=tuple(clashes))
+
+
+def overlap(one: Fact, other: Fact) -> bool:
+    """Say whether two facts hold at some moment both; an interval without a bound is open there."""
+    return _before(one.valid_from, other.valid_to) and _before(other.valid_from, one.valid_to)
+
+
+def _before(start: datetime | None, end: datetime | None) -> bool:
+    return start is None or end is None or start < end
+
+
+def _doubt(new: Fact, old: Fact, may_close: bool) -> str | None:
+    """Say why a fact may not be closed by another, None where it may."""
+    if not may_close:
+        return "as far as this memory shows, there is one at a time"
+    if not new.certain:
+        return "the new one is not verified yet, so it closes nothing"
+    if new.valid_to is not None:
+        return "the new one holds for a time only, so it is not known what holds after"
+    if old.valid_to is not None:
+        return "the one before has an end of its own, after the new one begins"
+    if new.said_at < old.said_at:
+        return "what states the new one is older than what states the other"
+    if new.begins <= old.begins:
+        return "the new one does not begin after the other; give valid_from, or valid_to where it ended"
+    return None
+
+
+def fact_of(relation: Relation, *, subject: str, said_at: datetime) -> Fact:
+    """Return a relation as seen from one of its ends.
+
+    Args:
+        relation: The relation.
+        subject: The end that the slot belongs to; a bidirectional relation has two.
+        said_at: When the newest of its evidence was said.
+    """
+    value = relation.object if relation.subject == subject else relation.subject
+    return Fact(
+        id=relation.id,
+        slot=f"{subject} {relation.type} {'<->' if relation.bidirectional else '->'}",
+        value=value,
+        said_at=said_at,
+        valid_from=relation.times.valid_from,
+        valid_to=relation.times.valid_to,
+        # Who asserts a fact without evidence vouches for it: there is nothing else to verify it by.
+        certain=relation.verdict in (None, "accepted")
+        or (relation.origin == "asserted" and not relation.evidence),
+    )
+
+
+def closed(
+    relation: Relation, *, until: datetime, at: datetime, by: str | None = None
+) -> tuple[Relation, Relation]:
+    """Return a relation that ends at a time, and the version of it that was believed until now.
+
+    What has ended because of another is `superseded`; what is still to end stays `active`, as does what
+    simply ended: reads go by its times.
+
+    Args:
+        relation: The relation as it is believed.
+        until: The end of its valid time.
+        at: The time of the write.
+        by: Id of what takes its place.
+    """
+    current, version = revised(relation, valid_from=relation.times.valid_from, valid_to=until, at=at)
+    if by is None:
+        return current, version
+    return replace(
+        current, state=_after(until, at), metadata={**current.metadata, SUPERSEDED_BY: by}
+    ), version
+
+
+def superseded(chunk: Chunk, *, until: datetime, at: datetime, by: str) -> tuple[Chunk, Chunk]:
+    """Return a memory that another takes the place of, and the version of it that was believed until now.
+
+    Args:
+        chunk: The memory as it is believed.
+        until: When the other begins.
+        at: The time of the write.
+        by: Id of the other.
+    """
+    version = replace(
+        chunk,
+        id=version_id(chunk.id, chunk.times.recorded_at, kind="c"),
+        state="archived",
+        times=replace(chunk.times, retired_at=at),
+        metadata={**chunk.metadata, VERSION_OF: chunk.id},
+    )
+    current = replace(
+        chunk,
+        state=_after(until, at),
+        times=Times(recorded_at=at, valid_from=chunk.times.valid_from, valid_to=until),
+        metadata={**chunk.metadata, SUPERSEDED_BY: by},
+    )
+    return current, version
+
+
+def corrected(chunk: Chunk, *, at: datetime, by: str) -> Chunk:
+    """Return a memory that was wrong, and is said right by another: it is believed no longer.
+
+    Its own row keeps what was believed, and until when; it needs no version beside it.
+
+    Args:
+        chunk: The memory as it was believed.
+        at: The time of the write.
+        by: Id of the memory that says it right.
+    """
+    metadata = {**chunk.metadata, SUPERSEDED_BY: by}
+    return replace(chunk, state="archived", times=replace(chunk.times, retired_at=at), metadata=metadata)
+
+
+def _after(until: datetime, at: datetime) -> State:
+    return "superseded" if until <= at else "active"
+
+
+def revised(
+    relation: Relation, *, valid_from: datetime | None, valid_to: datetime | None, at: datetime
+) -> tuple[Relation, Relation]:
+    """Return a relation with another valid time, and the version believed until now."""
+    version = replace(
+        relation,
+        id=version_id(relation.id, relation.times.recorded_at),
+        state="archived",
+        times=replace(relation.times, retired_at=at),
+        metadata={**relation.metadata, VERSION_OF: relation.id},
+    )
+    times = Times(recorded_at=at, valid_from=valid_from, valid_to=valid_to)
+    kept = {key: value for key, value in relation.metadata.items() if key != SUPERSEDED_BY}
+    return replace(relation, state="active", times=times, metadata=kept), version
+
+
+def is_version(row: Relation | Chunk) -> bool:
+    """Say whether a row only tells what was believed before another row changed."""
+    return VERSION_OF in row.metadata
+
+
+def can_coexist(one: Relation, other: Relation) -> bool:
+    """Say whether a person said that two relations hold beside each other."""
+    return other.id in _beside(one) or one.id in _beside(other)
+
+
+def mark_coexisting(relation: Relation, other: str) -> Relation:
+    """Return a relation that holds beside another, as a person says."""
+    known = sorted({*_beside(relation), other})
+    return replace(relation, metadata={**relation.metadata, STANDS_BESIDE: known})
+
+
+def _beside(relation: Relation) -> tuple[str, ...]:
+    held = relation.metadata.get(STANDS_BESIDE)
+    return tuple(map(str, held)) if isinstance(held, list | tuple) else ()
+
+
+def may_return(relation: Relation) -> bool:
+    """Say whether an archived relation is believed again once its evidence is."""
+    return relation.state == "archived" and not is_version(relation) and WITHDRAWN not in relation.metadata
+
+
+def returned(relation: Relation) -> Relation:
+    """Return an archived relation believed again, as it was when it went."""
+    kept = {key: value for key, value in relation.metadata.items() if key != WITHDRAWN}
+    state: State = "superseded" if SUPERSEDED_BY in kept else "active"
+    times = replace(relation.times, retired_at=None)
+    return replace(relation, state=state, times=times, metadata=kept)
+
+
+def withdrawn(relation: Relation, at: datetime) -> Relation:
+    """Return a relation taken out on purpose: no longer believed, until somebody says otherwise."""
+    metadata = {**relation.metadata, WITHDRAWN: True}
+    return replace(
+        relation, state="archived", times=replace(relation.times, retired_at=at), metadata=metadata
+    )
+
+
+def newest_said(relation: Relation, moments: Sequence[datetime]) -> datetime:
+    """Return when a relation was last said: by its evidence, or else when it was recorded."""
+    return max(moments, default=relation.times.recorded_at)

@@ -1,0 +1,176 @@
+"""Entities by hand: what a thing is called, what it is, and one name for two things refused."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from hydramem.core.argument_checks import check_name, check_reason, check_text
+from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.ids import entity_id
+from hydramem.core.results.knowledge_results import EntityChange
+from hydramem.core.row_types import Entity
+from hydramem.core.time import now
+from hydramem.ingest.knowledge.relation_input import name_of
+from hydramem.ingest.screening.quarantine import threats_in
+from hydramem.ingest.write_target import Target
+from hydramem.storage.changes import record
+from hydramem.storage.outbox import worth_a_vector
+from hydramem.storage.write import Write
+from hydramem.text.normalize import entity_key
+
+MOST_ALIASES = 256
+
+_MOST_DESCRIPTION = 10_000
+
+_FIELDS = ("name", "type", "aliases", "description")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Naming:
+    """What somebody says of a thing; None leaves what is known.
+
+    Attributes:
+        name: A name or alias that it has, or the name of a new one.
+        aliases: Further names.
+        description: What it is; empty takes away what is known.
+        rename: What it is called from now on; the name before stays as an alias.
+        reason: Why, for the history.
+    """
+
+    name: str
+    type: str | None = None
+    aliases: tuple[str, ...] = ()
+    description: str | None = None
+    rename: str | None = None
+    reason: str | None = None
+
+
+def set_entity(naming: Naming, *, target: Target) -> EntityChange:
+    """Make an entity, or add to what is known of one; what it says already changes nothing.
+
+    Args:
+        naming: What is said of it.
+        target: The project.
+
+    Raises:
+        InvalidInputError: A field is wrong, or a name belongs to another entity; nothing is written.
+    """
+    naming = _checked(naming)
+    with target.one_writer:
+        at = now()
+        row = _stored(naming.name, target)
+        id = entity_id(target.project, entity_key(naming.name)) if row is None else row.id
+        _check_free(naming, id, target)
+        changed = _changed(row or _new(naming, id, target.project, at), naming)
+        if changed != row:
+            _store(row, changed, naming.reason, target)
+    return EntityChange(
+        entity=changed,
+        created=row is None,
+        changed=() if row is None else tuple(name for name in _FIELDS if _differs(row, changed, name)),
+    )
+
+
+def _differs(one: Entity, other: Entity, name: str) -> bool:
+    return bool(getattr(one, name) != getattr(other, name))
+
+
+def _checked(naming: Naming) -> Naming:
+    described = naming.description
+    if described:
+        described = check_text(described, name="description", most=_MOST_DESCRIPTION).strip()
+        if threats := threats_in(described):
+            raise InvalidInputError(f"description: goes into prompts and is not taken: {'; '.join(threats)}")
+    return replace(
+        naming,
+        name=name_of(naming.name, "name"),
+        type=None if naming.type is None else check_name(naming.type, name="type").lower(),
+        aliases=tuple(name_of(alias, "aliases") for alias in naming.aliases),
+        description=described,
+        rename=None if naming.rename is None else name_of(naming.rename, "rename"),
+        reason=check_reason(naming.reason),
+    )
+
+
+def _stored(name: str, target: Target) -> Entity | None:
+    key = entity_key(name)
+    found = target.graph.entities([id for id in [target.known([key]).get(key)] if id is not None])
+    return found[0] if found else None
+
+
+def find_entity(name: str, target: Target, *, argument: str) -> Entity:
+    """Return the entity that has a name, alias or id.
+
+    Args:
+        name: Name, alias, or id.
+        target: The project.
+        argument: What the caller calls it, for the error.
+
+    Raises:
+        NotFoundError: The project has none.
+    """
+    by_id = [row for row in target.graph.entities([name]) if row.project == target.project]
+    row = by_id[0] if by_id else _stored(name_of(name, argument), target)
+    if row is None:
+        raise NotFoundError(
+            f"{argument}: {name[:80]!r}: no entity of project {target.project!r} has this name, alias or id"
+        )
+    return row
+
+
+def _check_free(naming: Naming, id: str, target: Target) -> None:
+    """Refuse a name that another entity has: whether two names are one thing is for merge to say."""
+    for argument, names in (("aliases", naming.aliases), ("rename", (naming.rename,))):
+        given = {entity_key(name): name for name in names if name is not None}
+        for key, owner in target.known(list(given)).items():
+            if owner != id:
+                (other,) = target.graph.entities([owner])
+                raise InvalidInputError(
+                    f"{argument}: {given[key][:80]!r} is the entity {other.name[:80]!r} already; "
+                    "where both are one thing, merge them"
+                )
+
+
+def _new(naming: Naming, id: str, project: str, at: datetime) -> Entity:
+    key = entity_key(naming.name)
+    return Entity(id=id, project=project, key=key, name=naming.name, first_seen=at, last_seen=at)
+
+
+def _changed(row: Entity, naming: Naming) -> Entity:
+    name = naming.rename or row.name
+    key = entity_key(name)
+    before = (row.name,) if key != row.key else ()
+    aliases = joined_aliases(key, (*row.aliases, *before), naming.aliases)
+    if len(aliases) > MOST_ALIASES:
+        raise InvalidInputError(f"aliases: {len(aliases)} in all, more than {MOST_ALIASES}")
+    described = row.description if naming.description is None else naming.description or None
+    return replace(
+        row, name=name, key=key, aliases=aliases, type=naming.type or row.type, description=described
+    )
+
+
+def joined_aliases(key: str, *names: Iterable[str]) -> tuple[str, ...]:
+    """Return names in order, each key once, but for the entity's own key."""
+    found = {key: ""}
+    for name in (name for part in names for name in part):
+        found.setdefault(entity_key(name), name)
+    return tuple(found.values())[1:]
+
+
+def _store(before: Entity | None, after: Entity, reason: str | None, target: Target) -> None:
+    change = record(
+        "entity", project=after.project, target=after.id, before=before, after=after, reason=reason
+    )
+    renamed = before is not None and before.name != after.name and worth_a_vector(after.mention_count)
+    vectors = target.embed_by_id({after.id: after.name} if renamed else {})
+    target.commit(Write(changes=(change,), entities=(after,)), vectors)
+
+
+def crossing(before: Sequence[Entity], after: Iterable[Entity]) -> dict[str, str]:
+    """Return the names, by id, of the entities that become worth a vector by a write."""
+    counts = {row.id: row.mention_count for row in before}
+    return {
+        row.id: row.name
+        for row in after
+        if worth_a_vector(row.mention_count) and not worth_a_vector(counts.get(row.id, 0))
+    }

@@ -1,0 +1,273 @@
+"""One clause as a statement: cues out, subject before the verb, phrases behind it, in one form.
+
+"Priya is my manager", "we use it as our database" and "is called" are brought into the form "X is Y".
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hydramem.ingest.legacy_update_rules import word_tables
+from hydramem.ingest.legacy_update_rules.clause_cues import Cues, bag, owners_of, phrases_of
+from hydramem.ingest.legacy_update_rules.clause_tokens import (
+    SPEAKERS,
+    ClauseStatement,
+    Phrase,
+    Token,
+    thing_of,
+)
+from hydramem.ingest.legacy_update_rules.verb_forms import Verb, guessed_place, has_verb, verb_of, verb_place
+
+_LONGEST_LABEL = 5
+
+_LONGEST_NAME = 3
+
+
+def state(clause: list[Token], before: ClauseStatement | None) -> ClauseStatement | None:
+    """Read a clause; None where it states nothing that is understood.
+
+    Args:
+        clause: Its tokens.
+        before: The statement before it in its text, to which a pronoun may refer.
+    """
+    colon = next((place for place, token in enumerate(clause) if token.form == ":"), None)
+    if colon is not None:
+        labelled = _labelled(clause[:colon], clause[colon + 1 :], before)
+        if labelled is not None:
+            return labelled
+        if _names_speaker(clause[:colon]):
+            return _said_by(clause[:colon], state(clause[colon + 1 :], before))
+        clause = [*(clause[:colon] if has_verb(clause[:colon]) else []), *clause[colon + 1 :]]
+    cues = Cues(clause)
+    cues.take_all()
+    if cues.takes_over:
+        return _taken_over(cues)
+    place = verb_place(cues.rest)
+    place = guessed_place(cues.rest) if place is None else place
+    if place is None:
+        return None
+    leading, subject = _led_by(cues.rest[:place])
+    verb = verb_of(cues.rest[place:])
+    if not subject:
+        subject, verb = _behind(verb, led=cues.led or bool(leading))
+    return _rewritten(_made(subject, verb, leading, cues, before))
+
+
+def _labelled(head: list[Token], tail: list[Token], before: ClauseStatement | None) -> ClauseStatement | None:
+    """Read "Sample size: 120" and "Lena has a new number: 0160"."""
+    if not head or not tail or has_verb(tail):
+        return None
+    if has_verb(head):
+        made = state(head, before)
+        if made is None or not made.now or made.attribute != "have":
+            return None
+        return replace(made, subject=made.topic, attribute="is", definite=True, phrases=phrases_of(tail))
+    fresh = head[0].form in word_tables.NEW and len(head) > 1
+    head = head[1:] if fresh else head
+    if len(head) > _LONGEST_LABEL:
+        return None
+    spoken = bag(head)
+    return ClauseStatement(
+        subject=spoken,
+        attribute="is",
+        definite=True,
+        phrases=phrases_of(tail),
+        now=fresh,
+        topic=spoken,
+        about=" ".join(token.text for token in head),
+    )
+
+
+def _names_speaker(head: Sequence[Token]) -> bool:
+    """Say whether what stands before a colon is who says the rest: "Tom: I use Vim"."""
+    plain = all(token.capital and token.form not in word_tables.HEADINGS for token in head)
+    return 0 < len(head) <= _LONGEST_NAME and plain and not has_verb(head)
+
+
+def _said_by(name: Sequence[Token], statement: ClauseStatement | None) -> ClauseStatement | None:
+    """Return what somebody said of himself as what is said of him."""
+    if statement is None or not statement.subject & SPEAKERS:
+        return statement
+    return replace(statement, subject=(statement.subject - SPEAKERS) | bag(name))
+
+
+def _taken_over(cues: Cues) -> ClauseStatement | None:
+    """Read "Jonas took over from Maria as head of sales" as "the head of sales is Jonas now"."""
+    phrases = phrases_of([token for token in cues.rest if token.form not in word_tables.AUXILIARIES])
+    if not phrases:
+        return None
+    name, *others = phrases
+    roles = [phrase for phrase in others if phrase.role in ("as", "of")]
+    gone = frozenset(form for phrase in others if phrase.role == "from" for form in phrase.forms)
+    role = frozenset(form for phrase in roles for form in phrase.forms)
+    if not role:
+        return None
+    about = " ".join(phrase.text for phrase in roles)
+    return ClauseStatement(
+        subject=role,
+        attribute="is",
+        definite=True,
+        phrases=(name,),
+        now=True,
+        replaced=gone,
+        topic=role,
+        about=about,
+    )
+
+
+def _led_by(subject: list[Token]) -> tuple[list[Token], list[Token]]:
+    """Part what stands before the subject, such as "on Monday" or "every morning", from the subject."""
+    if not subject:
+        return [], []
+    first = subject[0]
+    # "Weekly" may belong to what follows, "jede Woche" does not.
+    often = first.form in word_tables.FREQUENCIES and first.form != first.text.casefold()
+    often = often or [token.form for token in subject[:2]] == ["2", "time"]
+    joined = first.form in word_tables.PREPOSITIONS or first.form in word_tables.RECURRING
+    if not (often or joined or first.kind in ("date", "clock")):
+        return [], subject
+    for place in range(1, len(subject)):
+        token = subject[place]
+        begins = token.article or token.form in word_tables.SPEAKER or token.form in word_tables.PRONOUNS
+        if begins and subject[place - 1].form not in word_tables.PREPOSITIONS:
+            return subject[:place], subject[place:]
+    return subject, []
+
+
+def _behind(verb: Verb, *, led: bool) -> tuple[list[Token], Verb]:
+    """Return the subject that stands behind the verb, where the clause begins with something else."""
+    tail = verb.tail
+    if not tail:
+        return [], verb
+    first = tail[0]
+    spoken = first.form in word_tables.SPEAKER and first.form not in word_tables.OWNERS
+    if spoken or first.form in word_tables.PRONOUNS:
+        return tail[:1], replace(verb, tail=tail[1:])
+    stop = 0
+    while stop < len(tail) and tail[stop].form not in word_tables.PREPOSITIONS and tail[stop].kind == "word":
+        if stop and tail[stop].article:
+            break
+        stop += 1
+    return (tail[:stop], replace(verb, tail=tail[stop:])) if led and stop < len(tail) else ([], verb)
+
+
+def _made(
+    subject: list[Token], verb: Verb, leading: list[Token], cues: Cues, before: ClauseStatement | None
+) -> ClauseStatement:
+    spoken, definite = _spoken_of(subject, verb, before)
+    phrases = phrases_of([*leading, *verb.tail], spanish=verb.spanish)
+    gone = _given_up(phrases, verb)
+    if gone and verb.change:
+        phrases = tuple(phrase for phrase in phrases if phrase.role not in ("from", "~"))
+    return ClauseStatement(
+        subject=spoken,
+        owners=owners_of(subject),
+        definite=definite,
+        person=_is_person(subject, definite=definite),
+        attribute=verb.attribute,
+        phrases=phrases,
+        negated=cues.negated or verb.drops,
+        ended=cues.ended or verb.drops,
+        now=cues.now or any(phrase.since for phrase in phrases),
+        change=verb.change,
+        past=verb.past,
+        unsure=cues.unsure,
+        replaced=frozenset(cues.replaced) | gone,
+        topic=_topic(spoken, verb, phrases),
+        about=" ".join(token.text or token.form for token in subject) or " ".join(sorted(spoken)),
+    )
+
+
+def _spoken_of(
+    subject: list[Token], verb: Verb, before: ClauseStatement | None
+) -> tuple[frozenset[str], bool]:
+    """Return what a clause speaks of, and whether that is one certain thing."""
+    if not subject and verb.form in word_tables.FIRST_PERSON:
+        return frozenset([word_tables.FIRST_PERSON[verb.form]]), False
+    pronoun = len(subject) == 1 and subject[0].form in word_tables.PRONOUNS
+    if before is not None and (not subject or pronoun):
+        return (before.topic if pronoun else before.subject), True
+    owned = any(token.owner for token in subject)
+    definite = bool(subject) and (bool(subject[0].article) or subject[0].form in word_tables.OWNERS or owned)
+    return bag(subject), definite
+
+
+def _is_person(subject: Sequence[Token], *, definite: bool) -> bool:
+    """Say whether a subject may be somebody's name, or is who says it."""
+    if not subject or definite or any(token.marks for token in subject):
+        return False
+    return subject[0].form in word_tables.SPEAKER or all(token.capital for token in subject)
+
+
+def _topic(subject: frozenset[str], verb: Verb, phrases: Sequence[Phrase]) -> frozenset[str]:
+    """Return what a pronoun that follows refers to."""
+    thing = thing_of(phrases)
+    if thing is None or verb.attribute == "is":
+        return subject
+    own = subject if verb.attribute == "have" else subject & SPEAKERS
+    return own | frozenset(thing.forms)
+
+
+def _given_up(phrases: Sequence[Phrase], verb: Verb) -> frozenset[str]:
+    """Return what a verb says was given up: "from Slack to", "replaced Slack", "dropped Slack"."""
+    if verb.replaces or verb.drops:
+        thing = thing_of(phrases)
+        return frozenset(() if thing is None else thing.forms)
+    if verb.change:
+        gone = [phrase for phrase in phrases if phrase.role in ("from", "~")]
+        return frozenset(form for phrase in gone for form in phrase.forms)
+    return frozenset()
+
+
+def _rewritten(statement: ClauseStatement) -> ClauseStatement:
+    """Bring ways to say one thing into one form."""
+    if statement.attribute == "name":
+        named = tuple(replace(phrase, named=True) for phrase in statement.phrases)
+        return replace(statement, attribute="is", definite=True, phrases=named)
+    if statement.attribute == "use" and not statement.past:
+        return _used_as(statement)
+    if statement.attribute == "is" and statement.phrases and not statement.past:
+        return _turned(statement)
+    return statement
+
+
+def _used_as(statement: ClauseStatement) -> ClauseStatement:
+    """Read "we use Redis as our cache" as "our cache is Redis"."""
+    things = [phrase for phrase in statement.phrases if phrase.kind == "thing"]
+    role = next((phrase for phrase in things if phrase.role == "as"), None)
+    if role is None:
+        return statement
+    more = [phrase for phrase in things if phrase.role == "~"]  # Spanish: base de datos
+    kept = tuple(phrase for phrase in statement.phrases if phrase is not role and phrase not in more)
+    said = {form for phrase in (role, *more) for form in phrase.forms}
+    return replace(statement, subject=statement.subject | said, attribute="is", definite=True, phrases=kept)
+
+
+def _turned(statement: ClauseStatement) -> ClauseStatement:
+    """Read "Priya is my manager" as "my manager is Priya"."""
+    role, *others = statement.phrases
+    bare = not statement.definite and not statement.subject & SPEAKERS
+    if role.kind != "thing" or role.role or not bare or not statement.subject:
+        return statement
+    of = [phrase for phrase in others if phrase.role in ("of", "from", "~", "for") and phrase.kind == "thing"]
+    attribute = not word_tables.ATTRIBUTES.isdisjoint(role.forms)
+    certain = role.article in word_tables.DEFINITES and (attribute or bool(of))
+    if not (role.owned or certain or (attribute and of and not role.article)):
+        return statement
+    said = frozenset(form for phrase in (role, *of) for form in phrase.forms)
+    name = Phrase(
+        kind="thing",
+        role="",
+        forms=tuple(statement.about.casefold().split()),
+        named=True,
+        text=statement.about,
+    )
+    return replace(
+        statement,
+        subject=said,
+        owners=frozenset(form for phrase in of for form in phrase.forms),
+        definite=True,
+        person=False,
+        phrases=(name, *(phrase for phrase in others if phrase not in of)),
+        topic=said,
+        about=" ".join(phrase.text for phrase in (role, *of)),
+    )

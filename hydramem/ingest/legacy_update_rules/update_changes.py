@@ -1,0 +1,222 @@
+"""Statements that tell a change: what is given up, and what takes the place of what."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hydramem.ingest.legacy_update_rules import word_tables
+from hydramem.ingest.legacy_update_rules.clause_tokens import (
+    SPEAKERS,
+    ClauseStatement,
+    Phrase,
+    thing_of,
+    words_of,
+)
+from hydramem.ingest.legacy_update_rules.pairing import Met, differing, instead
+from hydramem.ingest.legacy_update_rules.update_reading import TextReading
+
+PLACES = ("in", "at", "under", "near", "over", "with")
+"""Roles of phrases that say where something is."""
+
+
+def state_of(phrase: Phrase) -> str:
+    """Return the name of the states that a phrase is one of: "open" and "closed" have one; else nothing."""
+    return "" if phrase.owned or phrase.article else word_tables.STATES.get(phrase.forms[-1], "")
+
+
+def class_of(phrase: Phrase) -> str:
+    """Return the kind of things that a phrase names one of: "MySQL" is a database; else nothing."""
+    if phrase.forms[0] == "every" and len(phrase.forms) > 1 and phrase.forms[1].isdigit():
+        return "frequency"
+    whole = word_tables.CLASSES.get("-".join(phrase.forms))
+    if whole is not None:
+        return whole
+    said = [form for form in phrase.forms if not form[:1].isdigit()]
+    # The last word says what it is: dark green is a color, and light roast no theme.
+    for place, form in enumerate(reversed(said)):
+        if form in word_tables.CLASSES:
+            return word_tables.CLASSES[form] if place == 0 else f"{word_tables.CLASSES[form]} {said[-1]}"
+    return ""
+
+
+_LOCATED = ("live", "stay")
+
+# What is counted through a year: "in week 33" says when.
+_NUMBERED = ("week", "month", "quarter", "sprint", "year")
+
+
+def given_up(new: ClauseStatement, old: ClauseStatement, told: TextReading) -> Met | None:
+    """Meet "MySQL instead of PostgreSQL" and "Tom left Siemens": what was said is named as no longer so.
+
+    Args:
+        new: What is stated now.
+        old: What was stated.
+        told: The whole text of the new one.
+    """
+    if not new.replaced or old.negated or (old.past and old.attribute not in word_tables.ACQUIRED):
+        return None
+    if new.replaced == old.subject:
+        return _stood_in_for(new, old)
+    if not new.replaced <= words_of(old.phrases) or not _one_purpose(new, old):
+        return None
+    if old.attribute in word_tables.HAS_MANY and old.attribute not in ("have", "go") and not new.now:
+        return None
+    said = {word_tables.SPEAKER.get(form, form) for form in told.forms} | new.subject
+    whole = any(frozenset(p.forms) == new.replaced and p.named for p in old.phrases if not p.role)
+    ours = whole and (bool(old.subject & new.subject & SPEAKERS) or (old.definite and "we" in new.subject))
+    if not old.subject <= said and not ours:
+        return None
+    gone = " ".join(sorted(new.replaced))
+    return Met(kind="after", reason=f"It says that {gone} is given up, which the one before tells of.")
+
+
+def _stood_in_for(new: ClauseStatement, old: ClauseStatement) -> Met | None:
+    """Meet "Jonas leads the team instead of Marta" and "Marta leads the team"."""
+    if new.attribute != old.attribute or new.past or new.negated or old.ended or not old.phrases:
+        return None
+    lost, added = differing(new, old)
+    if lost or any(not phrase.since for phrase in added):
+        return None
+    return Met(kind="after", reason=f"{new.about} does now what {old.about} did before.")
+
+
+def _one_purpose(new: ClauseStatement, old: ClauseStatement) -> bool:
+    mine, yours = _purposes(new), _purposes(old)
+    return not mine or not yours or mine == yours or new.attribute == "replace"
+
+
+def _purposes(statement: ClauseStatement) -> set[tuple[str, ...]]:
+    return {phrase.forms for phrase in statement.phrases if phrase.role == "for"}
+
+
+def changed(new: ClauseStatement, old: ClauseStatement) -> Met | None:
+    """Meet "the service moved to MySQL" and "we raised the limit to 250"."""
+    if new.attribute != "change" or new.negated or old.negated or old.past or not _one_purpose(new, old):
+        return None
+    target = target_of(new)
+    if target is None:
+        return None
+    thing = _object(new)
+    theme = new.subject if thing is None else frozenset(thing.forms)
+    before, sure = _before(theme, target, new, result_of(old), objected=thing is not None)
+    if before is None or before.forms == target.forms:
+        return None
+    return instead(new, target, before, sure=sure)
+
+
+def result_of(old: ClauseStatement) -> ClauseStatement:
+    """Return what a change led to as a statement: "the service moved to MySQL" leaves it at MySQL."""
+    target = target_of(old) if old.attribute == "change" and not old.negated else None
+    if target is None:
+        return old
+    thing = _object(old)
+    subject = old.subject if thing is None else frozenset(thing.forms)
+    attribute = "is"
+    if subject <= SPEAKERS:
+        attribute = "use" if class_of(target) else "live"
+    role = "in" if target.kind == "thing" and attribute != "use" else ""
+    kept = tuple(p for p in old.phrases if p is not target and p is not thing)
+    return replace(
+        old,
+        subject=subject,
+        attribute=attribute,
+        definite=old.definite or thing is not None,
+        phrases=(replace(target, role=role), *kept),
+        change="",
+        past=False,
+    )
+
+
+def target_of(new: ClauseStatement) -> Phrase | None:
+    """Return what something changed to; None where that is not said."""
+    match new.change:
+        case "number":
+            kinds: tuple[str, ...] = ("number",)
+        case "date":
+            kinds = ("date", "clock")
+        case _:
+            kinds = ("thing", "date", "clock", "number")
+    # "Moved it in May" says when, "moved it to May" says what to; of a date itself both do.
+    timed = new.change != "date"
+    fitting = [phrase for phrase in new.phrases if phrase.kind in kinds]
+    fitting = [p for p in fitting if not (timed and p.role in ("at", "in", "after") and _is_time(p))]
+    for roles in (("to", "until"), ("at", "in", "after"), ("", "by")):
+        aimed = [p for p in fitting if p.role in roles and (p.role not in ("", "by") or p.kind != "thing")]
+        if aimed:
+            return aimed[-1]
+    return None
+
+
+def _is_time(phrase: Phrase) -> bool:
+    return phrase.kind in ("date", "clock") or phrase.forms[0] in _NUMBERED
+
+
+def _object(new: ClauseStatement) -> Phrase | None:
+    """Return what was changed, where somebody changed it."""
+    thing = thing_of(new.phrases)
+    return None if thing is None or thing.forms[0] in ("out", "over", "down", "up", "back") else thing
+
+
+def _before(
+    theme: frozenset[str], target: Phrase, new: ClauseStatement, old: ClauseStatement, *, objected: bool
+) -> tuple[Phrase | None, bool]:
+    """Return what the target takes the place of, and whether that is sure."""
+    bare, spoken = theme - SPEAKERS, old.subject - SPEAKERS
+    if not bare or (new.person and not objected and target.kind != "number"):
+        return _of_somebody(theme, target, new, old)
+    if bare == spoken:
+        return _place_of(target, old.phrases, old), True
+    others = old.phrases
+    purpose = next((p for p in others if p.kind == "thing" and set(p.forms) - SPEAKERS == bare), None)
+    if purpose is not None and (not objected or new.subject == old.subject or target.kind == "number"):
+        return _place_of(target, [p for p in others if p is not purpose], old), True
+    dosed = bare - word_tables.DOSES
+    if target.kind == "number" and spoken < dosed <= spoken | words_of(others):
+        return _place_of(target, others, old), True
+    if target.kind == "number" and old.attribute == "cost" and bare - word_tables.PRICES == spoken:
+        return _place_of(target, others, old), True
+    head = bare < spoken and not any(form.isdigit() for form in spoken - bare)
+    if head and (new.definite or objected):
+        return _place_of(target, others, old), False
+    return None, False
+
+
+def _of_somebody(
+    theme: frozenset[str], target: Phrase, new: ClauseStatement, old: ClauseStatement
+) -> tuple[Phrase | None, bool]:
+    """Of "we switched to MySQL": what we used, where both are of a kind; of "I moved": where I lived."""
+    if theme != old.subject:
+        return None, False
+    fitting = [phrase for phrase in old.phrases if phrase.kind == target.kind == "thing"]
+    kind = class_of(target)
+    alike = [phrase for phrase in fitting if kind and class_of(phrase) == kind]
+    alike = alike or [phrase for phrase in fitting if phrase.role and phrase.forms[-1] == target.forms[-1]]
+    if alike and old.attribute not in word_tables.HAS_MANY:
+        # "We switched to TypeScript for the frontend" leaves open what else is used.
+        wider, narrower = _purposes(old), _purposes(new)
+        return (alike[0], wider == narrower) if narrower <= wider else (None, False)
+    if new.change == "move" and old.attribute in _LOCATED and not kind:
+        placed = (phrase for phrase in fitting if phrase.role == "in" and _gives_way(phrase, target, old))
+        return next(placed, None), True
+    if new.change == "switch" and old.attribute == "use" and target.named and not kind:
+        return next((p for p in fitting if not p.role and p.named and not class_of(p)), None), False
+    return None, False
+
+
+def _place_of(target: Phrase, others: Sequence[Phrase], old: ClauseStatement) -> Phrase | None:
+    """Return the phrase that a target can take the place of."""
+    for phrase in others:
+        if phrase.kind == target.kind and _gives_way(phrase, target, old):
+            return phrase
+    return None
+
+
+def _gives_way(phrase: Phrase, target: Phrase, old: ClauseStatement) -> bool:
+    if phrase.kind == "number":
+        return phrase.unit == target.unit
+    if phrase.kind != "thing":
+        return True
+    if (phrase.named and not target.named) or target.article in word_tables.INDEFINITES:
+        return False
+    classes = {class_of(phrase), class_of(target)} - {""}
+    placed = phrase.role in ("", *PLACES, "for", "to")
+    return len(classes) < 2 and placed and old.attribute not in word_tables.HAS_MANY

@@ -1,0 +1,270 @@
+"""Curate: change the short plain files that go into an agent's prompts, and keep notes in step with them.
+
+The file is the truth of what it holds. A change of it is in the history as soon as it is written; a process
+that dies in between leaves the file changed and the history without it.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from hydramem.core.config import MemoryConfig
+from hydramem.core.errors import InvalidInputError
+from hydramem.core.results.write_results import Curated
+from hydramem.core.row_types import Chunk
+from hydramem.core.time import now
+from hydramem.ingest.memories.remember import remember
+from hydramem.ingest.memories.validate import MemoryDraft
+from hydramem.ingest.screening.quarantine import screen, threats_in
+from hydramem.ingest.write_target import Target
+from hydramem.storage.changes import record
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.files.curated_files import (
+    DELIMITER,
+    FILES,
+    CuratedChange,
+    CuratedTarget,
+    CuratedText,
+    block,
+    changed,
+    curated_file,
+    gone,
+    keep_copy,
+    normal,
+    read_curated,
+    write_curated,
+    writing,
+)
+from hydramem.storage.store import GraphStore, Listing
+from hydramem.storage.write import Write
+
+_MOST_CHANGES = 200
+
+_MOST_SESSIONS = 200
+
+_PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CuratedPlace:
+    """Where a curated file stands and what it may hold.
+
+    Attributes:
+        folder: The store's folder of curated memory.
+        project: Whose file.
+        target: Which file.
+        settings: How long it may be, and how entries are screened.
+    """
+
+    folder: Path
+    project: str
+    target: CuratedTarget
+    settings: MemoryConfig
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return curated_file(self.folder, self.project, self.target)
+
+    @property
+    def limit(self) -> int:
+        """Most characters of its entries together."""
+        settings = self.settings
+        return settings.curated_memory_chars if self.target == "memory" else settings.curated_user_chars
+
+
+@dataclass(slots=True)
+class SessionBlocks:
+    """The block that each session was shown first, so that its prompts stay the same to the letter.
+
+    Kept for as long as the store is open, for the sessions that asked last.
+    """
+
+    _held: OrderedDict[tuple[str, str, str], str] = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def frozen(self, project: str, session: str, file: Curated) -> str:
+        """Return the block of a file that this session was shown first; the one given where that is now."""
+        key = (project, session, file.target)
+        with self._lock:
+            shown = self._held.setdefault(key, file.block)
+            self._held.move_to_end(key)
+            while len(self._held) > _MOST_SESSIONS * len(FILES):
+                self._held.popitem(last=False)
+            return shown
+
+
+def curated(place: CuratedPlace) -> Curated:
+    """Return what a curated file holds, as a list and as a block for a prompt.
+
+    Raises:
+        StorageError: It cannot be read.
+    """
+    return _shown(place, read_curated(place.path, limit=place.limit))
+
+
+def _shown(place: CuratedPlace, held: CuratedText) -> Curated:
+    name = place.path.name
+    found = (why for entry in held.entries for why in threats_in(entry))
+    threats = [f"an entry is kept out of prompts: {why}" for why in found]
+    return Curated(
+        target=place.target,
+        path=str(place.path),
+        entries=held.entries,
+        chars=held.chars,
+        limit=place.limit,
+        block=block(place.target, [_safe(entry, name) for entry in held.entries], limit=place.limit),
+        problems=(*((held.drift,) if held.drift else ()), *threats),
+    )
+
+
+def _safe(entry: str, name: str) -> str:
+    """Return an entry as a prompt may hold it: one that gives orders is named, never repeated."""
+    threats = threats_in(entry)
+    if not threats:
+        return entry
+    kinds = ", ".join(dict.fromkeys(why.split(":")[0] for why in threats))
+    return f"[BLOCKED: {name} entry contained threat pattern(s): {kinds}. Edit the file or remove the entry.]"
+
+
+def curate(
+    place: CuratedPlace,
+    changes: Sequence[CuratedChange],
+    *,
+    to_notes: bool,
+    from_notes: bool,
+    target: Target,
+    forget: Callable[[Sequence[str]], object],
+) -> Curated:
+    """Change a curated file by a batch, all of it or nothing.
+
+    Args:
+        place: Which file.
+        changes: Made one after the other.
+        to_notes: Whether each entry becomes a note with the file's name as its source, and the notes of
+            entries that this batch took out are forgotten.
+        from_notes: Whether notes with the file's name as their source are added after the changes, the most
+            important first, as far as there is room.
+        target: Where notes are, and the history.
+        forget: Archives notes by id.
+
+    Raises:
+        InvalidInputError: A change is wrong, ambiguous, too long or gives orders to who reads it, or a
+            person left the file in a form that would not be kept; nothing is written.
+        NotFoundError: No entry holds the words of a change; nothing is written.
+        StorageError: The file cannot be read or written.
+    """
+    changes = _screened(changes, place)
+    name = place.path.name
+    with writing(place.path):
+        held = read_curated(place.path, limit=place.limit)
+        if held.drift and any(change.action != "add" for change in changes):
+            raise _drifted(place, held)
+        entries = changed(held, changes, limit=place.limit, name=name, shown=lambda entry: _safe(entry, name))
+        left_out: tuple[str, ...] = ()
+        if from_notes:
+            entries, left_out = _with_notes(entries, place, target.graph)
+        if entries != held.entries:
+            write_curated(place.path, entries)
+            _record(place, held.entries, entries, target)
+    shown = replace(curated(place), changed=entries != held.entries, left_out=left_out)
+    return _in_step(shown, gone(held.entries, entries), place, target, forget) if to_notes else shown
+
+
+def _screened(changes: Sequence[CuratedChange], place: CuratedPlace) -> list[CuratedChange]:
+    if len(changes) > _MOST_CHANGES:
+        raise InvalidInputError(f"changes: {len(changes)}, more than the {_MOST_CHANGES} of one batch")
+    return [_screened_one(change, f"changes[{index}]", place) for index, change in enumerate(changes)]
+
+
+def _screened_one(change: CuratedChange, where: str, place: CuratedPlace) -> CuratedChange:
+    if not isinstance(change, CuratedChange):
+        raise InvalidInputError(f"{where}: expected a CuratedChange, got {type(change).__name__}")
+    if not normal(change.content):
+        return change
+    screened = screen(change.content, place.settings, name=f"{where}.content", most=place.limit)
+    if screened.state != "active":
+        raise InvalidInputError(
+            f"{where}.content: is not taken into {place.path.name}, which goes into prompts as it is: "
+            f"{'; '.join(screened.reasons)}"
+        )
+    return replace(change, content=screened.text)
+
+
+def _drifted(place: CuratedPlace, held: CuratedText) -> InvalidInputError:
+    copy = keep_copy(place.path, held)
+    return InvalidInputError(
+        f"{place.path}: was edited into a form that writing it back would not keep: {held.drift}. A copy is "
+        f"{copy.name}; edit the file into entries parted by lines that hold only §, then try again"
+    )
+
+
+def _record(place: CuratedPlace, before: Sequence[str], after: Sequence[str], target: Target) -> None:
+    change = record(
+        "curate",
+        project=place.project,
+        target=f"{place.path.parent.name}/{place.path.name}",
+        before={"entries": list(before)},
+        after={"entries": list(after)},
+    )
+    target.commit(Write(changes=(change,)), {})
+
+
+def _with_notes(
+    entries: tuple[str, ...], place: CuratedPlace, graph: GraphStore
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return a file's entries with the notes that it lacks, most important first, and what had no room."""
+    notes = sorted(_notes(place, graph), key=lambda note: (-note.importance, note.times.recorded_at))
+    texts = dict.fromkeys(normal(note.text) for note in notes)
+    left_out: list[str] = []
+    for text in texts:
+        if text in entries:
+            continue
+        longer = (*entries, text)
+        too_long = len(DELIMITER.join(longer)) > place.limit
+        if too_long or _parts(text, place.limit) or threats_in(text):
+            left_out.append(text)
+        else:
+            entries = longer
+    return entries, tuple(left_out)
+
+
+def _parts(text: str, limit: int) -> bool:
+    """Say whether a text would not come back from the file as the one entry that it is."""
+    probe = [CuratedChange(action="add", content=text)]
+    try:
+        return changed(CuratedText(), probe, limit=limit, name="", shown=str) != (text,)
+    except InvalidInputError:
+        return True
+
+
+def _notes(place: CuratedPlace, graph: GraphStore) -> Iterator[Chunk]:
+    where = ChunkFilter(projects=(place.project,), kinds=("note",), at=now())
+    offset = 0
+    while page := graph.list_chunks(where, Listing(limit=_PAGE, offset=offset)):
+        yield from (note for note in page if note.source == place.path.name)
+        offset += len(page)
+
+
+def _in_step(
+    shown: Curated,
+    removed: Sequence[str],
+    place: CuratedPlace,
+    target: Target,
+    forget: Callable[[Sequence[str]], object],
+) -> Curated:
+    """Make a note of each entry, and forget those of entries that were taken out."""
+    source = place.path.name
+    old = [note.id for note in _notes(place, target.graph) if note.text in removed] if removed else []
+    if old:
+        forget(old)
+    # Word for word: an entry that says what another note says is still an entry of this file.
+    settings = replace(place.settings, cognitive=False)
+    made = [
+        remember(MemoryDraft(text=entry, kind="note", source=source), target=target, settings=settings)
+        for entry in shown.entries
+    ]
+    new = tuple(one.id for one in made if one.created)
+    return replace(shown, remembered=new, forgotten=tuple(old))

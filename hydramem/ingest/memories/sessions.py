@@ -1,0 +1,208 @@
+"""Capture: what was said in a session, turn by turn, in one transaction.
+
+Turns are kept as they were said, without what was recalled into them and without private reasoning. Each
+is its own: the same words said twice are two turns.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from hydramem.core.argument_checks import check_count, check_name, check_text
+from hydramem.core.config import MemoryConfig
+from hydramem.core.errors import InvalidInputError
+from hydramem.core.ids import session_id, turn_id
+from hydramem.core.results.write_results import Captured
+from hydramem.core.row_types import Chunk, Session, Times
+from hydramem.core.time import When, now
+from hydramem.ingest.extraction.extract import Passage, extract
+from hydramem.ingest.knowledge.graph_rows import GraphRows, graph_rows, relate
+from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, screen
+from hydramem.ingest.screening.spoken_text import spoken_text
+from hydramem.ingest.write_target import Target
+from hydramem.storage.changes import current_run, in_one_run, record
+from hydramem.storage.outbox import worth_a_vector
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import indexed_text
+from hydramem.storage.write import Write
+from hydramem.text.chunking import split_turn
+from hydramem.text.dates.caller_dates import moment
+from hydramem.text.tokens import count_tokens
+
+_MOST_TURNS = 1000
+
+# Read by pydantic where JSON becomes these: a mistyped field is an error, not a turn lost in silence.
+_STRICT: Any = {"extra": "forbid"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidTurn:
+    """What one side said.
+
+    Attributes:
+        author: Who said it: user, assistant, or a name.
+        happened_at: When it was said; now where not given.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    author: str
+    text: str
+    happened_at: When | None = None
+
+
+@in_one_run()
+def capture(
+    turns: Sequence[SaidTurn],
+    session: str,
+    *,
+    target: Target,
+    settings: MemoryConfig,
+    turn_tokens: int,
+    private: bool = False,
+) -> Captured:
+    """Store turns of a session, in order; those with nothing to keep are left out.
+
+    Args:
+        turns: What was said.
+        session: Name of the conversation.
+        target: Where to store it.
+        settings: What is accepted, and whether secrets are masked.
+        turn_tokens: Tokens from which a turn is cut into several chunks.
+        private: Whether the turns are private memories.
+
+    Raises:
+        InvalidInputError: A field is wrong; nothing is written.
+    """
+    name = check_name(session, name="session")
+    check_count(len(turns), name="number of turns", least=0, most=_MOST_TURNS)
+    read = [_turn(turn, f"turns[{index}]", settings) for index, turn in enumerate(turns)]
+    drafts = [
+        replace(row, private=private, project=target.project, session=session_id(target.project, name))
+        for each in read
+        for row in _parts(each, turn_tokens)
+    ]
+    captured = Captured(session=name, left_out=sum(each is None for each in read))
+    return _stored(drafts, captured, target) if drafts else captured
+
+
+def kept_text(turn: SaidTurn, *, name: str, settings: MemoryConfig) -> str:
+    """Return what is to be kept of a turn; empty where that is nothing.
+
+    Raises:
+        InvalidInputError: It is no text, too long, or cannot be stored.
+    """
+    if isinstance(turn.text, str) and not turn.text.strip():
+        return ""
+    return spoken_text(
+        check_text(turn.text, name=f"{name}.text", most=settings.max_chars), author=turn.author
+    )
+
+
+def _turn(turn: SaidTurn, where: str, settings: MemoryConfig) -> Chunk | None:
+    """Return a turn as a chunk that has no place yet; None where nothing of it is to be kept."""
+    if not isinstance(turn, SaidTurn):
+        raise InvalidInputError(f"{where}: expected a SaidTurn, got {type(turn).__name__}")
+    author = check_name(turn.author, name=f"{where}.author")
+    at = now()
+    happened = at if turn.happened_at is None else moment(turn.happened_at, name=f"{where}.happened_at")
+    text = kept_text(turn, name=where, settings=settings)
+    if not text:
+        return None
+    screened = screen(text, settings, name=f"{where}.text")
+    return Chunk(
+        id="",
+        project="",
+        text=screened.text,
+        kind="turn",
+        source_type="session",
+        author=author,
+        happened_at=happened,
+        state=screened.state,
+        vector_state="ready",
+        times=Times(recorded_at=at),
+        metadata={QUARANTINED_FOR: list(screened.reasons)} if screened.state == "quarantined" else {},
+    )
+
+
+def _parts(turn: Chunk | None, most: int) -> list[Chunk]:
+    if turn is None:
+        return []
+    # Numbered within the turn for now; the turn's own place is known under the writer lock.
+    return [
+        replace(turn, text=text, tokens=count_tokens(text), position=part)
+        for part, text in enumerate(split_turn(turn.text, most))
+    ]
+
+
+def _stored(drafts: Sequence[Chunk], captured: Captured, target: Target) -> Captured:
+    found = extract([Passage(text=row.text, author=row.author) for row in drafts])
+    # The model works before the writer lock is taken: others write meanwhile.
+    vectors = target.embed([indexed_text(row) for row in drafts])
+    with target.one_writer:
+        at = now()
+        rows = _placed(drafts, captured.session, at, target.graph)
+        named = [
+            (row.id, each) for row, each in zip(rows, found, strict=True) if row.state == "active"
+        ]  # nothing is made of what is held back
+        woven = graph_rows(named, target=target, at=at)
+        names = target.embed_by_id({row.id: row.name for row in woven.crossing(worth_a_vector)})
+        made = {row.id: vector for row, vector in zip(rows, vectors, strict=True)}
+        target.commit(_write(rows, captured.session, woven, target), made | names)
+    return replace(
+        captured,
+        turns=tuple(row.id for row in rows),
+        quarantined=sum(row.state == "quarantined" for row in rows),
+        entities=tuple(entity.name for entity in woven.entities),
+        run=current_run(),
+    )
+
+
+def _placed(drafts: Sequence[Chunk], session: str, at: datetime, graph: GraphStore) -> list[Chunk]:
+    """Give turns their places after those that the session has."""
+    rows: list[Chunk] = []
+    place = graph.last_position(drafts[0].session or "")
+    for draft in drafts:
+        place += draft.position == 0
+        rows.append(
+            replace(
+                draft,
+                id=turn_id(draft.session or "", place, draft.position),
+                position=place,
+                source=session,
+                times=Times(recorded_at=at),
+            )
+        )
+    return rows
+
+
+def _write(rows: Sequence[Chunk], session: str, woven: GraphRows, target: Target) -> Write:
+    related = relate(
+        woven.stated,
+        target=target,
+        before=woven.before,
+        at=woven.at,
+        chunks={row.id: row for row in rows},
+        entities=woven.entities,
+    )
+    project = target.project
+    return Write(
+        changes=(
+            *(record("capture", project=project, target=row.id, after=row) for row in rows),
+            *(each.change("capture") for each in related.refused),
+        ),
+        sessions=(_session(session, project, woven.at, target.graph),),
+        chunks=tuple(rows),
+        entities=woven.entities,
+        mentions=woven.mentions,
+        relations=related.kept,
+    )
+
+
+def _session(name: str, project: str, at: datetime, graph: GraphStore) -> Session:
+    id = session_id(project, name)
+    held = next(iter(graph.sessions([id])), None)
+    if held is None:
+        return Session(id=id, project=project, name=name, started_at=at, last_at=at)
+    return replace(held, last_at=max(held.last_at, at))
