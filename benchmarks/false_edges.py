@@ -26,8 +26,8 @@ from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.contracts import Embedder
 from hydramem.storage.vector_rows import Vector
-from hydramem.verification import srmkg
-from hydramem.verification.weights import DEFAULT
+from hydramem.verification.first_stage import first_stage
+from hydramem.verification.first_stage.weights import DEFAULT
 
 SHARES = (0.05, 0.1, 0.2)
 WITHOUT_NAMES = f"{GNN} without names"
@@ -100,8 +100,8 @@ def _srmkg(snapshot: Snapshot, asked: Sequence[Triple]) -> Floats:
     found = []
     for start in range(0, len(asked), _BATCH):
         candidates = [candidate(triple) for triple in asked[start : start + _BATCH]]
-        features = srmkg.features(candidates, snapshot)
-        found.append(1 - srmkg.probabilities(features, DEFAULT))
+        features = first_stage.features(candidates, snapshot)
+        found.append(1 - first_stage.probabilities(features, DEFAULT))
     return np.concatenate(found)
 
 

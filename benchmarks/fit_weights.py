@@ -23,9 +23,8 @@ from hydramem.core.row_types import RelationCandidate
 from hydramem.text.relation_words import wording
 from hydramem.text.search_terms import stem
 from hydramem.text.sentences import sentence_spans
-from hydramem.verification import features as around
-from hydramem.verification import srmkg, text
-from hydramem.verification.weights import Weights
+from hydramem.verification.first_stage import first_stage, graph_features, text_features
+from hydramem.verification.first_stage.weights import Weights
 
 # The graph as it is, with made-up types of entities, and as it was when young: (share kept, types, weight).
 _AGES = ((1.0, False, 1.0), (1.0, True, 0.1), (0.3, False, 0.1))
@@ -78,13 +77,13 @@ def fit(data: Path, *, version: str) -> Weights:
     """Return weights fitted on the sets in a folder."""
     settings = VerificationConfig()
     bounds = settings.reject_below, settings.accept_at
-    by_graph = _fitted(_graph_rows(data / "kg"), around.NAMES, "topology", bounds, _GRAPH_RIGHT)
-    by_text = _fitted(_text_rows(data), text.NAMES, "text", bounds, _TEXT_RIGHT)
+    by_graph = _fitted(_graph_rows(data / "kg"), graph_features.NAMES, "topology", bounds, _GRAPH_RIGHT)
+    by_text = _fitted(_text_rows(data), text_features.NAMES, "text", bounds, _TEXT_RIGHT)
     known = by_graph | by_text | _BY_HAND
     return Weights(
         version=version,
-        names=srmkg.NAMES,
-        coefficients=tuple(round(known.get(name, 0.0), 4) for name in srmkg.NAMES),
+        names=first_stage.NAMES,
+        coefficients=tuple(round(known.get(name, 0.0), 4) for name in first_stage.NAMES),
         intercept=-_BY_HAND["named"],
     )
 
@@ -107,7 +106,7 @@ def _text_rows(data: Path) -> Rows:
 
 
 def _rows(labelled: Labelled, weight: float) -> Rows:
-    found = srmkg.features(labelled.candidates, labelled.snapshot).astype(np.float64)
+    found = first_stage.features(labelled.candidates, labelled.snapshot).astype(np.float64)
     size = len(labelled.true)
     # Classes count the same, and so do sets of different sizes.
     share = np.where(labelled.true, labelled.true.sum(), (~labelled.true).sum()) * 2.0
@@ -206,8 +205,8 @@ def _fitted(
     enough: tuple[float, float],
 ) -> dict[str, float]:
     """Fit one part, and return its coefficients; `present` carries its intercept."""
-    columns = [srmkg.NAMES.index(name) for name in names if name not in (present, *_BY_HAND)]
-    there = rows.features[:, srmkg.NAMES.index(present)] > 0
+    columns = [first_stage.NAMES.index(name) for name in names if name not in (present, *_BY_HAND)]
+    there = rows.features[:, first_stage.NAMES.index(present)] > 0
     scores = np.zeros(len(there))
     fold = np.array([zlib.crc32(f"fold {group}".encode()) % _FOLDS for group in rows.groups])
     for each in range(_FOLDS):
@@ -220,7 +219,9 @@ def _fitted(
     ]
     scale, shift = _through(min(low for low, _ in marks), max(high for _, high in marks), bounds)
     coefficients, intercept = _logistic(rows, columns, there)
-    found = {srmkg.NAMES[column]: scale * value for column, value in zip(columns, coefficients, strict=True)}
+    found = {
+        first_stage.NAMES[column]: scale * value for column, value in zip(columns, coefficients, strict=True)
+    }
     return found | {present: scale * intercept + shift}
 
 

@@ -20,8 +20,8 @@ from hydramem.garden.pairs import pairs
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.storage.schema import edge_columns, node_columns
-from hydramem.verification.learned import learned
-from hydramem.verification.weights import DEFAULT
+from hydramem.verification.first_stage.likeness import learned
+from hydramem.verification.first_stage.weights import DEFAULT
 
 PARTS = ("train", "valid", "test")
 _TOPS = (50, 100, 300)

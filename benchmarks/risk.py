@@ -14,11 +14,10 @@ import numpy as np
 from benchmarks.claims import GRAPHS, Labelled, of_graph, of_passages
 from benchmarks.results import table, with_section
 from hydramem.core.config import VerificationConfig
-from hydramem.verification import srmkg
 from hydramem.verification.calibration import fit
-from hydramem.verification.calibration.fit import Examples
-from hydramem.verification.calibration.trial import try_out
-from hydramem.verification.weights import DEFAULT
+from hydramem.verification.calibration.fit import Examples, try_out
+from hydramem.verification.first_stage import first_stage
+from hydramem.verification.first_stage.weights import DEFAULT
 
 TITLE = "## Calibration"
 SPLITS = 20
@@ -70,9 +69,9 @@ def measure(data: Path, *, splits: int = SPLITS, labels: int = _MOST_LABELS) -> 
 
 
 def _examples(labelled: Labelled) -> Examples:
-    found = srmkg.features(labelled.candidates, labelled.snapshot).astype(np.float64)
+    found = first_stage.features(labelled.candidates, labelled.snapshot).astype(np.float64)
     return Examples(
-        features=found, names=srmkg.NAMES, true=labelled.true, weights=np.ones(len(labelled.true))
+        features=found, names=first_stage.NAMES, true=labelled.true, weights=np.ones(len(labelled.true))
     )
 
 

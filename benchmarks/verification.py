@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from benchmarks.claims import GRAPHS, Labelled, candidate, graph, of_graph, of_passages
 from hydramem.core.config import VerificationConfig
-from hydramem.verification import srmkg
-from hydramem.verification.weights import DEFAULT, Weights
+from hydramem.verification.first_stage import first_stage
+from hydramem.verification.first_stage.weights import DEFAULT, Weights
 
 _NODES, _EDGES, _TYPES, _ASKED = 100_000, 500_000, 50, 40_000
 _SKEW = 0.8
@@ -92,8 +92,8 @@ def measure(data: Path, *, fast: bool = False, weights: Weights = DEFAULT) -> Re
 
 def judge(labelled: Labelled, weights: Weights) -> list[Judged]:
     """Judge a set, and each kind of its wrong claims by itself where there are several."""
-    features = srmkg.features(labelled.candidates, labelled.snapshot).astype(np.float64)
-    scores, plain = srmkg.probabilities(features, weights), plain_formula(features)
+    features = first_stage.features(labelled.candidates, labelled.snapshot).astype(np.float64)
+    scores, plain = first_stage.probabilities(features, weights), plain_formula(features)
     wrong = sorted(set(labelled.kinds) - {"gold"})
     kinds = np.array(labelled.kinds)
     rows = [_judged(labelled, "all", np.ones(len(kinds), dtype=np.bool_), scores, plain)]
@@ -104,7 +104,7 @@ def judge(labelled: Labelled, weights: Weights) -> list[Judged]:
 
 def plain_formula(features: Floats) -> Floats:
     """Return 0.4 confidence + 0.4 Jaccard + 0.05 named - 0.3 isolated."""
-    column = {name: features[:, place] for place, name in enumerate(srmkg.NAMES)}
+    column = {name: features[:, place] for place, name in enumerate(first_stage.NAMES)}
     lonely = column["isolated"] > 0
     return 0.4 * column["confidence"] + 0.4 * column["jaccard"] + 0.05 * column["named"] - 0.3 * lonely
 
@@ -167,12 +167,12 @@ def speed(nodes: int = _NODES, edges: int = _EDGES, candidates: int = _ASKED) ->
     ]
     snapshot = graph(known)
     started = perf_counter()
-    srmkg.features(asked[:1], snapshot)
+    first_stage.features(asked[:1], snapshot)
     learned = perf_counter()
     rounds = []
     for _ in range(_ROUNDS):
         begun = perf_counter()
-        srmkg.features(asked, snapshot)
+        first_stage.features(asked, snapshot)
         rounds.append(perf_counter() - begun)
     return Speed(
         nodes=snapshot.size,

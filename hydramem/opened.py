@@ -20,7 +20,6 @@ from hydramem.core.results.upkeep_results import BackedUp, Diagnosis, Reindexed
 from hydramem.core.time import advance_past, now
 from hydramem.folders import VectorFolders
 from hydramem.graph.snapshot.registry import Snapshots
-from hydramem.ingest.bound import Bounds
 from hydramem.ingest.memories.edit_curated_files import SessionBlocks
 from hydramem.ingest.pending_jobs import missing_jobs
 from hydramem.ingest.write_target import Commit
@@ -40,9 +39,10 @@ from hydramem.storage.repair.reindex import DIMENSION, EMBEDDER, move
 from hydramem.storage.store import GraphStore, VectorStore
 from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Write
-from hydramem.verification.calibration.calibrations import Calibrations
-from hydramem.verification.replies import Replies
-from hydramem.verification.srmkg import NAMES
+from hydramem.verification.calibration.consolidation_threshold import Bounds
+from hydramem.verification.calibration.saved_calibrations import Calibrations
+from hydramem.verification.first_stage.first_stage import NAMES
+from hydramem.verification.grounding.model_replies import Replies
 
 
 class OpenStore:

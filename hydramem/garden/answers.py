@@ -22,8 +22,7 @@ from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import current_actor, record
 from hydramem.storage.write import Write
 from hydramem.verification.calibration.calibrate import scores_of
-from hydramem.verification.calibration.reviewed import take
-from hydramem.verification.calibration.reviews import Review
+from hydramem.verification.calibration.reviews import Review, apply_review
 
 MOST_ANSWERS = 20_000
 
@@ -140,7 +139,7 @@ def _reviewed(answer: Answer, row: Relation, answering: Answering, *, true: bool
     found = {row.id: (review, row)}
     target = answering.target
     scores = scores_of(found, target.graph, answering.snapshot)
-    return bool(take(found, scores, target, operation="review"))
+    return bool(apply_review(found, scores, target, operation="review"))
 
 
 def _let_in(answer: Answer, row: Chunk, answering: Answering) -> bool:

@@ -14,7 +14,7 @@ from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.knowledge.end_validity import can_coexist, closed, is_version, revised
 from hydramem.ingest.knowledge.graph_rows import is_given
 from hydramem.storage.store import GraphStore
-from hydramem.verification.rivals import rivals
+from hydramem.verification.conflicts.sentence_clashes import rivals
 
 _MOST_PAIRS = 500
 

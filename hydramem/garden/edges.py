@@ -12,9 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.graph.snapshot.snapshot import RELATION, STATES, Snapshot
-from hydramem.verification.facts import Claims, Facts, Floats, Ints, joined, lay_out, taken
-from hydramem.verification.features import NAMES, topology
-from hydramem.verification.learned import Learned, learned
+from hydramem.verification.first_stage.graph_features import NAMES, topology
+from hydramem.verification.first_stage.likeness import Learned, learned
+from hydramem.verification.first_stage.relation_arrays import (
+    Claims,
+    Facts,
+    Floats,
+    Ints,
+    joined,
+    lay_out,
+    taken,
+)
 
 _TRIES = 4
 

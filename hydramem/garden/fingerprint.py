@@ -14,7 +14,7 @@ from hydramem.core.ids import content_hash
 from hydramem.garden.edges import claims_of, stated_of
 from hydramem.garden.labels import Labels
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.verification.facts import Claims
+from hydramem.verification.first_stage.relation_arrays import Claims
 
 TOLERATED = 0.1
 """Share of the relations, or of what people said, that may be new or gone."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hydramem.garden.pairs import Pairs
-from hydramem.verification import features
-from hydramem.verification.facts import Facts, Floats, Ints, found
-from hydramem.verification.learned import Learned
-from hydramem.verification.weights import Weights
+from hydramem.verification.first_stage import graph_features
+from hydramem.verification.first_stage.likeness import Learned
+from hydramem.verification.first_stage.relation_arrays import Facts, Floats, Ints, found
+from hydramem.verification.first_stage.weights import Weights
 
 _LEAST_SEEN = 2
 """Relations of a type between such things, without which it joins none."""
@@ -53,7 +53,7 @@ def guesses(known: Learned, near: Pairs, *, weights: Weights, full: Ints) -> Gue
     occupied = found(full, type * facts.size + subject) >= 0
     pair, subject, type, object = (each[~occupied] for each in (pair, subject, type, object))
     claims = facts.claims(subject, type, object)
-    odds = features.topology(known, claims) @ weights.for_names(features.NAMES)
+    odds = graph_features.topology(known, claims) @ weights.for_names(graph_features.NAMES)
     order = np.lexsort((object, subject, type, -odds, pair))
     rank = np.arange(len(order)) - np.searchsorted(pair[order], pair[order])
     best = order[rank < _GUESSES_EACH]

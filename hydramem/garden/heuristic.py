@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from hydramem.garden.edges import claims_of, known_of
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.verification.facts import Claims, Facts, Floats
-from hydramem.verification.features import adamic_adar, jaccard
-from hydramem.verification.paths import common
+from hydramem.verification.first_stage.graph_features import adamic_adar, jaccard
+from hydramem.verification.first_stage.path_features import common
+from hydramem.verification.first_stage.relation_arrays import Claims, Facts, Floats
 
 NAME = "heuristic"
 

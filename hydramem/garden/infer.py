@@ -20,8 +20,8 @@ from hydramem.garden.inference import Inference, judged, proposals, relation_of
 from hydramem.garden.pairs import Pairs, pairs, passages_of
 from hydramem.graph.functional_types import functional_types, holding_now
 from hydramem.graph.snapshot.snapshot import RELATION
-from hydramem.verification.facts import Facts, Ints
-from hydramem.verification.learned import learned
+from hydramem.verification.first_stage.likeness import learned
+from hydramem.verification.first_stage.relation_arrays import Facts, Ints
 
 _NEAREST = 8000
 

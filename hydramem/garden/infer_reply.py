@@ -17,8 +17,8 @@ from hydramem.garden.repeated import Group
 from hydramem.ingest.knowledge.relation_input import relation_type
 from hydramem.llm.contracts import Generator
 from hydramem.text.escaping import escape_attribute, escape_text
-from hydramem.verification.evidence import find_quote
-from hydramem.verification.replies import Kept, Replies
+from hydramem.verification.grounding.evidence import find_quote
+from hydramem.verification.grounding.model_replies import Kept, Replies
 
 _SHOWN = 1500
 

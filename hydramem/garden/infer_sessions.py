@@ -14,7 +14,7 @@ from hydramem.garden.repeated import Group, repeated
 from hydramem.ingest.extraction.findings import Name
 from hydramem.ingest.knowledge.resolve import merge, resolve
 from hydramem.llm.contracts import Generator
-from hydramem.verification.evidence import find_quote
+from hydramem.verification.grounding.evidence import find_quote
 
 SESSION = "session"
 """In the metadata of an inferred relation: id of a session that saw what it rests on."""

@@ -14,7 +14,7 @@ from hydramem.core.row_types import Relation
 from hydramem.graph.snapshot.snapshot import LAYERS, RELATION, STATES, Snapshot
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.verification.calibration.labels import PERSON
-from hydramem.verification.facts import Claims
+from hydramem.verification.first_stage.relation_arrays import Claims
 
 LEAST = 20
 """Fewer labels say more of what was asked than of the graph."""

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.graph.snapshot.snapshot import MENTION, RELATION, Snapshot
-from hydramem.verification.facts import Facts, Floats, Ints, found
-from hydramem.verification.features import adamic_adar
-from hydramem.verification.paths import common
+from hydramem.verification.first_stage.graph_features import adamic_adar
+from hydramem.verification.first_stage.path_features import common
+from hydramem.verification.first_stage.relation_arrays import Facts, Floats, Ints, found
 
 _MOST_NAMED = 24
 """Things that a passage may name: a list or a table relates nothing."""

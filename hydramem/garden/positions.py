@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.verification.facts import Facts
+from hydramem.verification.first_stage.relation_arrays import Facts
 
 _COMPONENTS = 4
 

@@ -21,8 +21,8 @@ from hydramem.garden.edges import (
 )
 from hydramem.garden.labels import Labels
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.verification.facts import Claims, Facts, Floats, found, taken
-from hydramem.verification.learned import Learned
+from hydramem.verification.first_stage.likeness import Learned
+from hydramem.verification.first_stage.relation_arrays import Claims, Facts, Floats, found, taken
 
 NAME = "logistic"
 

@@ -29,7 +29,7 @@ from hydramem.ingest.knowledge.end_validity import (
 from hydramem.ingest.knowledge.end_validity import end_validity as decide
 from hydramem.storage.schema import RELATES
 from hydramem.storage.write import Write
-from hydramem.verification.rivals import rivals
+from hydramem.verification.conflicts.sentence_clashes import rivals
 
 _MOST_PAIRS = 5000
 

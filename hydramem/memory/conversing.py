@@ -18,7 +18,7 @@ from hydramem.search import lists
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.text.dates.caller_dates import moment, stretch
-from hydramem.verification.accepting import Accepting
+from hydramem.verification.verify_stored import Accepting
 
 
 class Conversing(Writing, Reading):

@@ -11,7 +11,7 @@ from hydramem.ingest.pending_jobs import EMBED, ENCODE, LINK, REREAD, chunks_to_
 from hydramem.ingest.write_target import Target
 from hydramem.memory.handle import Handle
 from hydramem.storage.jobs import Handler, in_the_name_of, job_payload
-from hydramem.verification.accepting import Accepting
+from hydramem.verification.verify_stored import Accepting
 
 _EMBED_TOGETHER = 64
 

@@ -23,7 +23,7 @@ from hydramem.search.view import View, view
 from hydramem.serving import Space
 from hydramem.storage.files.curated_files import CuratedTarget
 from hydramem.storage.store import VectorStore
-from hydramem.verification.learned import prepare
+from hydramem.verification.first_stage.likeness import prepare
 from hydramem.verification.verify import Judge
 
 

@@ -14,7 +14,7 @@ from hydramem.ingest.documents.ingest_extracted import (
 )
 from hydramem.memory.handle import Handle
 from hydramem.storage.changes import in_one_run
-from hydramem.verification.accepting import Accepting
+from hydramem.verification.verify_stored import Accepting
 
 
 class Ingesting(Handle):

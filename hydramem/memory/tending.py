@@ -14,9 +14,9 @@ from hydramem.memory.handle import Handle
 from hydramem.search import lists
 from hydramem.storage.changes import in_one_run
 from hydramem.verification.calibration.calibrate import CalibrationRequest, CalibrationTarget, tend
-from hydramem.verification.calibration.consolidation import tend_consolidation
-from hydramem.verification.check import Asked, check
-from hydramem.verification.conflict import conflicts
+from hydramem.verification.calibration.consolidation_threshold import tend_consolidation
+from hydramem.verification.conflicts.conflicts import conflicts
+from hydramem.verification.verify_requests import VerifyRequest, check
 
 
 class Tending(Handle):
@@ -91,7 +91,7 @@ class Tending(Handle):
         """
         store, name = self._use(), self._name(project)
         return check(
-            Asked(subject=subject, type=type, object=object, limit=arguments.limited(limit)),
+            VerifyRequest(subject=subject, type=type, object=object, limit=arguments.limited(limit)),
             project=name,
             judge=self._judge(project),
             graph=store.graph,

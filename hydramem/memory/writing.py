@@ -20,7 +20,7 @@ from hydramem.memory.handle import Handle
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.files.curated_files import CuratedChange, CuratedTarget
 from hydramem.storage.quotas import noted
-from hydramem.verification.accepting import Accepting
+from hydramem.verification.verify_stored import Accepting
 
 
 class Writing(Handle):

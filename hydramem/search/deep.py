@@ -17,10 +17,10 @@ from hydramem.ingest.knowledge.graph_rows import is_given
 from hydramem.search.view import View
 from hydramem.storage.store import GraphStore
 from hydramem.text.normalize import entity_key
-from hydramem.verification.check import view as told
-from hydramem.verification.evidence import find_quote
-from hydramem.verification.stored import Checked, standing
+from hydramem.verification.grounding.evidence import find_quote
 from hydramem.verification.verify import Judge
+from hydramem.verification.verify_requests import view as told
+from hydramem.verification.verify_stored import CheckedRelation, standing
 
 _MOST_RELATIONS = 20
 
@@ -94,6 +94,8 @@ def _ends(relation: Relation) -> tuple[str, str]:
     return relation.subject, relation.object
 
 
-def _checked(candidate: RelationCandidate, verdict: Verdict | None) -> Checked:
+def _checked(candidate: RelationCandidate, verdict: Verdict | None) -> CheckedRelation:
     verdict = standing(candidate.relation) if verdict is None else verdict
-    return Checked(relation=candidate.relation, ends=(candidate.subject, candidate.object), verdict=verdict)
+    return CheckedRelation(
+        relation=candidate.relation, ends=(candidate.subject, candidate.object), verdict=verdict
+    )

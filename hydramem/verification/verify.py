@@ -16,11 +16,11 @@ from hydramem.core.ids import content_hash
 from hydramem.core.row_types import Layer, RelationCandidate, Usage, Verdict
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.contracts import Generator
-from hydramem.verification import srmkg
-from hydramem.verification.evidence import is_quoted
-from hydramem.verification.replies import Replies
-from hydramem.verification.vog import Read, read
-from hydramem.verification.weights import Weights
+from hydramem.verification.first_stage import first_stage
+from hydramem.verification.first_stage.weights import Weights
+from hydramem.verification.grounding.evidence import is_quoted
+from hydramem.verification.grounding.grounding import Read, read
+from hydramem.verification.grounding.model_replies import Replies
 
 NO_MODEL = "no model is configured to read evidence (llm.provider, or llm.roles.verify)"
 
@@ -72,7 +72,7 @@ def verify(
         similarity: As for `srmkg.features`.
         progress: Called with claims that a model has read and those that it is to read.
     """
-    first = srmkg.judge(
+    first = first_stage.judge(
         candidates,
         snapshot,
         weights=weights,
@@ -134,7 +134,7 @@ def layer_for(verdict: Verdict, candidate: RelationCandidate) -> Layer:
         return "verified"
     if candidate.relation.origin == "inferred" and not (verdict.quote or candidate.relation.quote):
         return "working"  # that several passages name both ends is why it was supposed
-    return "shared" if len(srmkg.documents(candidate)) >= _INDEPENDENT else layer
+    return "shared" if len(first_stage.documents(candidate)) >= _INDEPENDENT else layer
 
 
 def _is_stated(verdict: Verdict, candidate: RelationCandidate) -> bool:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from benchmarks.claims import Triple, graph
 from hydramem.garden.labels import Labels
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.verification.facts import Claims
+from hydramem.verification.first_stage.relation_arrays import Claims
 
 COMPANIES, CITIES = 12, 5
 

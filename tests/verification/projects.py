@@ -17,10 +17,10 @@ from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Write
-from hydramem.verification import srmkg
 from hydramem.verification.calibration.calibrate import CalibrationTarget
-from hydramem.verification.calibration.calibrations import Calibrations
-from hydramem.verification.weights import DEFAULT
+from hydramem.verification.calibration.saved_calibrations import Calibrations
+from hydramem.verification.first_stage import first_stage
+from hydramem.verification.first_stage.weights import DEFAULT
 from tests.storage.rows import entity, relation
 
 TRUE_BY = "isolated"
@@ -39,7 +39,7 @@ class Project:
         vectors = InMemoryVectors(embedder.dimension)
         self.mirror = Mirror(self.graph, lambda: vectors, embedder.embed_documents, self.snapshots.apply)
         self.embed = embedder.embed_documents
-        self.calibrations = Calibrations(folder, srmkg.NAMES)
+        self.calibrations = Calibrations(folder, first_stage.NAMES)
         self.settings = VerificationConfig()
 
     @property
@@ -89,13 +89,15 @@ class Project:
 
 def scored(place: int, generator: np.random.Generator, verifier: str) -> Relation:
     """Return a relation with random features, as the first stage judged it."""
-    values = dict(zip(srmkg.NAMES, generator.random(len(srmkg.NAMES)).round(4).tolist(), strict=True))
+    values = dict(
+        zip(first_stage.NAMES, generator.random(len(first_stage.NAMES)).round(4).tolist(), strict=True)
+    )
     values["topology"] = values["text"] = 1.0
     # As passages mostly have it: with anything else the text alone would decide.
     values |= dict.fromkeys(("subject_named", "object_named"), 1.0)
     values |= dict.fromkeys(("negated", "turned", "kind_differs", "subject_differs"), 0.0)
-    row = np.array([[values[name] for name in srmkg.NAMES]])
-    chance = float(srmkg.probabilities(row, DEFAULT)[0])
+    row = np.array([[values[name] for name in first_stage.NAMES]])
+    chance = float(first_stage.probabilities(row, DEFAULT)[0])
     verdict: Decision = "accepted" if chance >= 0.7 else "rejected" if chance < 0.3 else "deferred"
     return relation(
         f"e_s{place}",

@@ -14,7 +14,7 @@ from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.llm.contracts import Generator
 from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.storage.in_memory.graph import InMemoryGraph
-from hydramem.verification.conflict import conflicts
+from hydramem.verification.conflicts.conflicts import conflicts
 from tests.graph.graphs import THEN, P, chunk, entity, mention, relation, write
 
 ADA, ACME, BETA, CYAN = (entity(name) for name in ("Ada", "Acme", "Beta", "Cyan"))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hydramem.verification import features, likeness, paths
-from hydramem.verification.facts import Claims, Facts, from_triples
-from hydramem.verification.learned import Learned
+from hydramem.verification.first_stage import graph_features, likeness, path_features
+from hydramem.verification.first_stage.likeness import Learned
+from hydramem.verification.first_stage.relation_arrays import Claims, Facts, from_triples
 
 SIZE, TYPES, KINDS = 7, 3, 3
 Triple = tuple[int, int, int]
@@ -29,7 +29,9 @@ def facts(known: list[Triple]) -> Facts:
 
 def learned(known: list[Triple]) -> Learned:
     laid = facts(known)
-    return Learned(facts=laid, rules=paths.learn(laid), profiles=likeness.profiles(laid), edges=len(known))
+    return Learned(
+        facts=laid, rules=path_features.learn(laid), profiles=likeness.profiles(laid), edges=len(known)
+    )
 
 
 def claims(*asked: Triple) -> Claims:
@@ -40,8 +42,8 @@ def claims(*asked: Triple) -> Claims:
 
 
 def features_of(known: list[Triple], *asked: Triple) -> list[dict[str, float]]:
-    rows = features.topology(learned(known), claims(*asked))
-    return [dict(zip(features.NAMES, row, strict=True)) for row in rows.tolist()]
+    rows = graph_features.topology(learned(known), claims(*asked))
+    return [dict(zip(graph_features.NAMES, row, strict=True)) for row in rows.tolist()]
 
 
 @settings(max_examples=50)
@@ -130,10 +132,10 @@ def test_likeness_as_the_cosine_of_edges_without_the_claim(known: list[Triple], 
 @given(graphs, triples)
 def test_paths_between_two_ends_are_those_of_a_plain_search(known: list[Triple], asked: Triple) -> None:
     laid = facts(known)
-    found = paths.between(
+    found = path_features.between(
         laid,
         claims(asked),
-        paths.common(laid, *claims(asked).subject.reshape(1, 1), *claims(asked).object.reshape(1, 1)),
+        path_features.common(laid, *claims(asked).subject.reshape(1, 1), *claims(asked).object.reshape(1, 1)),
     )
     steps = [(one, type * 2, other) for one, type, other in known]
     steps += [(other, type * 2 + 1, one) for one, type, other in known]
@@ -170,7 +172,7 @@ def test_a_path_that_goes_with_a_type_speaks_for_it() -> None:
     subject, type, object = np.array(known).T
     kind = np.zeros(size, dtype=np.int64)
     laid = from_triples(subject, type, object, types=3, kind=kind, kinds=2)
-    rules = paths.learn(laid)
+    rules = path_features.learn(laid)
     asked = Claims(
         subject=np.array([14, 0, 3]),
         type=np.array([1, 1, 1]),
@@ -178,14 +180,16 @@ def test_a_path_that_goes_with_a_type_speaks_for_it() -> None:
         subject_kind=kind[:3],
         object_kind=kind[:3],
     )
-    shared = paths.common(laid, asked.subject, asked.object)
-    likely, stored, unlikely = paths.evidence(laid, rules, asked, paths.between(laid, asked, shared))[:, 1]
+    shared = path_features.common(laid, asked.subject, asked.object)
+    likely, stored, unlikely = path_features.evidence(
+        laid, rules, asked, path_features.between(laid, asked, shared)
+    )[:, 1]
     assert likely > 1
     assert unlikely <= 0 < stored < likely  # what is stored is not its own witness
 
 
 def test_an_empty_graph_says_nothing() -> None:
-    assert not features.topology(learned([]), claims((0, 0, 1), (2, 1, 3))).any()
+    assert not graph_features.topology(learned([]), claims((0, 0, 1), (2, 1, 3))).any()
 
 
 def test_ends_and_types_that_the_graph_does_not_know() -> None:
@@ -196,8 +200,8 @@ def test_ends_and_types_that_the_graph_does_not_know() -> None:
         subject_kind=np.array([-1, 0]),
         object_kind=np.array([1, 1]),
     )
-    rows = features.topology(learned([(0, 0, 2), (1, 1, 2)]), unknown)
+    rows = graph_features.topology(learned([(0, 0, 2), (1, 1, 2)]), unknown)
     assert np.isfinite(rows).all()
-    assert rows[0, features.NAMES.index("topology")] == 0
-    assert rows[0, features.NAMES.index("isolated")] == 1
-    assert rows[1, features.NAMES.index("topology")] == 1
+    assert rows[0, graph_features.NAMES.index("topology")] == 0
+    assert rows[0, graph_features.NAMES.index("isolated")] == 1
+    assert rows[1, graph_features.NAMES.index("topology")] == 1

@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from hydramem.core.row_types import RelationCandidate
 from hydramem.graph.snapshot.snapshot_writer import load
-from hydramem.verification import srmkg
-from hydramem.verification.weights import DEFAULT
+from hydramem.verification.first_stage import first_stage
+from hydramem.verification.first_stage.weights import DEFAULT
 from tests.graph.graphs import P, chunk, entity, relation, tables
 
 ADA, BILLING, MYSQL = entity("Ada Lovelace"), entity("billing"), entity("MySQL")
@@ -20,7 +20,7 @@ def candidate(text: str | None, type: str = "maintains", subject=ADA, object=BIL
 
 
 def scores(*candidates: RelationCandidate, snapshot=EMPTY) -> list[float]:
-    verdicts = srmkg.judge(candidates, snapshot, weights=DEFAULT, accept_at=0.7, reject_below=0.3)
+    verdicts = first_stage.judge(candidates, snapshot, weights=DEFAULT, accept_at=0.7, reject_below=0.3)
     return [verdict.score for verdict in verdicts]
 
 
@@ -36,14 +36,14 @@ def test_a_stated_relation_survives_an_empty_graph() -> None:
 
 
 def test_nothing_to_judge() -> None:
-    assert srmkg.judge([], EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3) == ()
-    assert srmkg.features([], EMPTY).shape == (0, len(srmkg.NAMES))
+    assert first_stage.judge([], EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3) == ()
+    assert first_stage.features([], EMPTY).shape == (0, len(first_stage.NAMES))
 
 
 def test_similarity_may_be_missing() -> None:
     both = [candidate("Ada Lovelace maintains billing."), candidate(None)]
-    found = srmkg.features(both, EMPTY, similarity=np.array([0.8, np.nan]))
-    column = srmkg.NAMES.index("embedding")
+    found = first_stage.features(both, EMPTY, similarity=np.array([0.8, np.nan]))
+    column = first_stage.NAMES.index("embedding")
     assert found[:, column].tolist() == [1.0, 0.0]
     assert np.isfinite(found).all()
 
@@ -68,7 +68,7 @@ def test_a_verdict_says_why_and_quotes_what_states_the_claim() -> None:
         candidate("It rained."),
         candidate(None),
     ]
-    verdicts = srmkg.judge(asked, EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3)
+    verdicts = first_stage.judge(asked, EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3)
     assert [verdict.quote for verdict in verdicts] == [
         "Then Ada Lovelace maintains billing.",
         None,
@@ -85,7 +85,7 @@ def test_a_verdict_says_why_and_quotes_what_states_the_claim() -> None:
 
 def test_names_with_braces_are_not_filled_in() -> None:
     odd = entity("{subject} {0} %s")
-    (verdict,) = srmkg.judge(
+    (verdict,) = first_stage.judge(
         [candidate("It rained.", object=odd)], EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3
     )
     assert "{subject} {0} %s" in verdict.explanation
@@ -93,6 +93,6 @@ def test_names_with_braces_are_not_filled_in() -> None:
 
 @given(st.integers(0, 2**32 - 1))
 def test_probabilities_are_probabilities(seed: int) -> None:
-    rows = np.random.default_rng(seed).normal(scale=100, size=(5, len(srmkg.NAMES)))
-    chances = srmkg.probabilities(rows, DEFAULT)
+    rows = np.random.default_rng(seed).normal(scale=100, size=(5, len(first_stage.NAMES)))
+    chances = first_stage.probabilities(rows, DEFAULT)
     assert ((chances >= 0) & (chances <= 1)).all()

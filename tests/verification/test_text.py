@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hydramem.core.row_types import RelationCandidate
 from hydramem.text.relation_words import wording
 from hydramem.text.search_terms import stem
-from hydramem.verification import text
+from hydramem.verification.first_stage import text_features
 from tests.graph.graphs import chunk, entity, relation
 
 
@@ -19,8 +19,8 @@ def said(passage: str, subject: str, type: str, object: str, **values: object) -
         object=ends[1],
         passages=(chunk("c", passage, **values),),
     )
-    (one,) = text.said([candidate])
-    return dict(zip(text.NAMES, one.features, strict=True)) | {"sentence": one.sentence}
+    (one,) = text_features.stated_evidence([candidate])
+    return dict(zip(text_features.NAMES, one.features, strict=True)) | {"sentence": one.sentence}
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_of_several_passages_the_one_that_says_most_counts() -> None:
     candidate = RelationCandidate(
         relation=relation(ends[0], "leads", ends[1]), subject=ends[0], object=ends[1], passages=passages
     )
-    assert text.said([candidate])[0].sentence == "Ada leads billing."
+    assert text_features.stated_evidence([candidate])[0].sentence == "Ada leads billing."
 
 
 @example("", "A0", "A0", "0.0")
 @given(st.text(max_size=200), st.text(max_size=30), st.text(max_size=30), st.text(max_size=30))
 def test_any_text_is_read(passage: str, subject: str, type: str, object: str) -> None:
     found = said(f"{passage} {subject} {object}", subject or "x", type, object or "y")
-    assert all(0 <= found[name] <= 1 for name in text.NAMES)
+    assert all(0 <= found[name] <= 1 for name in text_features.NAMES)
 
 
 @pytest.mark.parametrize("name", ["a(b", "C++", "\x00", "\udc80", "[", "x" * 5000, "'; DROP TABLE"])

@@ -10,9 +10,9 @@ import pytest
 from hydramem.core.errors import ModelReplyError, ModelUnavailableError, StorageError
 from hydramem.core.row_types import Chunk, Entity, RelationCandidate
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
-from hydramem.verification.evidence import find_quote, show
-from hydramem.verification.replies import Kept, Replies
-from hydramem.verification.vog import Read, read
+from hydramem.verification.grounding.evidence import find_quote, show
+from hydramem.verification.grounding.grounding import Read, read
+from hydramem.verification.grounding.model_replies import Kept, Replies
 from tests.graph.graphs import chunk, entity, relation
 
 ADA, BILLING, MYSQL = entity("Ada Lovelace", aliases=("Ada",)), entity("billing"), entity("MySQL")

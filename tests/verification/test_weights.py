@@ -7,15 +7,15 @@ import pytest
 
 from hydramem.core.errors import InvalidInputError
 from hydramem.graph.snapshot.snapshot_writer import SnapshotWriter
-from hydramem.verification import srmkg
-from hydramem.verification.learned import learned, prepare
-from hydramem.verification.weights import DEFAULT, Weights
+from hydramem.verification.first_stage import first_stage
+from hydramem.verification.first_stage.likeness import learned, prepare
+from hydramem.verification.first_stage.weights import DEFAULT, Weights
 from tests.graph.graphs import P, entity, relation, tables, write
 
 
 def test_weights_are_read_as_written() -> None:
     assert Weights.from_json(DEFAULT.to_json()) == DEFAULT
-    assert set(DEFAULT.names) == set(srmkg.NAMES)
+    assert set(DEFAULT.names) == set(first_stage.NAMES)
     assert DEFAULT.for_names(["jaccard", "unknown"])[1] == 0
 
 

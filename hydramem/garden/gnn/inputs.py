@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from hydramem.garden.edges import features
 from hydramem.garden.meanings import EntityVectors, Lens, meanings
-from hydramem.verification.facts import Claims, Floats, Ints, taken
-from hydramem.verification.learned import Learned
+from hydramem.verification.first_stage.likeness import Learned
+from hydramem.verification.first_stage.relation_arrays import Claims, Floats, Ints, taken
 
 _AT_ONCE = 20_000
 

@@ -12,7 +12,7 @@ from hydramem.garden.gnn.inputs import Edges
 from hydramem.garden.gnn.lesson import Lesson
 from hydramem.garden.gnn.network import Messages, Network, messages
 from hydramem.garden.scorer import auc
-from hydramem.verification.facts import Floats
+from hydramem.verification.first_stage.relation_arrays import Floats
 
 _BATCH = 20_000
 

@@ -14,7 +14,7 @@ from hydramem.garden.labels import Labels
 from hydramem.garden.meanings import EntityVectors, Lens, lens_of
 from hydramem.garden.positions import positions
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.verification.facts import Claims, Facts, Floats, Ints, found, taken
+from hydramem.verification.first_stage.relation_arrays import Claims, Facts, Floats, Ints, found, taken
 
 _MOST = 200_000
 """Relations that are asked about; the others only carry messages."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hydramem.garden.fingerprint import Fingerprint
 from hydramem.garden.meanings import WIDTH as MEANING
 from hydramem.garden.meanings import Lens
-from hydramem.verification.facts import Floats
+from hydramem.verification.first_stage.relation_arrays import Floats
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,7 +14,7 @@ from hydramem.garden.gnn.model import FOLDS, NAME, Model, folds
 from hydramem.garden.gnn.network import Network, messages
 from hydramem.garden.meanings import EntityVectors
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.verification.facts import Floats, Ints, taken
+from hydramem.verification.first_stage.relation_arrays import Floats, Ints, taken
 
 
 def score(model: Model, snapshot: Snapshot, *, vectors: EntityVectors | None = None) -> EdgeScores:

@@ -23,7 +23,7 @@ from hydramem.garden.labels import Labels, no_labels
 from hydramem.garden.meanings import EntityVectors
 from hydramem.garden.scorer import LEAST_RELATIONS, auc
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.verification.facts import Floats
+from hydramem.verification.first_stage.relation_arrays import Floats
 
 
 def train(

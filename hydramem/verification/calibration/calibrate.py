@@ -19,9 +19,7 @@ from hydramem.core.time import now
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.write_target import Target
 from hydramem.storage.store import GraphStore
-from hydramem.verification import srmkg
-from hydramem.verification.calibration.calibrations import SHIPPED, Calibration, Calibrations
-from hydramem.verification.calibration.fit import Examples
+from hydramem.verification.calibration.fit import Examples, Trial, shown, try_out
 from hydramem.verification.calibration.labels import (
     MOST,
     PERSON,
@@ -33,9 +31,9 @@ from hydramem.verification.calibration.labels import (
     judged_relations,
     truth,
 )
-from hydramem.verification.calibration.reviewed import matched, take
-from hydramem.verification.calibration.reviews import Review, read, write
-from hydramem.verification.calibration.trial import Trial, shown, try_out
+from hydramem.verification.calibration.reviews import Review, apply_review, matched, read, write
+from hydramem.verification.calibration.saved_calibrations import SHIPPED, Calibration, Calibrations
+from hydramem.verification.first_stage import first_stage
 
 LEAST_LABELS, LEAST_OF_EACH = 40, 10
 
@@ -140,7 +138,7 @@ def calibrate(
     taken: tuple[Relation, ...] = ()
     if labels is not None:
         found = matched(read(labels), everything, place.snapshot, path=labels)
-        taken = take(
+        taken = apply_review(
             found, scores_of(found, place.target.graph, place.snapshot), place.target, dry_run=dry_run
         )
     given, rows = examples(
@@ -177,7 +175,9 @@ def scores_of(
     rows = features(bare, graph, snapshot)
     return {
         row.id: {
-            name: round(float(value), 4) for name, value in zip(srmkg.NAMES, values, strict=True) if value
+            name: round(float(value), 4)
+            for name, value in zip(first_stage.NAMES, values, strict=True)
+            if value
         }
         for row, values in zip(bare, rows, strict=True)
         if np.isfinite(values).all()
@@ -262,7 +262,7 @@ def worth_reviewing(everything: JudgedRelations, place: CalibrationTarget) -> li
     bare = sorted((row for row in rows if not is_scored(row)), key=_newest)[:_MOST_UNSCORED]
     rows = [*(row for row in rows if is_scored(row)), *bare]
     found = features(rows, place.target.graph, place.snapshot)
-    chances = srmkg.probabilities(found, place.serving.weights)
+    chances = first_stage.probabilities(found, place.serving.weights)
     scored = [(row, float(chance)) for row, chance in zip(rows, chances, strict=True) if np.isfinite(chance)]
     scored.sort(key=lambda item: (abs(item[1] - 0.5), item[0].id))
     doubtful = scored[: MOST_EXPORTED - MOST_EXPORTED // _ONE_IN]

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.verification.weights import Weights
+from hydramem.core.config import VerificationConfig
+from hydramem.core.results.verdicts import CalibrationMeasure
+from hydramem.verification.first_stage.weights import DEFAULT, Weights
 
 Floats = NDArray[np.float64]
 
@@ -114,3 +116,153 @@ def quality(examples: Examples, given: Floats) -> Quality:
         auc=float(roc_auc_score(examples.true, given, sample_weight=examples.weights)),
         brier=float(brier_score_loss(examples.true, given, sample_weight=examples.weights)),
     )
+
+
+NEVER = 2.0
+"""A threshold that no probability reaches: nothing is accepted without a model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """Where to accept.
+
+    Attributes:
+        at: Probability from which to accept; `NEVER` where no threshold carries as little risk as asked.
+        bound: What the share of false ones among the accepted is held to be at most; 0 where none is.
+        accepted: Share of candidates that it accepts.
+    """
+
+    at: float
+    bound: float
+    accepted: float
+
+
+def accept_threshold(
+    probabilities: Floats,
+    true: Flags,
+    *,
+    max_false_accept: float,
+    weights: Floats | None = None,
+    at_least: float = 0.0,
+) -> Threshold:
+    """Return the lowest threshold at which few enough of the accepted are false.
+
+    The count of false ones is taken one larger than it is, for the candidate to come, and larger by its
+    own standard deviation, because a threshold that was searched for looks better than it is.
+
+    Args:
+        probabilities: Of labelled candidates, by weights that were fitted without them; shape (labels,).
+        true: Whether each is true.
+        max_false_accept: Largest share of false ones among the accepted, 0 to 1.
+        weights: How many candidates each label stands for; one each where None.
+        at_least: No lower threshold is looked at.
+    """
+    weights = np.ones(len(true)) if weights is None else weights
+    order = np.argsort(-probabilities, kind="stable")
+    order = order[probabilities[order] >= at_least]
+    wrong = weights[order] * ~true[order]
+    accepted = np.cumsum(weights[order])
+    doubt = np.maximum.accumulate(weights[order]) + np.sqrt(np.cumsum(wrong**2))
+    bounds = (np.cumsum(wrong) + doubt) / accepted
+    ends = np.append(np.diff(probabilities[order]) != 0, True)  # equal ones are accepted together
+    good = np.flatnonzero((bounds <= max_false_accept) & ends[: len(order)])
+    if not len(good):
+        return Threshold(at=NEVER, bound=0.0, accepted=0.0)
+    last = good[-1]
+    lowest = float(probabilities[order[last]])
+    # Nothing is known of what lies between this label and the next below: half of it is taken.
+    below = probabilities[probabilities < lowest].max(initial=-np.inf)
+    between = lowest if np.isinf(below) else (lowest + float(below)) / 2
+    return Threshold(
+        at=max(between, at_least),
+        bound=float(bounds[last]),
+        accepted=float(accepted[last] / weights.sum()),
+    )
+
+
+# Folds of few labels have weights that differ, which costs some area when they are put together: with a
+# hundred labels held-out areas came out 0.01 smaller where others, on thousands of claims, were the same.
+_SAME_AUC = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """How a trial ended.
+
+    Attributes:
+        better: Whether the fitted weights did better than the shipped ones.
+        weights: Those that did better.
+        accept_at: The threshold that was asked for by risk; None where none was.
+        measures: The shipped weights, then the fitted ones.
+    """
+
+    better: bool
+    weights: Weights
+    accept_at: float | None
+    measures: tuple[CalibrationMeasure, ...]
+
+
+def try_out(given: Examples, settings: VerificationConfig, *, max_false_accept: float | None) -> Trial:
+    """Fit weights to labels, each label judged by weights that were fitted without it.
+
+    Args:
+        given: The labels.
+        settings: Thresholds as configured.
+        max_false_accept: Largest share of false ones among the accepted; None keeps the configured threshold.
+    """
+    shipped, fitted = probabilities(given, DEFAULT), held_out(given, DEFAULT)
+    before, after = quality(given, shipped), quality(given, fitted)
+    better = after.brier < before.brier and after.auc > before.auc - _SAME_AUC
+    accept_at = None
+    if max_false_accept is not None:
+        accept_at = accept_threshold(
+            fitted if better else shipped,
+            given.true,
+            max_false_accept=max_false_accept,
+            weights=given.weights,
+            at_least=settings.reject_below,
+        ).at
+    chosen = settings.accept_at if accept_at is None else accept_at
+    return Trial(
+        better=better,
+        weights=fit(given, DEFAULT, version="fitted") if better else DEFAULT,
+        accept_at=accept_at,
+        measures=(
+            measure(
+                "shipped", given, shipped, settings.reject_below, settings.accept_at if better else chosen
+            ),
+            measure("fitted", given, fitted, settings.reject_below, chosen if better else settings.accept_at),
+        ),
+    )
+
+
+def measure(
+    name: str, given: Examples, chances: Floats, reject_below: float, accept_at: float
+) -> CalibrationMeasure:
+    """Measure probabilities of labels at thresholds.
+
+    Args:
+        name: Whose probabilities they are.
+        given: The labels.
+        chances: Their probabilities; shape (labels,).
+        reject_below, accept_at: The thresholds.
+    """
+    measured = quality(given, chances)
+    accepted = chances >= accept_at
+    decided = accepted | (chances < reject_below)
+    total, weight = given.weights.sum(), given.weights[accepted].sum()
+    wrong = given.weights[accepted & ~given.true].sum()
+    return CalibrationMeasure(
+        weights=name,
+        auc=round(measured.auc, 4),
+        brier=round(measured.brier, 4),
+        accept_at=shown(accept_at),
+        false_accept=round(float(wrong / weight), 4) if weight else None,
+        accepted=round(float(weight / total), 4),
+        decided=round(float(given.weights[decided].sum() / total), 4),
+    )
+
+
+def shown(accept_at: float) -> float | None:
+    """Return a threshold as a person reads it: None where nothing is accepted without a model."""
+    return None if accept_at >= NEVER else accept_at

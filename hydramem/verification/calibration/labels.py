@@ -17,10 +17,10 @@ from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.knowledge.end_validity import is_version
 from hydramem.ingest.knowledge.graph_rows import candidates_of, is_given
 from hydramem.storage.store import GraphStore, Listing
-from hydramem.verification import srmkg
 from hydramem.verification.calibration.fit import Examples
-from hydramem.verification.facts import Floats, Ints
-from hydramem.verification.weights import Weights
+from hydramem.verification.first_stage import first_stage
+from hydramem.verification.first_stage.relation_arrays import Floats, Ints
+from hydramem.verification.first_stage.weights import Weights
 
 PERSON = "person:"
 """How the verifier of a person's verdict begins."""
@@ -104,23 +104,23 @@ def features(relations: Sequence[Relation], graph: GraphStore, snapshot: Snapsho
     Returns:
         Shape (relations, `srmkg.NAMES`); not numbers where an end is gone from the graph.
     """
-    result = np.full((len(relations), len(srmkg.NAMES)), np.nan)
+    result = np.full((len(relations), len(first_stage.NAMES)), np.nan)
     for place, row in enumerate(relations):
         if is_scored(row):
-            result[place] = [row.scores.get(name, 0.0) for name in srmkg.NAMES]
+            result[place] = [row.scores.get(name, 0.0) for name in first_stage.NAMES]
     bare = [place for place, row in enumerate(relations) if not is_scored(row)]
     for part in (bare[start : start + _BATCH] for start in range(0, len(bare), _BATCH)):
         found = candidates([relations[place] for place in part], graph)
         places = [place for place in part if relations[place].id in found]
         if places:
-            result[places] = srmkg.features([found[relations[place].id] for place in places], snapshot)
+            result[places] = first_stage.features([found[relations[place].id] for place in places], snapshot)
     return result
 
 
 def is_scored(relation: Relation) -> bool:
     """Say whether a relation carries features of this version."""
     names = relation.scores.keys() - _RESULTS
-    return bool(names) and names <= set(srmkg.NAMES)
+    return bool(names) and names <= set(first_stage.NAMES)
 
 
 def candidates(relations: Sequence[Relation], graph: GraphStore) -> dict[str, RelationCandidate]:
@@ -154,13 +154,13 @@ def examples(
     bounds = [settings.reject_below, settings.accept_at]
     others = [row for row in everything if truth(row) is None and is_scored(row)]
     zones = [
-        np.digitize(srmkg.probabilities(each, weights), bounds)
+        np.digitize(first_stage.probabilities(each, weights), bounds)
         for each in (found, features(others, graph, snapshot))
     ]
     return (
         Examples(
             features=found,
-            names=srmkg.NAMES,
+            names=first_stage.NAMES,
             true=np.array([truth(row) for row in rows], dtype=np.bool_),
             weights=stands_for(*zones),
         ),

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.verification import srmkg
 from hydramem.verification.calibration import fit
 from hydramem.verification.calibration.calibrate import calibrate, export, revert
-from hydramem.verification.calibration.calibrations import SHIPPED, Calibrations
 from hydramem.verification.calibration.labels import stands_for
-from hydramem.verification.weights import DEFAULT
+from hydramem.verification.calibration.saved_calibrations import SHIPPED, Calibrations
+from hydramem.verification.first_stage import first_stage
+from hydramem.verification.first_stage.weights import DEFAULT
 from tests.verification.projects import Project, is_true, judged
 
 
@@ -40,19 +40,19 @@ def test_labels_improve_what_was_shipped_on_relations_that_were_not_labelled(pro
     assert fitted.brier < shipped.brier - 0.05
 
     fresh = Project().fill(500, seed=99)
-    features = np.array([[row.scores[name] for name in srmkg.NAMES] for row in fresh])
+    features = np.array([[row.scores[name] for name in first_stage.NAMES] for row in fresh])
     given = fit.Examples(
         features=features,
-        names=srmkg.NAMES,
+        names=first_stage.NAMES,
         true=np.array([is_true(row) for row in fresh]),
         weights=np.ones(500),
     )
     serving = project.calibrations.of("p")
     assert serving.weights.version == done.weights == f"{DEFAULT.version}+1"
-    chances = srmkg.probabilities(features, serving.weights)
+    chances = first_stage.probabilities(features, serving.weights)
     measured = fit.quality(given, chances)
     assert abs(measured.auc - fitted.auc) < 0.05  # what was held out told the truth
-    assert measured.brier < fit.quality(given, srmkg.probabilities(features, DEFAULT)).brier
+    assert measured.brier < fit.quality(given, first_stage.probabilities(features, DEFAULT)).brier
 
 
 def test_it_never_learns_from_its_own_verdicts(project: Project) -> None:
@@ -135,14 +135,14 @@ def test_revert_goes_back_one_by_one_to_what_was_shipped(project: Project, tmp_p
     first = run(project)
     second = run(project, rate=0.2)
     assert [first.weights[-2:], second.weights[-2:]] == ["+1", "+2"]
-    reopened = Calibrations(tmp_path, srmkg.NAMES)
+    reopened = Calibrations(tmp_path, first_stage.NAMES)
     assert reopened.of("p") == project.calibrations.of("p")
 
     assert not revert(project.place, dry_run=True).applied
     assert project.calibrations.of("p").number == 2
     assert revert(project.place, dry_run=False).weights == first.weights
     assert revert(project.place, dry_run=False).weights == DEFAULT.version
-    assert Calibrations(tmp_path, srmkg.NAMES).of("p") == SHIPPED
+    assert Calibrations(tmp_path, first_stage.NAMES).of("p") == SHIPPED
     with pytest.raises(InvalidInputError, match="no calibration to go back from"):
         revert(project.place, dry_run=False)
     assert run(project).weights.endswith("+3")  # numbers are not used twice
@@ -154,7 +154,7 @@ def test_projects_do_not_share_calibrations(tmp_path: Path) -> None:
     run(one)
     assert one.calibrations.of("p").number == 1
     assert other.calibrations.of("P") == SHIPPED
-    assert Calibrations(tmp_path, srmkg.NAMES).of("P") == SHIPPED
+    assert Calibrations(tmp_path, first_stage.NAMES).of("P") == SHIPPED
     odd = Project(tmp_path, name="..\\.. con: 東京\u202e")
     labelled(odd, 100)
     assert run(odd).applied
@@ -177,7 +177,7 @@ def test_a_file_that_does_not_fit_is_refused_aloud(project: Project, tmp_path: P
     run(project)
     (path,) = tmp_path.rglob("1.json")
     path.write_text(damage(path.read_text()))
-    project.calibrations = Calibrations(tmp_path, srmkg.NAMES)
+    project.calibrations = Calibrations(tmp_path, first_stage.NAMES)
     assert project.calibrations.of("p") == SHIPPED
     assert project.calibrations.of("p") == SHIPPED
     assert caplog.text.count("the shipped weights serve") == 1
@@ -185,7 +185,7 @@ def test_a_file_that_does_not_fit_is_refused_aloud(project: Project, tmp_path: P
     assert run(project, dry_run=True).notes
 
     assert revert(project.place, dry_run=False).weights == DEFAULT.version
-    assert Calibrations(tmp_path, srmkg.NAMES).problem("p") is None
+    assert Calibrations(tmp_path, first_stage.NAMES).problem("p") is None
 
 
 def test_a_damaged_pointer_can_be_calibrated_over(project: Project, tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_damaged_pointer_can_be_calibrated_over(project: Project, tmp_path: Pa
     run(project)
     (path,) = tmp_path.rglob("current.json")
     path.write_bytes(b"\xff\x00")
-    project.calibrations = Calibrations(tmp_path, srmkg.NAMES)
+    project.calibrations = Calibrations(tmp_path, first_stage.NAMES)
     assert project.calibrations.problem("p")
     assert run(project).weights.endswith("+2")
     assert project.calibrations.problem("p") is None

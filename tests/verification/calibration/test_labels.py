@@ -11,10 +11,10 @@ from hydramem.ingest.knowledge.end_validity import WITHDRAWN
 from hydramem.storage.changes import in_one_run, record
 from hydramem.storage.undo.undo import undo
 from hydramem.storage.write import Write
-from hydramem.verification import srmkg
 from hydramem.verification.calibration import reviews
 from hydramem.verification.calibration.calibrate import calibrate
 from hydramem.verification.calibration.labels import features, judged_relations, truth
+from hydramem.verification.first_stage import first_stage
 from tests.storage.rows import chunk, entity, relation
 from tests.verification.projects import Project, judged
 
@@ -109,8 +109,8 @@ def test_what_has_no_features_on_record_gets_them_with_the_review(project: Proje
     take(project, path, *({"relation": id, "label": True} for id in (bare.id, "r_old")))
     kept = project.stored(bare)
     assert kept.scores["object_named"] == 1.0 and kept.scores["text"] == 1.0
-    assert set(project.stored(replace(bare, id="r_old")).scores) <= set(srmkg.NAMES)
-    assert features([kept], project.graph, project.place.snapshot).shape == (1, len(srmkg.NAMES))
+    assert set(project.stored(replace(bare, id="r_old")).scores) <= set(first_stage.NAMES)
+    assert features([kept], project.graph, project.place.snapshot).shape == (1, len(first_stage.NAMES))
 
 
 ID = {"relation": "r_e_s0_leads_e_o0"}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hydramem.verification.calibration.risk import NEVER, accept_threshold
+from hydramem.verification.calibration.fit import NEVER, accept_threshold
 
 
 def drawn(generator: np.random.Generator, count: int, *, share: float, apart: float):

@@ -3,16 +3,16 @@
 import numpy as np
 
 from benchmarks import risk
-from hydramem.verification import srmkg
 from hydramem.verification.calibration.fit import Examples
+from hydramem.verification.first_stage import first_stage
 from tests.verification.projects import is_true, scored
 
 
 def test_calibrated_thresholds_carry_the_risk_that_was_asked_for() -> None:
     rows = [scored(place, np.random.default_rng([1, place]), "srmkg:1") for place in range(600)]
     given = Examples(
-        features=np.array([[row.scores[name] for name in srmkg.NAMES] for row in rows]),
-        names=srmkg.NAMES,
+        features=np.array([[row.scores[name] for name in first_stage.NAMES] for row in rows]),
+        names=first_stage.NAMES,
         true=np.array([is_true(row) for row in rows]),
         weights=np.ones(600),
     )

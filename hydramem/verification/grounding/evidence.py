@@ -32,7 +32,7 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownEvidence:
     """A claim with what a model is shown of its evidence.
 
     Attributes:
@@ -46,7 +46,7 @@ class Shown:
     whole: bool
 
 
-def show(candidate: RelationCandidate) -> Shown:
+def show(candidate: RelationCandidate) -> ShownEvidence:
     """Choose what of a claim's evidence is read: the passages that name most of it, long ones cut."""
     named = [_terms(candidate.subject), _terms(candidate.object)]
 
@@ -60,7 +60,9 @@ def show(candidate: RelationCandidate) -> Shown:
     whole = len(chosen) == len(candidate.passages) and all(
         len(text) == len(indexed_text(chunk)) for text, chunk in zip(texts, chosen, strict=True)
     )
-    return Shown(candidate=candidate, chunks=tuple(chunk.id for chunk in chosen), texts=texts, whole=whole)
+    return ShownEvidence(
+        candidate=candidate, chunks=tuple(chunk.id for chunk in chosen), texts=texts, whole=whole
+    )
 
 
 def find_quote(quote: str, texts: Sequence[str]) -> str | None:
@@ -127,7 +129,7 @@ def _excerpt(text: str, named: Sequence[frozenset[str]]) -> str:
     return text[start : start + _PASSAGE_CHARS]
 
 
-def addressed(shown: Shown) -> bool:
+def addressed(shown: ShownEvidence) -> bool:
     """Say whether evidence speaks to who reads it, or hides something: then it is not read, only told of."""
     return any(_ADDRESSED.search(text) or threats_in(text) for text in shown.texts)
 

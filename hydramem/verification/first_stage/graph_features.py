@@ -6,10 +6,10 @@ vote for itself.
 
 import numpy as np
 
-from hydramem.verification import likeness, paths
-from hydramem.verification.facts import Claims, Facts, Floats, Ints, taken
-from hydramem.verification.learned import Learned
-from hydramem.verification.paths import Common
+from hydramem.verification.first_stage import likeness, path_features
+from hydramem.verification.first_stage.likeness import Learned
+from hydramem.verification.first_stage.path_features import Common
+from hydramem.verification.first_stage.relation_arrays import Claims, Facts, Floats, Ints, taken
 
 NAMES = (
     "topology",
@@ -26,7 +26,7 @@ NAMES = (
     "occupied",
     "claimed",
     "signature",
-    *paths.NAMES,
+    *path_features.NAMES,
     *likeness.NAMES,
 )
 
@@ -51,7 +51,7 @@ def topology(known: Learned, claims: Claims) -> Floats:
     result[:, NAMES.index("isolated")] = alone
     joined = np.flatnonzero(alone == 0)
     claims, own = taken(claims, joined), own[joined]
-    shared = paths.common(facts, claims.subject, claims.object)
+    shared = path_features.common(facts, claims.subject, claims.object)
     result[joined] = np.column_stack(
         [
             np.ones(len(own)),
@@ -62,7 +62,7 @@ def topology(known: Learned, claims: Claims) -> Floats:
             *lifts(facts, claims, own),
             *rivals(facts, claims, own),
             signature(facts, claims, own),
-            paths.evidence(facts, known.rules, claims, paths.between(facts, claims, shared)),
+            path_features.evidence(facts, known.rules, claims, path_features.between(facts, claims, shared)),
             likeness.likeness(facts, known.profiles, claims),
         ]
     )

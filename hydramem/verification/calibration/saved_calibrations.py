@@ -18,7 +18,7 @@ from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.ids import content_hash
 from hydramem.core.results.verdicts import CalibrationMeasure
 from hydramem.storage.files.durable_files import write_whole
-from hydramem.verification.weights import DEFAULT, Weights
+from hydramem.verification.first_stage.weights import DEFAULT, Weights
 
 log = logging.getLogger(__name__)
 

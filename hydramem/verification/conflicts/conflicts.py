@@ -19,9 +19,14 @@ from hydramem.llm.contracts import Generator
 from hydramem.storage.chunk_filter import ChunkFilter, within_scope
 from hydramem.storage.schema import CHUNK
 from hydramem.storage.store import GraphStore
-from hydramem.verification.clashes import Clash, Said, clashes
-from hydramem.verification.judged import judged
-from hydramem.verification.rivals import Rivals, rivals
+from hydramem.verification.conflicts.conflict_prompt import judged
+from hydramem.verification.conflicts.sentence_clashes import (
+    ChunkSentence,
+    Rivals,
+    SentenceClash,
+    rivals,
+    sentence_clashes,
+)
 
 MOST_CHUNKS = 50_000
 
@@ -60,7 +65,7 @@ def conflicts(
     told = {frozenset((a, b)) for one in of_relations for a in one.older.evidence for b in one.newer.evidence}
     of_texts = [
         _of_texts(clash, name)
-        for clash in clashes(chunks)
+        for clash in sentence_clashes(chunks)
         if frozenset((clash.older.chunk.id, clash.newer.chunk.id)) not in told  # once is enough
     ]
     ranked = sorted((*of_relations, *of_texts), key=lambda one: -one.score)
@@ -150,7 +155,7 @@ def _relation_side(row: Relation, chunks: Mapping[str, Chunk], snapshot: Snapsho
     )
 
 
-def _of_texts(clash: Clash, entity: str | None) -> Conflict:
+def _of_texts(clash: SentenceClash, entity: str | None) -> Conflict:
     one, other = clash.contrast.one, clash.contrast.other
     said = "one denies what the other says" if clash.contrast.kind == "negation" else f"{one} or {other}"
     return Conflict(
@@ -163,7 +168,7 @@ def _of_texts(clash: Clash, entity: str | None) -> Conflict:
     )
 
 
-def _text_side(said: Said) -> ConflictSide:
+def _text_side(said: ChunkSentence) -> ConflictSide:
     chunk = said.chunk
     return ConflictSide(
         id=chunk.id,

@@ -4,11 +4,13 @@ Judging takes as long as a model takes, so the writer lock is only held to write
 meanwhile is left alone. What a person or a model decided is not undone by the first stage.
 """
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.ids import relation_id
+from hydramem.core.results.write_results import Decisions
 from hydramem.core.row_types import Change, Entity, Relation, RelationCandidate, Stage, Times, Usage, Verdict
 from hydramem.core.time import now
 from hydramem.graph.snapshot.snapshot import Snapshot
@@ -30,7 +32,7 @@ _CHANGED = "It changed while it was being verified; verify it again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class CheckedRelation:
     """A relation and what verification says of it.
 
     Attributes:
@@ -48,7 +50,7 @@ class Checked:
 class Run:
     """What a run of verification did; `reasons` as in `Judged`."""
 
-    checked: tuple[Checked, ...] = ()
+    checked: tuple[CheckedRelation, ...] = ()
     usage: Usage = field(default_factory=Usage)
     reasons: tuple[str, ...] = ()
 
@@ -114,7 +116,7 @@ def claimed(
 def check_claim(candidate: RelationCandidate, *, judge: Judge) -> Run:
     """Judge a claim that is not stored; nothing is written."""
     done = judge([candidate])
-    checked = Checked(
+    checked = CheckedRelation(
         relation=candidate.relation,
         ends=(candidate.subject, candidate.object),
         verdict=done.verdicts[0],
@@ -153,9 +155,9 @@ def verify_stored(
 
 def _write(
     judged: Sequence[tuple[RelationCandidate, Verdict]], operation: str, graph: GraphStore, mirror: Mirror
-) -> dict[str, Checked]:
+) -> dict[str, CheckedRelation]:
     """Write verdicts, and return what became of those relations on which one counts, by id."""
-    checked: dict[str, Checked] = {}
+    checked: dict[str, CheckedRelation] = {}
     changes: list[Change] = []
     rows: list[Relation] = []
     with mirror.one_writer:
@@ -167,7 +169,7 @@ def _write(
             new = decided(row, verdict, at)
             if current.get(row.id) != row:
                 late = replace(verdict, decision="deferred", explanation=_CHANGED)
-                checked[row.id] = Checked(relation=current.get(row.id, row), ends=ends, verdict=late)
+                checked[row.id] = CheckedRelation(relation=current.get(row.id, row), ends=ends, verdict=late)
             elif new is not row:
                 new = withdrawn(new, at) if new.verdict == "rejected" else new
                 why = verdict.explanation or None
@@ -175,7 +177,7 @@ def _write(
                     record(operation, project=row.project, target=row.id, before=row, after=new, reason=why)
                 )
                 rows.append(new)
-                checked[row.id] = Checked(relation=new, ends=ends, verdict=verdict)
+                checked[row.id] = CheckedRelation(relation=new, ends=ends, verdict=verdict)
         if changes:
             mirror.commit(Write(changes=tuple(changes), relations=tuple(rows)))
     return checked
@@ -187,9 +189,9 @@ def stage_of(relation: Relation) -> Stage | None:
     return stages.get((relation.verifier or "").partition(":")[0])
 
 
-def _standing(candidate: RelationCandidate) -> Checked:
+def _standing(candidate: RelationCandidate) -> CheckedRelation:
     ends = (candidate.subject, candidate.object)
-    return Checked(relation=candidate.relation, ends=ends, verdict=standing(candidate.relation))
+    return CheckedRelation(relation=candidate.relation, ends=ends, verdict=standing(candidate.relation))
 
 
 def standing(relation: Relation) -> Verdict:
@@ -218,3 +220,58 @@ def _entity(snapshot: Snapshot, name: str) -> str:
 def _joins(row: Relation, start: str, end: str | None) -> bool:
     forward = row.subject == start and end in (None, row.object)
     return forward or (row.bidirectional and row.object == start and end in (None, row.subject))
+
+
+class Accepting:
+    """Judges the relations of one call, and remembers which of them a model should read.
+
+    Args:
+        judge: What they are judged with.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._lock = threading.Lock()
+        self._rejected: set[str] = set()
+        self._deferred: dict[str, Relation] = {}
+        self._sampled: dict[str, Relation] = {}
+
+    def __call__(self, candidates: Sequence[RelationCandidate]) -> Sequence[Verdict]:
+        """Return what the first stage says of relations."""
+        verdicts = self._judge.without_model(candidates).verdicts
+        with self._lock:
+            for each, verdict in zip(candidates, verdicts, strict=True):
+                if verdict.decision == "rejected":
+                    self._rejected.add(each.relation.id)
+                elif verdict.decision == "deferred":
+                    self._deferred[each.relation.id] = each.relation
+                elif self._judge.is_sampled(each):
+                    self._sampled[each.relation.id] = each.relation
+        return verdicts
+
+    def afterwards(self, operation: str, *, graph: GraphStore, mirror: Mirror) -> Decisions:
+        """Have a model read what is open, where there is one and as far as its cap reaches.
+
+        Args:
+            operation: On whose behalf, for the audit.
+            graph, mirror: Where the relations are stored by now.
+        """
+        waiting, rejected = len(self._deferred), len(self._rejected)
+        if not waiting and not self._sampled:
+            return Decisions(rejected=rejected)
+        generator, absent = self._judge.model()
+        if generator is None:
+            return Decisions(deferred=waiting, rejected=rejected, notes=(absent,) if waiting else ())
+        most = self._judge.settings.vog_max_candidates
+        chosen = dict([*self._deferred.items(), *self._sampled.items()][:most])
+        stored = graph.relations(sorted({row.subject for row in chosen.values()}))
+        rows = [row for row in stored if row.id in chosen and row.state == "active"]
+        run = verify_stored(rows, operation=operation, judge=self._judge, graph=graph, mirror=mirror)
+        decisions = {each.relation.id: each.verdict.decision for each in run.checked}
+        cap = f"{waiting - most} are over the cap of a call (vog_max_candidates {most})"
+        return Decisions(
+            deferred=sum(decisions.get(id, "deferred") == "deferred" for id in self._deferred),
+            rejected=rejected + sum(each == "rejected" for each in decisions.values()),
+            notes=(*run.reasons, *((cap,) if waiting > most else ())),
+            usage=run.usage,
+        )

@@ -8,12 +8,20 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.verdicts import Verified, VerifiedRelation
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.store import GraphStore
-from hydramem.verification.stored import Checked, Run, check_claim, claimed, deferred, matching, verify_stored
 from hydramem.verification.verify import Judge
+from hydramem.verification.verify_stored import (
+    CheckedRelation,
+    Run,
+    check_claim,
+    claimed,
+    deferred,
+    matching,
+    verify_stored,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class VerifyRequest:
     """What is to be verified, by names; without a subject, what waits for a decision."""
 
     subject: str | None = None
@@ -23,7 +31,7 @@ class Asked:
 
 
 def check(
-    asked: Asked,
+    asked: VerifyRequest,
     *,
     project: str,
     judge: Judge,
@@ -64,7 +72,7 @@ def check(
     return _told(run)
 
 
-def view(checked: Checked) -> VerifiedRelation:
+def view(checked: CheckedRelation) -> VerifiedRelation:
     """Return what verification says of a relation, its ends named."""
     relation, verdict = checked.relation, checked.verdict
     return VerifiedRelation(

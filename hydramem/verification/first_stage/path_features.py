@@ -11,7 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from hydramem.graph.snapshot.adjacency import ragged
-from hydramem.verification.facts import Claims, Counted, Facts, Floats, Ints, counted, distinct, taken
+from hydramem.verification.first_stage.relation_arrays import (
+    Claims,
+    Counted,
+    Facts,
+    Floats,
+    Ints,
+    counted,
+    distinct,
+    taken,
+)
 
 NAMES = ("paths", "best_path", "worst_path", "mean_path")
 

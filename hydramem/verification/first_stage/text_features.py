@@ -15,8 +15,16 @@ from hydramem.core.row_types import RelationCandidate
 from hydramem.text.lexicon import _NEGATIONS
 from hydramem.text.relation_words import ALL_CUES, TypeWording, wording
 from hydramem.text.search_terms import stem
-from hydramem.verification.facts import Floats
-from hydramem.verification.reading import Place, Reading, is_topic, kind_of, places, read, subject_kind
+from hydramem.verification.first_stage.passage import (
+    ParsedPassage,
+    Place,
+    is_topic,
+    kind_of,
+    places,
+    read,
+    subject_kind,
+)
+from hydramem.verification.first_stage.relation_arrays import Floats
 
 NAMES = (
     "text",
@@ -69,7 +77,7 @@ _AND = re.compile(r"[\s,&\"“”']*(?:and|or)?[\s,&\"“”']*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class StatedEvidence:
     """What the best of a claim's passages says of it.
 
     Attributes:
@@ -82,7 +90,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _SoughtClaim:
     """A claim, sought in one passage: how its type reads, and where its subject stands."""
 
     type: str
@@ -92,30 +100,30 @@ class _Asked:
     topic: bool
 
 
-def said(candidates: Sequence[RelationCandidate]) -> list[Said]:
+def stated_evidence(candidates: Sequence[RelationCandidate]) -> list[StatedEvidence]:
     """Return what passages say of claims, each by the passage that says most; zeros where there is none."""
-    readings: dict[int, Reading] = {}
+    readings: dict[int, ParsedPassage] = {}
     result = []
     for candidate in candidates:
         for chunk in candidate.passages:
             if id(chunk) not in readings:
                 readings[id(chunk)] = read(chunk)
         each = [_said(readings[id(chunk)], candidate) for chunk in candidate.passages]
-        result.append(max(each, key=_strength, default=Said(features=(0.0,) * len(NAMES))))
+        result.append(max(each, key=_strength, default=StatedEvidence(features=(0.0,) * len(NAMES))))
     return result
 
 
-def matrix(each: Sequence[Said]) -> Floats:
+def matrix(each: Sequence[StatedEvidence]) -> Floats:
     """Return features as an array of shape (claims, `NAMES`)."""
     return np.array([one.features for one in each], dtype=np.float64).reshape(-1, len(NAMES))
 
 
-def _strength(one: Said) -> float:
+def _strength(one: StatedEvidence) -> float:
     named = dict(zip(NAMES, one.features, strict=True))
     return named["object_named"] + named["same_sentence"] + 2 * named["cue_near"] - named["rival"]
 
 
-def _said(reading: Reading, candidate: RelationCandidate) -> Said:
+def _said(reading: ParsedPassage, candidate: RelationCandidate) -> StatedEvidence:
     told = wording(candidate.relation.type)
     subjects, subject_named = places(reading, candidate.subject)
     objects, object_named = places(reading, candidate.object)
@@ -125,23 +133,23 @@ def _said(reading: Reading, candidate: RelationCandidate) -> Said:
     suits = _suits(subject_kind(reading, candidate.subject, topic), told.subject)
     kinds = tuple(float(answer is wanted) for answer in (fits, suits) for wanted in (True, False))
     head = (1.0, subject_named, float(topic), object_named)
-    asked = _Asked(type=candidate.relation.type, told=told, kind=kind, subjects=subjects, topic=topic)
+    asked = _SoughtClaim(type=candidate.relation.type, told=told, kind=kind, subjects=subjects, topic=topic)
     here = [(_at(reading, place, asked), place) for place in objects[:_MOST_PLACES]]
     if not here:
-        return Said(features=(*head, *[0.0] * (_KINDS - _AT), *kinds, 0.0, 0.0))
+        return StatedEvidence(features=(*head, *[0.0] * (_KINDS - _AT), *kinds, 0.0, 0.0))
     best, place = max(here, key=lambda each: each[0][0] + 2 * each[0][3] - each[0][8])
     begin, end = _sentence(reading, place)
-    return Said(
+    return StatedEvidence(
         features=(*head, *best[: _KINDS - _AT], *kinds, *best[_KINDS - _AT :]),
         sentence=" ".join(reading.text[begin:end].split())[:_LONGEST_QUOTE],
     )
 
 
-def _sentence(reading: Reading, place: Place) -> Place:
+def _sentence(reading: ParsedPassage, place: Place) -> Place:
     return next((span for span in reading.sentences if span[0] <= place[0] < span[1]), (0, len(reading.text)))
 
 
-def _at(reading: Reading, place: Place, asked: _Asked) -> tuple[float, ...]:
+def _at(reading: ParsedPassage, place: Place, asked: _SoughtClaim) -> tuple[float, ...]:
     """Judge one place where the object is named."""
     begin, end = _sentence(reading, place)
     within = [subject for subject in asked.subjects if begin <= subject[0] < end and subject != place]
@@ -176,27 +184,29 @@ def _at(reading: Reading, place: Place, asked: _Asked) -> tuple[float, ...]:
     )
 
 
-def _of_life(reading: Reading, place: Place, asked: _Asked) -> bool | None:
+def _of_life(reading: ParsedPassage, place: Place, asked: _SoughtClaim) -> bool | None:
     """Say whether a date of a life is the one that is asked for; None where either is something else."""
     role = reading.life.get(place[0])
     wanted = {each for each in ("born", "died") if stem(each) in asked.told.cues}
     return None if role is None or not wanted or not asked.topic else role in wanted
 
 
-def _stands(reading: Reading, begin: int, asked: _Asked) -> bool:
+def _stands(reading: ParsedPassage, begin: int, asked: _SoughtClaim) -> bool:
     """Say whether a sentence begins with a word that may stand for the subject, named shortly before."""
     before = asked.topic or any(begin - _BACK <= subject[0] < begin for subject in asked.subjects)
     return before and _PRONOUN.match(reading.text, begin) is not None
 
 
-def _is_cue(reading: Reading, word: int, asked: _Asked) -> bool:
+def _is_cue(reading: ParsedPassage, word: int, asked: _SoughtClaim) -> bool:
     at = reading.starts[word]
     return reading.words[word] in asked.told.cues or any(
         start <= at < end and type == asked.type for start, end, type in reading.phrases
     )
 
 
-def _order(reading: Reading, subject: Place, place: Place, cues: Sequence[int], told: TypeWording) -> int:
+def _order(
+    reading: ParsedPassage, subject: Place, place: Place, cues: Sequence[int], told: TypeWording
+) -> int:
     """Say whether the sentence has the ends the way round that the type has: 1, or -1 where not, 0 unknown.
 
     "Ada leads billing" and "billing is led by Ada" both say leads(Ada, billing).
@@ -230,7 +240,7 @@ def _suits(kind: str, wanted: str) -> bool | None:
     return kind != "person" if wanted == "thing" else kind == wanted
 
 
-def _is_denied(reading: Reading, cues: Sequence[int], low: int, place: Place) -> bool:
+def _is_denied(reading: ParsedPassage, cues: Sequence[int], low: int, place: Place) -> bool:
     """Say whether a negation stands shortly before the word that states the relation, or the object."""
     at = int(np.searchsorted(reading.starts, place[0]))
     nearest = min(cues, key=lambda cue: abs(cue - at), default=at)
@@ -239,7 +249,9 @@ def _is_denied(reading: Reading, cues: Sequence[int], low: int, place: Place) ->
     return any(word in _NEGATIONS or word.endswith(("n't", "n’t")) for word in words)
 
 
-def _rivals(reading: Reading, place: Place, asked: _Asked, bounds: tuple[int, int, int]) -> Iterator[Place]:
+def _rivals(
+    reading: ParsedPassage, place: Place, asked: _SoughtClaim, bounds: tuple[int, int, int]
+) -> Iterator[Place]:
     """Yield other places of a sentence that name things of the object's kind, but the subject.
 
     Args:
@@ -256,7 +268,7 @@ def _rivals(reading: Reading, place: Place, asked: _Asked, bounds: tuple[int, in
             yield here
 
 
-def _list_start(reading: Reading, place: Place, begin: int) -> int:
+def _list_start(reading: ParsedPassage, place: Place, begin: int) -> int:
     """Return where the list starts that a name ends: what "Bob, Eve and Ada" do, each of them does."""
     start = place[0]
     for span in reversed(reading.spans):
@@ -272,12 +284,12 @@ def _overlap(one: Place, other: Place) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def _before(reading: Reading, cue: int, place: Place) -> int:
+def _before(reading: ParsedPassage, cue: int, place: Place) -> int:
     """Return how many words stand between a cue and the place after it; negative where it comes after."""
     return int(np.searchsorted(reading.starts, place[0])) - cue - 1
 
 
-def _gap(reading: Reading, cue: int, place: Place) -> float:
+def _gap(reading: ParsedPassage, cue: int, place: Place) -> float:
     """Return how many words stand between a cue and a place, two more where the cue comes after."""
     first, last = np.searchsorted(reading.starts, [place[0], place[1]])
     # "directed by X" is commoner than "X directed".

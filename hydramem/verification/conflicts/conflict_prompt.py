@@ -12,7 +12,7 @@ from hydramem.core.errors import ModelError
 from hydramem.core.results.verdicts import Conflict, ConflictSide
 from hydramem.llm.contracts import Generator
 from hydramem.text.escaping import escape_text
-from hydramem.verification.evidence import find_quote
+from hydramem.verification.grounding.evidence import find_quote
 
 _PAIRS_IN_ONE = 8
 

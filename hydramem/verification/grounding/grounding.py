@@ -19,8 +19,15 @@ from hydramem.llm.contracts import Generator
 from hydramem.llm.model_calls import read_reply
 from hydramem.text.escaping import escape_text
 from hydramem.text.normalize import entity_key
-from hydramem.verification.evidence import Shown, addressed, find_quote, names, show, speaks_of
-from hydramem.verification.replies import Kept, Replies
+from hydramem.verification.grounding.evidence import (
+    ShownEvidence,
+    addressed,
+    find_quote,
+    names,
+    show,
+    speaks_of,
+)
+from hydramem.verification.grounding.model_replies import Kept, Replies
 
 PROMPT_VERSION = "1"
 """Part of what a reply is kept under: a changed prompt asks again."""
@@ -152,7 +159,7 @@ class _Run:
     refused: dict[int, str] = field(default_factory=dict)
     outage: str | None = None
 
-    def ask(self, group: Mapping[int, Shown]) -> dict[int, ClaimReply]:
+    def ask(self, group: Mapping[int, ShownEvidence]) -> dict[int, ClaimReply]:
         """Ask about claims of the same evidence; those whose answer is refused are asked about once more."""
         answers, problems = self._once(group, {})
         if problems and self.outage is None:
@@ -163,7 +170,7 @@ class _Run:
         return answers
 
     def _once(
-        self, group: Mapping[int, Shown], told: Mapping[int, str]
+        self, group: Mapping[int, ShownEvidence], told: Mapping[int, str]
     ) -> tuple[dict[int, ClaimReply], dict[int, str]]:
         if self.outage is not None:
             return {}, dict.fromkeys(group, self.outage)
@@ -182,7 +189,7 @@ class _Run:
 
 
 def _sorted_out(
-    reply: EvidenceReply, group: Mapping[int, Shown]
+    reply: EvidenceReply, group: Mapping[int, ShownEvidence]
 ) -> tuple[dict[int, ClaimReply], dict[int, str]]:
     """Tell the answers that can be believed from those that cannot, with the reason."""
     indexes = [each.index for each in reply.claims]
@@ -202,7 +209,7 @@ def _sorted_out(
     return answers, problems
 
 
-def check(reply: ClaimReply, shown: Shown) -> str | None:
+def check(reply: ClaimReply, shown: ShownEvidence) -> str | None:
     """Say what keeps an answer from being believed; None where nothing does."""
     ends = ((reply.subject, shown.candidate.subject), (reply.object, shown.candidate.object))
     for said, entity in ends:
@@ -220,7 +227,7 @@ def check(reply: ClaimReply, shown: Shown) -> str | None:
     return None
 
 
-def _verdict(reply: ClaimReply, shown: Shown, verifier: str) -> Verdict:
+def _verdict(reply: ClaimReply, shown: ShownEvidence, verifier: str) -> Verdict:
     decision, score, explanation = _meaning(reply, shown)
     quote = find_quote(reply.quote, shown.texts) if decision == "accepted" else None
     return Verdict(
@@ -234,7 +241,7 @@ def _verdict(reply: ClaimReply, shown: Shown, verifier: str) -> Verdict:
     )
 
 
-def _meaning(reply: ClaimReply, shown: Shown) -> tuple[Decision, float, str]:
+def _meaning(reply: ClaimReply, shown: ShownEvidence) -> tuple[Decision, float, str]:
     """Return what a believed answer decides, how probable the claim is by it, and why, in a sentence."""
     sure = f"({reply.confidence:.0%} sure)"
     match reply.verdict:
@@ -257,7 +264,7 @@ def _meaning(reply: ClaimReply, shown: Shown) -> tuple[Decision, float, str]:
 
 
 # What is sent ---------------------------------------------------------------------------------------
-def _together(readings: Mapping[int, Shown], places: Sequence[int]) -> Iterator[list[int]]:
+def _together(readings: Mapping[int, ShownEvidence], places: Sequence[int]) -> Iterator[list[int]]:
     """Group claims that rest on the same evidence, a bounded number in each call."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for place in places:
@@ -267,7 +274,7 @@ def _together(readings: Mapping[int, Shown], places: Sequence[int]) -> Iterator[
             yield group[start : start + _CLAIMS_IN_ONE]
 
 
-def _prompt(readings: Sequence[Shown], told: Mapping[int, str]) -> str:
+def _prompt(readings: Sequence[ShownEvidence], told: Mapping[int, str]) -> str:
     passages = "\n".join(
         f'<passage number="{number}">\n{escape_text(text)}\n</passage>'
         for number, text in enumerate(readings[0].texts, start=1)
@@ -294,7 +301,7 @@ def _claim(number: int, candidate: RelationCandidate) -> str:
 
 
 # What is kept ---------------------------------------------------------------------------------------
-def _recalled(readings: Mapping[int, Shown], model: str, replies: Replies) -> dict[int, ClaimReply]:
+def _recalled(readings: Mapping[int, ShownEvidence], model: str, replies: Replies) -> dict[int, ClaimReply]:
     """Return what a model said before of the same claims and evidence, checked as if it said it now."""
     keys = {place: _key(each, model) for place, each in readings.items()}
     kept = replies.get(list(keys.values())) if keys else {}
@@ -305,7 +312,7 @@ def _recalled(readings: Mapping[int, Shown], model: str, replies: Replies) -> di
     return found
 
 
-def _reread(text: str, shown: Shown) -> ClaimReply | None:
+def _reread(text: str, shown: ShownEvidence) -> ClaimReply | None:
     try:
         answer = read_reply(text, ClaimReply, name="kept reply")
     except ModelReplyError:
@@ -314,7 +321,7 @@ def _reread(text: str, shown: Shown) -> ClaimReply | None:
 
 
 def _keep(
-    answers: Mapping[int, ClaimReply], readings: Mapping[int, Shown], model: str, replies: Replies
+    answers: Mapping[int, ClaimReply], readings: Mapping[int, ShownEvidence], model: str, replies: Replies
 ) -> None:
     if answers:
         replies.put(
@@ -327,6 +334,6 @@ def _keep(
         )
 
 
-def _key(shown: Shown, model: str) -> str:
+def _key(shown: ShownEvidence, model: str) -> str:
     asked = (model, PROMPT_VERSION, _claim(1, shown.candidate), *shown.texts)
     return content_hash(json.dumps(asked))

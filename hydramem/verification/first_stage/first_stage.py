@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 
 from hydramem.core.row_types import Decision, RelationCandidate, Verdict
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.verification import features as graph
-from hydramem.verification import text
-from hydramem.verification.explain import explanation
-from hydramem.verification.facts import Claims, Facts
-from hydramem.verification.learned import learned
-from hydramem.verification.weights import Weights
+from hydramem.verification.first_stage import graph_features, text_features
+from hydramem.verification.first_stage.likeness import learned
+from hydramem.verification.first_stage.relation_arrays import Claims, Facts
+from hydramem.verification.first_stage.verdict_reasons import explanation
+from hydramem.verification.first_stage.weights import Weights
 
 _OTHER = ("confidence", "named", "evidence", "embedding", "similarity")
 
-NAMES: tuple[str, ...] = (*graph.NAMES, *_OTHER, *text.NAMES)
+NAMES: tuple[str, ...] = (*graph_features.NAMES, *_OTHER, *text_features.NAMES)
 """The features, in the order of the columns."""
 
 _STATED_NEAR = 0.4
@@ -54,8 +53,8 @@ def features(
 
 def _looked_at(
     candidates: Sequence[RelationCandidate], snapshot: Snapshot, similarity: NDArray[np.floating] | None
-) -> tuple[NDArray[np.float32], list[text.Said]]:
-    known, said = learned(snapshot), text.said(candidates)
+) -> tuple[NDArray[np.float32], list[text_features.StatedEvidence]]:
+    known, said = learned(snapshot), text_features.stated_evidence(candidates)
     cosine = np.full(len(candidates), np.nan) if similarity is None else np.asarray(similarity, dtype=float)
     told = np.isfinite(cosine)
     other = np.column_stack(
@@ -67,8 +66,8 @@ def _looked_at(
             np.where(told, cosine, 0.0),
         ]
     )
-    around = graph.topology(known, located(candidates, snapshot, known.facts))
-    return np.hstack([around, other, text.matrix(said)]).astype(np.float32), said
+    around = graph_features.topology(known, located(candidates, snapshot, known.facts))
+    return np.hstack([around, other, text_features.matrix(said)]).astype(np.float32), said
 
 
 def located(candidates: Sequence[RelationCandidate], snapshot: Snapshot, facts: Facts) -> Claims:
@@ -143,7 +142,7 @@ def _verdict(
     score: float,
     row: NDArray[np.float32],
     parts: NDArray[np.float64],
-    said: text.Said,
+    said: text_features.StatedEvidence,
     weights: Weights,
     bounds: tuple[float, float],
 ) -> Verdict:

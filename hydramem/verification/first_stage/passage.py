@@ -52,7 +52,7 @@ _TYPED = frozenset(["person", "work", "place", "organization", "software", "even
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ParsedPassage:
     """A passage taken apart once for all claims that rest on it.
 
     Attributes:
@@ -78,7 +78,7 @@ class Reading:
     about: str
 
 
-def read(chunk: Chunk) -> Reading:
+def read(chunk: Chunk) -> ParsedPassage:
     """Take a passage apart."""
     text = chunk.text[:_LONGEST]
     matches = list(_WORD.finditer(text))
@@ -90,7 +90,7 @@ def read(chunk: Chunk) -> Reading:
     ]
     first, _, rest = text.partition("\n")
     sentences, spans = sentence_spans(text), tuple(scan(text))
-    return Reading(
+    return ParsedPassage(
         text=text,
         folded=_folded(text),
         words=tuple(stems),
@@ -113,7 +113,7 @@ def _folded(text: str) -> str:
     return folded if len(folded) == len(text) else "".join(each.lower()[:1] or each for each in text)
 
 
-def places(reading: Reading, entity: Entity) -> tuple[list[Place], float]:
+def places(reading: ParsedPassage, entity: Entity) -> tuple[list[Place], float]:
     """Find where a passage names an entity.
 
     Returns:
@@ -134,7 +134,7 @@ def places(reading: Reading, entity: Entity) -> tuple[list[Place], float]:
     return sorted(part), 0.5 if part else 0.0
 
 
-def _found(reading: Reading, name: str) -> set[Place]:
+def _found(reading: ParsedPassage, name: str) -> set[Place]:
     """Find a name as whole words; by search, since a pattern for each name costs more than all the rest."""
     text, found = reading.folded, set[Place]()
     start = text.find(name) if name else -1
@@ -152,7 +152,7 @@ def _is_word(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def _begun(reading: Reading, word: str) -> set[Place]:
+def _begun(reading: ParsedPassage, word: str) -> set[Place]:
     """Find words that begin as this one does: names are inflected, and people called by their last name."""
     begin = word[: max(_SHORTEST_PART, len(word) - _ENDING)]
     if len(word) < _SHORTEST_PART or word in FUNCTION_WORDS or not word.isalpha():
@@ -160,13 +160,13 @@ def _begun(reading: Reading, word: str) -> set[Place]:
     return {match.span() for match in re.finditer(rf"(?<!\w){re.escape(begin)}\w{{0,4}}", reading.folded)}
 
 
-def is_topic(reading: Reading, subject: Entity, places: Sequence[Place]) -> bool:
+def is_topic(reading: ParsedPassage, subject: Entity, places: Sequence[Place]) -> bool:
     """Say whether a passage is about something: a heading or its first sentence names it."""
     named = subject.name.casefold() in reading.heads
     return named or bool(places and places[0][0] < reading.sentences[0][1])
 
 
-def kind_of(entity: Entity, reading: Reading | None = None) -> str:
+def kind_of(entity: Entity, reading: ParsedPassage | None = None) -> str:
     """Say what a name looks like: date, place, name, number, word, or the adjective of a nation.
 
     What the entity is known to be goes before its looks.
@@ -198,7 +198,7 @@ def _life(text: str, spans: Sequence[Span]) -> Mapping[int, str]:
     return {}
 
 
-def subject_kind(reading: Reading, subject: Entity, topic: bool) -> str:
+def subject_kind(reading: ParsedPassage, subject: Entity, topic: bool) -> str:
     """Say what the subject is: as it is known, and as a passage that is about it introduces it.
 
     Where the two differ nobody knows: types are guesses as well.
