@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from hydramem.core.config import GardenConfig
-from hydramem.garden import scorer
-from hydramem.garden.edges import EdgeScores
+from hydramem.garden.edges import logistic
+from hydramem.garden.edges.labelled_relations import EdgeScores
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.storage.schema import edge_columns, node_columns
@@ -69,7 +69,7 @@ def _table(columns: Mapping[str, Sequence[object]], rows: int, schema: Any) -> A
     return pa.table(filled, schema=schema)
 
 
-def size(entities: int, which: str = scorer.NAME) -> Sized:
+def size(entities: int, which: str = logistic.NAME) -> Sized:
     """Score a made-up graph of so many entities, half of them with a meaning.
 
     Args:
@@ -92,10 +92,10 @@ def size(entities: int, which: str = scorer.NAME) -> Sized:
 
 
 def _scored(snapshot: Snapshot, which: str) -> EdgeScores | None:
-    if which == scorer.NAME:
-        return scorer.score(snapshot)
-    from hydramem.garden.gnn.score import score
-    from hydramem.garden.gnn.train import train
+    if which == logistic.NAME:
+        return logistic.score(snapshot)
+    from hydramem.garden.edges.gnn.score import score
+    from hydramem.garden.edges.gnn.training import train
 
     model = train(snapshot, seconds=_NIGHT, vectors=_made_up_meanings)
     return None if model is None else score(model, snapshot, vectors=_made_up_meanings)

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from benchmarks.claims import GRAPHS, Triple, candidate, graph, triples
 from hydramem.core.config import EmbeddingConfig, GardenConfig, VerificationConfig
-from hydramem.garden import heuristic, scorer
-from hydramem.garden.edges import relations_of
-from hydramem.garden.gnn.model import NAME as GNN
-from hydramem.garden.gnn.model import available
-from hydramem.garden.meanings import EntityVectors
-from hydramem.garden.spurious import disbelieved_below
+from hydramem.garden import heuristic
+from hydramem.garden.edges import logistic
+from hydramem.garden.edges.gnn.node_vectors import EntityVectors
+from hydramem.garden.edges.gnn.trained_model import NAME as GNN
+from hydramem.garden.edges.gnn.trained_model import available
+from hydramem.garden.edges.labelled_relations import relations_of
+from hydramem.garden.phases.prune.prune import disbelieved_below
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.contracts import Embedder
@@ -106,7 +107,7 @@ def _srmkg(snapshot: Snapshot, asked: Sequence[Triple]) -> Floats:
 
 
 def _logistic(snapshot: Snapshot, asked: Sequence[Triple]) -> Floats:
-    scores = scorer.score(snapshot)
+    scores = logistic.score(snapshot)
     return np.full(len(asked), 0.5) if scores is None else scores.spurious
 
 
@@ -123,8 +124,8 @@ def _gnn_alone(snapshot: Snapshot, asked: Sequence[Triple]) -> Floats:
 
 
 def _network(snapshot: Snapshot, asked: Sequence[Triple], vectors: EntityVectors | None) -> Floats:
-    from hydramem.garden.gnn.score import score
-    from hydramem.garden.gnn.train import train
+    from hydramem.garden.edges.gnn.score import score
+    from hydramem.garden.edges.gnn.training import train
 
     model = train(snapshot, seconds=_TRAINING, vectors=vectors)
     return np.full(len(asked), 0.5) if model is None else score(model, snapshot, vectors=vectors).spurious
@@ -146,7 +147,7 @@ def meanings(names: Sequence[str]) -> Mapping[str, Vector]:
     return {name: _embedded[name] for name in names}
 
 
-SCORERS: Mapping[str, Scorer] = {"heuristic": _heuristic, "srmkg": _srmkg, scorer.NAME: _logistic}
+SCORERS: Mapping[str, Scorer] = {"heuristic": _heuristic, "srmkg": _srmkg, logistic.NAME: _logistic}
 if available():
     SCORERS = {**SCORERS, GNN: _gnn, WITHOUT_NAMES: _gnn_alone}
 
@@ -226,13 +227,13 @@ def _told(
     order = np.argsort(-scores, kind="stable")
     half = int(np.searchsorted(np.cumsum(false[order]), 0.5 * false.sum())) + 1
     cut = int(np.searchsorted(np.cumsum(~false[order]), int(0.02 * np.count_nonzero(~false))))
-    pruned = gone is not None and which in (scorer.NAME, GNN)
+    pruned = gone is not None and which in (logistic.NAME, GNN)
     return Told(
         graph=name,
         kind=kind,
         share=share,
         scorer=which,
-        auc=scorer.auc(false, scores),
+        auc=logistic.auc(false, scores),
         precision=float(false[order[:half]].mean()),
         cost=float(np.count_nonzero(~false[order[:half]]) / np.count_nonzero(~false)),
         caught=float(false[order[:cut]].sum() / false.sum()),

@@ -15,8 +15,7 @@ import numpy as np
 
 from benchmarks.claims import GRAPHS, Triple, most_of, triples
 from benchmarks.results import table, with_section
-from hydramem.garden.guesses import guesses
-from hydramem.garden.pairs import pairs
+from hydramem.garden.phases.infer.candidate_pairs import guesses, pairs
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.storage.schema import edge_columns, node_columns

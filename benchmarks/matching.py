@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 
 from benchmarks.results import table, with_section
 from hydramem.core.config import GardenConfig
-from hydramem.garden.alike import Floats, Likeness, Rarity, Thing, known, measured, shipped, with_products
+from hydramem.garden.phases.merge.match_model import (
+    Floats,
+    Likeness,
+    Rarity,
+    Thing,
+    match_profile,
+    measured,
+    shipped,
+    with_products,
+)
 
 SETS = ("amazon-google", "beer", "fodors-zagats")
 BASELINES = {"amazon-google": (0.58, 0.60), "beer": (0.82, 0.76), "fodors-zagats": (0.98, 0.98)}
@@ -64,7 +73,7 @@ class Score:
 def parts(folder: Path) -> dict[str, Part]:
     """Read a set; how rare a word is follows from the records of all its parts."""
     rows = {name: list(_pairs(folder / f"{name}.txt")) for name in ("train", "valid", "test")}
-    things = {thing: known(thing) for part in rows.values() for a, b, _ in part for thing in (a, b)}
+    things = {thing: match_profile(thing) for part in rows.values() for a, b, _ in part for thing in (a, b)}
     rarity = Rarity(one.words for one in things.values())
     return {
         name: Part(

@@ -28,7 +28,7 @@ from hydramem.core.results.garden_results import (
     RefusedChange,
 )
 from hydramem.core.row_types import Decision
-from hydramem.garden.tend import UNFINISHED
+from hydramem.garden.night.run_phases import UNFINISHED
 from hydramem.storage.undo.undo_images import TABLES
 
 pytestmark = pytest.mark.engine

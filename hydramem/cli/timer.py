@@ -10,7 +10,14 @@ from typing import Literal
 from hydramem.cli.invocation import Invocation
 from hydramem.core.errors import StorageError
 from hydramem.core.ids import content_hash
-from hydramem.garden.schedule import Times, crontab_line, launchd_plist, parse, systemd_units, with_line
+from hydramem.garden.night.schedule import (
+    ScheduleTimes,
+    crontab_line,
+    launchd_plist,
+    parse,
+    systemd_units,
+    with_line,
+)
 
 Clock = Literal["systemd", "launchd", "cron"]
 
@@ -105,7 +112,7 @@ def _files(clock: Clock, name: str) -> tuple[Path, ...]:
     return (units / f"{name}.service", units / f"{name}.timer")
 
 
-def _texts(clock: Clock, times: Times, command: tuple[str, ...], name: str) -> dict[str, str]:
+def _texts(clock: Clock, times: ScheduleTimes, command: tuple[str, ...], name: str) -> dict[str, str]:
     if clock == "cron":
         return {"crontab": crontab_line(times, command, name=name)}
     if clock == "launchd":

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.garden.edges import claims_of, known_of
+from hydramem.garden.edges.labelled_relations import claims_of, known_of
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.verification.first_stage.graph_features import adamic_adar, jaccard
 from hydramem.verification.first_stage.path_features import common

@@ -16,7 +16,7 @@ from hydramem.core.results.verdicts import History
 from hydramem.core.results.write_results import RelationView
 from hydramem.core.row_types import Entity
 from hydramem.core.time import When, now
-from hydramem.garden.groups import read_groups
+from hydramem.garden.phases.lasting_communities import read_groups
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
 from hydramem.search import explore, lists, overview

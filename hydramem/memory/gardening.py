@@ -12,17 +12,18 @@ from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
 from hydramem.core.results.garden_results import Answer, Gardened, Reviewed
 from hydramem.core.row_types import Phase
 from hydramem.core.time import now
-from hydramem.garden import asked, reports
-from hydramem.garden.answers import Answering, act, checked
-from hydramem.garden.apply import Hands
-from hydramem.garden.calm import calm
-from hydramem.garden.doubts import doubts
-from hydramem.garden.ground import Budget, Ground, Outcome
-from hydramem.garden.maintain import maintain
-from hydramem.garden.questions import Case, cases, with_evidence
-from hydramem.garden.seal import key_in
-from hydramem.garden.steps import STEPS
-from hydramem.garden.tend import Night, apply_file, interrupted, plan, tend
+from hydramem.garden.night import report as reports
+from hydramem.garden.night.apply import WriteAccess
+from hydramem.garden.night.interpreter_tuning import tuned_interpreter
+from hydramem.garden.night.phase_order import STEPS
+from hydramem.garden.night.run_phases import GardenRun, apply_file, interrupted, plan, run_phases
+from hydramem.garden.phases.maintain import maintain
+from hydramem.garden.proposals.exclusions import undecided_pairs
+from hydramem.garden.proposals.phase_context import Budget, PhaseContext, PhaseOutcome
+from hydramem.garden.proposals.plan_file import key_in
+from hydramem.garden.review import question_files
+from hydramem.garden.review.answers import Answering, act, checked
+from hydramem.garden.review.questions import Case, cases, with_evidence
 from hydramem.ingest.documents.ingest import Progress
 from hydramem.ingest.memories.forget import re_extract, revive
 from hydramem.memory import arguments
@@ -139,12 +140,12 @@ class Gardening(Handle):
         store, name, most = self._use(), self._name(project), arguments.limited(limit)
         if export is not None and (import_ is not None or answers):
             raise InvalidInputError("review: export what is asked, or answer; one at a time")
-        lines = () if import_ is None else asked.read(Path(import_).expanduser())
+        lines = () if import_ is None else question_files.read(Path(import_).expanduser())
         given = checked((*answers, *lines))
         taken, left = act(given, self._cases(name) if given else (), self._answering(name))
         waiting = self._cases(name)[: store.config.garden.review_limit]
         if export is not None:
-            asked.write(Path(export).expanduser(), with_evidence(waiting, store.graph))
+            question_files.write(Path(export).expanduser(), with_evidence(waiting, store.graph))
         return Reviewed(
             answered=taken,
             not_taken=left,
@@ -158,7 +159,7 @@ class Gardening(Handle):
         return cases(
             store.graph,
             store.snapshots.of(name),
-            doubts(self._garden_folder(name)),
+            undecided_pairs(self._garden_folder(name)),
             functional=store.config.verification.functional,
         )
 
@@ -195,20 +196,20 @@ class Gardening(Handle):
         night = replace(self._given(name, phases, progress), upkeep=self._upkeep(name, backs_up))
         if only_plan:
             return plan(night, out=None if out is None else Path(out).expanduser())
-        report = tend(night) if file is None else apply_file(night, Path(file).expanduser())
+        report = run_phases(night) if file is None else apply_file(night, Path(file).expanduser())
         try:
-            reports.keep(report, self._garden_folder(name) / _REPORTS)
+            reports.save_report(report, self._garden_folder(name) / _REPORTS)
         except StorageError as error:
             # What was made is made, and its run is known from here alone.
             return replace(report, notes=(*report.notes, f"{error}."))
         return report
 
-    def _upkeep(self, name: str, backs_up: bool) -> Callable[[Ground], Outcome]:
+    def _upkeep(self, name: str, backs_up: bool) -> Callable[[PhaseContext], PhaseOutcome]:
         return partial(maintain, upkeep=upkeep(self._use(), name, backs_up=backs_up))
 
     def _given(
         self, name: str, phases: Sequence[Phase], progress: Callable[[Progress], None] | None
-    ) -> Night:
+    ) -> GardenRun:
         store, at = self._use(), now()
         settings, folder = store.config.garden, self._garden_folder(name)
 
@@ -217,9 +218,9 @@ class Gardening(Handle):
                 return lambda done, whole: None
             return lambda done, whole: progress(Progress(done=done, total=whole, what=what))
 
-        def ground(phase: Phase) -> Ground:
+        def ground(phase: Phase) -> PhaseContext:
             space = store.space
-            return Ground(
+            return PhaseContext(
                 project=name,
                 graph=store.graph,
                 vectors=space.vectors,
@@ -238,12 +239,12 @@ class Gardening(Handle):
                 progress=told(phase),
             )
 
-        return Night(
+        return GardenRun(
             project=name,
             phases=phases,
             steps=STEPS,
             ground=ground,
-            hands=Hands(
+            hands=WriteAccess(
                 graph=store.graph,
                 commit=store.mirror.commit,
                 deliver=store.mirror.deliver_deferred,
@@ -264,7 +265,7 @@ class Gardening(Handle):
         if not self._use().one_night.acquire(blocking=False):
             raise StoreBusyError(f"{self.folder}: another night is going on in this process; wait for it")
         try:
-            with calm():
+            with tuned_interpreter():
                 yield
         finally:
             self._use().one_night.release()

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from hydramem.core.results.garden_results import Trained
-from hydramem.garden import scoring
+from hydramem.garden.edges import edge_scoring
 from hydramem.memory.handle import Handle
 
 
@@ -31,8 +31,8 @@ class Training(Handle):
         """
         store, name = self._use(), self._name(project)
         folder = self._garden_folder(name)
-        return scoring.train(
-            scoring.material(store.snapshots.of(name), store.graph, store.space.vectors, folder),
+        return edge_scoring.train(
+            edge_scoring.material(store.snapshots.of(name), store.graph, store.space.vectors, folder),
             seconds=store.config.garden.phase_seconds,
             progress=progress or (lambda done, whole: None),
         )

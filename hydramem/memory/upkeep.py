@@ -4,7 +4,7 @@ import numpy as np
 
 from hydramem.core import version
 from hydramem.core.results.upkeep_results import BackedUp
-from hydramem.garden.maintain import Upkeep
+from hydramem.garden.phases.maintain import Upkeep
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.opened import OpenStore
 from hydramem.storage.repair.doctor import sample

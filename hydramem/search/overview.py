@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hydramem.core.results.graph_views import CentralEntity, Community, GraphEdge, GraphNode, GraphView
 from hydramem.core.row_types import Chunk
-from hydramem.garden.groups import Group, lasting
+from hydramem.garden.phases.lasting_communities import LastingCommunity, lasting
 from hydramem.graph.centrality import Centrality, centrality
 from hydramem.graph.communities import communities as part
 from hydramem.graph.snapshot.snapshot import EDGE_KINDS, Nodes, Snapshot
@@ -57,7 +57,7 @@ def _central(snapshot: Snapshot, measured: Centrality, place: int) -> CentralEnt
 
 
 def communities(
-    *, limit: int, members: int, resolution: float, seen: View, before: Sequence[Group] = ()
+    *, limit: int, members: int, resolution: float, seen: View, before: Sequence[LastingCommunity] = ()
 ) -> tuple[Community, ...]:
     """Return the groups that entities and chunks fall into, most entities first.
 
@@ -102,7 +102,7 @@ def _entities(snapshot: Snapshot, group: Nodes, share: NDArray[np.float64]) -> l
 
 
 def _community(
-    snapshot: Snapshot, entities: Sequence[int], size: int, known_as: Group, members: int
+    snapshot: Snapshot, entities: Sequence[int], size: int, known_as: LastingCommunity, members: int
 ) -> Community:
     names = tuple(snapshot.label(node) for node in entities[: max(members, _LEADERS)])
     return Community(
@@ -124,7 +124,7 @@ def graph_view(
     chunks: bool,
     graph: GraphStore,
     seen: View,
-    groups: Sequence[Group] = (),
+    groups: Sequence[LastingCommunity] = (),
 ) -> GraphView:
     """Return a part of the graph to draw: around an entity, or the best connected part of the project.
 

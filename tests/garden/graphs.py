@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.claims import Triple, graph
-from hydramem.garden.labels import Labels
+from hydramem.garden.edges.labelled_relations import Labels
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.verification.first_stage.relation_arrays import Claims
 

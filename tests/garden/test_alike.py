@@ -6,8 +6,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.garden.alike import PLAIN, Likeness, Rarity, Thing, known, measured, shipped
-from hydramem.garden.blocks import candidates, keys
+from hydramem.garden.phases.merge.candidate_blocks import candidates, keys
+from hydramem.garden.phases.merge.match_model import (
+    PLAIN,
+    Likeness,
+    Rarity,
+    Thing,
+    match_profile,
+    measured,
+    shipped,
+)
 from hydramem.text.names import worded
 
 NAMES = ("Ada Lovelace", "A. Lovelace", "Kestrel Works 3", "IBM", "Grand Hotel", "Grand Central Hotel")
@@ -22,7 +30,7 @@ THINGS = st.builds(
 
 @given(THINGS, THINGS)
 def test_a_pair_is_measured_the_same_both_ways(one: Thing, other: Thing) -> None:
-    mine, yours = known(one), known(other)
+    mine, yours = match_profile(one), match_profile(other)
     rarity = Rarity([mine.words, yours.words])
     there, back = measured(mine, yours, rarity), measured(yours, mine, rarity)
     assert len(there) == len(PLAIN) and np.isfinite(there).all()
@@ -31,7 +39,7 @@ def test_a_pair_is_measured_the_same_both_ways(one: Thing, other: Thing) -> None
 
 
 def chance(one: Thing, other: Thing) -> float:
-    mine, yours = known(one), known(other)
+    mine, yours = match_profile(one), match_profile(other)
     rarity = Rarity([mine.words, yours.words, *(worded(name).words for name in NAMES)])
     return float(shipped().probabilities([measured(mine, yours, rarity)])[0])
 

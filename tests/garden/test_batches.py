@@ -14,8 +14,8 @@ import pytest
 
 from hydramem.core.config_loading import load_config
 from hydramem.core.row_types import Phase
-from hydramem.garden.batches import Pace, side_by_side
-from hydramem.garden.proposal import Proposal
+from hydramem.garden.night.proposal_batches import Pace, side_by_side
+from hydramem.garden.proposals.proposal import Proposal
 from hydramem.storage.cypher.graph import open_graph
 from hydramem.storage.write import Removal, Write
 from tests.garden.memories import GIVEN, night, opened, put, rows

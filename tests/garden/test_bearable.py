@@ -2,7 +2,7 @@
 
 import pytest
 
-from hydramem.garden.bearable import bearing
+from hydramem.garden.phases.merge.name_compatibility import bearing
 from hydramem.text.names import one_letter_off, worded
 
 

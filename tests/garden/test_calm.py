@@ -3,7 +3,7 @@
 import gc
 import sys
 
-from hydramem.garden.calm import calm
+from hydramem.garden.night.interpreter_tuning import tuned_interpreter
 
 
 def now() -> tuple[tuple[int, int, int], float]:
@@ -12,7 +12,7 @@ def now() -> tuple[tuple[int, int, int], float]:
 
 def test_the_interpreter_is_left_as_it_was_however_nights_overlap() -> None:
     before = now()
-    first, second = calm(), calm()
+    first, second = tuned_interpreter(), tuned_interpreter()
     first.__enter__()
     during = now()
     assert during[0][:2] == before[0][:2] and during[0][2] > 1000 * before[0][2]
@@ -27,7 +27,7 @@ def test_the_interpreter_is_left_as_it_was_however_nights_overlap() -> None:
 def test_a_night_that_fails_leaves_it_too() -> None:
     before = now()
     try:
-        with calm():
+        with tuned_interpreter():
             raise RuntimeError
     except RuntimeError:
         pass

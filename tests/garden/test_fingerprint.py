@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.claims import graph
-from hydramem.garden.fingerprint import Fingerprint, fingerprint, stale
-from hydramem.garden.labels import no_labels
+from hydramem.garden.edges.labelled_relations import no_labels
+from hydramem.garden.edges.training_fingerprint import Fingerprint, fingerprint, stale
 from tests.garden.graphs import odd_ones, triples
 
 BASE = triples(60)

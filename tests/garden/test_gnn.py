@@ -9,10 +9,10 @@ import pytest
 
 from benchmarks.claims import graph
 from hydramem.core.errors import StorageError
-from hydramem.garden.edges import known_of
-from hydramem.garden.gnn.model import Model, available
-from hydramem.garden.positions import positions
-from hydramem.garden.scorer import auc
+from hydramem.garden.edges.gnn.node_vectors import positions
+from hydramem.garden.edges.gnn.trained_model import Model, available
+from hydramem.garden.edges.labelled_relations import known_of
+from hydramem.garden.edges.logistic import auc
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.storage.vector_rows import Vector
 from tests.garden.graphs import odd_ones, planted, ruled
@@ -24,7 +24,7 @@ needs_torch = pytest.mark.skipif(not available(), reason="the extra gnn is not i
 
 
 def trained(snapshot: Snapshot, **options: object) -> Model:
-    from hydramem.garden.gnn.train import train
+    from hydramem.garden.edges.gnn.training import train
 
     model = train(snapshot, **{"seconds": 60} | options)  # type: ignore[arg-type]
     assert model is not None
@@ -47,8 +47,7 @@ def test_places_of_small_pieces_are_zero() -> None:
 
 @needs_torch
 def test_wrong_relations_look_worse_and_a_saved_model_says_the_same(tmp_path: Path) -> None:
-    from hydramem.garden.gnn.file import load, save
-    from hydramem.garden.gnn.score import score
+    from hydramem.garden.edges.gnn.score import load, save, score
 
     snapshot, wrong = planted(random=20)
     model = trained(snapshot, vectors=by_kind)
@@ -68,7 +67,7 @@ def test_wrong_relations_look_worse_and_a_saved_model_says_the_same(tmp_path: Pa
 
 @needs_torch
 def test_what_is_no_model_is_told(tmp_path: Path) -> None:
-    from hydramem.garden.gnn.file import load
+    from hydramem.garden.edges.gnn.score import load
 
     assert load(tmp_path / "none.pt") is None
     (tmp_path / "broken.pt").write_bytes(b"\x00broken")
@@ -78,7 +77,7 @@ def test_what_is_no_model_is_told(tmp_path: Path) -> None:
 
 @needs_torch
 def test_too_few_relations_train_nothing() -> None:
-    from hydramem.garden.gnn.train import train
+    from hydramem.garden.edges.gnn.training import train
 
     assert train(ruled(people=10)) is None
 
@@ -87,9 +86,9 @@ def test_too_few_relations_train_nothing() -> None:
 def test_a_message_never_passes_over_the_edge_that_it_judges() -> None:
     import torch
 
-    from hydramem.garden.gnn.learn import messages_of
-    from hydramem.garden.gnn.lesson import lay_out
-    from hydramem.garden.labels import no_labels
+    from hydramem.garden.edges.gnn.inputs import lay_out
+    from hydramem.garden.edges.gnn.training import messages_of
+    from hydramem.garden.edges.labelled_relations import no_labels
 
     snapshot, _ = planted(random=5)
     lesson = lay_out(snapshot, no_labels(snapshot), None, seed=0)
@@ -106,7 +105,7 @@ def test_a_message_never_passes_over_the_edge_that_it_judges() -> None:
 
 @needs_torch
 def test_what_people_said_moves_what_is_like_it() -> None:
-    from hydramem.garden.gnn.score import score
+    from hydramem.garden.edges.gnn.score import score
 
     def told(true: bool | None) -> float:
         snapshot, like, labels = odd_ones(true=true)
@@ -136,10 +135,10 @@ def test_a_thing_without_a_vector_is_told_apart_from_any_meaning() -> None:
     """Whatever stands where no vector is known is not read."""
     import torch
 
-    from hydramem.garden.gnn.learn import messages_of
-    from hydramem.garden.gnn.lesson import lay_out
-    from hydramem.garden.gnn.network import Network
-    from hydramem.garden.labels import no_labels
+    from hydramem.garden.edges.gnn.inputs import lay_out
+    from hydramem.garden.edges.gnn.network import Network
+    from hydramem.garden.edges.gnn.training import messages_of
+    from hydramem.garden.edges.labelled_relations import no_labels
 
     snapshot, _ = planted(random=5)
     lesson = lay_out(snapshot, no_labels(snapshot), by_kind, seed=0)

@@ -11,8 +11,8 @@ import pytest
 
 import hydramem
 from hydramem.core.row_types import Relation, Times
-from hydramem.garden.pairs import pairs
-from hydramem.garden.steps import STEPS
+from hydramem.garden.night.phase_order import STEPS
+from hydramem.garden.phases.infer.candidate_pairs import pairs
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.storage.schema import edge_columns, node_columns

@@ -11,10 +11,10 @@ import hydramem
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.ids import session_id
 from hydramem.core.row_types import Recalled
-from hydramem.garden.ground import Ground, Outcome
-from hydramem.garden.infer import infer
-from hydramem.garden.infer_sessions import SESSION
-from hydramem.garden.inference import INFERRED_BY
+from hydramem.garden.phases.infer.infer import infer
+from hydramem.garden.phases.infer.infer_from_sessions import SESSION
+from hydramem.garden.phases.infer.inference import INFERRED_BY
+from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome
 from hydramem.llm.scripted_generator import ScriptedGenerator
 from tests.garden.memories import OPEN, night, opened, put, rows
 from tests.garden.test_verify import Model
@@ -48,13 +48,13 @@ def filled(memory: hydramem.Memory, *, sessions: int = 2, **fields: Any) -> None
     )
 
 
-def ground(memory: hydramem.Memory, script: Any, *, name: str = "thinker") -> Ground:
+def ground(memory: hydramem.Memory, script: Any, *, name: str = "thinker") -> PhaseContext:
     """Return what the phase looks at, with a model of its own to infer with."""
     found = memory._given("default", ("infer",), None).ground("infer")
     return replace(found, generator=lambda role: ScriptedGenerator(script, name=name))
 
 
-def told(memory: hydramem.Memory, *replies: Any, **options: Any) -> Outcome:
+def told(memory: hydramem.Memory, *replies: Any, **options: Any) -> PhaseOutcome:
     return infer(ground(memory, [{"relations": [each]} for each in replies], **options))
 
 
@@ -163,7 +163,7 @@ def several(memory: hydramem.Memory, groups: int) -> None:
 NOTHING: dict[str, Any] = {"relations": []}
 
 
-def asked(memory: hydramem.Memory, *script: Any) -> tuple[Outcome, int]:
+def asked(memory: hydramem.Memory, *script: Any) -> tuple[PhaseOutcome, int]:
     """Let the phase run; return what came of it and how often a model was asked."""
     generator = ScriptedGenerator(list(script))
     outcome = infer(replace(ground(memory, []), generator=lambda role: generator))

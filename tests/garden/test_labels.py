@@ -9,7 +9,7 @@ import pytest
 
 import hydramem
 from hydramem.core.results.garden_results import Answer
-from hydramem.garden.labels import LEAST, Labels, labels
+from hydramem.garden.edges.labelled_relations import LEAST, Labels, labels
 from hydramem.verification.first_stage.relation_arrays import Claims
 from tests.garden.memories import opened, put
 from tests.garden.test_prune import claim, thing

@@ -14,9 +14,9 @@ from hydramem.core.results.garden_results import Gardened, PhaseReport
 from hydramem.core.results.upkeep_results import Drained
 from hydramem.core.row_types import Usage
 from hydramem.core.time import now
-from hydramem.garden.ground import Budget, Ground
-from hydramem.garden.groups import FILE, GroupReply, lasting, read_groups
-from hydramem.garden.maintain import Upkeep, maintain
+from hydramem.garden.phases.lasting_communities import FILE, GroupReply, lasting, read_groups
+from hydramem.garden.phases.maintain import Upkeep, maintain
+from hydramem.garden.proposals.phase_context import Budget, PhaseContext
 from hydramem.storage.repair.doctor import Sampled
 from tests.garden.memories import night, opened, put
 from tests.storage.rows import entity, relation
@@ -71,7 +71,7 @@ def test_one_thing_that_fails_does_not_cost_the_others(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         store = memory._use()
         report = maintain(
-            Ground(
+            PhaseContext(
                 project="default",
                 graph=store.graph,
                 vectors=store.vectors,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hydramem.garden.meanings import LEAST, WIDTH, lens_of, meanings
+from hydramem.garden.edges.gnn.node_vectors import LEAST, WIDTH, lens_of, meanings
 from hydramem.storage.vector_rows import Vector
 
 IDS = [f"thing {one}" for one in range(5000)]

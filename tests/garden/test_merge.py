@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import hydramem
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.row_types import Entity, Recalled
-from hydramem.garden.merge import ambiguous, stars
-from hydramem.garden.one_thing import Match
-from hydramem.garden.questions import TOLD_APART
-from hydramem.garden.steps import STEPS
+from hydramem.garden.night.phase_order import STEPS
+from hydramem.garden.phases.merge.entity_matches import EntityMatch
+from hydramem.garden.phases.merge.merge import ambiguous, stars
+from hydramem.garden.proposals.exclusions import TOLD_APART
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import at, chunk, entity, mention, relation, session
 
@@ -244,8 +244,8 @@ def test_memories_that_differ_in_anything_that_counts_stay_two(tmp_path: Path, a
         assert night(memory, "merge").phases[0].proposals == (apart == "nothing")
 
 
-def pair(one: Entity, other: Entity, odds: float, how: str = "equal") -> Match:
-    return Match(one=one, other=other, how=how, odds=odds)  # type: ignore[arg-type]
+def pair(one: Entity, other: Entity, odds: float, how: str = "equal") -> EntityMatch:
+    return EntityMatch(one=one, other=other, how=how, odds=odds)  # type: ignore[arg-type]
 
 
 def test_a_chain_is_not_a_star() -> None:

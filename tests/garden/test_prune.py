@@ -12,9 +12,9 @@ import hydramem
 from hydramem.core.ids import entity_id, relation_id
 from hydramem.core.row_types import Entity, Link, Relation, Times
 from hydramem.core.time import now
-from hydramem.garden import scorer
-from hydramem.garden.gnn.model import NAME, available
-from hydramem.garden.steps import STEPS
+from hydramem.garden.edges import logistic
+from hydramem.garden.edges.gnn.trained_model import NAME, available
+from hydramem.garden.night.phase_order import STEPS
 from hydramem.text.normalize import entity_key
 from tests.garden.graphs import triples
 from tests.garden.memories import night, opened, put, rows
@@ -69,7 +69,7 @@ def test_what_fits_neither_the_graph_nor_any_evidence_goes_and_comes_back(memory
     gone = {row.id for row in rows(memory)["RELATES"] if row.state == "archived"}
     assert gone and gone <= wrong
     assert len(gone) <= 0.02 * len(before["RELATES"])
-    used = NAME if available() else scorer.NAME
+    used = NAME if available() else logistic.NAME
     assert f"Edge scorer {used}" in report.phases[0].notes[0] and "AUC" in report.phases[0].notes[0]
     assert "Brier score" in report.phases[0].notes[0]
     memory.undo(report.run)

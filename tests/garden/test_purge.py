@@ -10,8 +10,8 @@ import pytest
 
 import hydramem
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.garden import purge
-from hydramem.garden.apply import Hands, apply
+from hydramem.garden.night.apply import WriteAccess, apply
+from hydramem.garden.phases.prune import past_retention
 from hydramem.storage.changes import PURGED, acting_as, in_one_run, purges, record
 from hydramem.storage.jobs import job
 from hydramem.storage.schema import CHANGE
@@ -136,10 +136,10 @@ def test_a_run_too_large_for_one_write_cannot_be_undone_by_halves(tmp_path: Path
         age(memory, 40)
         store = memory._use()
         ground = memory._given("default", ("prune",), None).ground("prune")
-        parts = purge.old_changes(ground, Counter())
+        parts = past_retention.old_changes(ground, Counter())
         own = [part for part in parts if part.told["purged"]["part_of"] == run]
         assert len(own) > 1 and all(len(part.write.removed.changes) <= 200 for part in own)
-        hands = Hands(graph=store.graph, commit=store.mirror.commit, one_writer=store.mirror.one_writer)
+        hands = WriteAccess(graph=store.graph, commit=store.mirror.commit, one_writer=store.mirror.one_writer)
         with in_one_run():
             assert apply(own[:1], hands, run="w_night").made == (own[0].id,)
             assert apply(own[:1], hands, run="w_night").standing == (own[0].id,), "it happens once"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.row_types import Chunk, Mention, Times
-from hydramem.garden.quota import least_worth
+from hydramem.garden.phases.prune.over_limits import least_worth
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk, entity, relation

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import hydramem
 from hydramem.core.row_types import Chunk, Mention, Times
 from hydramem.core.time import now
-from hydramem.garden.reuse import LEAST, MOST, REUSE, base_of, faded, gained
+from hydramem.garden.phases.reuse_weights import LEAST, MOST, REUSE, base_of, faded, gained
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk, entity
 

@@ -17,7 +17,7 @@ from hydramem.cli.review import walk
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.results.garden_results import Answer, Reviewed
 from hydramem.core.row_types import Relation
-from hydramem.garden.doubts import Doubt, doubts, keep_doubts
+from hydramem.garden.proposals.exclusions import UndecidedPair, save_undecided_pairs, undecided_pairs
 from hydramem.storage.changes import acting_as
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk, entity, mention, relation
@@ -195,11 +195,11 @@ def test_a_wrong_line_is_named_and_nothing_is_taken(
 
 
 def test_what_the_night_was_not_sure_of_is_asked_and_not_again(memory: hydramem.Memory) -> None:
-    doubt = Doubt(one="e2", other="e1", probability=0.6, why="One name is part of the other.")
+    doubt = UndecidedPair(one="e2", other="e1", probability=0.6, why="One name is part of the other.")
     gone = replace(doubt, other="nobody")
     folder = memory._garden_folder("default")
-    keep_doubts((doubt, gone), folder)
-    assert set(doubts(folder)) == {gone, doubt}
+    save_undecided_pairs((doubt, gone), folder)
+    assert set(undecided_pairs(folder)) == {gone, doubt}
     [asked] = [each for each in memory.review().questions if each.id == "same_entity:e1+e2"]
     assert (asked.probability, asked.reason) == (0.6, doubt.why)
     memory.review([Answer(id=asked.id, yes=False)])

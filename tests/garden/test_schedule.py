@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.garden.schedule import crontab_line, launchd_plist, on_calendar, parse, systemd_units, with_line
+from hydramem.garden.night.schedule import (
+    crontab_line,
+    launchd_plist,
+    on_calendar,
+    parse,
+    systemd_units,
+    with_line,
+)
 
 COMMAND = ("/opt/my env/bin/python", "-m", "hydramem", "--store", "/data/100%", "garden")
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from benchmarks.claims import graph
-from hydramem.garden.edges import claims_of, features, known_of, relations_of, wrong_claims
-from hydramem.garden.scorer import LEAST_RELATIONS, auc, score
+from hydramem.garden.edges.labelled_relations import claims_of, features, known_of, relations_of, wrong_claims
+from hydramem.garden.edges.logistic import LEAST_RELATIONS, auc, score
 from tests.garden.graphs import odd_ones, planted, ruled
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import hydramem
 from hydramem.core.errors import InvalidInputError, ModelUnavailableError
-from hydramem.garden.gnn.model import available
-from hydramem.garden.scoring import MODEL
+from hydramem.garden.edges.edge_scoring import MODEL
+from hydramem.garden.edges.gnn.trained_model import available
 from hydramem.storage.repair.reindex import EMBEDDER
 from tests.garden.graphs import triples
 from tests.garden.memories import night, opened, put, rows

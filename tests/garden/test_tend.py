@@ -12,13 +12,11 @@ import pytest
 from hydramem.core.config import Config
 from hydramem.core.errors import InvalidInputError, ModelUnavailableError, StorageError
 from hydramem.core.row_types import Chunk, Entity, Phase, Relation
-from hydramem.garden.apply import Hands, apply
-from hydramem.garden.expect import expected
-from hydramem.garden.ground import Budget, Ground, Outcome
-from hydramem.garden.plan import read_plan
-from hydramem.garden.proposal import Proposal
-from hydramem.garden.seal import key_in, seal_of
-from hydramem.garden.tend import UNFINISHED, Night, apply_file, interrupted, plan, tend
+from hydramem.garden.night.apply import WriteAccess, apply
+from hydramem.garden.night.run_phases import UNFINISHED, GardenRun, apply_file, interrupted, plan, run_phases
+from hydramem.garden.proposals.phase_context import Budget, PhaseContext, PhaseOutcome
+from hydramem.garden.proposals.plan_file import key_in, plan_signature, read_plan
+from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.schema import RELATES
 from hydramem.storage.undo.undo_images import TABLES
@@ -49,7 +47,7 @@ def quieter(row: Chunk) -> Proposal:
         reason="Nobody asked for it.",
         score=0.5,
         write=Write(changes=(), chunks=(replace(row, importance=0.1),)),
-        expects=expected(row),
+        expects=precondition_hash(row),
     )
 
 
@@ -64,21 +62,21 @@ def archive(score: float = 0.9) -> Proposal:
         reason="Nothing supports it.",
         score=score,
         write=Write(changes=(), relations=(gone,)),
-        expects=expected(LEADS, ADA),
+        expects=precondition_hash(LEADS, ADA),
     )
 
 
-def night(graph: InMemoryGraph, folder: Path | None = None, **steps: Outcome | Exception) -> Night:
-    def step(given: Outcome | Exception):
-        def run(ground: Ground) -> Outcome:
+def night(graph: InMemoryGraph, folder: Path | None = None, **steps: PhaseOutcome | Exception) -> GardenRun:
+    def step(given: PhaseOutcome | Exception):
+        def run(ground: PhaseContext) -> PhaseOutcome:
             if isinstance(given, Exception):
                 raise given
             return given
 
         return run
 
-    def ground(phase: Phase) -> Ground:
-        return Ground(
+    def ground(phase: Phase) -> PhaseContext:
+        return PhaseContext(
             project="p",
             graph=graph,
             vectors=None,  # type: ignore[arg-type]  # no phase of these tests looks
@@ -92,12 +90,12 @@ def night(graph: InMemoryGraph, folder: Path | None = None, **steps: Outcome | E
             budget=Budget(seconds=1, calls=1, tokens=1),
         )
 
-    return Night(
+    return GardenRun(
         project="p",
         phases=("reuse", "prune", "infer", "maintain"),
         steps={name: step(given) for name, given in steps.items()},  # type: ignore[misc]
         ground=ground,
-        hands=Hands(graph=graph, commit=lambda rows: graph.write(rows), one_writer=threading.RLock()),
+        hands=WriteAccess(graph=graph, commit=lambda rows: graph.write(rows), one_writer=threading.RLock()),
         folder=folder,
         now=NOW,
     )
@@ -107,21 +105,21 @@ def resealed(lines: list[str], key: bytes) -> str:
     """Return the first line of a plan as somebody would seal it who has not the store's key."""
     head = json.loads(lines[0])
     head.pop("seal")
-    return json.dumps(head | {"seal": seal_of(key, (head["run"], head))})
+    return json.dumps(head | {"seal": plan_signature(key, (head["run"], head))})
 
 
 def state(graph: InMemoryGraph) -> dict[str, list[object]]:
     return {name: [row for batch in graph.scan(table) for row in batch] for name, table in TABLES.items()}
 
 
-REUSE = Outcome(proposals=tuple(map(quieter, CHUNKS)), counts={"looked at": 40})
+REUSE = PhaseOutcome(proposals=tuple(map(quieter, CHUNKS)), counts={"looked at": 40})
 
 
 def test_a_plan_changes_nothing_and_applying_it_makes_exactly_that(
     graph: InMemoryGraph, tmp_path: Path
 ) -> None:
     before, file = state(graph), tmp_path / "plan.jsonl"
-    planned = plan(night(graph, reuse=REUSE, prune=Outcome(proposals=(archive(),))), out=file)
+    planned = plan(night(graph, reuse=REUSE, prune=PhaseOutcome(proposals=(archive(),))), out=file)
     assert state(graph) == before and planned.state == "planned" and planned.run is None
     assert len(planned.changes) == 41 and planned.changes[-1].text == "Ada leads Bob"
     done = apply_file(night(graph), file)
@@ -139,7 +137,7 @@ def test_a_plan_changes_nothing_and_applying_it_makes_exactly_that(
 
 def test_what_changed_since_the_plan_is_refused(graph: InMemoryGraph, tmp_path: Path) -> None:
     file = tmp_path / "plan.jsonl"
-    plan(night(graph, reuse=REUSE, prune=Outcome(proposals=(archive(),))), out=file)
+    plan(night(graph, reuse=REUSE, prune=PhaseOutcome(proposals=(archive(),))), out=file)
     told = replace(CHUNKS[3], summary="written since")
     graph.write(write(chunks=(told,), entities=(replace(ADA, description="new"),)))
     done = apply_file(night(graph), file)
@@ -152,14 +150,16 @@ def test_what_changed_since_the_plan_is_refused(graph: InMemoryGraph, tmp_path: 
 
 
 def test_counting_again_what_is_mentioned_is_no_change(graph: InMemoryGraph) -> None:
-    given = night(graph, prune=Outcome(proposals=(archive(),)))
+    given = night(graph, prune=PhaseOutcome(proposals=(archive(),)))
     graph.write(write(entities=(replace(ADA, mention_count=9, last_seen=at(3)),)))
-    assert tend(given).phases[0].applied == 1
+    assert run_phases(given).phases[0].applied == 1
 
 
 def test_a_later_phase_leaves_alone_what_an_earlier_one_touches(graph: InMemoryGraph) -> None:
     both = replace(archive(), phase="infer", action="judge")
-    done = tend(night(graph, infer=Outcome(proposals=(both,)), prune=Outcome(proposals=(archive(),))))
+    done = run_phases(
+        night(graph, infer=PhaseOutcome(proposals=(both,)), prune=PhaseOutcome(proposals=(archive(),)))
+    )
     assert [(each.phase, each.applied, each.dropped) for each in done.phases] == [
         ("infer", 1, 0),
         ("prune", 0, 1),
@@ -178,12 +178,12 @@ def test_what_hangs_on_a_thing_that_goes_is_not_written_beside_it(graph: InMemor
             archive(),
             target=keep.id,
             write=rows,
-            expects=expected(keep, gone, between, absent=((RELATES, moved),)),
+            expects=precondition_hash(keep, gone, between, absent=((RELATES, moved),)),
         )
 
     first = merge(ADA, twins[0], relation("e1", "leads", "e9"))
     second = merge(twins[1], twins[2], relation("e7", "leads", "e8"))
-    assert plan(night(graph, prune=Outcome(proposals=(first, second)))).phases[0].dropped == 1
+    assert plan(night(graph, prune=PhaseOutcome(proposals=(first, second)))).phases[0].dropped == 1
     others = [replace(quieter(row), phase="prune") for row in CHUNKS]  # so that a batch holds both
     done = apply((*others, first, second), night(graph).hands, run="w_night")
     assert first.id in done.made and list(done.refused) == [second.id]
@@ -191,7 +191,7 @@ def test_what_hangs_on_a_thing_that_goes_is_not_written_beside_it(graph: InMemor
 
 def test_a_phase_that_fails_is_told_and_costs_the_others_nothing(graph: InMemoryGraph) -> None:
     failed = ModelUnavailableError("ollama: no answer")
-    done = tend(night(graph, infer=failed, prune=Outcome(proposals=(archive(),), state="partial")))
+    done = run_phases(night(graph, infer=failed, prune=PhaseOutcome(proposals=(archive(),), state="partial")))
     assert [(each.phase, each.state) for each in done.phases] == [("infer", "failed"), ("prune", "partial")]
     assert done.phases[0].notes == ("ollama: no answer",) and done.state == "failed"
 
@@ -200,11 +200,11 @@ def test_an_interrupted_night_is_finished_by_the_next(graph: InMemoryGraph, tmp_
     given = night(graph, tmp_path, reuse=REUSE)
     stopping = iter([False, True])
     cut = replace(given, hands=replace(given.hands, stopping=lambda: next(stopping)))
-    first = tend(cut)
+    first = run_phases(cut)
     assert first.state == "partial" and 0 < first.phases[0].applied < 40
     assert first.phases[0].left == 40 - first.phases[0].applied
     assert (tmp_path / UNFINISHED).exists()
-    second = tend(night(graph, tmp_path, reuse=Outcome()))
+    second = run_phases(night(graph, tmp_path, reuse=PhaseOutcome()))
     assert second.resumed == first.phases[0].left
     assert not (tmp_path / UNFINISHED).exists()
     assert len(graph.changes(run=first.run)) == 40
@@ -219,9 +219,9 @@ def test_removed_rows_are_in_the_history(graph: InMemoryGraph) -> None:
         text="Note 0.",
         reason="Kept long enough.",
         write=Write(changes=(), removed=Removal(chunks=(CHUNKS[0].id,))),
-        expects=expected(CHUNKS[0]),
+        expects=precondition_hash(CHUNKS[0]),
     )
-    done = tend(night(graph, prune=Outcome(proposals=(gone,))))
+    done = run_phases(night(graph, prune=PhaseOutcome(proposals=(gone,))))
     assert graph.chunks([CHUNKS[0].id]) == () and graph.mentions([CHUNKS[0].id]) == ()
     [change] = graph.changes(run=done.run)
     assert change.target == CHUNKS[0].id and change.before and change.after is None
@@ -246,7 +246,7 @@ def test_writers_get_their_turn(graph: InMemoryGraph) -> None:
 
     other = threading.Thread(target=writer)
     other.start()
-    tend(replace(given, hands=hands))
+    run_phases(replace(given, hands=hands))
     other.join()
     assert max(waited) < 0.1
 
@@ -273,7 +273,7 @@ def test_writers_get_their_turn(graph: InMemoryGraph) -> None:
 )
 def test_a_plan_that_was_changed_is_refused(graph: InMemoryGraph, tmp_path: Path, change, told: str) -> None:
     file, before = tmp_path / "plan.jsonl", state(graph)
-    plan(night(graph, reuse=Outcome(proposals=(quieter(CHUNKS[0]),))), out=file)
+    plan(night(graph, reuse=PhaseOutcome(proposals=(quieter(CHUNKS[0]),))), out=file)
     file.write_text("".join(f"{line}\n" for line in change(file.read_text().splitlines())))
     with pytest.raises(InvalidInputError, match=told):
         apply_file(night(graph), file)
@@ -284,8 +284,8 @@ def test_a_line_may_be_taken_out_of_a_plan_and_none_of_another_put_in(
     graph: InMemoryGraph, tmp_path: Path
 ) -> None:
     file, other = tmp_path / "plan.jsonl", tmp_path / "other.jsonl"
-    plan(night(graph, reuse=Outcome(proposals=tuple(map(quieter, CHUNKS[:3])))), out=file)
-    plan(night(graph, reuse=Outcome(proposals=(quieter(CHUNKS[3]),))), out=other)
+    plan(night(graph, reuse=PhaseOutcome(proposals=tuple(map(quieter, CHUNKS[:3])))), out=file)
+    plan(night(graph, reuse=PhaseOutcome(proposals=(quieter(CHUNKS[3]),))), out=other)
     lines = file.read_text().splitlines()
     file.write_text("\n".join([*lines[:2], other.read_text().splitlines()[1]]) + "\n")
     with pytest.raises(InvalidInputError, match="line 3"):
@@ -299,7 +299,7 @@ def test_a_line_may_be_taken_out_of_a_plan_and_none_of_another_put_in(
 def test_a_plan_reads_back_as_it_was(graph: InMemoryGraph, tmp_path: Path) -> None:
     file = tmp_path / "plan.jsonl"
     proposals = (*map(quieter, CHUNKS[:3]), archive())
-    plan(night(graph, reuse=Outcome(proposals=proposals)), out=file)
+    plan(night(graph, reuse=PhaseOutcome(proposals=proposals)), out=file)
     read = read_plan(file, project="p", key=b"")
     assert {each.id for each in read.proposals} == {each.id for each in proposals}
 
@@ -312,7 +312,7 @@ def test_vectors_hear_of_batches_when_others_can_write_again(graph: InMemoryGrap
         sizes.append(len(rows.chunks))
         graph.write(rows)
 
-    hands = Hands(
+    hands = WriteAccess(
         graph=graph, commit=commit, one_writer=lock, deliver=lambda: told.append(lock.acquire(blocking=False))
     )
 
@@ -334,7 +334,7 @@ def test_vectors_hear_also_of_what_was_made_before_a_night_failed(graph: InMemor
             raise StorageError("the disk is full")
         said.append("committed")
 
-    hands = Hands(
+    hands = WriteAccess(
         graph=graph, commit=commit, one_writer=threading.Lock(), deliver=lambda: said.append("delivered")
     )
     with pytest.raises(StorageError, match="full"):
@@ -355,7 +355,7 @@ def test_what_somebody_writes_before_the_lock_is_had_is_looked_at_again(graph: I
         def __exit__(self, *_: object) -> None:
             pass
 
-    hands = Hands(
+    hands = WriteAccess(
         graph=graph,
         commit=lambda rows: graph.write(rows) and None,
         one_writer=Lock(),
@@ -381,7 +381,7 @@ def test_what_an_interrupted_night_left_is_given_up_where_it_cannot_be_read(
 ) -> None:
     (tmp_path / UNFINISHED).write_text("{}\n", encoding="utf-8")
     assert interrupted(night(graph, tmp_path)) is None
-    done = tend(night(graph, tmp_path, reuse=REUSE))
+    done = run_phases(night(graph, tmp_path, reuse=REUSE))
     assert done.state == "completed" and done.phases[0].applied == 40
     assert "given up" in done.notes[0] and not (tmp_path / UNFINISHED).exists()
 

@@ -12,7 +12,7 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.garden_results import Answer, Question
 from hydramem.core.row_types import Relation, Times
 from hydramem.core.time import now
-from hydramem.garden.duplicates import same_marks
+from hydramem.garden.phases.merge.duplicate_memories import same_marks
 from tests.garden.memories import night, opened, put, rows
 from tests.garden.test_review import walked
 from tests.storage.rows import at, chunk, entity, mention, relation

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.graph.lasting import successors
+from hydramem.garden.phases.lasting_communities import successors
 
 GROUPS = st.lists(st.integers(0, 5), max_size=40).map(
     lambda homes: [

@@ -1,0 +1,273 @@
+"""Answers: what a person says becomes a verdict, a merge, an end, a release, or a mark not to ask again."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from hydramem.core.argument_checks import check_name, check_text
+from hydramem.core.config import MemoryConfig
+from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.results.garden_results import YES_NO, Answer, NotTaken
+from hydramem.core.row_types import Change, Chunk, Entity, Link, Relation
+from hydramem.core.time import now
+from hydramem.garden.phases.merge.merge_memories import Pair, made_one, stored_rows
+from hydramem.garden.proposals.exclusions import TOLD_APART, reused
+from hydramem.garden.review.conflicting_pairs import conflicting_pair, ended
+from hydramem.garden.review.questions import KEPT_OUT, WHICH, Case
+from hydramem.graph.snapshot.snapshot import Snapshot
+from hydramem.ingest.knowledge.end_validity import mark_coexisting
+from hydramem.ingest.knowledge.merging.merge_entities import merge
+from hydramem.ingest.knowledge.support import recounted
+from hydramem.ingest.write_target import Target
+from hydramem.storage.changes import current_actor, record
+from hydramem.storage.write import Write
+from hydramem.verification.calibration.calibrate import scores_of
+from hydramem.verification.calibration.reviews import Review, apply_review
+
+MOST_ANSWERS = 20_000
+
+_MOST_ID = 500
+
+_MOST_NOTE = 2000
+
+_AGENT = "mcp"
+
+_GONE = "it does not wait: it was answered already, or its rows changed since"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answering:
+    """What it takes to act on answers.
+
+    Attributes:
+        settings: How many voices a memory needs, where two become one.
+        release: Brings quarantined chunks back, by id.
+    """
+
+    target: Target
+    snapshot: Snapshot
+    settings: MemoryConfig
+    release: Callable[[Sequence[str]], object]
+
+
+def checked(answers: Iterable[Answer]) -> tuple[Answer, ...]:
+    """Check answers; a question that is answered twice alike is answered once.
+
+    Raises:
+        InvalidInputError: A field is wrong, two answers contradict each other, there are too many, or an
+            agent answers: a review is what a person says.
+    """
+    found: dict[str, Answer] = {}
+    for answer in answers:
+        id = check_text(answer.id, name="answers.id", most=_MOST_ID)
+        if answer.reviewer is not None:
+            check_name(answer.reviewer, name="answers.reviewer")
+        if answer.note is not None:
+            check_text(answer.note, name="answers.note", most=_MOST_NOTE)
+        if answer.yes is not None and not isinstance(answer.yes, bool):
+            raise InvalidInputError(f"answers.yes: {str(answer.yes)[:40]!r} is neither true nor false")
+        if answer.choice is not None and answer.choice not in WHICH:
+            raise InvalidInputError(f"answers.choice: {str(answer.choice)[:40]!r} is none of 1, 2, both")
+        if (answer.yes is None) == (answer.choice is None):
+            raise InvalidInputError(f"answers: {id[:120]!r} has neither yes nor choice, or both; give one")
+        if (known := found.setdefault(id, answer)).yes != answer.yes or known.choice != answer.choice:
+            raise InvalidInputError(f"answers: {id[:120]!r} is answered yes and no, or otherwise twice")
+    if len(found) > MOST_ANSWERS:
+        raise InvalidInputError(f"answers: {len(found):,} at once; at most {MOST_ANSWERS:,}")
+    if found and current_actor() == _AGENT:
+        raise InvalidInputError(
+            "answers: a person answers, by `hydramem review` or in Python; an agent may ask"
+        )
+    return tuple(found.values())
+
+
+def act(
+    answers: Sequence[Answer], waiting: Sequence[Case], answering: Answering
+) -> tuple[int, tuple[NotTaken, ...]]:
+    """Act on answers, each on its own; return how many were taken, and those that were not.
+
+    Args:
+        answers: As `checked` returns them.
+        waiting: The cases that wait.
+        answering: What it takes.
+    """
+    by_id = {case.question.id: case for case in waiting}
+    taken, left = 0, []
+    for answer in answers:
+        case = by_id.get(answer.id)
+        if case is not None and _said(answer) not in case.question.choices:
+            told = ", ".join(case.question.choices)
+            left.append(NotTaken(id=answer.id, why=f"its answer is one of: {told}"))
+            continue
+        try:
+            done = case is not None and _act(answer, case, answering)
+        except NotFoundError:
+            done = False  # one of its rows went with an answer before it
+        if done:
+            taken += 1
+        else:
+            left.append(NotTaken(id=answer.id, why=_GONE))
+    return taken, tuple(left)
+
+
+def _said(answer: Answer) -> str:
+    return answer.choice or YES_NO[0 if answer.yes else 1]
+
+
+def _act(answer: Answer, case: Case, answering: Answering) -> bool:
+    match case.rows:
+        case (Relation() as row,):
+            return _judge(answer, row, answering)
+        case (Chunk() as row,):
+            return _let_in(answer, row, answering)
+        case (Entity() as keep, Entity() as gone):
+            return _unite(answer, keep, gone, answering)
+        case (Chunk() as older, Chunk() as newer):
+            return _unite_memories(answer, older, newer, answering)
+        case (Relation() as one, Relation() as other):
+            return _decide(answer, one, other, answering)
+    raise AssertionError(case.rows)  # a case is one of these
+
+
+def _judge(answer: Answer, row: Relation, answering: Answering) -> bool:
+    return _reviewed(answer, row, answering, true=bool(answer.yes))
+
+
+def _reviewed(answer: Answer, row: Relation, answering: Answering, *, true: bool) -> bool:
+    """Take what a person says of a relation for its verdict; return whether it is another than before."""
+    review = Review(line=1, relation=row.id, true=true, reviewer=_reviewer(answer), note=answer.note or None)
+    found = {row.id: (review, row)}
+    target = answering.target
+    scores = scores_of(found, target.graph, answering.snapshot)
+    return bool(apply_review(found, scores, target, operation="review"))
+
+
+def _let_in(answer: Answer, row: Chunk, answering: Answering) -> bool:
+    with answering.target.one_writer:
+        stored = next(iter(answering.target.graph.chunks([row.id])), None)
+        if stored is None or stored.state != "quarantined":
+            return False
+        if answer.yes:
+            answering.release([row.id])
+            return True
+        marked = replace(stored, metadata={**stored.metadata, KEPT_OUT: _reviewer(answer)})
+        change = _change(stored, marked, answer, "it stays held back")
+        answering.target.commit(Write(changes=(change,), chunks=(marked,)), {})
+        return True
+
+
+def _unite(answer: Answer, keep: Entity, gone: Entity, answering: Answering) -> bool:
+    target = answering.target
+    with target.one_writer:
+        stored = {row.id: row for row in target.graph.entities([keep.id, gone.id])}
+        if len(stored) < 2:
+            return False
+        if answer.yes:
+            merge(keep.id, [gone.id], reason=_reason(answer, "they are one thing"), target=target)
+            return True
+        pairs = ((stored[keep.id], gone.id), (stored[gone.id], keep.id))
+        marked = [(row, _told_apart(row, other)) for row, other in pairs]
+        changes = tuple(_change(row, after, answer, "they are two things") for row, after in marked)
+        target.commit(Write(changes=changes, entities=tuple(after for _, after in marked)), {})
+        return True
+
+
+def _unite_memories(answer: Answer, older: Chunk, newer: Chunk, answering: Answering) -> bool:
+    target = answering.target
+    with target.one_writer:
+        stored = {row.id: row for row in target.graph.chunks([older.id, newer.id]) if row.state == "active"}
+        if len(stored) < 2:
+            return False
+        if not answer.yes:
+            pairs = ((stored[older.id], newer.id), (stored[newer.id], older.id))
+            marked = [(row, _told_apart(row, other)) for row, other in pairs]
+            told = tuple(_change(row, after, answer, "they say two things") for row, after in marked)
+            target.commit(Write(changes=told, chunks=tuple(after for _, after in marked)), {})
+            return True
+        held = reused(list(stored), target.graph)
+        kept, gone = sorted(stored.values(), key=lambda row: stored_rows(row, held))
+        pair = Pair(kept=kept, gone=gone, cosine=1.0, reason=_reason(answer, "they say the same"))
+        made = made_one([pair], target.graph, answering.settings, now())
+        before = {row.id: row for row in made.rests_on}
+        rows: tuple[Chunk | Relation | Link, ...] = (
+            *made.write.chunks,
+            *made.write.relations,
+            *made.write.links,
+        )
+        said, project = "they say the same", kept.project
+        changes = tuple(_changed(row, before.get(row.id), answer, said, project) for row in rows)
+        counted = recounted(made.write, stored, target.graph)
+        target.commit(replace(made.write, changes=changes, entities=counted), {})
+        return True
+
+
+def _decide(answer: Answer, one: Relation, other: Relation, answering: Answering) -> bool:
+    """Let one of two relations hold, or both."""
+    target = answering.target
+    with target.one_writer:
+        pair = conflicting_pair(one, other, target.graph)
+        if pair is None or pair.older.row.id != one.id:
+            return False
+        if answer.choice == "both":
+            both = [(row, mark_coexisting(row, beside.id)) for row, beside in (pair.rows, pair.rows[::-1])]
+            _commit([(after, row) for row, after in both], answer, "both hold", target)
+            return True
+        holds = pair.older.row if answer.choice == "1" else pair.newer.row
+        _reviewed(answer, holds, answering, true=True)
+        if answer.choice == "1":
+            _reviewed(answer, pair.newer.row, answering, true=False)
+            return True
+        pair = conflicting_pair(one, other, target.graph) or pair  # with the verdict that it has now
+        _commit(ended(pair, now()), answer, "the newer takes the place of the older", target)
+        return True
+
+
+def _commit(
+    rows: Sequence[tuple[Relation, Relation | None]], answer: Answer, said: str, target: Target
+) -> None:
+    """Write relations, each with the row that was there."""
+    changes = tuple(_changed(after, before, answer, said, after.project) for after, before in rows)
+    target.commit(Write(changes=changes, relations=tuple(after for after, _ in rows)), {})
+
+
+_Marked = TypeVar("_Marked", Chunk, Entity)
+
+
+def _told_apart(row: _Marked, other: str) -> _Marked:
+    held = row.metadata.get(TOLD_APART)
+    known = {str(id) for id in held} if isinstance(held, list | tuple) else set()
+    return replace(row, metadata={**row.metadata, TOLD_APART: sorted(known | {other})})
+
+
+def _change(before: Chunk | Entity, after: Chunk | Entity, answer: Answer, said: str) -> Change:
+    return _changed(after, before, answer, said, before.project)
+
+
+def _changed(
+    after: Chunk | Entity | Relation | Link, before: object | None, answer: Answer, said: str, project: str
+) -> Change:
+    return record(
+        "review",
+        project=project,
+        target=after.id,
+        before=before,
+        after=after,
+        reason=_reason(answer, said),
+    )
+
+
+def _reason(answer: Answer, said: str) -> str:
+    told = f"{_reviewer(answer)} reviewed it: {said}"
+    return f"{told}. {answer.note}" if answer.note else told
+
+
+def _reviewer(answer: Answer) -> str:
+    return answer.reviewer or current_actor()
+
+
+def counted(waiting: Sequence[Case]) -> Mapping[str, int]:
+    """Count cases by kind."""
+    counts: dict[str, int] = {}
+    for case in waiting:
+        counts[case.question.kind] = counts.get(case.question.kind, 0) + 1
+    return dict(sorted(counts.items()))

@@ -1,0 +1,90 @@
+"""Questions as JSON lines: written to be filled in, read back strictly."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from hydramem.core.errors import InvalidInputError
+from hydramem.core.json_line_forms import form_lines, refuse, write_form
+from hydramem.core.results.garden_results import Answer, Question
+from hydramem.garden.review.questions import WHICH
+
+_GIVEN = frozenset(["id", "answer", "reviewer", "note"])
+
+_TOLD = frozenset(["kind", "question", "reason", "evidence", "probability", "choices"])
+"""What an export tells besides; read back, it says nothing."""
+
+_WORDS = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False}
+
+
+def write(path: Path, questions: Sequence[Question]) -> None:
+    """Write questions to a new file, one a line, each with an empty answer.
+
+    Raises:
+        InvalidInputError: The file exists, or cannot be written.
+    """
+    write_form(path, map(_row, questions), holds="answers")
+
+
+def _row(question: Question) -> dict[str, object]:
+    return {
+        "id": question.id,
+        "answer": None,
+        "reviewer": "",
+        "note": "",
+        "kind": question.kind,
+        "question": question.text,
+        "reason": question.reason,
+        "evidence": list(question.evidence),
+        "probability": question.probability,
+        "choices": list(question.choices),
+    }
+
+
+def read(path: Path) -> tuple[Answer, ...]:
+    """Read a file of answers; a line without one is a question that nobody answered.
+
+    Raises:
+        InvalidInputError: The file cannot be read, or a line is wrong; the message names each such line.
+    """
+    answers: list[Answer] = []
+    problems: list[str] = []
+    for number, line in enumerate(form_lines(path, name="import"), 1):
+        if line.strip():
+            try:
+                answers += _answers(line)
+            except (ValueError, RecursionError) as error:
+                problems.append(f"line {number}: {str(error)[:120]}")
+    refuse(path, problems, name="import")
+    return tuple(answers)
+
+
+def _answers(line: bytes) -> list[Answer]:
+    given = json.loads(line.decode("utf-8"))
+    if not isinstance(given, dict):
+        raise InvalidInputError("is no JSON object")
+    unknown = given.keys() - _GIVEN - _TOLD
+    if unknown:
+        raise InvalidInputError(f"unknown key {min(unknown)[:40]!r}")
+    said = given.get("answer")
+    if said is None or said == "":
+        return []
+    word = said.strip().casefold() if isinstance(said, str) else said if isinstance(said, bool) else str(said)
+    yes = _WORDS.get(word) if isinstance(word, str) else word
+    choice = word if isinstance(word, str) and word in WHICH else None
+    if yes is None and choice is None:
+        raise InvalidInputError(f"answer: {str(said)[:40]!r} is none of yes, no, 1, 2, both")
+    id = _text(given, "id")
+    if id is None:
+        raise InvalidInputError("id: there is none")
+    told = {"reviewer": _text(given, "reviewer"), "note": _text(given, "note")}
+    return [Answer(id=id, yes=yes, choice=choice, **told)]
+
+
+def _text(given: Mapping[str, object], name: str) -> str | None:
+    value = given.get(name)
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        raise InvalidInputError(f"{name}: {str(value)[:40]!r} is no text")
+    return value
