@@ -14,7 +14,7 @@ from hydramem.memory import arguments
 from hydramem.memory.reading import Reading
 from hydramem.memory.session import LiveSession
 from hydramem.memory.writing import Writing
-from hydramem.search import lists
+from hydramem.search.visible import listings
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.text.dates.caller_dates import moment, stretch
@@ -137,7 +137,7 @@ class Conversing(Writing, Reading):
         mentioned = None
         if entity is not None:
             snapshot = store.snapshots.of(name)
-            mentioned = snapshot.nodes.ids[lists.find_entity(snapshot, entity)]
+            mentioned = snapshot.nodes.ids[listings.find_entity(snapshot, entity)]
         return store.graph.list_chunks(
             where,
             arguments.page(limit, offset),

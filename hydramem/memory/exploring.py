@@ -19,8 +19,9 @@ from hydramem.core.time import When, now
 from hydramem.garden.phases.lasting_communities import read_groups
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
-from hydramem.search import explore, lists, overview
-from hydramem.search.history import history
+from hydramem.search.overview import overview, surroundings
+from hydramem.search.overview.history import history
+from hydramem.search.visible import listings
 
 
 class Exploring(Handle):
@@ -74,7 +75,7 @@ class Exploring(Handle):
             NotFoundError: No entity has that name.
         """
         store = self._use()
-        return lists.relations(
+        return listings.relations(
             entity,
             project=self._name(project),
             type=type,
@@ -126,7 +127,7 @@ class Exploring(Handle):
         Raises:
             NotFoundError: A start is no entity and no chunk of the project.
         """
-        return explore.expand(
+        return surroundings.expand(
             arguments.starts(starts),
             depth=check_count(depth, name="depth", most=5),
             limit=check_count(limit, name="limit", most=arguments.MAX_PAGE),
@@ -158,7 +159,7 @@ class Exploring(Handle):
         Raises:
             NotFoundError: No entity has that name.
         """
-        return explore.neighbors(
+        return surroundings.neighbors(
             entity,
             depth=check_count(depth, name="depth", most=5),
             limit=check_count(limit, name="limit", most=arguments.MAX_PAGE),
@@ -190,7 +191,7 @@ class Exploring(Handle):
         Raises:
             NotFoundError: No entity has one of the names. That no way joins them is a value, not an error.
         """
-        return explore.path(
+        return surroundings.path(
             start,
             end,
             max_steps=check_count(max_steps, name="max_steps", most=12),

@@ -19,7 +19,7 @@ from hydramem.llm.choose import choose_generator
 from hydramem.llm.contracts import Generator
 from hydramem.memory import arguments
 from hydramem.search.rerank import choose_reranker
-from hydramem.search.view import View, view
+from hydramem.search.visible.visible_graph import View, view
 from hydramem.serving import Space
 from hydramem.storage.files.curated_files import CuratedTarget
 from hydramem.storage.store import VectorStore

@@ -14,7 +14,7 @@ from hydramem.ingest.knowledge.scopes import move, tree
 from hydramem.ingest.knowledge.trust_layers import promote
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
-from hydramem.search.lists import relation_subject
+from hydramem.search.visible.listings import relation_subject
 from hydramem.storage.changes import in_one_run
 
 

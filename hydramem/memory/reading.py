@@ -22,13 +22,13 @@ from hydramem.core.time import When, now
 from hydramem.ingest.memories.edit_curated_files import curated
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
-from hydramem.search import lists
-from hydramem.search.deep import deepened
-from hydramem.search.linked import with_links
-from hydramem.search.opening import opening
-from hydramem.search.prime import prime
-from hydramem.search.search import recall
-from hydramem.search.view import View
+from hydramem.search.deep_recall import deepened
+from hydramem.search.linked_memories import with_links
+from hydramem.search.overview.session_start import opening
+from hydramem.search.prompt_block import prime
+from hydramem.search.recall import recall
+from hydramem.search.visible import listings
+from hydramem.search.visible.visible_graph import View
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.files.curated_files import CuratedTarget
 
@@ -102,7 +102,7 @@ class Reading(Handle):
             layers=check_choices(layers, get_args(Layer), name="layers"),
             scope=None if scope is None else check_scope(scope),
             categories=tuple(categories),
-            sessions=() if session is None else (lists.session_key(name, session),),
+            sessions=() if session is None else (listings.session_key(name, session),),
             include_private=include_private,
             min_confidence=check_share(min_confidence, name="min_confidence"),
             happened_from=arguments.when(happened_from, "happened_from"),
@@ -261,7 +261,7 @@ class Reading(Handle):
             kinds=check_choices(kinds, get_args(ChunkKind), name="kinds"),
             states=check_choices(states, get_args(State), name="states") or arguments.states(as_of, known_at),
             scope=None if scope is None else check_scope(scope),
-            sessions=() if session is None else (lists.session_key(name, session),),
+            sessions=() if session is None else (listings.session_key(name, session),),
             categories=arguments.ids(categories),
             at=None if expired else moment or (None if states else now()),
             known_at=arguments.when(known_at, "known_at"),
@@ -336,7 +336,7 @@ class Reading(Handle):
         Raises:
             NotFoundError: There is none.
         """
-        return lists.document(
+        return listings.document(
             self._use().graph,
             source,
             project=self._name(project),

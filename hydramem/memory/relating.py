@@ -9,7 +9,7 @@ from hydramem.ingest.knowledge.relation_input import RelationInput
 from hydramem.ingest.knowledge.relations import Functional, Withdrawal, relate, unrelate
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
-from hydramem.search import lists
+from hydramem.search.visible import listings
 from hydramem.storage.changes import in_one_run
 
 
@@ -80,7 +80,7 @@ class Relating(Handle):
             seems=lambda type: seems_functional(store.snapshots.of(name), type),
         )
         done = relate(statement, target=self._target(project), functional=functional)
-        return lists.related(done, store.graph)
+        return listings.related(done, store.graph)
 
     @in_one_run()
     def unrelate(
@@ -121,4 +121,4 @@ class Relating(Handle):
             valid_from=arguments.when(valid_from, "valid_from"),
             reason=reason,
         )
-        return lists.named(unrelate(withdrawal, target=self._target(project)), store.graph)
+        return listings.named(unrelate(withdrawal, target=self._target(project)), store.graph)

@@ -11,7 +11,7 @@ from hydramem.core.row_types import Job, JobState
 from hydramem.llm.choose import choose_next_embedder, still_to_configure
 from hydramem.memory import arguments
 from hydramem.memory.handle import Handle
-from hydramem.search import lists
+from hydramem.search.visible import listings
 from hydramem.storage.changes import in_one_run
 from hydramem.verification.calibration.calibrate import CalibrationRequest, CalibrationTarget, tend
 from hydramem.verification.calibration.consolidation_threshold import tend_consolidation
@@ -49,7 +49,7 @@ class Tending(Handle):
         store = self._use()
         snapshot = store.snapshots.of(self._name(project))
         return conflicts(
-            None if entity is None else lists.find_entity(snapshot, entity),
+            None if entity is None else listings.find_entity(snapshot, entity),
             snapshot=snapshot,
             graph=store.graph,
             settings=store.config.verification,
@@ -161,7 +161,7 @@ class Tending(Handle):
         store = self._use()
         store.mirror.tidy()
         generator = self._generator("extract")
-        counted = lists.stats(
+        counted = listings.stats(
             store.path,
             store.graph,
             store.embedder,

@@ -13,7 +13,7 @@ from hydramem.core.config import EmbeddingConfig, SearchConfig
 from hydramem.core.errors import ModelError, ModelReplyError
 from hydramem.llm.contracts import Generator
 from hydramem.llm.cross_encoder import open_cross_encoder
-from hydramem.search.pack import Candidate
+from hydramem.search.fusion import RecallCandidate
 from hydramem.storage.vector_rows import indexed_text
 from hydramem.text.escaping import escape_text
 
@@ -122,8 +122,8 @@ class Reranker:
 
 
 def reordered(
-    query: str, candidates: Sequence[Candidate], reranker: Reranker, *, most: int
-) -> tuple[tuple[Candidate, ...], tuple[str, ...]]:
+    query: str, candidates: Sequence[RecallCandidate], reranker: Reranker, *, most: int
+) -> tuple[tuple[RecallCandidate, ...], tuple[str, ...]]:
     """Put candidates in a reranker's order.
 
     Args:

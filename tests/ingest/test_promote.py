@@ -16,7 +16,7 @@ from hydramem.ingest.knowledge.trust_layers import MOST_VOICES, VOICES, corrobor
 from hydramem.ingest.memories.forget import forget
 from hydramem.ingest.memories.remember import remember
 from hydramem.ingest.memories.validate import MemoryDraft
-from hydramem.search.lists import relation_subject
+from hydramem.search.visible.listings import relation_subject
 from hydramem.storage.changes import acting_as
 from tests.ingest.conftest import PROJECT, Kit
 from tests.storage.rows import chunk

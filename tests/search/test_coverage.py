@@ -2,9 +2,8 @@ import pytest
 
 from hydramem.core.config import SearchConfig
 from hydramem.core.row_types import Chunk
-from hydramem.search.coverage import coverage, covering
-from hydramem.search.fuse import Fused
-from hydramem.search.pack import Candidate
+from hydramem.search.conversation import coverage, covering
+from hydramem.search.fusion import Fused, RecallCandidate
 from tests.graph.graphs import chunk, turn
 
 HARBOUR = (turn("harbour", 0, "The café by the harbour."), turn("harbour", 9, "They were painting boats."))
@@ -15,8 +14,8 @@ OTHERS = (
 )
 
 
-def found(one: Chunk, score: float) -> Candidate:
-    return Candidate(chunk=one, fused=Fused(id=one.id, score=score, parts={"text": score}))
+def found(one: Chunk, score: float) -> RecallCandidate:
+    return RecallCandidate(chunk=one, fused=Fused(id=one.id, score=score, parts={"text": score}))
 
 
 def test_a_session_counts_for_all_its_turns_by_the_words_it_holds() -> None:

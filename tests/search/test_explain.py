@@ -8,7 +8,7 @@ from hydramem.cli.main import run
 from hydramem.core.config import Config, SearchConfig, StorageConfig
 from hydramem.core.results.hits import Explanation
 from hydramem.llm.hash_embedder import HashEmbedder
-from hydramem.search.search import recall
+from hydramem.search.recall import recall
 from hydramem.storage.chunk_filter import ChunkFilter
 from tests.graph.graphs import P
 from tests.search.test_search import GRAPH, Memory

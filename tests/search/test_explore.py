@@ -15,8 +15,8 @@ from hydramem.core.row_types import Times
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.ingest.documents.ingest_extracted import ExtractedChunk, ExtractedRelation
 from hydramem.llm.hash_embedder import HashEmbedder
-from hydramem.search import explore, overview
-from hydramem.search.view import View, view
+from hydramem.search.overview import overview, surroundings
+from hydramem.search.visible.visible_graph import View, view
 from hydramem.storage.chunk_filter import LIVE
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from tests.graph.graphs import P, chunk, entity, mention, relation, write
@@ -41,12 +41,12 @@ class Store:
         return view(self.snapshots.of(P), states=states, at=at, known_at=known_at)
 
     def expand(self, *starts: str, depth=2, limit=10, max_tokens=1000, **when: object):
-        return explore.expand(
+        return surroundings.expand(
             starts, depth=depth, limit=limit, max_tokens=max_tokens, graph=self.graph, seen=self.view(**when)
         )
 
     def path(self, start: str, end: str, *, count=1, max_steps=6, **when: object):
-        return explore.path(
+        return surroundings.path(
             start, end, count=count, max_steps=max_steps, graph=self.graph, seen=self.view(**when)
         )
 
@@ -126,7 +126,9 @@ def test_times_choose_the_relations() -> None:
         assert store.path("billing", database, at=at).found
         assert [edge.kind for edge in store.graph_view("billing", at=at).edges] == ["relation"]
         seen = store.view(at=at)
-        assert [one.entity for one in explore.neighbors("billing", depth=1, limit=5, seen=seen)] == [database]
+        assert [one.entity for one in surroundings.neighbors("billing", depth=1, limit=5, seen=seen)] == [
+            database
+        ]
         central = overview.central(by="relations", type=None, limit=5, seen=seen)
         assert {one.entity for one in central} == {"billing", database}
     assert not store.expand("billing", known_at=year[3] + timedelta(days=1)).entities

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.search.fuse import Arm, Fused, blended, fuse, normalised, ranked
+from hydramem.search.fusion import Arm, Fused, blended, fuse, normalised, ranked
 
 ids = st.sampled_from("abcdefgh")
 shares = st.dictionaries(ids, st.floats(0, 1))

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from hydramem.core.row_types import Chunk, Link
-from hydramem.search.linked import with_links
+from hydramem.search.linked_memories import with_links
 from hydramem.storage.chunk_filter import ChunkFilter
 from tests.graph.graphs import THEN, P, chunk, entity, link, mention
 from tests.search.test_search import Memory

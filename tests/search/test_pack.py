@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.row_types import Chunk
-from hydramem.search.fuse import Fused
-from hydramem.search.pack import Candidate, distinct, within
-from hydramem.search.stitch import joined, stitched
+from hydramem.search.fusion import Fused, RecallCandidate
+from hydramem.search.pack_hits import distinct, within
+from hydramem.search.passages import joined, stitched
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.store import Stretch
@@ -18,9 +18,10 @@ from tests.graph.graphs import P, chunk, turn
 from tests.search.test_search import Memory
 
 
-def candidates(*chunks: Chunk) -> list[Candidate]:
+def candidates(*chunks: Chunk) -> list[RecallCandidate]:
     return [
-        Candidate(chunk=one, fused=Fused(id=one.id, score=1 / n)) for n, one in enumerate(chunks, start=1)
+        RecallCandidate(chunk=one, fused=Fused(id=one.id, score=1 / n))
+        for n, one in enumerate(chunks, start=1)
     ]
 
 

@@ -15,7 +15,7 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.results.hits import Hit, Prompt
 from hydramem.ingest.screening.spoken_text import strip_recalled
-from hydramem.search.prime import prime
+from hydramem.search.prompt_block import prime
 from hydramem.text.tokens import count_tokens
 from tests.storage.conftest import ENGINE
 

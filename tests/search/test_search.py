@@ -11,8 +11,8 @@ from hydramem.core.row_types import Chunk, Document, Link, Session, Times
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.hash_embedder import HashEmbedder
+from hydramem.search.recall import recall
 from hydramem.search.rerank import Reranker
-from hydramem.search.search import recall
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.search.shape import shape_of
+from hydramem.search.recall_explanation import shape_of
 
 
 @pytest.mark.parametrize(

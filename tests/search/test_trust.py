@@ -4,17 +4,15 @@ import pytest
 
 from hydramem.core.config import SearchConfig
 from hydramem.core.row_types import Times
-from hydramem.search.fuse import Fused
-from hydramem.search.pack import Candidate
-from hydramem.search.trust import trusted
+from hydramem.search.fusion import Fused, RecallCandidate, trusted
 from hydramem.text.dates.dates_in_text import dates_in
 from tests.graph.graphs import THEN, chunk
 
 OLD = Times(recorded_at=THEN - timedelta(days=30))
 
 
-def found(id: str, score: float, **values: object) -> Candidate:
-    return Candidate(chunk=chunk(id, **values), fused=Fused(id=id, score=score, parts={"text": score}))
+def found(id: str, score: float, **values: object) -> RecallCandidate:
+    return RecallCandidate(chunk=chunk(id, **values), fused=Fused(id=id, score=score, parts={"text": score}))
 
 
 def test_trust_lifts_by_layer_and_is_shown() -> None:

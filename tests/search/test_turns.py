@@ -4,9 +4,9 @@ import pytest
 
 from hydramem.core.config import SearchConfig
 from hydramem.graph.snapshot.snapshot_writer import load
-from hydramem.search.fuse import Fused, ranked
+from hydramem.search.conversation import at_turns_length, in_conversation, spoken_share
+from hydramem.search.fusion import Fused, ranked
 from hydramem.search.plan import plan
-from hydramem.search.turns import at_turns_length, in_conversation, spoken_share
 from tests.graph.graphs import P, chunk, tables, turn
 
 ANSWER = "in the attic, behind the old wardrobe, where the rain comes in and the pigeons sleep at night"

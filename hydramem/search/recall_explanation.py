@@ -1,5 +1,6 @@
-"""What a recall did, as a value: the entities it understood, the arms, and the candidates they brought."""
+"""The shape of a question, by the words that show it in English, German and Spanish."""
 
+import re
 from collections.abc import Collection, Sequence
 
 from hydramem.core.results.hits import (
@@ -9,12 +10,59 @@ from hydramem.core.results.hits import (
     ExplainedEntity,
     Explanation,
     Hit,
+    Shape,
 )
 from hydramem.core.row_types import Traversal
-from hydramem.search.fuse import Arm, Fused
+from hydramem.search.fusion import Arm, Fused
 from hydramem.search.plan import Named, RecallPlan
-from hydramem.search.shape import shape_of
 from hydramem.text.dates.dates_in_text import Dated
+from hydramem.text.normalize import folded
+
+_MOST_CHARACTERS = 4096
+
+_CHOICE = re.compile(r"^(?:which|who|what|welche[rs]?|wer|was|cual|quien|que)\b.*\b(?:or|oder|o)\b")
+
+_COMPARES = re.compile(
+    r"\b(?:both|same|compared?|differen\w+|than|beide[nr]?|gleiche[nrs]?|vergleich\w*|unterschied\w*"
+    r"|ambos|ambas|mism[oa]s?|diferencia\w*|compara\w*)\b"
+)
+
+_TIME = re.compile(
+    r"^(?:when|since when|until when|how long|(?:in |on )?(?:what|which) (?:year|month|day|date|week|time)"
+    r"|wann|seit wann|bis wann|wie lange|(?:in |an )?welche[mnrs]? (?:jahr|monat|tag|datum|woche)"
+    r"|cuando|desde cuando|cuanto tiempo|(?:en )?que (?:ano|mes|dia|fecha|semana))\b"
+)
+
+# Plurals asked for, and words for many.
+_LIST = re.compile(
+    r"^(?:(?:what|which) (?:\w+ ){0,2}?(?:kinds?|types?|sorts?|\w{2,}[^su\W]s)\b"
+    r"|how many|how often|list|name (?:all|the|some|every)|welche (?:\w+ )?\w+(?:en|er|e)\b|wie viele|wie oft"
+    r"|nenne|zahle|cuales|cuant[oa]s|que (?:\w+ )?\w+s\b|enumera|lista)"
+    r"|\b(?:all (?:the|of|my|our)|everything|every time|alle[ns]?|alles|jedes mal|tod[oa]s|cada vez)\b"
+)
+
+_JOINT = re.compile(
+    r"'s\b|\b(?:of|who|whose|whom|that|where|which|des|dessen|deren|von|vom|der|wo|del?|cuy[oa]s?|que|donde)\b"
+)
+
+
+def shape_of(query: str, *, names: int) -> Shape:
+    """Say what kind of answer a question asks for.
+
+    Args:
+        query: Any text.
+        names: How many things it names.
+    """
+    text = " ".join(folded(query[:_MOST_CHARACTERS].replace("’", "'")).split()).lstrip("¿¡\"'( ")
+    if names > 1 and (_CHOICE.search(text) or _COMPARES.search(text)):
+        return "comparison"
+    if _TIME.search(text):
+        return "time"
+    if _LIST.search(text):
+        return "list"
+    # The first joint often only says what is asked for, as in "the capital of".
+    return "multi-hop" if names and len(_JOINT.findall(text)) + (names > 1) > 1 else "fact"
+
 
 _CANDIDATES = 50
 

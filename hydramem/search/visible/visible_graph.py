@@ -9,7 +9,7 @@ from hydramem.core.argument_checks import check_text
 from hydramem.core.errors import NotFoundError
 from hydramem.core.row_types import Chunk, State
 from hydramem.graph.snapshot.snapshot import Mask, Nodes, Snapshot
-from hydramem.search.lists import find_entity
+from hydramem.search.visible.listings import find_entity
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import GraphStore
 

@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.results.hits import Hit, LinkView
 from hydramem.core.row_types import Chunk
-from hydramem.search.fuse import Fused
-from hydramem.search.lexical import shared_words
-from hydramem.search.walk import Way
+from hydramem.search.fusion import RecallCandidate, statement
+from hydramem.search.text_arm import shared_words
 from hydramem.storage.vector_rows import indexed_text
-from hydramem.text.normalize import wording
 from hydramem.text.tokens import count_tokens
 
 _SNIPPET = 60
@@ -19,30 +17,7 @@ _SNIPPET = 60
 _HERE = "this passage"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A chunk that was found, checked against the graph store.
-
-    Attributes:
-        way: How the graph leads here from an entity of the query, or a link from another match; None where
-            nothing does.
-        context: The passage around the chunk; empty where none was asked for.
-        moved_from: Place before a reranker moved it, from 1; None where it did not.
-    """
-
-    chunk: Chunk
-    fused: Fused
-    way: Way | None = None
-    context: str = ""
-    moved_from: int | None = None
-
-    @property
-    def by_link(self) -> bool:
-        """Whether its way is a link: one that begins at another match, no walk from an entity."""
-        return self.way is not None and len(self.way.steps) == 1 and bool(self.way.chunks)
-
-
-def distinct(candidates: Sequence[Candidate]) -> Iterator[Candidate]:
+def distinct(candidates: Sequence[RecallCandidate]) -> Iterator[RecallCandidate]:
     """Leave out what a better candidate says: memories of the same words, passages within passages.
 
     Turns stay, and so do the same words in another document: they were said twice.
@@ -64,14 +39,7 @@ def distinct(candidates: Sequence[Candidate]) -> Iterator[Candidate]:
         yield candidate
 
 
-def statement(chunk: Chunk) -> tuple[object, ...]:
-    """Return what makes two chunks say the same: wording, speaker and times, within one project."""
-    times = chunk.times
-    said = wording(chunk.text)
-    return chunk.project, said, chunk.author, chunk.happened_at, times.valid_from, times.valid_to
-
-
-def within(candidates: Sequence[Candidate], max_tokens: int | None) -> tuple[Candidate, ...]:
+def within(candidates: Sequence[RecallCandidate], max_tokens: int | None) -> tuple[RecallCandidate, ...]:
     """Choose the candidates whose texts fit into a budget together, best first.
 
     Words that another candidate says already are not paid for twice. No source takes more than half
@@ -83,11 +51,11 @@ def within(candidates: Sequence[Candidate], max_tokens: int | None) -> tuple[Can
     """
     if max_tokens is None:
         return tuple(candidates)
-    first: dict[tuple[object, ...], Candidate] = {}
+    first: dict[tuple[object, ...], RecallCandidate] = {}
     for candidate in candidates:
         first.setdefault(statement(candidate.chunk), candidate)
     sized = [_Sized.of(one) for one in first.values()]
-    chosen: dict[str, Candidate] = {}
+    chosen: dict[str, RecallCandidate] = {}
     spent = Counter[str]()
     for patient in (True, False):
         for one in (one for one in sized if one.candidate.chunk.id not in chosen):
@@ -104,12 +72,12 @@ def within(candidates: Sequence[Candidate], max_tokens: int | None) -> tuple[Can
 class _Sized:
     """A candidate with the tokens of its passage and of its text, counted once."""
 
-    candidate: Candidate
+    candidate: RecallCandidate
     passage: int
     text: int
 
     @classmethod
-    def of(cls, candidate: Candidate) -> "_Sized":
+    def of(cls, candidate: RecallCandidate) -> "_Sized":
         chunk = candidate.chunk
         return cls(candidate, count_tokens(candidate.context), count_tokens(chunk.text))
 
@@ -118,7 +86,7 @@ class _Sized:
         chunk = self.candidate.chunk
         return chunk.document or chunk.session or chunk.id
 
-    def fitting(self, room: int) -> tuple[Candidate, int] | None:
+    def fitting(self, room: int) -> tuple[RecallCandidate, int] | None:
         """Return what of it has room, and how much that takes."""
         if self.candidate.context and self.passage <= room:
             return self.candidate, self.passage
@@ -127,7 +95,7 @@ class _Sized:
 
 def pack(
     query: str,
-    candidates: Sequence[Candidate],
+    candidates: Sequence[RecallCandidate],
     *,
     passed: Mapping[str, Chunk],
     links: Mapping[str, tuple[LinkView, ...]] | None = None,
@@ -147,7 +115,9 @@ def pack(
     )
 
 
-def _hit(query: str, candidate: Candidate, snippets: Mapping[str, str], links: tuple[LinkView, ...]) -> Hit:
+def _hit(
+    query: str, candidate: RecallCandidate, snippets: Mapping[str, str], links: tuple[LinkView, ...]
+) -> Hit:
     chunk = candidate.chunk
     path = _path(candidate, snippets)
     return Hit(
@@ -172,7 +142,7 @@ def _hit(query: str, candidate: Candidate, snippets: Mapping[str, str], links: t
     )
 
 
-def _path(candidate: Candidate, snippets: Mapping[str, str]) -> tuple[PathStep, ...]:
+def _path(candidate: RecallCandidate, snippets: Mapping[str, str]) -> tuple[PathStep, ...]:
     if candidate.way is None:
         return ()
     # A chunk is a node without a name: the words it begins with stand for it.
@@ -189,7 +159,7 @@ def _snippet(chunk: Chunk) -> str:
     return f"“{text[:_SNIPPET]}…”" if len(text) > _SNIPPET else f"“{text}”"
 
 
-def _why(query: str, candidate: Candidate, path: Sequence[PathStep], links: Sequence[LinkView]) -> str:
+def _why(query: str, candidate: RecallCandidate, path: Sequence[PathStep], links: Sequence[LinkView]) -> str:
     parts = candidate.fused.parts
     reasons: list[str] = []
     if parts.get("vector"):
@@ -200,9 +170,9 @@ def _why(query: str, candidate: Candidate, path: Sequence[PathStep], links: Sequ
     if parts.get("neighbors"):
         reasons.append("stands beside turns that match")
     if path and candidate.by_link:
-        reasons.append(f"linked to another match: {told(path)}{_reason(candidate, links)}")
+        reasons.append(f"linked to another match: {path_line(path)}{_reason(candidate, links)}")
     elif path:
-        reasons.append(f"graph: {told(path)}")
+        reasons.append(f"graph: {path_line(path)}")
     elif parts.get("links"):
         reasons.append("linked to another match")
     elif parts.get("graph"):
@@ -213,13 +183,13 @@ def _why(query: str, candidate: Candidate, path: Sequence[PathStep], links: Sequ
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 
-def _reason(candidate: Candidate, links: Sequence[LinkView]) -> str:
+def _reason(candidate: RecallCandidate, links: Sequence[LinkView]) -> str:
     lender = candidate.way.chunks[0] if candidate.way is not None else ""
     reason = next((link.reason for link in links if link.other == lender), "")
     return f" ({reason})" if reason else ""
 
 
-def told(path: Sequence[PathStep]) -> str:
+def path_line(path: Sequence[PathStep]) -> str:
     """Write a path as one line: `Ada -[leads]-> billing, mentioned here`."""
     line = path[0].source
     for step in path:

@@ -14,9 +14,9 @@ from hydramem.graph.centrality import Centrality, centrality
 from hydramem.graph.communities import communities as part
 from hydramem.graph.snapshot.snapshot import EDGE_KINDS, Nodes, Snapshot
 from hydramem.graph.walks import bfs
-from hydramem.search.explore import snippet
-from hydramem.search.lists import find_entity
-from hydramem.search.view import View, checked
+from hydramem.search.overview.surroundings import snippet
+from hydramem.search.visible.listings import find_entity
+from hydramem.search.visible.visible_graph import View, checked
 from hydramem.storage.store import GraphStore
 
 Measure = Literal["pagerank", "relations", "chunks"]

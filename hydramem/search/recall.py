@@ -11,23 +11,29 @@ from hydramem.core.results.hits import LinkView, Recall
 from hydramem.core.row_types import Chunk, Traversal
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.llm.contracts import Embedder
-from hydramem.search.coverage import covering
-from hydramem.search.explain import explanation
-from hydramem.search.fuse import Arm, Fused, blended, fuse
-from hydramem.search.lexical import text_arm
-from hydramem.search.linked import along_links, links_of, strongest
-from hydramem.search.pack import Candidate, distinct, pack, within
+from hydramem.search.conversation import covering, in_conversation, spoken_share
+from hydramem.search.fusion import Arm, Fused, GraphPath, RecallCandidate, blended, fuse, normalised, trusted
+from hydramem.search.graph_arm import Walk, walk
+from hydramem.search.linked_memories import along_links, links_of, strongest
+from hydramem.search.pack_hits import distinct, pack, within
+from hydramem.search.passages import stitched, surroundings
 from hydramem.search.plan import NEAREST, RecallPlan, by_meaning, check_query, plan
+from hydramem.search.recall_explanation import explanation
 from hydramem.search.rerank import Reranker, reordered
-from hydramem.search.stitch import stitched, surroundings
-from hydramem.search.trust import trusted
-from hydramem.search.turns import in_conversation, spoken_share
-from hydramem.search.vector import VECTOR, vector_arm
-from hydramem.search.walk import Walk, Way, walk
+from hydramem.search.text_arm import text_arm
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import GraphStore, VectorStore
 from hydramem.storage.vector_rows import Vector
 from hydramem.text.dates.dates_in_text import Dated, dates_in
+
+VECTOR = "vector"
+
+
+def vector_arm(vector: Vector, where: ChunkFilter, vectors: VectorStore, *, limit: int, weight: float) -> Arm:
+    """Find the chunks whose meaning is nearest."""
+    found = vectors.nearest(vector, where, limit)
+    return Arm(name=VECTOR, weight=weight, scores=normalised({one.id: one.score for one in found}))
+
 
 _SPARE = 10
 
@@ -218,11 +224,11 @@ def _checked(
     limit: int,
     graph: GraphStore,
     walks: Sequence[Walk],
-    links: Mapping[str, Way],
+    links: Mapping[str, GraphPath],
     settings: SearchConfig,
-) -> tuple[tuple[Candidate, ...], Mapping[str, Chunk]]:
+) -> tuple[tuple[RecallCandidate, ...], Mapping[str, Chunk]]:
     """Load candidates, best first, until enough pass; a few spare ones make a second read rare."""
-    admitted: list[Candidate] = []
+    admitted: list[RecallCandidate] = []
     seen = surroundings(where)
     passed: dict[str, Chunk] = {}
     step = limit + _SPARE
@@ -234,7 +240,7 @@ def _checked(
         loaded = {chunk.id: chunk for chunk in graph.chunks([*batch, *sorted(between - batch.keys())])}
         passed |= loaded
         admitted.extend(
-            Candidate(chunk=loaded[id], fused=one, way=_shown(ways.get(id), loaded, seen))
+            RecallCandidate(chunk=loaded[id], fused=one, way=_shown(ways.get(id), loaded, seen))
             for id, one in batch.items()
             if id in loaded and where.admits(loaded[id])
         )
@@ -245,14 +251,14 @@ def _checked(
     return tuple(distinct(weighed))[:limit], passed
 
 
-def _shown(way: Way | None, loaded: Mapping[str, Chunk], seen: ChunkFilter) -> Way | None:
+def _shown(way: GraphPath | None, loaded: Mapping[str, Chunk], seen: ChunkFilter) -> GraphPath | None:
     """Return a way where everything that it passes may be shown."""
     open = way is not None and all(id in loaded and seen.admits(loaded[id]) for id in way.chunks)
     return way if open else None
 
 
 def _links(
-    candidates: Sequence[Candidate], plans: Sequence[RecallPlan], where: ChunkFilter, graph: GraphStore
+    candidates: Sequence[RecallCandidate], plans: Sequence[RecallPlan], where: ChunkFilter, graph: GraphStore
 ) -> Mapping[str, tuple[LinkView, ...]]:
     """Read the links of the winners; where the arrays know of none, nothing is read."""
     ids = [one.chunk.id for one in candidates]

@@ -13,10 +13,10 @@ from hydramem.core.results.write_results import Curated
 from hydramem.core.row_types import Chunk, Entity
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.screening.quarantine import threats_in
-from hydramem.search.explore import neighbors
-from hydramem.search.overview import central
-from hydramem.search.trust import freshness, layer_gain
-from hydramem.search.view import View
+from hydramem.search.fusion import freshness, layer_gain
+from hydramem.search.overview.overview import central
+from hydramem.search.overview.surroundings import neighbors
+from hydramem.search.visible.visible_graph import View
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.text.normalize import entity_key
 

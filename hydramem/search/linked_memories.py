@@ -13,9 +13,8 @@ from hydramem.core.results.hits import LinkedChunk, LinkView
 from hydramem.core.row_types import Chunk, Link, State
 from hydramem.graph.snapshot.adjacency import Rows
 from hydramem.graph.snapshot.snapshot import LINK, Snapshot
-from hydramem.search.fuse import Fused, ranked
-from hydramem.search.stitch import surroundings
-from hydramem.search.walk import Way
+from hydramem.search.fusion import Fused, GraphPath, ranked
+from hydramem.search.passages import surroundings
 from hydramem.storage.chunk_filter import ChunkFilter, holds
 from hydramem.storage.store import GraphStore
 from hydramem.text.escaping import one_line
@@ -42,7 +41,7 @@ class Lent:
     """
 
     found: tuple[Fused, ...]
-    ways: Mapping[str, Way] = field(default_factory=dict)
+    ways: Mapping[str, GraphPath] = field(default_factory=dict)
 
 
 def along_links(
@@ -57,7 +56,7 @@ def along_links(
         weight: Share of its score that a candidate lends along a link of weight 1.
     """
     gains: dict[str, float] = {}
-    ways: dict[str, Way] = {}
+    ways: dict[str, GraphPath] = {}
     for snapshot in snapshots if weight > 0 else ():
         for id, gain, way in _lent(found[:_LENDING], snapshot, where, weight):
             if gain > gains.get(id, 0.0):
@@ -77,7 +76,7 @@ def along_links(
 
 def _lent(
     best: Sequence[Fused], snapshot: Snapshot, where: ChunkFilter, weight: float
-) -> list[tuple[str, float, Way]]:
+) -> list[tuple[str, float, GraphPath]]:
     known = [(node, one) for one in best if (node := snapshot.node(one.id)) is not None]
     if not known:
         return []
@@ -88,7 +87,7 @@ def _lent(
         if step.label == "relates_to":
             strength *= _LIKENESS
         other = snapshot.edges.source[row] if half & 1 else snapshot.edges.target[row]
-        way = Way(steps=(step,), chunks=(lender.id,))
+        way = GraphPath(steps=(step,), chunks=(lender.id,))
         lent.append((snapshot.nodes.ids[int(other)], weight * strength * lender.score, way))
     return lent
 

@@ -15,7 +15,7 @@ from hydramem.core.row_types import Change, Chunk, Document, Entity, Relation
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.knowledge.end_validity import VERSION_OF, is_version
 from hydramem.ingest.knowledge.support import find_changed_relation
-from hydramem.search.lists import named, relation_subject
+from hydramem.search.visible.listings import named, relation_subject
 from hydramem.storage.store import GraphStore
 
 _MOST_SOURCES = 8

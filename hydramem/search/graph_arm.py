@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.results.graph_views import PathStep
 from hydramem.core.row_types import Traversal
 from hydramem.graph.snapshot.snapshot import MENTION, RELATION, Snapshot
 from hydramem.graph.walks import Reached, bfs, personalized_pagerank, trail
-from hydramem.search.fuse import Fused, normalised
+from hydramem.search.fusion import Fused, GraphPath, normalised
 from hydramem.search.plan import RecallPlan
 from hydramem.storage.chunk_filter import ChunkFilter
 
@@ -37,19 +36,6 @@ _BFS_DECAY = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
-    """How the graph leads from an entity of the query to a chunk.
-
-    Attributes:
-        steps: The edges in walking order; chunks in them are named by their ids.
-        chunks: Ids of the chunks that it passes through before its end.
-    """
-
-    steps: tuple[PathStep, ...]
-    chunks: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:
     """What the walk arrived at.
 
@@ -64,7 +50,7 @@ class Walk:
     reached: Reached | None = None
     places: Mapping[int, int] = field(default_factory=dict)
 
-    def way(self, id: str) -> Way | None:
+    def way(self, id: str) -> GraphPath | None:
         """Return the shortest way from an entity of the query to a chunk that the walk arrived at."""
         snapshot = self.plan.snapshot
         node = snapshot.node(id) if id in self.scores else None
@@ -77,7 +63,7 @@ class Walk:
             passed = int(self.reached.nodes[place])
             if snapshot.nodes.is_chunk[passed]:
                 chunks.append(snapshot.nodes.ids[passed])
-        return Way(steps=steps, chunks=tuple(chunks))
+        return GraphPath(steps=steps, chunks=tuple(chunks))
 
 
 def walk(

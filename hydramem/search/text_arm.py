@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.search.fuse import Arm, normalised
-from hydramem.search.turns import at_turns_length
+from hydramem.search.conversation import at_turns_length
+from hydramem.search.fusion import Arm, normalised
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import VectorStore
 from hydramem.text.search_terms import words

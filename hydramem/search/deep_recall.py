@@ -14,7 +14,7 @@ from hydramem.core.results.hits import Recall
 from hydramem.core.row_types import Relation, RelationCandidate, Verdict
 from hydramem.graph.snapshot.snapshot import RELATION
 from hydramem.ingest.knowledge.graph_rows import is_given
-from hydramem.search.view import View
+from hydramem.search.visible.visible_graph import View
 from hydramem.storage.store import GraphStore
 from hydramem.text.normalize import entity_key
 from hydramem.verification.grounding.evidence import find_quote

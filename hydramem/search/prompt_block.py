@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from hydramem.core.results.hits import Hit, Prompt, Snippet
 from hydramem.core.row_types import Layer
-from hydramem.search.pack import told
+from hydramem.search.pack_hits import path_line
 from hydramem.text.escaping import escape_attribute, escape_text
 from hydramem.text.normalize import wording
 from hydramem.text.tokens import count_tokens, split_at
@@ -38,7 +38,7 @@ _CHARS_A_TOKEN = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _BlockHit:
     whose: Literal["agent", "project"]
     hit: Hit
 
@@ -62,21 +62,21 @@ def prime(
         find: Returns what a project holds on the question, or to start with; best first.
         share: One snippet takes at most this part of the block: 3 for a third.
     """
-    of_named = [] if named is None else [_Found(whose="project", hit=hit) for hit in find(named)]
-    of_own = [] if named == own else [_Found(whose="agent", hit=hit) for hit in find(own)]
+    of_named = [] if named is None else [_BlockHit(whose="project", hit=hit) for hit in find(named)]
+    of_own = [] if named == own else [_BlockHit(whose="agent", hit=hit) for hit in find(own)]
     return _block(_once(_mixed(of_named, of_own))[:limit], max_tokens, share)
 
 
-def _mixed(named: Sequence[_Found], own: Sequence[_Found]) -> Iterator[_Found]:
+def _mixed(named: Sequence[_BlockHit], own: Sequence[_BlockHit]) -> Iterator[_BlockHit]:
     """Yield both, best first, so that the one does not crowd out the other."""
     first, second = iter(named), iter(own)
     while batch := [*islice(first, _NAMED_IN_A_ROW), *islice(second, 1)]:
         yield from batch
 
 
-def _once(found: Iterator[_Found]) -> list[_Found]:
+def _once(found: Iterator[_BlockHit]) -> list[_BlockHit]:
     """Keep one of each memory that is found in two layers: the more trusted, in the better place."""
-    kept: dict[tuple[object, ...], _Found] = {}
+    kept: dict[tuple[object, ...], _BlockHit] = {}
     for one in found:
         hit = one.hit
         same = (wording(hit.text), hit.author, hit.happened_at)
@@ -85,11 +85,11 @@ def _once(found: Iterator[_Found]) -> list[_Found]:
     return list(kept.values())
 
 
-def _trust(found: _Found) -> int:
+def _trust(found: _BlockHit) -> int:
     return _TRUST.index(found.hit.layer)
 
 
-def _block(found: Sequence[_Found], max_tokens: int, share: int) -> Prompt:
+def _block(found: Sequence[_BlockHit], max_tokens: int, share: int) -> Prompt:
     lines: list[str] = []
     snippets: list[Snippet] = []
     room = max_tokens - count_tokens(_OPEN) - count_tokens(_CLOSE)
@@ -113,12 +113,12 @@ def _framed(lines: Sequence[str]) -> str:
     return "".join((_OPEN, *(f"{line}\n" for line in lines), _CLOSE))
 
 
-def _snippet(found: _Found) -> Snippet:
+def _snippet(found: _BlockHit) -> Snippet:
     hit = found.hit
     return Snippet(id=hit.id, project=hit.project, layer=_layer(found), score=hit.score)
 
 
-def _layer(found: _Found) -> str:
+def _layer(found: _BlockHit) -> str:
     return f"{found.whose}-{found.hit.layer}"
 
 
@@ -130,7 +130,7 @@ def _said(hit: Hit) -> str:
     return f"{' > '.join(hit.heading_path)}\n{text}" if hit.heading_path else text
 
 
-def _line(found: _Found, index: int, text: str) -> str:
+def _line(found: _BlockHit, index: int, text: str) -> str:
     hit = found.hit
     attributes = {
         "index": str(index),
@@ -138,7 +138,7 @@ def _line(found: _Found, index: int, text: str) -> str:
         "layer": _layer(found),
         "source": hit.source,
         "score": f"{hit.score:.2f}",
-        "path": told(hit.path) if hit.path else "",
+        "path": path_line(hit.path) if hit.path else "",
     }
     written = " ".join(
         f'{name}="{escape_attribute(value[:_MOST_ATTRIBUTE])}"' for name, value in attributes.items()

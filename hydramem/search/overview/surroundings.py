@@ -18,8 +18,8 @@ from hydramem.core.row_types import Chunk
 from hydramem.graph.paths import best_paths
 from hydramem.graph.snapshot.snapshot import RELATION, Nodes, Snapshot
 from hydramem.graph.walks import Reached, bfs, personalized_pagerank, trail
-from hydramem.search.lists import find_entity
-from hydramem.search.view import View, checked, find_start
+from hydramem.search.visible.listings import find_entity
+from hydramem.search.visible.visible_graph import View, checked, find_start
 from hydramem.storage.store import GraphStore
 
 _SNIPPET = 80
@@ -80,7 +80,7 @@ def path(start: str, end: str, *, max_steps: int, count: int, graph: GraphStore,
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Around:
+class _Surroundings:
     """What a walk found: places in `reached` of the best entities and chunks, and the score of each place."""
 
     reached: Reached
@@ -111,7 +111,7 @@ def expand(
     snapshot = seen.snapshot
     nodes = np.array([find_start(snapshot, start) for start in starts], dtype=np.int32)
 
-    def look(seen: View) -> tuple[_Around, Nodes]:
+    def look(seen: View) -> tuple[_Surroundings, Nodes]:
         around = _around(seen, nodes, depth, limit)
         ways = [trail(around.reached, place) for place in (*around.entities, *around.chunks)]
         return around, passed_by(snapshot, [half for way in ways for half in way])
@@ -129,7 +129,7 @@ def expand(
     )
 
 
-def _around(seen: View, starts: Nodes, depth: int, limit: int) -> _Around:
+def _around(seen: View, starts: Nodes, depth: int, limit: int) -> _Surroundings:
     snapshot = seen.snapshot
     graph = snapshot.adjacency
     reached = bfs(graph, starts, depth=depth, edges=seen.edges, nodes=seen.nodes, limit=_REACHED)
@@ -150,7 +150,7 @@ def _around(seen: View, starts: Nodes, depth: int, limit: int) -> _Around:
     ids = [snapshot.nodes.ids[node] for node in reached.nodes.tolist()]
     places.sort(key=lambda place: (-scores[place], reached.distances[place], ids[place]))
     is_chunk = snapshot.nodes.is_chunk[reached.nodes]
-    return _Around(
+    return _Surroundings(
         reached=reached,
         scores=scores / (scores[places].max(initial=0.0) or 1.0),
         entities=tuple(place for place in places if not is_chunk[place])[:limit],
@@ -169,7 +169,9 @@ def _within(
             yield place
 
 
-def _entity(snapshot: Snapshot, around: _Around, place: int, read: Mapping[str, Chunk]) -> ReachedEntity:
+def _entity(
+    snapshot: Snapshot, around: _Surroundings, place: int, read: Mapping[str, Chunk]
+) -> ReachedEntity:
     node = around.reached.nodes[place]
     return ReachedEntity(
         entity=snapshot.label(int(node)),
@@ -180,7 +182,7 @@ def _entity(snapshot: Snapshot, around: _Around, place: int, read: Mapping[str, 
     )
 
 
-def _chunk(snapshot: Snapshot, around: _Around, place: int, read: Mapping[str, Chunk]) -> ReachedChunk:
+def _chunk(snapshot: Snapshot, around: _Surroundings, place: int, read: Mapping[str, Chunk]) -> ReachedChunk:
     chunk = read[snapshot.nodes.ids[around.reached.nodes[place]]]
     return ReachedChunk(
         id=chunk.id,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hydramem.core.row_types import Chunk
-from hydramem.search.pack import Candidate
+from hydramem.search.fusion import RecallCandidate
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import GraphStore, Stretch
 
@@ -16,8 +16,8 @@ _LONGEST_OVERLAP = 2000
 
 
 def stitched(
-    candidates: Sequence[Candidate], *, reach: int, where: ChunkFilter, graph: GraphStore
-) -> tuple[Candidate, ...]:
+    candidates: Sequence[RecallCandidate], *, reach: int, where: ChunkFilter, graph: GraphStore
+) -> tuple[RecallCandidate, ...]:
     """Give candidates the passage around them, read in one call.
 
     Args:

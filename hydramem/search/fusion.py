@@ -1,0 +1,193 @@
+"""What counts besides the match: the trust in a chunk, its day, how new it is, and how much it matters."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from hydramem.core.config import SearchConfig
+from hydramem.core.results.graph_views import PathStep
+from hydramem.core.row_types import Chunk
+from hydramem.text.dates.dates_in_text import Dated
+from hydramem.text.normalize import wording
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """What one way of looking found.
+
+    Attributes:
+        scores: By chunk id, 0 to 1; chunks that it did not find are left out.
+        unseen: Chunks that it could not have found, as those whose vector is still to be made: what the
+            other arms say of them counts in full.
+    """
+
+    name: str
+    weight: float
+    scores: Mapping[str, float]
+    unseen: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fused:
+    """A candidate: `score` is the sum of `parts`, what each arm adds."""
+
+    id: str
+    score: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
+def normalised(scores: Mapping[str, float], *, floor: float | None = None) -> dict[str, float]:
+    """Stretch scores over 0 to 1: the worst (or the floor) to 0, the best to 1; equal ones are all 1.
+
+    Args:
+        scores: By id, higher is better.
+        floor: The value that becomes 0, where the worst found is not the worst possible.
+    """
+    if not scores:
+        return {}
+    low = min(scores.values()) if floor is None else floor
+    span = max(scores.values()) - low
+    return {id: (score - low) / span if span > 0 else 1.0 for id, score in scores.items()}
+
+
+def fuse(arms: Sequence[Arm]) -> tuple[Fused, ...]:
+    """Add up what the arms found, best first, ties by id.
+
+    Weights are taken relative to each other, so that a chunk which is best in every arm gets 1.
+    """
+    arms = sorted((arm for arm in arms if arm.weight > 0), key=lambda arm: arm.name)
+    total = sum(arm.weight for arm in arms)
+    lost: dict[str, float] = {}
+    for arm in arms:
+        for id in arm.unseen:
+            lost[id] = lost.get(id, 0.0) + arm.weight
+    parts: dict[str, dict[str, float]] = {}
+    for arm in arms:
+        for id, score in arm.scores.items():
+            parts.setdefault(id, {})[arm.name] = arm.weight / (total - lost.get(id, 0.0)) * score
+    return ranked(parts)
+
+
+def ranked(parts: Mapping[str, Mapping[str, float]]) -> tuple[Fused, ...]:
+    """Order candidates by the sum of their parts, best first, ties by id; a best above 1 scales all down."""
+    sums = {id: sum(part.values()) for id, part in parts.items()}
+    top = max(1.0, max(sums.values(), default=1.0))
+    order = sorted(sums, key=lambda id: (-sums[id], id))
+    return tuple(
+        Fused(id=id, score=sums[id] / top, parts={arm: part / top for arm, part in parts[id].items()})
+        for id in order
+    )
+
+
+def blended(found: Sequence[Fused], arm: Arm) -> tuple[Fused, ...]:
+    """Mix what was found with one more arm, whose weight is its share of the new score.
+
+    Args:
+        found: Candidates with scores 0 to 1.
+        arm: The arm to mix in; a weight of 0 changes nothing.
+    """
+    if arm.weight <= 0 or not arm.scores:
+        return tuple(found)
+    share = min(arm.weight, 1.0)
+    parts = {one.id: {name: (1 - share) * part for name, part in one.parts.items()} for one in found}
+    for id, score in arm.scores.items():
+        parts.setdefault(id, {})[arm.name] = share * score
+    return ranked(parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphPath:
+    """How the graph leads from an entity of the query to a chunk.
+
+    Attributes:
+        steps: The edges in walking order; chunks in them are named by their ids.
+        chunks: Ids of the chunks that it passes through before its end.
+    """
+
+    steps: tuple[PathStep, ...]
+    chunks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallCandidate:
+    """A chunk that was found, checked against the graph store.
+
+    Attributes:
+        way: How the graph leads here from an entity of the query, or a link from another match; None where
+            nothing does.
+        context: The passage around the chunk; empty where none was asked for.
+        moved_from: Place before a reranker moved it, from 1; None where it did not.
+    """
+
+    chunk: Chunk
+    fused: Fused
+    way: GraphPath | None = None
+    context: str = ""
+    moved_from: int | None = None
+
+    @property
+    def by_link(self) -> bool:
+        """Whether its way is a link: one that begins at another match, no walk from an entity."""
+        return self.way is not None and len(self.way.steps) == 1 and bool(self.way.chunks)
+
+
+def statement(chunk: Chunk) -> tuple[object, ...]:
+    """Return what makes two chunks say the same: wording, speaker and times, within one project."""
+    times = chunk.times
+    said = wording(chunk.text)
+    return chunk.project, said, chunk.author, chunk.happened_at, times.valid_from, times.valid_to
+
+
+_LAYERS = {"working": 0.0, "shared": 0.15, "verified": 0.3}
+
+_HALF_LIFE_DAYS = 30.0
+
+_DAY = 86_400.0
+
+
+def trusted(
+    candidates: Sequence[RecallCandidate],
+    at: datetime | None,
+    settings: SearchConfig,
+    dates: Sequence[Dated] = (),
+) -> tuple[RecallCandidate, ...]:
+    """Weigh candidates by layer, day, age and importance, as configured, best first.
+
+    Args:
+        candidates: What was found, checked against the graph store.
+        at: The moment that age is counted from; None leaves age out.
+        settings: What counts, and how much.
+        dates: Stretches of time that the query names.
+    """
+    parts = {
+        one.chunk.id: {**one.fused.parts, **_gains(one.chunk, one.fused.score, at, settings, dates)}
+        for one in candidates
+    }
+    by_id = {one.chunk.id: one for one in candidates}
+    return tuple(replace(by_id[fused.id], fused=fused) for fused in ranked(parts))
+
+
+def _gains(
+    chunk: Chunk, score: float, at: datetime | None, settings: SearchConfig, dates: Sequence[Dated]
+) -> dict[str, float]:
+    told = chunk.happened_at
+    gains = {
+        "layer": settings.layer_weight * layer_gain(chunk),
+        "date": settings.date_weight * (told is not None and any(dated.covers(told) for dated in dates)),
+        "importance": settings.importance_weight * (chunk.importance - 0.5),
+        "recency": settings.recency_weight * freshness(chunk, at),
+    }
+    return {name: gain * score for name, gain in gains.items() if gain}
+
+
+def layer_gain(chunk: Chunk) -> float:
+    """Return by which share trust in a chunk raises what it counts."""
+    return _LAYERS[chunk.layer]
+
+
+def freshness(chunk: Chunk, at: datetime | None) -> float:
+    """Return 1 for what is new, half of it every thirty days; a passage is as old as its reading."""
+    if at is None:
+        return 0.0
+    age = (at - (chunk.happened_at or chunk.times.recorded_at)).total_seconds() / _DAY
+    return float(0.5 ** (max(age, 0.0) / _HALF_LIFE_DAYS))
