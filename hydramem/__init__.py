@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hydramem.core.results.hits import Hit, Recall
     from hydramem.core.results.write_results import Ingested, Remembered
     from hydramem.core.row_types import Chunk, Entity
-    from hydramem.memory.memory import Memory, connect
+    from hydramem.memory_api.memory import Memory, connect
 
 
 __all__ = [
@@ -35,8 +35,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "connect": "hydramem.memory.memory",
-    "Memory": "hydramem.memory.memory",
+    "connect": "hydramem.memory_api.memory",
+    "Memory": "hydramem.memory_api.memory",
     "Config": "hydramem.core.config",
     "HydraMemError": "hydramem.core.errors",
     "Chunk": "hydramem.core.row_types",

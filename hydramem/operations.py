@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, get_args, get_type_hints
 
-from hydramem.memory.memory import Memory
+from hydramem.memory_api.memory import Memory
 from hydramem.storage.changes import acting_as, in_one_run
 
 log = logging.getLogger(__name__)

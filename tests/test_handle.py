@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 import hydramem
-from hydramem import opened
 from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config
 from hydramem.core.errors import EmbeddingMismatchError, InvalidInputError, ModelError, StorageError
 from hydramem.llm.hash_embedder import HashEmbedder
+from hydramem.memory_api.open import open_store
 from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Write
 
@@ -157,7 +157,7 @@ def _use_in_child(memory: hydramem.Memory, answers: "multiprocessing.Queue[str]"
 
 
 def _look_at_the_registry(answers: "multiprocessing.Queue[bool]") -> None:
-    answers.put(opened._registry.acquire(timeout=5))
+    answers.put(open_store._registry.acquire(timeout=5))
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -165,7 +165,7 @@ def test_a_child_can_connect_though_the_parent_was_connecting_when_it_was_forked
     context = multiprocessing.get_context("fork")
     answers: multiprocessing.Queue[bool] = context.Queue()
     child = context.Process(target=_look_at_the_registry, args=(answers,))
-    with opened._registry:
+    with open_store._registry:
         child.start()
     assert answers.get(timeout=30)
     child.join(30)

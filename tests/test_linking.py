@@ -13,7 +13,7 @@ from hydramem.core.config_loading import load_config
 from hydramem.core.row_types import Usage
 from hydramem.ingest.pending_jobs import LINK
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
-from hydramem.memory.following import Following
+from hydramem.memory_api.job_handlers import JobHandlers
 from hydramem.storage.jobs import job
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
@@ -136,7 +136,7 @@ def test_what_a_model_cost_in_jobs_is_told(tmp_path: Path, config: Config):
         _, last = remembered(opened, INVOICES, DUMPS)
     script = ScriptedGenerator(replies)
     with hydramem.connect(tmp_path / "m", config=config, generator=script) as opened:
-        link = Following(opened).handlers()[LINK]
+        link = JobHandlers(opened).handlers()[LINK]
         assert link.run([job(LINK, project="default", chunk=last)]) == script.usage
         assert script.usage.calls == 1
         # Both are linked by now: nothing is asked.

@@ -18,7 +18,7 @@ from hydramem.core.row_types import Chunk
 from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.sessions import SaidTurn
 from hydramem.llm.hash_embedder import HashEmbedder
-from hydramem.memory.memory import Memory
+from hydramem.memory_api.memory import Memory
 from hydramem.operations import OPERATIONS
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.files.curated_files import CuratedChange

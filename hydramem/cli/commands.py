@@ -16,8 +16,8 @@ from hydramem.cli.show import show
 from hydramem.core import docstrings
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.garden_results import Gardened
-from hydramem.memory.memory import Memory
-from hydramem.memory.saving import restore_folder
+from hydramem.memory_api.memory import Memory
+from hydramem.memory_api.safekeeping_methods import restore_folder
 from hydramem.operations import OPERATIONS, Operation, call
 
 _TITLES = {"write": "Write", "read": "Read", "check": "Check", "tend": "Tend"}

@@ -14,7 +14,7 @@ from hydramem.cli.invocation import Invocation
 from hydramem.cli.progress import reporting
 from hydramem.cli.show import console, plain, show, write
 from hydramem.core.errors import NotFoundError
-from hydramem.memory.memory import Memory
+from hydramem.memory_api.memory import Memory
 from hydramem.operations import OPERATIONS, call
 from hydramem.text.escaping import one_line
 

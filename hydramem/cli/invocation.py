@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config
 from hydramem.core.errors import NotFoundError
-from hydramem.memory.memory import Memory, config_file, connect
+from hydramem.memory_api.memory import Memory, config_file, connect
 
 HOME_VARIABLE = "HYDRAMEM_HOME"
 

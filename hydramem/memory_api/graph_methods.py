@@ -17,14 +17,14 @@ from hydramem.core.results.write_results import RelationView
 from hydramem.core.row_types import Entity
 from hydramem.core.time import When, now
 from hydramem.garden.phases.lasting_communities import read_groups
-from hydramem.memory import arguments
-from hydramem.memory.handle import Handle
+from hydramem.memory_api import handle
+from hydramem.memory_api.handle import Handle
 from hydramem.search.overview import overview, surroundings
 from hydramem.search.overview.history import history
 from hydramem.search.visible import listings
 
 
-class Exploring(Handle):
+class GraphMethods(Handle):
     """What shows entities, relations and what lies around them."""
 
     def entities(
@@ -46,7 +46,7 @@ class Exploring(Handle):
             project: Namespace to read; the handle's own where not given.
         """
         return self._use().graph.list_entities(
-            self._name(project), arguments.page(limit, offset), containing=containing, type=type
+            self._name(project), handle.page(limit, offset), containing=containing, type=type
         )
 
     def relations(
@@ -79,10 +79,10 @@ class Exploring(Handle):
             entity,
             project=self._name(project),
             type=type,
-            states=arguments.states(as_of, known_at),
-            at=arguments.when(as_of, "as_of") or now(),
-            known_at=arguments.when(known_at, "known_at"),
-            page=arguments.page(limit, offset),
+            states=handle.states(as_of, known_at),
+            at=handle.when(as_of, "as_of") or now(),
+            known_at=handle.when(known_at, "known_at"),
+            page=handle.page(limit, offset),
             graph=store.graph,
             snapshots=store.snapshots,
         )
@@ -128,9 +128,9 @@ class Exploring(Handle):
             NotFoundError: A start is no entity and no chunk of the project.
         """
         return surroundings.expand(
-            arguments.starts(starts),
+            handle.starts(starts),
             depth=check_count(depth, name="depth", most=5),
-            limit=check_count(limit, name="limit", most=arguments.MAX_PAGE),
+            limit=check_count(limit, name="limit", most=handle.MAX_PAGE),
             max_tokens=check_count(max_tokens, name="max_tokens", most=10**6),
             graph=self._use().graph,
             seen=self._view(project, as_of, known_at, include_private=include_private),
@@ -162,7 +162,7 @@ class Exploring(Handle):
         return surroundings.neighbors(
             entity,
             depth=check_count(depth, name="depth", most=5),
-            limit=check_count(limit, name="limit", most=arguments.MAX_PAGE),
+            limit=check_count(limit, name="limit", most=handle.MAX_PAGE),
             seen=self._view(project, as_of, known_at),
         )
 
@@ -223,7 +223,7 @@ class Exploring(Handle):
         return overview.central(
             by=check_choice(by, get_args(overview.Measure), name="by"),
             type=type,
-            limit=check_count(limit, name="limit", most=arguments.MAX_PAGE),
+            limit=check_count(limit, name="limit", most=handle.MAX_PAGE),
             seen=self._view(project, as_of, known_at),
         )
 
@@ -251,8 +251,8 @@ class Exploring(Handle):
             project: Namespace to read; the handle's own where not given.
         """
         return overview.communities(
-            limit=check_count(limit, name="limit", most=arguments.MAX_PAGE),
-            members=check_count(members, name="members", most=arguments.MAX_PAGE),
+            limit=check_count(limit, name="limit", most=handle.MAX_PAGE),
+            members=check_count(members, name="members", most=handle.MAX_PAGE),
             resolution=check_within(resolution, name="resolution", least=0.01, most=100),
             seen=self._view(project, as_of, known_at),
             before=read_groups(self._garden_folder(self._name(project))) if resolution == 1.0 else (),

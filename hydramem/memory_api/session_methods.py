@@ -1,19 +1,19 @@
-"""Operations on sessions and time: what was said and done when."""
+"""A session as a program holds it: what is said, recalled and remembered in one conversation."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
-from typing import get_args
+from typing import Any, get_args
 
 from hydramem.core.argument_checks import check_choices, check_name
-from hydramem.core.results.write_results import Captured
+from hydramem.core.results.hits import Prompt, Recall
+from hydramem.core.results.write_results import Captured, Remembered
 from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.core.time import When, check_interval, now
-from hydramem.ingest.memories.sessions import SaidTurn, capture
-from hydramem.memory import arguments
-from hydramem.memory.reading import Reading
-from hydramem.memory.session import LiveSession
-from hydramem.memory.writing import Writing
+from hydramem.ingest.memories.sessions import SaidTurn, capture, kept_text
+from hydramem.memory_api import handle
+from hydramem.memory_api.read_methods import ReadMethods
+from hydramem.memory_api.write_methods import WriteMethods
 from hydramem.search.visible import listings
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.chunk_filter import ChunkFilter
@@ -21,7 +21,70 @@ from hydramem.text.dates.caller_dates import moment, stretch
 from hydramem.verification.verify_stored import Accepting
 
 
-class Conversing(Writing, Reading):
+class LiveSession:
+    """One conversation, as `Memory.session` opens it.
+
+    What is recalled in it is recorded as of use; of a private one, no query is kept, and what is said or
+    remembered in it is private.
+    """
+
+    def __init__(self, memory: "SessionMethods", name: str, *, private: bool, project: str) -> None:
+        self.name = name
+        self._memory = memory
+        self._private = private
+        self._project = project
+
+    def say(self, text: str, *, author: str = "user", happened_at: When | None = None) -> Captured:
+        """Keep what one side said; nothing is stored where it is empty.
+
+        Args:
+            text: The words.
+            author: Who said them; of an assistant, blocks of reasoning are left out.
+            happened_at: When; now where not given.
+
+        Raises:
+            InvalidInputError: A field is wrong; nothing is written.
+        """
+        return self._captured(SaidTurn(author=author, text=text, happened_at=happened_at))
+
+    def turn(self, user: str, assistant: str, *, author: str = "user") -> Captured:
+        """Keep a question and its answer; where one is missing it was interrupted, and nothing is stored.
+
+        Args:
+            user: What the user said.
+            assistant: What the assistant answered.
+            author: The user's name.
+
+        Raises:
+            InvalidInputError: A field is wrong; nothing is written.
+        """
+        asked = SaidTurn(author=check_name(author, name="author"), text=user)
+        both = asked, SaidTurn(author="assistant", text=assistant)
+        settings = self._memory.config.memory
+        kept = [kept_text(turn, name=turn.author, settings=settings) for turn in both]
+        return self._captured(*both) if all(kept) else Captured(session=self.name, left_out=len(both))
+
+    def recall(self, query: str, **options: Any) -> Recall:
+        """Recall, as `Memory.recall`, and record what was found as of use to this session."""
+        options.setdefault("project", self._project)
+        with self._memory.during(self.name, private=self._private):
+            return self._memory.recall(query, **options)
+
+    def prime(self, query: str | None = None, **options: Any) -> Prompt:
+        """Return a prompt block, as `Memory.prime`; without a question, what a session should start with."""
+        with self._memory.during(self.name, private=self._private):
+            return self._memory.prime(query, **options)
+
+    def remember(self, text: str, **options: Any) -> Remembered:
+        """Remember, as `Memory.remember`, what was learned in this session."""
+        own = {"project": self._project, "session": self.name, "private": self._private}
+        return self._memory.remember(text, **{**own, **options})
+
+    def _captured(self, *turns: SaidTurn) -> Captured:
+        return self._memory.capture(self.name, turns, private=self._private, project=self._project)
+
+
+class SessionMethods(WriteMethods, ReadMethods):
     """What follows conversations and orders what happened."""
 
     @contextmanager
@@ -140,7 +203,7 @@ class Conversing(Writing, Reading):
             mentioned = snapshot.nodes.ids[listings.find_entity(snapshot, entity)]
         return store.graph.list_chunks(
             where,
-            arguments.page(limit, offset),
+            handle.page(limit, offset),
             event_type=type,
             mentioning=mentioned,
             by_time=True,

@@ -7,13 +7,13 @@ from hydramem.core.time import When
 from hydramem.graph.functional_types import seems_functional
 from hydramem.ingest.knowledge.relation_input import RelationInput
 from hydramem.ingest.knowledge.relations import Functional, Withdrawal, relate, unrelate
-from hydramem.memory import arguments
-from hydramem.memory.handle import Handle
+from hydramem.memory_api import handle
+from hydramem.memory_api.handle import Handle
 from hydramem.search.visible import listings
 from hydramem.storage.changes import in_one_run
 
 
-class Relating(Handle):
+class RelationMethods(Handle):
     """What relates things."""
 
     @in_one_run()
@@ -66,11 +66,11 @@ class Relating(Handle):
             type=type,
             object=object,
             quote=quote,
-            evidence=arguments.ids(evidence),
+            evidence=handle.ids(evidence),
             confidence=confidence,
             bidirectional=bidirectional,
-            valid_from=arguments.when(valid_from, "valid_from"),
-            valid_to=arguments.when(valid_to, "valid_to"),
+            valid_from=handle.when(valid_from, "valid_from"),
+            valid_to=handle.when(valid_to, "valid_to"),
             subject_type=subject_type,
             object_type=object_type,
             reason=reason,
@@ -117,8 +117,8 @@ class Relating(Handle):
             subject=subject,
             type=type,
             object=object,
-            ended=arguments.when(ended, "ended"),
-            valid_from=arguments.when(valid_from, "valid_from"),
+            ended=handle.when(ended, "ended"),
+            valid_from=handle.when(valid_from, "valid_from"),
             reason=reason,
         )
         return listings.named(unrelate(withdrawal, target=self._target(project)), store.graph)

@@ -1,4 +1,4 @@
-"""Operations that keep the memory: undo, dump, load."""
+"""Operations that save a memory against loss: backup and restore."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -6,11 +6,15 @@ from pathlib import Path
 
 from hydramem.core import version
 from hydramem.core.argument_checks import check_name, check_project, check_text
-from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.upkeep_results import Dumped, Loaded, Undone
+from hydramem.core.config import Config
+from hydramem.core.errors import InvalidInputError, ModelError
+from hydramem.core.results.upkeep_results import BackedUp, Dumped, Loaded, Restored, Undone
 from hydramem.core.time import advance_past
-from hydramem.memory import arguments
-from hydramem.memory.handle import Handle
+from hydramem.memory_api import handle
+from hydramem.memory_api.handle import Handle
+from hydramem.memory_api.job_handlers import JobHandlers
+from hydramem.memory_api.open import open_store, open_stores
+from hydramem.storage.backup.restore import Exchange
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.exchange.dump import Wish, dump
 from hydramem.storage.exchange.load import LoadTarget, load
@@ -18,8 +22,112 @@ from hydramem.storage.undo.undo import undo
 
 _MOST_PATH = 4000
 
+Progress = Callable[[int, int], None]
 
-class Keeping(Handle):
+
+class BackupMethods(Handle):
+    """What keeps a copy of the store's files, and goes back to one."""
+
+    def backup(self, to: str | None = None) -> BackedUp:
+        """Write a backup of the whole store into one compressed file, and read it again from end to end.
+
+        It holds the graph as it is at one moment, curated files, fitted weights, settings, and the
+        gardener's plans and reports; vectors are left out, since `restore` makes them anew. Others read and
+        write meanwhile. The file appears when it is whole.
+
+        Args:
+            to: A new file, or a folder to put it in; the store's own `backups` where not given, where as
+                many are kept as `garden.backups` says, the oldest going first.
+
+        Raises:
+            InvalidInputError: The file is there already, or lies in the store; or the store is in memory.
+            StorageError: It cannot be written, or does not read back; nothing is left.
+        """
+        place = None if to is None else _path(to, "to")
+        return self._use().back_up(place, created_by=_created_by())
+
+    def restore(self, file: str, *, progress: Progress | None = None) -> Restored:
+        """Go back to a backup: the store becomes what it was then, for every project.
+
+        All of the file is checked before anything is touched. What was there is kept in a folder of the
+        store, `replaced-` and the time, until a person deletes it. A restore that is interrupted is finished
+        by the next opening. On the command line it works on an empty folder and on a damaged store, too.
+
+        Args:
+            file: The backup.
+            progress: Called with rows whose vectors are made anew, done and to do.
+
+        Raises:
+            InvalidInputError: It is no backup, is truncated or changed, or is of the other graph engine;
+                nothing was touched.
+            SchemaError: A newer version wrote it; nothing was touched.
+            StoreBusyError: Somebody else has the store open.
+            StorageError: The store cannot be written.
+        """
+        store = self._use()
+        if store.in_memory:
+            raise InvalidInputError("restore: a memory without files cannot become a backup's")
+        backup = _path(file, "file")
+        done = open_stores.restore_open(store, backup, self._go_on_with)
+        return _restored(self._use(), backup, done, progress)
+
+    def _go_on_with(self, store: open_store.OpenStore) -> None:
+        self._opened = store
+        store.jobs.serve(JobHandlers(Handle(store, self._project, self._given_generator)).handlers())
+
+
+def restore_folder(folder: Path, file: str, config: Config, *, progress: Progress | None = None) -> Restored:
+    """Restore a backup into a folder that nobody holds: an empty one, or a store, also a damaged one.
+
+    Raises:
+        HydraMemError: As `Saving.restore`.
+    """
+    backup = _path(file, "file")
+    if config.storage.graph == "memory":
+        raise InvalidInputError("restore: storage.graph: memory keeps no files")
+    done = open_stores.restore_closed(folder, backup, config)
+    store = open_stores.acquire(folder, config, None)
+    try:
+        return _restored(store, backup, done, progress)
+    finally:
+        open_stores.release(store)
+
+
+def _restored(store: open_store.OpenStore, file: Path, done: Exchange, progress: Progress | None) -> Restored:
+    notes = list[str]()
+    vectors = 0
+    try:
+        found = store.diagnose(fix=True, progress=progress)
+        vectors = found.repaired
+        notes.extend(found.problems)
+    except ModelError as error:
+        # The memory itself is back; recall by words works, and the rest follows when the model is there.
+        notes.append(f"vectors could not be made: {error}; `hydramem doctor --fix` makes them")
+    return Restored(
+        file=str(file),
+        made_at=done.manifest.made_at,
+        folder=str(store.path),
+        aside=None if done.aside is None else str(done.aside),
+        vectors=vectors,
+        notes=tuple(notes),
+    )
+
+
+def _path(text: str, name: str) -> Path:
+    try:
+        return Path(check_text(text, name=name, most=_MOST_PATH)).expanduser().resolve()
+    except (OSError, RuntimeError) as error:  # a loop of links, an unknown user
+        raise InvalidInputError(f"{name}: {text[:200]!r} cannot be a path") from error
+
+
+def _created_by() -> str:
+    return f"hydramem {version.__version__}"
+
+
+_MOST_DUMP_PATH = 4000
+
+
+class SafekeepingMethods(Handle):
     """What takes writes back, and moves a memory whole."""
 
     @in_one_run()
@@ -76,7 +184,7 @@ class Keeping(Handle):
         store.recalls.flush()
         with store.reading() as space:
             wish = Wish(
-                projects=tuple(map(check_project, arguments.ids(projects))),
+                projects=tuple(map(check_project, handle.ids(projects))),
                 vectors=space.vectors if vectors else None,
                 embedder=space.embedder.fingerprint,
                 dimension=space.embedder.dimension,
@@ -130,7 +238,7 @@ class Keeping(Handle):
 
 def _place(folder: str) -> Path:
     try:
-        return Path(check_text(folder, name="folder", most=_MOST_PATH)).expanduser().resolve()
+        return Path(check_text(folder, name="folder", most=_MOST_DUMP_PATH)).expanduser().resolve()
     except (OSError, RuntimeError) as error:  # a loop of links, an unknown user
         raise InvalidInputError(f"folder: {folder[:200]!r} cannot be a path") from error
 

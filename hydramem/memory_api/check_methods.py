@@ -9,8 +9,8 @@ from hydramem.core.results.upkeep_results import Diagnosis, Drained, Reindexed, 
 from hydramem.core.results.verdicts import Calibrated, Conflicts, Verified
 from hydramem.core.row_types import Job, JobState
 from hydramem.llm.choose import choose_next_embedder, still_to_configure
-from hydramem.memory import arguments
-from hydramem.memory.handle import Handle
+from hydramem.memory_api import handle
+from hydramem.memory_api.handle import Handle
 from hydramem.search.visible import listings
 from hydramem.storage.changes import in_one_run
 from hydramem.verification.calibration.calibrate import CalibrationRequest, CalibrationTarget, tend
@@ -19,7 +19,7 @@ from hydramem.verification.conflicts.conflicts import conflicts
 from hydramem.verification.verify_requests import VerifyRequest, check
 
 
-class Tending(Handle):
+class CheckMethods(Handle):
     """What verifies, repairs and measures."""
 
     def conflicts(
@@ -54,7 +54,7 @@ class Tending(Handle):
             graph=store.graph,
             settings=store.config.verification,
             generator=self._generator("verify"),
-            limit=check_count(limit, name="limit", most=arguments.MAX_PAGE),
+            limit=check_count(limit, name="limit", most=handle.MAX_PAGE),
             include_private=include_private,
         )
 
@@ -91,7 +91,7 @@ class Tending(Handle):
         """
         store, name = self._use(), self._name(project)
         return check(
-            VerifyRequest(subject=subject, type=type, object=object, limit=arguments.limited(limit)),
+            VerifyRequest(subject=subject, type=type, object=object, limit=handle.limited(limit)),
             project=name,
             judge=self._judge(project),
             graph=store.graph,
@@ -191,7 +191,7 @@ class Tending(Handle):
         """
         states = () if state is None else (check_choice(state, get_args(JobState), name="state"),)
         name = None if project is None else self._name(project)
-        return self._use().graph.jobs(arguments.page(limit, offset), states=states, project=name)
+        return self._use().graph.jobs(handle.page(limit, offset), states=states, project=name)
 
     def drain(
         self,
@@ -212,7 +212,7 @@ class Tending(Handle):
         Raises:
             InvalidInputError: The time is no positive number.
         """
-        return self._use().jobs.drain(arguments.seconds(timeout, "timeout"), retry=retry, progress=progress)
+        return self._use().jobs.drain(handle.seconds(timeout, "timeout"), retry=retry, progress=progress)
 
     def doctor(self, *, fix: bool = False, progress: Callable[[int, int], None] | None = None) -> Diagnosis:
         """Prove that graph and vectors agree, row by row; where they do not, rebuild from the graph.

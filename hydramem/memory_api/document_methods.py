@@ -12,12 +12,12 @@ from hydramem.ingest.documents.ingest_extracted import (
     ExtractedRelation,
     ingest_extracted,
 )
-from hydramem.memory.handle import Handle
+from hydramem.memory_api.handle import Handle
 from hydramem.storage.changes import in_one_run
 from hydramem.verification.verify_stored import Accepting
 
 
-class Ingesting(Handle):
+class DocumentMethods(Handle):
     """What brings documents in."""
 
     @in_one_run()

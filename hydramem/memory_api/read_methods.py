@@ -20,8 +20,8 @@ from hydramem.core.results.write_results import Curated, DocumentView
 from hydramem.core.row_types import Chunk, ChunkKind, Document, Layer, RecallMode, Session, State, Traversal
 from hydramem.core.time import When, now
 from hydramem.ingest.memories.edit_curated_files import curated
-from hydramem.memory import arguments
-from hydramem.memory.handle import Handle
+from hydramem.memory_api import handle
+from hydramem.memory_api.handle import Handle
 from hydramem.search.deep_recall import deepened
 from hydramem.search.linked_memories import with_links
 from hydramem.search.overview.session_start import opening
@@ -36,7 +36,7 @@ from hydramem.storage.files.curated_files import CuratedTarget
 _SHARE, _OPENING_SHARE = 3, 2
 
 
-class Reading(Handle):
+class ReadMethods(Handle):
     """What finds and lists what the memory holds."""
 
     def recall(
@@ -97,7 +97,7 @@ class Reading(Handle):
         store = self._use()
         name = self._name(project)
         where = ChunkFilter(
-            projects=tuple(dict.fromkeys((name, *map(check_project, arguments.ids(also))))),
+            projects=tuple(dict.fromkeys((name, *map(check_project, handle.ids(also))))),
             kinds=check_choices(kinds, get_args(ChunkKind), name="kinds"),
             layers=check_choices(layers, get_args(Layer), name="layers"),
             scope=None if scope is None else check_scope(scope),
@@ -105,11 +105,11 @@ class Reading(Handle):
             sessions=() if session is None else (listings.session_key(name, session),),
             include_private=include_private,
             min_confidence=check_share(min_confidence, name="min_confidence"),
-            happened_from=arguments.when(happened_from, "happened_from"),
-            happened_to=arguments.when(happened_to, "happened_to"),
-            states=arguments.states(as_of, known_at),
-            at=arguments.when(as_of, "as_of") or now(),
-            known_at=arguments.when(known_at, "known_at"),
+            happened_from=handle.when(happened_from, "happened_from"),
+            happened_to=handle.when(happened_to, "happened_to"),
+            states=handle.states(as_of, known_at),
+            at=handle.when(as_of, "as_of") or now(),
+            known_at=handle.when(known_at, "known_at"),
         )
         deep = check_choice(mode, get_args(RecallMode), name="mode") == "deep"
         with store.reading() as space:
@@ -126,8 +126,8 @@ class Reading(Handle):
                 embedder=space.embedder,
                 settings=store.config.search,
                 explain=explain,
-                context=check_count(context, name="context", least=0, most=arguments.MAX_CONTEXT),
-                max_tokens=arguments.tokens(max_tokens),
+                context=check_count(context, name="context", least=0, most=handle.MAX_CONTEXT),
+                max_tokens=handle.tokens(max_tokens),
                 reranker=self._reranker,
             )
         store.recalls.note(query, [(hit.project, hit.id) for hit in found.hits])
@@ -193,7 +193,7 @@ class Reading(Handle):
                 own=self._project,
                 named=named,
                 limit=check_count(limit, name="limit", most=self.config.search.max_limit),
-                max_tokens=check_count(max_tokens, name="max_tokens", most=arguments.MAX_TOKENS),
+                max_tokens=check_count(max_tokens, name="max_tokens", most=handle.MAX_TOKENS),
                 find=find,
                 share=_OPENING_SHARE if query is None else _SHARE,
             )
@@ -255,20 +255,20 @@ class Reading(Handle):
             offset: Rows to pass over.
             project: Namespace to read; the handle's own where not given.
         """
-        name, moment = self._name(project), arguments.when(as_of, "as_of")
+        name, moment = self._name(project), handle.when(as_of, "as_of")
         where = ChunkFilter(
             projects=(name,),
             kinds=check_choices(kinds, get_args(ChunkKind), name="kinds"),
-            states=check_choices(states, get_args(State), name="states") or arguments.states(as_of, known_at),
+            states=check_choices(states, get_args(State), name="states") or handle.states(as_of, known_at),
             scope=None if scope is None else check_scope(scope),
             sessions=() if session is None else (listings.session_key(name, session),),
-            categories=arguments.ids(categories),
+            categories=handle.ids(categories),
             at=None if expired else moment or (None if states else now()),
-            known_at=arguments.when(known_at, "known_at"),
+            known_at=handle.when(known_at, "known_at"),
         )
         return self._use().graph.list_chunks(
             where,
-            arguments.page(limit, offset),
+            handle.page(limit, offset),
             event_type=event_type,
             expired_by=(moment or now()) if expired else None,
         )
@@ -318,9 +318,9 @@ class Reading(Handle):
         """
         return self._use().graph.list_documents(
             self._name(project),
-            arguments.page(limit, offset),
-            states=arguments.states(None, known_at),
-            known_at=arguments.when(known_at, "known_at"),
+            handle.page(limit, offset),
+            states=handle.states(None, known_at),
+            known_at=handle.when(known_at, "known_at"),
         )
 
     def document(
@@ -340,8 +340,8 @@ class Reading(Handle):
             self._use().graph,
             source,
             project=self._name(project),
-            states=arguments.states(None, known_at),
-            known_at=arguments.when(known_at, "known_at"),
+            states=handle.states(None, known_at),
+            known_at=handle.when(known_at, "known_at"),
         )
 
     def projects(self) -> tuple[ProjectView, ...]:
@@ -359,4 +359,4 @@ class Reading(Handle):
             project: Namespace to read; the handle's own where not given.
         """
         self._use().recalls.flush()
-        return self._use().graph.list_sessions(self._name(project), arguments.page(limit, offset))
+        return self._use().graph.list_sessions(self._name(project), handle.page(limit, offset))

@@ -12,13 +12,13 @@ from hydramem.ingest.knowledge.merging.reassign import reassign
 from hydramem.ingest.knowledge.merging.split_entity import split
 from hydramem.ingest.knowledge.scopes import move, tree
 from hydramem.ingest.knowledge.trust_layers import promote
-from hydramem.memory import arguments
-from hydramem.memory.handle import Handle
+from hydramem.memory_api import handle
+from hydramem.memory_api.handle import Handle
 from hydramem.search.visible.listings import relation_subject
 from hydramem.storage.changes import in_one_run
 
 
-class Knowing(Handle):
+class EntityMethods(Handle):
     """What names things, files them and raises their layer."""
 
     @in_one_run()
@@ -53,7 +53,7 @@ class Knowing(Handle):
         naming = Naming(
             name=name,
             type=type,
-            aliases=arguments.ids(aliases),
+            aliases=handle.ids(aliases),
             description=description,
             rename=rename,
             reason=reason,
@@ -80,7 +80,7 @@ class Knowing(Handle):
             InvalidInputError: One is to be merged with itself, or there are too many; nothing is written.
             NotFoundError: The project has no such entity; nothing is written.
         """
-        return merge(keep, arguments.ids(others), reason=reason, target=self._target(project))
+        return merge(keep, handle.ids(others), reason=reason, target=self._target(project))
 
     @in_one_run()
     def split(
@@ -112,7 +112,7 @@ class Knowing(Handle):
             NotFoundError: Nothing of that name was merged, or the project has no such entity; nothing is
                 written.
         """
-        target, named = self._target(project), arguments.ids(chunks)
+        target, named = self._target(project), handle.ids(chunks)
         if of is None and not named:
             done = split(what, reason=reason, target=target)
         elif of is None or not named:
@@ -179,7 +179,7 @@ class Knowing(Handle):
         """
         store, name = self._use(), self._name(project)
         return promote(
-            arguments.ids(ids),
+            handle.ids(ids),
             layer,
             reason=reason,
             target=self._target(project),

@@ -15,15 +15,15 @@ from hydramem.ingest.memories.memory_input import MemoryInput, draft_of, drafts_
 from hydramem.ingest.memories.remember import remember_all, remember_soon
 from hydramem.ingest.memories.revise import Revision, revise
 from hydramem.ingest.memories.validate import MOST_SUMMARY, MemoryDraft, ValidatedMemory, validate
-from hydramem.memory import arguments
-from hydramem.memory.handle import Handle
+from hydramem.memory_api import handle
+from hydramem.memory_api.handle import Handle
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.files.curated_files import CuratedChange, CuratedTarget
 from hydramem.storage.quotas import noted
 from hydramem.verification.verify_stored import Accepting
 
 
-class Writing(Handle):
+class WriteMethods(Handle):
     """What puts memories in, and takes them out."""
 
     @in_one_run()
@@ -178,7 +178,7 @@ class Writing(Handle):
             confidence=None if confidence is None else check_share(confidence, name="confidence"),
             keywords=labels(keywords, "keywords"),
             summary=None if summary is None else check_text(summary, name="summary", most=MOST_SUMMARY),
-            expires_at=arguments.when(expires_at, "expires_at"),
+            expires_at=handle.when(expires_at, "expires_at"),
             reason=check_reason(reason),
         )
         return revise(id, revision, graph=store.graph, target=self._target, settings=store.config.memory)
@@ -284,7 +284,7 @@ class Writing(Handle):
                 `expect` says; nothing is written.
             NotFoundError: An id is not in the store; nothing is written.
         """
-        store, named = self._use(), arguments.ids(ids)
+        store, named = self._use(), handle.ids(ids)
         meant = scope is not None or kinds or categories or before is not None
         if bool(named) == bool(meant):
             raise InvalidInputError("ids: give them, or else a scope, kinds, categories or before")
@@ -295,7 +295,7 @@ class Writing(Handle):
             scope=None if scope is None else check_scope(scope),
             kinds=check_choices(kinds, get_args(ChunkKind), name="kinds") or MEMORIES,
             categories=labels(categories, "categories") or (),
-            before=arguments.when(before, "before"),
+            before=handle.when(before, "before"),
             expect=expect,
         )
         return forget_matching(sweep, graph=store.graph, mirror=store.mirror, dry_run=dry_run)
@@ -314,7 +314,7 @@ class Writing(Handle):
             NotFoundError: An id is not in the store; nothing is written.
         """
         store = self._use()
-        return revive(arguments.ids(ids), graph=store.graph, mirror=store.mirror, regrow=self._regrow)
+        return revive(handle.ids(ids), graph=store.graph, mirror=store.mirror, regrow=self._regrow)
 
     def _regrow(self, released: Sequence[Chunk]) -> None:
         """Make the graph of memories that were held back until now, each in its own project."""

@@ -2,24 +2,22 @@
 
 from pathlib import Path as FilePath
 
-from hydramem import opened
 from hydramem.core.argument_checks import check_project
 from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config
 from hydramem.llm.contracts import Embedder, Generator
-from hydramem.memory.conversing import Conversing
-from hydramem.memory.exploring import Exploring
-from hydramem.memory.following import Following
-from hydramem.memory.gardening import Gardening
-from hydramem.memory.ingesting import Ingesting
-from hydramem.memory.keeping import Keeping
-from hydramem.memory.knowing import Knowing
-from hydramem.memory.reading import Reading
-from hydramem.memory.relating import Relating
-from hydramem.memory.saving import Saving
-from hydramem.memory.tending import Tending
-from hydramem.memory.training import Training
-from hydramem.memory.writing import Writing
+from hydramem.memory_api.check_methods import CheckMethods
+from hydramem.memory_api.document_methods import DocumentMethods
+from hydramem.memory_api.entity_methods import EntityMethods
+from hydramem.memory_api.garden_methods import GardenMethods, TrainMethods
+from hydramem.memory_api.graph_methods import GraphMethods
+from hydramem.memory_api.job_handlers import JobHandlers
+from hydramem.memory_api.open import open_stores
+from hydramem.memory_api.read_methods import ReadMethods
+from hydramem.memory_api.relation_methods import RelationMethods
+from hydramem.memory_api.safekeeping_methods import BackupMethods, SafekeepingMethods
+from hydramem.memory_api.session_methods import SessionMethods
+from hydramem.memory_api.write_methods import WriteMethods
 
 
 def connect(
@@ -54,10 +52,10 @@ def connect(
     folder = FilePath(path).expanduser().resolve()
     default = check_project(project)
     settings = config if isinstance(config, Config) else load_config(config_file(folder, config))
-    store = opened.acquire(folder, settings, embedder, reindexing=reindexing)
+    store = open_stores.acquire(folder, settings, embedder, reindexing=reindexing)
     if not reindexing and (generator is not None or not store.jobs.served):
         # A handle that nobody closes: the jobs outlast the call that opened the store.
-        store.jobs.serve(Following(Memory(store, default, generator)).handlers())
+        store.jobs.serve(JobHandlers(Memory(store, default, generator)).handlers())
     return Memory(store, default, generator)
 
 
@@ -70,17 +68,17 @@ def config_file(folder: FilePath, given: str | FilePath | None) -> FilePath | No
 
 
 class Memory(
-    Conversing,
-    Ingesting,
-    Writing,
-    Relating,
-    Knowing,
-    Reading,
-    Exploring,
-    Tending,
-    Gardening,
-    Training,
-    Keeping,
-    Saving,
+    SessionMethods,
+    DocumentMethods,
+    WriteMethods,
+    RelationMethods,
+    EntityMethods,
+    ReadMethods,
+    GraphMethods,
+    CheckMethods,
+    GardenMethods,
+    TrainMethods,
+    SafekeepingMethods,
+    BackupMethods,
 ):
     """A memory: what `connect` returns. Safe to use from many threads; close it, or use it with `with`."""

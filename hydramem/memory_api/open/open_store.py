@@ -3,32 +3,23 @@
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from hydramem.core.config import Config
-from hydramem.core.errors import (
-    ConfigError,
-    EmbeddingMismatchError,
-    ModelUnavailableError,
-    StorageError,
-    StoreBusyError,
-)
+from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelUnavailableError, StorageError
 from hydramem.core.results.upkeep_results import BackedUp, Diagnosis, Reindexed
 from hydramem.core.time import advance_past, now
-from hydramem.folders import VectorFolders
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.ingest.memories.edit_curated_files import SessionBlocks
 from hydramem.ingest.pending_jobs import missing_jobs
 from hydramem.ingest.write_target import Commit
 from hydramem.llm.choose import AbsentEmbedder, choose_embedder
 from hydramem.llm.contracts import Embedder
-from hydramem.serving import Serving, Space
-from hydramem.storage.backup.archive import read_archive
+from hydramem.memory_api.open.serving_vectors import Serving, Space, VectorFolders
 from hydramem.storage.backup.backup import backup
-from hydramem.storage.backup.restore import Exchange, restore
 from hydramem.storage.backup.restore import finish as finish_restore
 from hydramem.storage.files.folder_lock import FolderLock
 from hydramem.storage.jobs import Jobs
@@ -331,101 +322,7 @@ def _open_graph(path: Path, config: Config) -> GraphStore:
     return open_graph(path / "graph", config.storage)
 
 
-_open: dict[Path, OpenStore] = {}
-
 _registry = threading.Lock()
-
-
-def acquire(path: Path, config: Config, embedder: Embedder | None, *, reindexing: bool = False) -> OpenStore:
-    """Open a folder, or join the handle that this process already has on the same real path.
-
-    `reindexing` opens a store with its own embedder whatever the configuration names.
-
-    Raises:
-        EmbeddingMismatchError: The open handle, or the store, has another embedder than the one given.
-        StoreBusyError: Another process holds the folder.
-        StorageError: The folder or a store in it cannot be opened.
-    """
-    if config.storage.graph == "memory":
-        return OpenStore(path, config, embedder, reindexing=reindexing)
-    with _registry:
-        store = _open.get(path)
-        if store is None or store._pid != os.getpid():
-            store = _open[path] = OpenStore(path, config, embedder, reindexing=reindexing)
-            return store
-        if embedder is not None and embedder.fingerprint != store.embedder.fingerprint:
-            raise EmbeddingMismatchError(
-                f"{path}: is open with {store.embedder.fingerprint}, not {embedder.fingerprint}"
-            )
-        store.handles += 1
-        return store
-
-
-def release(store: OpenStore) -> None:
-    """Give one handle back; the last one closes the stores."""
-    with _registry:
-        store.handles -= 1
-        if store.handles == 0:
-            # A store in memory, or of the parent process, may have the path of one that is open here.
-            if _open.get(store.path) is store:
-                del _open[store.path]
-            store.close()
-
-
-def exchange(path: Path, file: Path, config: Config) -> Exchange:
-    """Put the content of a backup into a folder that nobody holds.
-
-    Raises:
-        InvalidInputError: It is no backup for this store; nothing was touched.
-        StoreBusyError: A process holds the folder.
-        SchemaError: A newer version wrote the backup.
-        StorageError: The folder cannot be written.
-    """
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be made: {error.strerror}") from error
-    lock = FolderLock(path)
-    lock.acquire()
-    try:
-        return restore(file, path, engine=config.storage.graph, now=now())
-    finally:
-        lock.release()
-
-
-def exchanged(store: OpenStore, file: Path, hand_over: Callable[[OpenStore], None]) -> Exchange:
-    """Close a store, put the content of a backup in its place, and open that.
-
-    Args:
-        store: Held by one handle.
-        file: The backup.
-        hand_over: Is given the store that is open afterwards, also where the backup could not be used.
-
-    Raises:
-        StoreBusyError: Further handles of this process have the store open.
-        HydraMemError: As `exchange`.
-    """
-    with _registry:
-        if store.handles > 1:
-            raise StoreBusyError(
-                f"{store.path}: {store.handles} handles of this process are open; close the others first"
-            )
-        _check_backup(file)  # else it would be closed for nothing
-        store.close()
-        try:
-            return exchange(store.path, file, store.config)
-        finally:
-            _open.pop(store.path, None)
-            new = OpenStore(store.path, store.config, store.given_embedder)
-            _open[store.path] = new
-            hand_over(new)
-
-
-def _check_backup(file: Path) -> None:
-    try:
-        read_archive(file)
-    except OSError as error:
-        raise StorageError(f"{file}: cannot be read: {error.strerror or error}") from error
 
 
 def _renew_registry() -> None:

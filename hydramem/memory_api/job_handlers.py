@@ -2,15 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from hydramem.core import version
 from hydramem.core.errors import StorageError
+from hydramem.core.results.upkeep_results import BackedUp
 from hydramem.core.row_types import Job, Usage
+from hydramem.garden.phases.maintain import Upkeep
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.documents.ingest import extract_again
 from hydramem.ingest.memories.link.link import link_memories
 from hydramem.ingest.memories.remember import encode
 from hydramem.ingest.pending_jobs import EMBED, ENCODE, LINK, REREAD, chunks_to_embed, embed
 from hydramem.ingest.write_target import Target
-from hydramem.memory.handle import Handle
+from hydramem.memory_api.handle import Handle
+from hydramem.memory_api.open.open_store import OpenStore
 from hydramem.storage.jobs import Handler, in_the_name_of, job_payload
+from hydramem.storage.repair.doctor import sample
 from hydramem.verification.verify_stored import Accepting
 
 _EMBED_TOGETHER = 64
@@ -18,7 +26,7 @@ _EMBED_TOGETHER = 64
 _LINK_TOGETHER = 32
 
 
-class Following:
+class JobHandlers:
     """Does the jobs of a store through a handle of its own, which no caller closes."""
 
     def __init__(self, handle: Handle) -> None:
@@ -89,3 +97,43 @@ class Following:
     def _target(self, project: str) -> Target:
         # What is deferred here waits for `verify`: no model is asked while a queue waits.
         return self._handle._target(project, Accepting(self._handle._judge(project)))
+
+
+_MOST_COMPARED = 5000
+
+
+def upkeep(store: OpenStore, project: str, *, backs_up: bool) -> Upkeep:
+    """Return the upkeep of a store.
+
+    Args:
+        store: The store.
+        project: The project that the night tends: its chunks are looked for in the vectors.
+        backs_up: Whether a rolling backup is made, where the settings keep any.
+    """
+
+    def compact() -> None:
+        with store.reading() as space:
+            space.vectors.maintain(after_bulk=True)
+
+    def backup() -> BackedUp:
+        return store.back_up(None, created_by=f"hydramem {version.__version__}")
+
+    kept = backs_up and store.config.garden.backups > 0 and not store.in_memory
+    return Upkeep(
+        drain=store.jobs.drain,
+        compact=compact,
+        compare=lambda: sample(
+            store.graph,
+            store.vectors,
+            store.mirror,
+            ids=_chunks(store.snapshots.of(project)),
+            most=_MOST_COMPARED,
+        ),
+        checkpoint=store.graph.checkpoint,
+        backup=backup if kept else None,
+    )
+
+
+def _chunks(snapshot: Snapshot) -> list[str]:
+    ids = snapshot.nodes.ids
+    return [ids[node] for node in np.flatnonzero(snapshot.nodes.is_chunk[: snapshot.size]).tolist()]

@@ -9,10 +9,11 @@ from typing import get_args
 
 from hydramem.core.argument_checks import check_choices
 from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
-from hydramem.core.results.garden_results import Answer, Gardened, Reviewed
+from hydramem.core.results.garden_results import Answer, Gardened, Reviewed, Trained
 from hydramem.core.row_types import Phase
 from hydramem.core.time import now
-from hydramem.garden.night import report as reports
+from hydramem.garden.edges import edge_scoring
+from hydramem.garden.night import report as run_reports
 from hydramem.garden.night.apply import WriteAccess
 from hydramem.garden.night.interpreter_tuning import tuned_interpreter
 from hydramem.garden.night.phase_order import STEPS
@@ -26,9 +27,9 @@ from hydramem.garden.review.answers import Answering, act, checked
 from hydramem.garden.review.questions import Case, cases, with_evidence
 from hydramem.ingest.documents.ingest import Progress
 from hydramem.ingest.memories.forget import re_extract, revive
-from hydramem.memory import arguments
-from hydramem.memory.handle import Handle
-from hydramem.memory.upkeep import upkeep
+from hydramem.memory_api import handle
+from hydramem.memory_api.handle import Handle
+from hydramem.memory_api.job_handlers import upkeep
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.quotas import cutoffs
 from hydramem.storage.undo.undo import is_undone
@@ -36,7 +37,7 @@ from hydramem.storage.undo.undo import is_undone
 _REPORTS = "reports"
 
 
-class Gardening(Handle):
+class GardenMethods(Handle):
     """What makes the memory better while nobody waits."""
 
     def garden(
@@ -100,7 +101,7 @@ class Gardening(Handle):
     def _status(self, name: str, phases: Sequence[Phase]) -> Gardened | None:
         """Return what the last night did, or what there is to say of one that was cut short since."""
         cut_short = interrupted(self._given(name, phases, None))
-        report = reports.last(self._garden_folder(name) / _REPORTS) if cut_short is None else cut_short
+        report = run_reports.last(self._garden_folder(name) / _REPORTS) if cut_short is None else cut_short
         if report is None or report.run is None:
             return report
         return replace(report, taken_back=is_undone(report.run, self._use().graph))
@@ -137,7 +138,7 @@ class Gardening(Handle):
             InvalidInputError: An answer or a line of the file is wrong, two contradict each other, the
                 export's file exists or goes with answers, or an agent answers; nothing is written.
         """
-        store, name, most = self._use(), self._name(project), arguments.limited(limit)
+        store, name, most = self._use(), self._name(project), handle.limited(limit)
         if export is not None and (import_ is not None or answers):
             raise InvalidInputError("review: export what is asked, or answer; one at a time")
         lines = () if import_ is None else question_files.read(Path(import_).expanduser())
@@ -198,7 +199,7 @@ class Gardening(Handle):
             return plan(night, out=None if out is None else Path(out).expanduser())
         report = run_phases(night) if file is None else apply_file(night, Path(file).expanduser())
         try:
-            reports.save_report(report, self._garden_folder(name) / _REPORTS)
+            run_reports.save_report(report, self._garden_folder(name) / _REPORTS)
         except StorageError as error:
             # What was made is made, and its run is known from here alone.
             return replace(report, notes=(*report.notes, f"{error}."))
@@ -269,3 +270,34 @@ class Gardening(Handle):
                 yield
         finally:
             self._use().one_night.release()
+
+
+class TrainMethods(Handle):
+    """What teaches the gardener a project's graph."""
+
+    def train(
+        self, *, project: str | None = None, progress: Callable[[int, int], None] | None = None
+    ) -> Trained:
+        """Train the gardener's scorer of relations now, and say how well it tells wrong ones from right ones.
+
+        The scorer with torch (the extra `gnn`) learns from the project's own relations, against wrong ones
+        that are drawn, from what the names of entities mean, and from what people said of relations, once
+        they judged twenty. It is measured on relations held out from training. The gardener uses it until
+        more than a tenth of the relations, or of what people said, is new or gone, or the embedder is
+        another, and then trains again by itself.
+
+        Args:
+            project: Namespace to learn; the handle's own where not given.
+            progress: Called with training steps done and the most that there are.
+
+        Raises:
+            ModelUnavailableError: Torch is not installed.
+            InvalidInputError: The project has too few relations to learn from.
+        """
+        store, name = self._use(), self._name(project)
+        folder = self._garden_folder(name)
+        return edge_scoring.train(
+            edge_scoring.material(store.snapshots.of(name), store.graph, store.space.vectors, folder),
+            seconds=store.config.garden.phase_seconds,
+            progress=progress or (lambda done, whole: None),
+        )
