@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import heuristic_scorer as heuristic
 from benchmarks.claims import GRAPHS, Triple, candidate, graph, triples
 from hydramem.core.config import EmbeddingConfig, GardenConfig, VerificationConfig
-from hydramem.garden import heuristic
 from hydramem.garden.edges import logistic
 from hydramem.garden.edges.gnn.node_vectors import EntityVectors
 from hydramem.garden.edges.gnn.trained_model import NAME as GNN

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
-from hydramem.cli.commands import usage
 from hydramem.cli.main import overview
+from hydramem.cli.table_commands import usage
 from hydramem.core import config, row_types
 from hydramem.core.config_reference import Setting, attributes, config_text, settings
 from hydramem.core.docstrings import first_line, section, summary

@@ -13,12 +13,12 @@ from fastmcp import Client
 
 import hydramem
 from hydramem import server
-from hydramem.cli.commands import command_name
 from hydramem.cli.main import build
+from hydramem.cli.table_commands import command_name
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.operations import OPERATIONS
+from tests import ROOT
 
-ROOT = Path(__file__).parent.parent
 SET_UP = (
     "python3 -m venv .venv && .venv/bin/pip install -q . && "
     ".venv/bin/hydramem models get bge-small && .venv/bin/hydramem demo"

@@ -13,8 +13,9 @@ from pydantic import TypeAdapter
 from hydramem.cli.main import build
 from hydramem.core.results.garden_results import Answer
 from hydramem.operations import OPERATIONS
+from tests import ROOT
 
-FOLDER = Path(__file__).parent.parent / "skills"
+FOLDER = ROOT / "skills"
 SKILLS = sorted(FOLDER.glob("*/SKILL.md"))
 KEYS = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
 

@@ -76,9 +76,9 @@ def build() -> "App":
     """Build the app: commands of the table, those beside it, and the options that all of them share."""
     from cyclopts import App, Group, Parameter
 
-    from hydramem.cli import beside
-    from hydramem.cli.commands import add_operations
-    from hydramem.cli.invocation import Invocation
+    from hydramem.cli import own_commands
+    from hydramem.cli.options import Invocation
+    from hydramem.cli.table_commands import add_operations
 
     app = App(
         name="hydramem",
@@ -88,7 +88,7 @@ def build() -> "App":
         exit_on_error=False,
     )
     add_operations(app)
-    beside.add_commands(app)
+    own_commands.add_commands(app)
     app.suppress_keyboard_interrupt = app.meta.suppress_keyboard_interrupt = False  # `run` says it
     app.meta.group_parameters = Group("Options of every command", sort_key=99)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hydramem.cli.show import plain
+from hydramem.cli.terminal import plain
 from hydramem.ingest.documents.ingest import Progress
 from hydramem.operations import Operation
 

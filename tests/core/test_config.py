@@ -8,6 +8,7 @@ from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config, override_names
 from hydramem.core.config_reference import config_text, settings
 from hydramem.core.errors import ConfigError
+from tests import ROOT
 
 
 def write(folder: Path, text: str) -> Path:
@@ -106,7 +107,7 @@ def test_every_key_says_why_in_one_line():
 
 
 def test_the_file_at_the_root_is_the_defaults():
-    root = Path(__file__).parents[2] / "config.yml"
+    root = ROOT / "config.yml"
     assert root.read_text(encoding="utf-8") == config_text()
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hydramem.graph.communities import communities
 from hydramem.graph.snapshot.snapshot_writer import load
 from tests.graph.graphs import P, chunk, entity, relation, tables
-from tests.graph.test_central import as_networkx, rows, seen
+from tests.graph.test_centrality import as_networkx, rows, seen
 
 
 def clique(names: str) -> list[object]:

@@ -10,7 +10,7 @@ from hydramem.core.errors import ConfigError, ModelUnavailableError
 from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.search.rerank import Order, Reranker, by_generator, by_score, choose_reranker
 from tests.graph.graphs import chunk
-from tests.search.test_search import Memory
+from tests.search.test_recall import Memory
 
 TEXTS = ("The key is red.", "The key is blue.", "It rained.")
 SLOW_MS = 30_000  # far more than any of this takes

@@ -18,10 +18,10 @@ import pytest
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
 from hydramem.storage.cypher.engine import Engine
+from tests import ROOT
 
 ROWS = 40_000
 TIMES = 250  # as many transactions as fill the smallest pool, and some more
-ROOT = Path(__file__).parents[2]
 Opener = Callable[[], Engine]
 
 

@@ -134,8 +134,8 @@ def train(given: Material, *, seconds: float, progress: Callable[[int, int], Non
     model = _trained(given, seconds=seconds, progress=progress)
     if model is None:
         raise InvalidInputError(
-            f"project {given.snapshot.project!r}: fewer than {logistic.LEAST_RELATIONS} relations are too few "
-            "to train on"
+            f"project {given.snapshot.project!r}: fewer than {logistic.LEAST_RELATIONS} relations are too "
+            "few to train on"
         )
     save(model, given.file)
     return Trained(

@@ -23,8 +23,8 @@ from hydramem.storage.undo.column_restore import set_back, without_added
 from hydramem.storage.undo.undo import undo
 from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Removal, Write
+from tests.memory_api.test_undo import everything
 from tests.storage.rows import at, chunk, document, entity, link, mention, relation, session
-from tests.test_undo import everything
 
 EMBEDDER = HashEmbedder(64)
 words = st.lists(st.sampled_from("abcde"), unique=True, max_size=5)

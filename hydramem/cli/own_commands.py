@@ -1,0 +1,208 @@
+"""`hydramem demo`: the project's own pages and a sample conversation go in, three questions are answered."""
+
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import App, Group, Parameter
+
+import hydramem
+from hydramem.cli.options import Given, Invocation
+from hydramem.cli.output import show, write
+from hydramem.cli.progress import reporting
+from hydramem.cli.terminal import console, plain
+from hydramem.core.config_reference import config_text
+from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
+from hydramem.llm import catalogue
+from hydramem.memory_api.memory import Memory
+from hydramem.operations import OPERATIONS, call
+from hydramem.text.escaping import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+FOLDER = "hydramem-demo"
+
+_PACKAGE = Path(hydramem.__file__).parent
+
+_QUESTIONS = (
+    ("Why is Kuzu not the default graph engine?", "answered by a page of the documentation"),
+    (
+        "Where does the berth service keep its assignments now?",
+        "answered by the conversation, which changed its mind",
+    ),
+    (
+        "Who leads the team that owns Kestrel?",
+        "nobody says it in one place: the graph joins Kestrel, the team and its lead",
+    ),
+)
+
+_ENDS = ("Kestrel", "Priya Raman")
+
+_SHOWN = 220  # characters of a hit; `hydramem recall` shows all
+
+
+def run(invocation: Invocation) -> None:
+    """Make a store, ingest, ask, and say where the memory lies and what to try next."""
+    folder = (invocation.store or Path(FOLDER)).expanduser().resolve()
+    out = console(quiet=invocation.json)
+    with invocation.open(make=True, folder=folder) as memory:
+        answers = [_ingest(memory, out), *(_ask(memory, *question, out) for question in _QUESTIONS)]
+        out.print(f"\n[bold]How {_ENDS[0]} and {_ENDS[1]} are joined[/]")
+        answers.append(memory.path(*_ENDS))
+        write(answers[-1], out)
+        embedder = memory.stats().embedder
+    _say_what_next(folder, embedder, out)
+    if invocation.json:
+        show(tuple(answers), as_json=True)
+
+
+def _ingest(memory: Memory, out: "Console") -> object:
+    sources = [*pages(), _PACKAGE / "data" / "sample"]
+    operation = next(row for row in OPERATIONS if row.method is Memory.ingest)
+    with reporting(operation) as report:
+        arguments = {"sources": list(map(str, sources)), "progress": report}
+        done = call(memory, operation, arguments, actor="cli")
+    out.print("[bold]Ingested this project's pages and a sample conversation[/]")
+    write(done, out)
+    return done
+
+
+def _ask(memory: Memory, question: str, about: str, out: "Console") -> object:
+    found = memory.recall(question, limit=5)
+    out.print(f"\n[bold]{question}[/] [dim]({about})[/]")
+    shown = tuple(replace(hit, text=one_line(hit.text, _SHOWN)) for hit in found.hits)
+    write(replace(found, hits=shown), out)
+    return found
+
+
+def _say_what_next(folder: Path, embedder: str, out: "Console") -> None:
+    # As it was called where its name alone would not be found.
+    name = "hydramem" if shutil.which("hydramem") else sys.argv[0]
+    command = f"{shlex.quote(name)} --store {shlex.quote(str(folder))}"
+    out.print(f"\n[bold]The memory lies in[/] {plain(str(folder))} [dim]({embedder})[/]")
+    out.print("Try:")
+    for words in (
+        'recall "what must Ferrywatch not use?"',
+        'path "board service" "Priya Raman"',
+        "neighbors Kestrel --depth 2",
+        "entities --limit 10",
+        "stats",
+        "garden --plan",
+        "serve",
+    ):
+        out.print(f"  {command} {words}", markup=False)
+
+
+def pages() -> Sequence[Path]:
+    """Return the project's own pages: of the checkout, or as an installed wheel carries them.
+
+    Raises:
+        NotFoundError: The installation has lost them.
+    """
+    checkout = _PACKAGE.parent / "docs"
+    if (checkout / "tutorial.md").is_file():
+        return sorted(checkout.glob("*.md"))
+    installed = metadata.files("hydramem") or ()
+    found = [file.locate() for file in installed if file.parent.as_posix().endswith("share/hydramem/docs")]
+    if not found:
+        raise NotFoundError("the pages that came with this installation are gone; install hydramem again")
+    return sorted(Path(str(page)) for page in found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Where things are."""
+
+    store: str
+    settings: str
+    models: str
+    project: str
+
+
+def add_commands(app: App) -> None:
+    """Give an app the commands of this module."""
+    group = Group("Set up and serve", sort_key=-1)
+    app.command(demo, group=group)
+    app.command(init, group=group)
+    app.command(serve, group=group)
+    models = App(name="models", help="Say which embedding models there are, and fetch one.", group=group)
+    models.command(list_models, name="list")
+    models.command(get_model, name="get")
+    app.command(models)
+
+
+def demo(*, invocation: Given) -> None:
+    """Ingest this project's own pages and a sample conversation, and answer three questions from them."""
+
+    run(invocation)
+
+
+def init(*, invocation: Given) -> None:
+    """Write a config.yml with every setting into the store's folder, and say where things are."""
+    folder = invocation.folder
+    path = folder / "config.yml"
+    if path.exists():
+        raise InvalidInputError(f"{path}: exists; edit it, or remove it first")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(config_text(), encoding="utf-8")
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
+    places = Places(
+        store=str(folder),
+        settings=str(path),
+        models=str(catalogue.models_folder()),
+        project=invocation.namespace,
+    )
+    show(places, as_json=invocation.json)
+
+
+def serve(
+    *,
+    transport: Annotated[Literal["stdio", "http"], Parameter(help="How clients reach it.")] = "stdio",
+    host: Annotated[str | None, Parameter(help="Address for HTTP [default: server.host].")] = None,
+    port: Annotated[int | None, Parameter(help="Port for HTTP [default: server.port].")] = None,
+    tools: Annotated[
+        Literal["agent", "all"] | None,
+        Parameter(help="The everyday tools, or every operation [default: server.tools]."),
+    ] = None,
+    invocation: Given,
+) -> None:
+    """Serve the memory to MCP clients."""
+    from hydramem import server
+
+    with invocation.open(make=True) as memory:
+        server.serve(
+            memory, transport=transport, host=host, port=port, tools=tools, settings=memory.config.server
+        )
+
+
+def list_models(*, invocation: Given) -> None:
+    """List the embedding models by name, and whether each is on this machine."""
+    show(catalogue.list_models(), as_json=invocation.json)
+
+
+def get_model(
+    name: str,
+    *,
+    from_: Annotated[Path | None, Parameter(name="--from", help="Take it from this file or folder.")] = None,
+    invocation: Given,
+) -> None:
+    """Fetch a model into the user's cache, and check it against the hashes in the source.
+
+    Args:
+        name: A name of `hydramem models list`.
+    """
+    from hydramem.llm import fetch_model
+
+    say = console(errors=True)
+    fetched = fetch_model.get_model(
+        name, source=from_, progress=lambda step: say.print(plain(step), style="dim")
+    )
+    show(fetched, as_json=invocation.json)

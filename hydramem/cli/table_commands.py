@@ -1,0 +1,153 @@
+"""The operations table as commands: a loop, and what a command line needs that a call does not."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Annotated, Any, cast, get_args, get_origin
+
+from cyclopts import App, Group, Parameter
+
+from hydramem.cli.garden_command import check_night, with_schedule
+from hydramem.cli.options import Given, Invocation
+from hydramem.cli.output import show
+from hydramem.cli.progress import reporting
+from hydramem.cli.review_dialogue import with_walk
+from hydramem.core import docstrings
+from hydramem.core.errors import InvalidInputError
+from hydramem.core.results.garden_results import Gardened
+from hydramem.memory_api.memory import Memory
+from hydramem.memory_api.safekeeping_methods import restore_folder
+from hydramem.operations import OPERATIONS, Operation, call
+
+_TITLES = {"write": "Write", "read": "Read", "check": "Check", "tend": "Tend"}
+
+_NOTHING: Mapping[Callable[..., object], str] = {
+    Memory.garden: "no night has come yet; `hydramem garden --plan` shows what one would change"
+}
+"""What an empty answer says, where it does not say it itself."""
+
+
+def add_operations(app: App) -> None:
+    """Give an app one command for each row of the table."""
+    groups = {group: Group(title, sort_key=place) for place, (group, title) in enumerate(_TITLES.items())}
+    for operation in OPERATIONS:
+        run = command(operation)
+        if operation.method is Memory.garden:
+            run = with_schedule(run)
+        elif operation.method is Memory.review:
+            run = with_walk(run, operation)
+        app.command(run, name=command_name(operation), group=groups[operation.group])
+
+
+def command_name(operation: Operation) -> str:
+    """Return the operation's name as the command line spells it."""
+    return operation.name.replace("_", "-")
+
+
+def usage(operation: Operation) -> str:
+    """Return one line of how the command is typed, options in brackets."""
+    words = [command_name(operation)]
+    for name, given in operation.signature.parameters.items():
+        if name == "project":
+            continue
+        many = "..." if given.kind is not given.KEYWORD_ONLY and _is_list(given.annotation) else ""
+        option = f"--{'no-' * (given.default is True)}{name.strip('_').replace('_', '-')}"
+        shown = name.upper() if given.kind is not given.KEYWORD_ONLY else option
+        if given.kind is given.KEYWORD_ONLY and given.annotation is not bool:
+            shown = f"{option} {name.upper()}"
+        words.append(f"{shown}{many}" if given.default is given.empty else f"[{shown}{many}]")
+    return " ".join(words)
+
+
+def _is_list(hint: Any) -> bool:
+    return get_origin(hint) is Sequence and not _is_structured(hint)
+
+
+def command(operation: Operation) -> Callable[..., None]:
+    """Build the function that Cyclopts parses for: the method's own signature and words."""
+
+    def run(*args: object, invocation: Invocation, **options: object) -> None:
+        given = inspect.Signature(parameters).bind(*args, **options).arguments
+        arguments = {name: _decoded(operation, name, value) for name, value in given.items()}
+        _run(operation, arguments, invocation)
+
+    parameters = [
+        _parameter(operation, given)
+        for name, given in operation.signature.parameters.items()
+        if name != "project"  # an option of every command
+    ]
+    handed = inspect.Parameter("invocation", inspect.Parameter.KEYWORD_ONLY, annotation=Given)
+    run.__signature__ = inspect.Signature([*parameters, handed])  # type: ignore[attr-defined]  # read by inspect
+    run.__annotations__ = {given.name: given.annotation for given in (*parameters, handed)}
+    run.__doc__ = docstrings.summary(operation.method.__doc__)
+    run.__name__ = operation.name
+    return run
+
+
+def _run(operation: Operation, arguments: Mapping[str, object], invocation: Invocation) -> None:
+    if operation.method is Memory.restore:
+        # It must work where there is no store yet, and where the store cannot be opened.
+        with reporting(operation) as report:
+            file = str(arguments["file"])
+            done = restore_folder(invocation.folder, file, invocation.settings(), progress=report)
+        show(done, as_json=invocation.json)
+        return
+    writes = operation.group == "write" and operation.effect == "write"
+    brings_content = writes or operation.method is Memory.load
+    # The one command that must open a store whose vectors are not those that are configured.
+    reindexing = operation.method is Memory.reindex
+    with (
+        invocation.open(make=brings_content, reindexing=reindexing) as memory,
+        reporting(operation) as report,
+    ):
+        supplied: dict[str, object] = {"progress": report} if operation.reports_progress else {}
+        if operation.method is Memory.dump and invocation.project is not None:
+            # It covers every project, unless one is named: here as everywhere by --project.
+            supplied["projects"] = (invocation.project, *cast(Sequence[str], arguments.get("projects", ())))
+        result = call(memory, operation, {**arguments, **supplied}, actor="cli")
+    show(result, as_json=invocation.json, nothing=_NOTHING.get(operation.method, "nothing"))
+    if operation.method is Memory.garden and not arguments.get("status"):
+        check_night(cast(Sequence[Gardened], result))
+
+
+def _parameter(operation: Operation, given: inspect.Parameter) -> inspect.Parameter:
+    words = docstrings.section(operation.method.__doc__, "Args").get(given.name, "")
+    if _is_structured(given.annotation):
+        told = f"{words} As JSON, or @FILE that holds it."
+        shown = Parameter(help=told, metavar="JSON", show_default=False)
+        default = given.empty if given.default is given.empty else None
+        return given.replace(annotation=Annotated[str | None, shown], default=default)
+    shows_default = given.default not in (None, (), False)
+    negative = () if given.default is False else None  # --no-plan says what is so anyway
+    shown = Parameter(help=words, negative_iterable=(), negative_bool=negative, show_default=shows_default)
+    return given.replace(annotation=Annotated[given.annotation, shown])
+
+
+def _is_structured(hint: Any) -> bool:
+    return any(is_dataclass(kind) for kind in get_args(hint))
+
+
+def _decoded(operation: Operation, name: str, value: object) -> object:
+    """Turn JSON text, or a file of it, into the frozen dataclasses that the method takes."""
+    hint = operation.signature.parameters[name].annotation
+    if not (_is_structured(hint) and isinstance(value, str)):
+        return value
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        decoded: object = TypeAdapter(hint).validate_json(_text(value))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(map(str, (name, *problem["loc"])))
+        raise InvalidInputError(f"{place}: {problem['msg']}") from error
+    return decoded
+
+
+def _text(given: str) -> str:
+    if not given.startswith("@"):
+        return given
+    try:
+        return Path(given[1:]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"{given}: cannot be read: {error}") from error

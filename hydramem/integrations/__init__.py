@@ -1,1 +1,0 @@
-"""Plugs for other hosts."""

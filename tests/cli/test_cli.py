@@ -1,0 +1,358 @@
+"""The command line: run in this process where its words matter, as a process where its manners do."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hydramem.cli.main import build, run
+from hydramem.cli.table_commands import command_name
+from hydramem.cli.terminal import plain
+from hydramem.core.config_loading import load_config
+from hydramem.operations import OPERATIONS
+
+ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
+BESIDE = {"demo", "init", "serve", "models"}
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, value in (("HYDRAMEM_STORAGE_GRAPH", ENGINE), ("HYDRAMEM_EMBEDDING_MODEL", "hash")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("HYDRAMEM_HOME", str(tmp_path / "store"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "store"
+
+
+class Shell:
+    """Runs command lines; an answer is what was printed."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self.capsys = capsys
+
+    def ok(self, *words: str) -> str:
+        code = run(words)
+        out, err = self.capsys.readouterr()
+        assert code == 0, err
+        return out
+
+    def json(self, *words: str) -> object:
+        return json.loads(self.ok(*words, "--json"))
+
+    def wrong(self, *words: str, code: int = 1) -> str:
+        assert run(words) == code
+        out, err = self.capsys.readouterr()
+        assert out == ""
+        return err
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(capsys)
+
+
+def process(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "hydramem", *words], capture_output=True, text=True, timeout=60, **options
+    )
+
+
+def test_there_is_a_command_for_every_row_and_a_few_beside():
+    commands = {name for name in build() if not name.startswith("-")}
+    assert commands == {command_name(operation) for operation in OPERATIONS} | BESIDE
+
+
+def test_every_command_explains_itself_and_its_arguments(shell):
+    for operation in OPERATIONS:
+        told = shell.ok(command_name(operation), "--help")
+        for name in set(operation.signature.parameters) - {"project"}:
+            option = name.strip("_").replace("_", "-")
+            assert f"--{option}" in told
+            if operation.signature.parameters[name].default is False:
+                assert f"--no-{option}" not in told, "it says what is so anyway"
+        assert "--store" in told
+
+
+def test_remember_recall_get_forget_revive(shell):
+    kept = shell.json("remember", "Ada Lovelace moved Billing to MySQL.", "--source", "chat")
+    found = shell.ok("recall", "which database does billing use?", "--limit", "3")
+    assert "moved Billing to MySQL" in found
+    assert "chat" in found
+    assert kept["id"] in found
+    assert shell.json("get", kept["id"])["text"] == "Ada Lovelace moved Billing to MySQL."
+    assert shell.json("forget", kept["id"])["chunks"] == [kept["id"]]
+    assert "nothing found" in shell.ok("recall", "which database does billing use?")
+    shell.ok("revive", kept["id"])
+    assert shell.json("recall", "billing")["hits"][0]["id"] == kept["id"]
+
+
+def test_options_of_every_command_stand_before_or_after_it(shell, tmp_path):
+    elsewhere = str(tmp_path / "elsewhere")
+    shell.ok("--store", elsewhere, "--project", "alpha", "remember", "Only alpha knows zanzibar.")
+    assert shell.json("memories", "--store", elsewhere, "--project", "alpha")
+    assert json.loads(shell.ok("--json", "--store", elsewhere, "memories")) == []
+    assert not (tmp_path / "store").exists()
+
+
+def test_lists_are_tables_of_tabs_in_a_pipe(shell):
+    shell.ok("remember", "First line.\nSecond\tline.")
+    header, row = shell.ok("memories").splitlines()
+    assert header.split("\t") == ["id", "kind", "layer", "happened_at", "source", "text"]
+    assert row.split("\t")[-1] == "First line. Second line."
+
+
+def test_several_values_of_one_option(shell):
+    shell.ok("remember", "A note.", "--categories", "a", "--categories", "b")
+    assert shell.json("memories", "--kinds", "note", "--kinds", "fact")[0]["categories"] == ["a", "b"]
+
+
+def test_text_that_looks_like_an_option_comes_after_two_dashes(shell):
+    shell.ok("remember", "--source", "chat", "--", "--limit is an option")
+    assert shell.json("memories")[0]["text"] == "--limit is an option"
+
+
+def test_ingest_extracted_takes_json_or_a_file_of_it(shell, tmp_path):
+    chunks = [{"text": "Grace Hopper wrote the Flow Compiler."}]
+    relations = [{"subject": "Grace Hopper", "type": "wrote", "object": "Flow Compiler"}]
+    (tmp_path / "chunks.json").write_text(json.dumps(chunks))
+    done = shell.json("ingest-extracted", "mail:1", "@chunks.json", "--relations", json.dumps(relations))
+    assert (done["chunks"], done["relations"]) == (1, 1)
+    assert "-[wrote]->" in shell.ok("path", "Grace Hopper", "Flow Compiler")
+
+
+@pytest.mark.parametrize(
+    "given", ["{", "[{}]", '[{"text": 5}]', '[{"text": "x", "nope": 1}]', "@absent.json", "@."]
+)
+def test_structured_text_that_is_wrong_is_said(shell, given):
+    told = shell.wrong("ingest-extracted", "mail:1", given)
+    assert told.startswith(("hydramem: chunks", "hydramem: @"))
+    assert len(told.splitlines()) == 1
+
+
+def test_no_way_between_two_things_is_an_answer(shell):
+    shell.ok("remember", "Ada Lovelace likes tea.")
+    shell.ok("remember", "Grace Hopper likes ships.")
+    assert "no way from" in shell.ok("path", "Ada Lovelace", "Grace Hopper")
+
+
+def test_a_curated_file_reads_as_one(shell):
+    shell.ok("curate", "user", '[{"action": "add", "content": "Prefers [red]short[/] answers."}]')
+    told = shell.ok("curated").splitlines()
+    assert told[0].startswith("memory 0/2,200 characters ")
+    assert told[1].startswith("user 30/1,375 characters ")
+    assert told[2] == "1 Prefers [red]short[/] answers."
+    assert shell.json("curated", "user")[0]["entries"] == ["Prefers [red]short[/] answers."]
+
+
+def test_a_session_and_what_happened_from_a_shell(shell):
+    turns = (
+        '[{"author": "user", "text": "Which key?"}, {"author": "assistant", "text": "<think>x</think>Blue."}]'
+    )
+    assert len(shell.json("capture", "chat", turns)["turns"]) == 2
+    shell.ok("remember", "Atlas was released.", "--kind", "event", "--happened-at", "March 2024")
+    assert "Atlas was released." in shell.ok("timeline", "2024", "last year")
+    assert shell.ok("timeline", "2030") == "nothing\n"
+    assert shell.ok("prime") == ""
+    shell.ok("remember", "Atlas is in hall 3.", "--kind", "fact")
+    assert "Atlas is in hall 3." in shell.ok("prime")
+
+
+def test_errors_are_one_line_and_a_code(shell):
+    shell.ok("remember", "A note.")
+    for words in (["get", "c_none"], ["recall", " "], ["recall", "x", "--limit", "0"], ["ingest", "absent"],
+                  ["--project", "../x", "stats"], ["recall", "x", "--as-of", "someday"]):  # fmt: skip
+        told = shell.wrong(*words)
+        assert told.startswith("hydramem: ")
+        assert len(told.splitlines()) == 1, told
+
+
+def test_misuse_is_code_2(shell):
+    for words in (["nope"], ["recall"], ["recall", "x", "--limit", "y"], ["recall", "x", "--nope"],
+                  ["recall", "x", "--traversal", "sideways"]):  # fmt: skip
+        assert run(words) == 2
+    assert "Traceback" not in shell.capsys.readouterr().err
+
+
+def test_a_mistyped_store_is_not_made(shell, tmp_path):
+    assert "no memory here" in shell.wrong("--store", "typo", "recall", "x")
+    assert not (tmp_path / "typo").exists()
+
+
+def test_a_wrong_setting_names_its_path(shell, tmp_path):
+    (tmp_path / "my.yml").write_text("search: {candidate: 3}")
+    assert "search.candidate: no such key" in shell.wrong("--config", "my.yml", "remember", "x")
+
+
+def test_init_writes_every_setting_once(shell, store):
+    assert str(store) in shell.ok("init")
+    assert load_config(store / "config.yml", environment={}) == load_config(environment={})
+    assert "exists" in shell.wrong("init")
+
+
+def test_stats_and_doctor_are_readable(shell):
+    shell.ok("remember", "A note.")
+    assert f"engine {ENGINE}" in shell.ok("stats")
+    assert "healthy True" in shell.ok("doctor")
+
+
+def test_what_is_left_for_later_is_listed_and_done(shell):
+    assert "follows: embed, consolidate, link" in shell.ok("remember", "Ada leads billing.", "--no-wait")
+    assert "billing" in shell.ok("recall", "who leads billing?")
+    assert shell.json("drain")["left"] == 0
+    assert shell.json("jobs") == []
+    assert shell.json("stats")["jobs"] == {}
+    assert "no number of seconds" in shell.wrong("drain", "--timeout", "-1")
+
+
+def test_models_lists_the_carried_one(shell):
+    assert any(model["carried"] and model["installed"] for model in shell.json("models", "list"))
+    assert "hydramem: " in shell.wrong("models", "get", "no such model")
+
+
+def test_stored_text_cannot_steer_a_terminal(shell):
+    shell.ok("remember", "red \x1b[31malert\x1b[0m [bold]not markup[/bold] \x9b2J")
+    for told in (shell.ok("recall", "alert"), shell.ok("memories")):
+        assert "\x1b" not in told
+        assert "\x9b" not in told
+        assert "[bold]not markup[/bold]" in told
+    assert plain("a\x07b\rc") == "a\ufffdb\ufffdc"
+
+
+def test_help_and_version_do_not_load_what_they_do_not_need():
+    heavy = "lancedb ladybug kuzu pyarrow scipy fastembed onnxruntime fastmcp httpx tiktoken"
+    code = (
+        "import sys; from hydramem.cli.main import run; run(['--help']); run(['--version']);"
+        f"print({{name.split('.')[0] for name in sys.modules}} & set({heavy!r}.split()))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert told.stdout.splitlines()[-1] == "set()"
+
+
+def test_python_m_hydramem_and_a_reader_that_leaves():
+    first = process("--version")
+    assert (first.returncode, first.stderr) == (0, "")
+    head = subprocess.run(
+        f"{sys.executable} -m hydramem --help | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert head.stderr == ""
+
+
+def test_interrupt_is_130_and_keeps_what_is_stored(tmp_path):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for number in range(400):
+        (docs / f"{number:03}.md").write_text(
+            f"# Page {number}\n\n" + f"Ada Lovelace wrote page {number}. " * 200
+        )
+    child = subprocess.Popen(
+        [sys.executable, "-m", "hydramem", "ingest", str(docs)], stderr=subprocess.PIPE, text=True
+    )
+    while not (tmp_path / "store" / "graph").exists() and child.poll() is None:
+        time.sleep(0.02)
+    time.sleep(0.5)
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == 130, err
+    assert len(err.strip().splitlines()) == 1
+    assert process("doctor").stdout.startswith("healthy True")
+
+
+def on_a_terminal(*words: str) -> str:
+    """Run a command whose outputs are a terminal; return what it would show."""
+    main, side = pty.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "hydramem", *words],
+        stdout=side, stderr=side, env={**os.environ, "TERM": "xterm-256color"},
+    )  # fmt: skip
+    os.close(side)
+    told = b""
+    while True:
+        try:
+            told += os.read(main, 4096)
+        except OSError:  # the child has closed its side
+            break
+    child.wait(timeout=60)
+    os.close(main)
+    return told.decode()
+
+
+def test_on_a_terminal_there_is_colour_and_progress(tmp_path):
+    (tmp_path / "tea.md").write_text("# Tea\n\nAda Lovelace likes tea.\n")
+    told = on_a_terminal("ingest", "tea.md")
+    assert "1/1" in told
+    told = on_a_terminal("recall", "tea")
+    assert "\x1b[" in told
+    assert "likes tea" in told
+
+
+def test_the_demo_answers_and_leaves_a_store(shell, tmp_path):
+    told = shell.ok("demo")
+    assert (tmp_path / "hydramem-demo" / "graph").exists()
+    assert "Priya Raman" in told
+    assert str(tmp_path / "hydramem-demo") in told
+    done, *answers, way = shell.json("demo")
+    assert (done["documents"], done["skipped"]) == (0, [])
+    assert [len(answer["hits"]) > 0 for answer in answers] == [True] * 3
+    assert way["found"]
+
+
+def test_relate_history_conflicts_unrelate(shell):
+    first = shell.json("relate", "Ada", "works_for", "Acme", "--valid-from", "2019", "--reason", "her card")
+    second = shell.json("relate", "Ada", "works_for", "Beta", "--valid-from", "2024-05")
+    assert [row["object"] for row in second["superseded"]] == ["Acme"]
+    header, row = shell.ok("relations", "Ada", "--as-of", "2020").splitlines()
+    assert header.split("\t")[:3] == ["subject", "type", "object"]
+    assert row.split("\t")[:3] == ["Ada", "works_for", "Acme"]
+    told = shell.ok("history", first["relation"]["id"])
+    assert "her card" in told
+    assert "superseded by" in told
+    for minutes in (5, 8):
+        # What holds for a time only ends nothing: both stay.
+        shell.ok("remember", f"The Atlas export takes {minutes} minutes.", "--valid-to", "2999")
+    assert "takes 5 minutes" in shell.ok("conflicts")
+    assert "before it begins" in shell.wrong("unrelate", "Ada", "works_for", "Beta", "--ended", "2020")
+    assert shell.json("unrelate", "Ada", "works_for", "Beta")[0]["state"] == "archived"
+    assert shell.ok("relations", "Ada").strip() == "nothing"
+    assert "no such relation" in shell.wrong("unrelate", "Ada", "knows", "Beta")
+
+
+def test_a_dump_covers_all_projects_or_the_one_that_is_named(shell, tmp_path):
+    shell.ok("remember", "The parrot is called Ivan.", "--project", "birds")
+    shell.ok("remember", "The wombat is called Ada.")
+    assert shell.json("dump", "all")["projects"] == ["birds", "default"]
+    assert shell.json("dump", "some", "--project", "birds")["projects"] == ["birds"]
+    assert "holds something" in shell.wrong("dump", "all")
+    assert "no project of this name" in shell.wrong("dump", "none", "--project", "nowhere")
+
+    told = shell.json("--store", str(tmp_path / "other"), "load", "some")
+    assert told["written"]["chunks"] == 1
+    (tmp_path / "some" / "chunks.jsonl").write_text("{}\n")
+    assert "chunks.jsonl" in shell.wrong("--store", str(tmp_path / "other"), "load", "some")
+
+
+def test_a_night_with_a_phase_that_failed_fails(
+    shell: Shell, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for day in range(3):
+        shell.ok(
+            "remember", f"On day {day} Ada met Bob in Paris about billing plan {day}.", "--session", f"s{day}"
+        )
+    night = ("garden", "--phases", "infer", "--phases", "supersede")
+    shell.ok(*night)
+    monkeypatch.setenv("HYDRAMEM_LLM_PROVIDER", "ollama")
+    monkeypatch.setenv("HYDRAMEM_LLM_BASE_URL", "http://127.0.0.1:9")
+    assert run(night) == 1
+    out, err = capsys.readouterr()
+    assert "infer     failed" in out and "supersede nothing to change" in out
+    assert "failed: infer (project default)" in err
+    assert "failed" in shell.ok("garden", "--status")

@@ -1,0 +1,156 @@
+"""Batches stay short, go by where rows are, and what the vector store did not hear outlives a kill."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from hydramem.core.config_loading import load_config
+from hydramem.core.row_types import Phase
+from hydramem.garden.night.proposal_batches import Pace, side_by_side
+from hydramem.garden.proposals.proposal import Proposal
+from hydramem.storage.cypher.graph import open_graph
+from hydramem.storage.write import Removal, Write
+from tests import ROOT
+from tests.garden.memories import GIVEN, night, opened, put, rows
+from tests.storage.rows import at, chunk, entity, relation
+
+ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
+
+
+def proposal(phase: Phase = "verify", subject: str = "e1", relations: int = 1) -> Proposal:
+    found = tuple(relation(subject, "knows", f"e{number}") for number in range(relations))
+    write = Write(changes=(), relations=found)
+    return Proposal(project="p", phase=phase, action="judge", target=subject, text="", reason="", write=write)
+
+
+def removal(id: str) -> Proposal:
+    write = Write(changes=(), removed=Removal(entities=(id,)))
+    return Proposal(project="p", phase="prune", action="remove", target=id, text="", reason="", write=write)
+
+
+def test_many_go_by_where_their_rows_are_phase_by_phase() -> None:
+    chance = random.Random(1)
+    ids = [f"e{number}" for number in range(1500)]
+    places = {id: place for place, id in enumerate(chance.sample(ids, len(ids)))}
+    given = [*(proposal(subject=id) for id in ids), *map(removal, ids)]
+    found = side_by_side(given, lambda: places)
+    assert Counter(map(id_of, found)) == Counter(map(id_of, given))
+    assert [each.phase for each in found] == ["verify"] * 1500 + ["prune"] * 1500
+    for part in (found[:1500], found[1500:]):
+        where = [places[each.target] for each in part]
+        assert where == sorted(where)
+
+
+def id_of(proposal: Proposal) -> tuple[str, str]:
+    return proposal.phase, proposal.target
+
+
+def test_a_few_stay_as_they_are_and_nobody_asks_where_they_lie() -> None:
+    def places() -> Mapping[str, int]:
+        raise AssertionError("to look takes long")
+
+    given = [proposal(subject=f"e{number}") for number in (3, 1, 2)]
+    assert list(side_by_side(given, places)) == given
+
+
+@pytest.mark.parametrize("milliseconds", [0.05, 0.5, 2.0, 5.0])
+def test_few_batches_take_over_a_twentieth_of_a_second(milliseconds: float) -> None:
+    """However long a row takes, with a transaction's own time and chance on top, and a fold now and then."""
+    chance, pace, place = random.Random(2), Pace(), 0
+    given = [proposal()] * 40_000
+    took: list[float] = []
+    while place < len(given):
+        batch = pace.batch(given, place)
+        place += len(batch)
+        seconds = (3 + len(batch) * milliseconds) / 1000 * chance.lognormvariate(0, 0.4)
+        took.append(seconds)
+        pace.took("verify", seconds + (2.0 if len(took) % 50 == 0 else 0.0))
+    late = sum(seconds > 0.05 for seconds in took)
+    assert late <= 0.12 * len(took)
+    assert len(took) <= 4 * sum(took) / 0.05, "and they are not needlessly small"
+
+
+def test_a_batch_is_of_one_phase_and_takes_a_large_proposal_whole() -> None:
+    given = [proposal("verify"), proposal("merge", relations=40), proposal("merge")]
+    pace = Pace()
+    assert pace.batch(given, 0) == given[:1]
+    assert pace.batch(given, 1) == given[1:2]
+    for _ in range(9):
+        pace.took("merge", 0.001)
+    assert pace.batch(given, 1) == given[1:]
+    assert pace.batch([*given[:1], *given], 0) == given[:1] * 2, "what merges take says nothing of others"
+
+
+def filled(folder: Path) -> None:
+    """Store what a night archives, and what it takes out."""
+    with opened(folder, STORAGE_GRAPH=ENGINE) as memory:
+        names = [f"Name{number}" for number in range(40)]
+        things = tuple(entity(f"e_{name}", name, project="default") for name in names)
+        notes = {f"c_{name}": f"{name} is away until further notice." for name in names}
+        chunks = (chunk(id, text, project="default", expires_at=at(1)) for id, text in notes.items())
+        put(memory, entities=things, chunks=tuple(chunks))
+        memory.remember("The dam holds.")
+        memory.drain()
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("share", [0.0, pytest.param(0.3, marks=pytest.mark.slow)])
+def test_a_night_that_is_killed_loses_nothing_that_the_vectors_had_not_heard(
+    tmp_path: Path, share: float
+) -> None:
+    filled(tmp_path / "whole")
+    killed = shutil.copytree(tmp_path / "whole", tmp_path / "killed")
+    given = {f"HYDRAMEM_{key}": value for key, value in (GIVEN | {"STORAGE_GRAPH": ENGINE}).items()}
+    command = [sys.executable, "-m", "tests.garden.night.night_child", str(killed), str(share)]
+    child = subprocess.run(command, env=os.environ | given, cwd=ROOT, check=False)
+    assert child.returncode == -signal.SIGKILL
+    graph = open_graph(killed / "graph", load_config(environment=given).storage)
+    waiting = {id for row in graph.outbox() for id in (*row.chunks, *row.entities)}
+    graph.close()
+    assert waiting, "nobody told the vector store"
+    with opened(tmp_path / "whole", STORAGE_GRAPH=ENGINE) as memory:
+        before = rows(memory)
+        night(memory, "prune")
+        wanted = rows(memory)
+        assert wanted["Entity"] == [] and memory.doctor().healthy
+    with opened(killed, STORAGE_GRAPH=ENGINE) as memory:
+        assert memory.doctor().healthy, "opening the store delivered it"
+        second = night(memory, "prune")
+        assert second.resumed > 0
+        assert same(rows(memory), wanted) and memory.doctor().healthy
+        run = second.resumed_run
+        assert run is not None
+        memory.undo(run)
+        assert rows(memory) == before and memory.doctor().healthy
+
+
+def same(found: Mapping[str, list[object]], wanted: Mapping[str, list[object]]) -> bool:
+    """Compare what two nights left; each says itself when it archived."""
+    parts = [name for name in found if name != "Chunk"]
+    chunks = [
+        [(row.id, row.state, row.text) for row in each["Chunk"]]  # type: ignore[attr-defined]
+        for each in (found, wanted)
+    ]
+    return all(found[name] == wanted[name] for name in parts) and chunks[0] == chunks[1]
+
+
+def test_the_vectors_hear_of_many_batches_at_once_and_of_all_in_the_end(tmp_path: Path) -> None:
+    filled(tmp_path)
+    with opened(tmp_path, STORAGE_GRAPH=ENGINE) as memory:
+        store = memory._opened
+        before = store.vectors.stats().versions
+        progress: list[int] = []
+        night(memory, "prune", progress=lambda one: progress.append(one.done))
+        batches = len(progress)
+        assert batches > 6
+        assert store.vectors.stats().versions - before <= 4, "not a version for each batch"
+        assert memory.doctor().healthy
+        assert {hit.text for hit in memory.recall("who is away?").hits} == {"The dam holds."}

@@ -1,0 +1,389 @@
+"""Nights as a person has them: on a terminal, in Python, on the system's clock."""
+
+import json
+import os
+import re
+import stat
+import threading
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import hydramem
+from hydramem import garden
+from hydramem.cli.garden_command import with_schedule
+from hydramem.cli.garden_output import COUNTS, lines
+from hydramem.cli.main import run
+from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
+from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
+from hydramem.core.results.garden_results import (
+    Gardened,
+    PhaseReport,
+    ProposedChange,
+    QuestionKind,
+    RefusedChange,
+)
+from hydramem.core.row_types import Decision
+from hydramem.garden.night.run_phases import UNFINISHED
+from hydramem.storage.undo.undo_images import TABLES
+
+pytestmark = pytest.mark.engine
+ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
+CONFIG = Config(storage=StorageConfig(graph=ENGINE), embedding=EmbeddingConfig(model="hash"))
+
+
+@pytest.fixture
+def memory(tmp_path: Path):
+    with hydramem.connect(tmp_path / "store", config=CONFIG) as memory:
+        yield memory
+
+
+def rows(memory: hydramem.Memory) -> dict[str, list[object]]:
+    graph = memory._use().graph
+    return {name: [row for batch in graph.scan(table) for row in batch] for name, table in TABLES.items()}
+
+
+def fill(memory: hydramem.Memory) -> None:
+    memory.remember("Ada Lovelace leads the billing service.", valid_from="2024-01-01")
+    memory.relate("billing", "led_by", "Ada Lovelace", valid_from="2024-01-01")
+    memory.relate("billing", "led_by", "Bob Stone", evidence=(), valid_from="2025-01-01", confidence=0.4)
+    memory.remember("It will expire.", expires_at="2020-01-01")
+    memory.drain()
+
+
+def test_a_planned_night_changes_nothing_and_an_undone_one_has_not_happened(
+    memory: hydramem.Memory, tmp_path: Path
+) -> None:
+    fill(memory)
+    before = rows(memory)
+    file = tmp_path / "plan.jsonl"
+    [planned] = memory.garden(plan=True, out=str(file))
+    assert planned.state == "planned" and rows(memory) == before
+    [done] = memory.garden(apply=str(file))
+    made = sum(phase.applied for phase in done.phases)
+    assert made == len(planned.changes) - len(done.refused)
+    assert (rows(memory) == before) == (made == 0)
+    if done.run is not None:
+        memory.undo(done.run)
+        assert rows(memory) == before
+    [status] = memory.garden(status=True)
+    assert (status.run, status.phases) == (done.run, done.phases)
+    assert status.taken_back == (done.run is not None)
+
+
+def test_a_plan_takes_the_place_of_a_plan_and_of_nothing_else(
+    memory: hydramem.Memory, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").write_text("")
+    for name in ("new", "empty", "new"):
+        [planned] = memory.garden(plan=True, out=str(tmp_path / name))
+        assert (
+            planned.file == str(tmp_path / name) and "hydramem-garden-plan" in Path(planned.file).read_text()
+        )
+    (notes := tmp_path / "notes.md").write_text("mine")
+    refused = (
+        (notes, "no plan"),
+        (tmp_path, "a folder that is there"),
+        ("a\0b", "cannot be"),
+        ("a" * 5000, "cannot be"),
+    )
+    for place, told in refused:
+        with pytest.raises((InvalidInputError, StorageError), match=told):
+            memory.garden(plan=True, out=str(place))
+    assert notes.read_text() == "mine"
+
+
+def test_counters_add_up_and_a_second_night_finds_less(memory: hydramem.Memory) -> None:
+    fill(memory)
+    [first] = memory.garden()
+    [second] = memory.garden()
+    for phase in (*first.phases, *second.phases):
+        parts = (phase.applied, phase.refused, phase.standing, phase.dropped, phase.left)
+        assert phase.proposals == sum(parts), phase
+    assert sum(phase.proposals for phase in second.phases) <= sum(phase.proposals for phase in first.phases)
+
+
+def test_every_project_is_tended(memory: hydramem.Memory) -> None:
+    memory.remember("One.", project="one")
+    memory.remember("Two.", project="two")
+    assert {night.project for night in memory.garden(all_projects=True)} == {"one", "two"}
+
+
+def test_options_that_do_not_go_together(memory: hydramem.Memory) -> None:
+    for wrong in ({"plan": True, "status": True}, {"out": "x"}, {"phases": ("sleep",)}):
+        with pytest.raises(InvalidInputError):
+            memory.garden(**wrong)
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        memory.garden(apply="nowhere.jsonl")
+
+
+def test_two_nights_at_once_are_one_too_many(memory: hydramem.Memory) -> None:
+    with memory._use().one_night, pytest.raises(StoreBusyError, match="another night"):
+        memory.garden()
+
+
+# On a terminal -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    for name, value in (("STORAGE_GRAPH", ENGINE), ("EMBEDDING_MODEL", "hash")):
+        monkeypatch.setenv(f"HYDRAMEM_{name}", value)
+    monkeypatch.setenv("HYDRAMEM_HOME", str(tmp_path / "store"))
+
+    def words(*tokens: str) -> tuple[int, str, str]:
+        code = run(tokens)
+        return code, *capsys.readouterr()
+
+    words("remember", "Ada leads billing.")
+    return words
+
+
+@pytest.fixture
+def cron(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A system with cron alone, whose table is a file."""
+    table, program = tmp_path / "table", tmp_path / "bin" / "crontab"
+    program.parent.mkdir()
+    program.write_text(
+        f'#!/bin/sh\nif [ "$1" = -l ]; then\n  [ -f {table} ] || {{ echo "no crontab" >&2; exit 1; }}\n'
+        f"  /bin/cat {table}\nelse\n  /bin/cat > {table}\nfi\n"
+    )
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(program.parent))
+    return table
+
+
+def test_before_the_first_night_it_is_said_that_there_was_none(shell) -> None:
+    code, out, _ = shell("garden", "--status")
+    assert code == 0 and "no night has come yet" in out and "--plan" in out
+    assert json.loads(shell("garden", "--status", "--json")[1]) == []
+
+
+def test_a_night_that_is_interrupted_says_what_becomes_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(*, plan: bool = False, invocation: object) -> None:
+        raise KeyboardInterrupt
+
+    for options, told in (({}, "the next night makes it"), ({"plan": True}, "")):
+        with pytest.raises(KeyboardInterrupt):
+            with_schedule(interrupted)(invocation=None, **options)
+        assert told in (err := capsys.readouterr().err) and bool(err) == bool(told)
+
+
+def test_a_night_reads_well(shell) -> None:
+    code, out, _ = shell("garden")
+    assert code == 0 and out.startswith("default: the night of ") and "nothing was changed" in out
+    assert "  supersede nothing to change; 1 memory looked at\n" in out
+    assert shell("garden", "--status")[1] == out, "it reads the same on the next day"
+    code, out, _ = shell("garden", "--plan")
+    assert code == 0 and "a plan, made in" in out and "nothing is changed" in out
+    code, out, _ = shell("garden", "--status", "--json")
+    assert code == 0 and '"state": "completed"' in out
+
+
+NIGHT = Gardened(
+    project="notes",
+    run="w_1",
+    started_at=datetime(2025, 5, 1, 3, tzinfo=UTC),
+    seconds=2.0,
+    state="partial",
+    phases=(
+        PhaseReport(phase="merge", state="completed", proposals=1, applied=1, counts={"names_compared": 1}),
+        PhaseReport(
+            phase="prune",
+            state="partial",
+            proposals=9,
+            applied=2,
+            refused=1,
+            standing=3,
+            dropped=1,
+            left=2,
+            counts={"memories_expired": 3, "links_loose": 0},
+            notes=("Not everything was looked at: its time is over.",),
+        ),
+        PhaseReport(phase="review", state="completed", counts={"waiting": 2, "conflict": 1, "relation": 1}),
+    ),
+    changes=tuple(
+        ProposedChange(
+            id=f"p_{n}", phase="prune", action="archive", target="c", text=f"Memory {n}", reason="Old."
+        )
+        for n in range(9)
+    ),
+    refused=(RefusedChange(id="p_9", text="Memory 9", why="c was changed since the plan was made"),),
+)
+
+
+def test_a_night_says_what_became_of_everything_and_what_comes_next() -> None:
+    said = [line for line, _ in lines(NIGHT, most=2)]
+    assert said == [
+        "notes: the night of 2025-05-01 03:00 UTC, done in part, in 2.0 s, run w_1",
+        "  merge     1 change made; 1 pair of names compared",
+        "  prune     partial: 9 changes: 2 made, 1 refused, 3 there already, 3 left to the next night; "
+        "3 memories have expired",
+        "            Not everything was looked at: its time is over.",
+        "  review    2 questions wait for a person, 1 conflict, 1 relation left open",
+        "  archive  Memory 0: Old.",
+        "  archive  Memory 1: Old.",
+        "  and 7 others (--json lists the first 1,000)",
+        "  refused  Memory 9: c was changed since the plan was made",
+        "  1 change refused, as rows changed: the next night looks again",
+        "  to answer 2 questions: hydramem review",
+        "  to take it back: hydramem undo w_1",
+    ]
+    said = [line for line, _ in lines(replace(NIGHT, taken_back=True))]
+    assert said[0].endswith(", run w_1, taken back since") and not any("undo" in line for line in said)
+
+
+def test_a_phase_that_failed_does_not_say_that_there_was_nothing_to_do() -> None:
+    phases = tuple(
+        PhaseReport(phase=phase, state="failed", notes=("It broke.",)) for phase in ("merge", "review")
+    )
+    said = [line for line, _ in lines(replace(NIGHT, phases=phases))]
+    assert said[1:5] == [
+        "  merge     failed",
+        "            It broke.",
+        "  review    failed",
+        "            It broke.",
+    ]
+
+
+def test_every_count_has_its_words(memory: hydramem.Memory) -> None:
+    sources = Path(str(garden.__file__)).parent.rglob("*.py")
+    told = {name for file in sources for name in re.findall(r'counts\["([^"]+)"', file.read_text())}
+    told |= {*get_args(QuestionKind), *get_args(Decision), "waiting"}
+    fill(memory)
+    told |= {name for phase in memory.garden()[0].phases for name in phase.counts}
+    assert told - COUNTS.keys() == {"bytes_backed_up"}
+    assert all(re.fullmatch("[a-z_]+", name) for name in told), "programs read them"
+
+
+def test_the_schedule_is_installed_beside_what_is_there_and_taken_out(shell, cron: Path) -> None:
+    cron.write_text("0 1 * * * backup\n")
+    code, out, _ = shell("garden", "--install-schedule", "0 3 * * *", "--print")
+    assert code == 0 and "0 3 * * *" in out and cron.read_text() == "0 1 * * * backup\n"
+    for _ in range(2):
+        assert shell("garden", "--install-schedule", "0 3 * * *")[0] == 0
+    others, ours = cron.read_text().splitlines()
+    assert others == "0 1 * * * backup"
+    assert ours.startswith("0 3 * * * ") and " garden --wait --all-projects # hydramem-garden-" in ours
+    assert shell("garden", "--uninstall-schedule")[0] == 0
+    assert shell("garden", "--uninstall-schedule")[0] == 0
+    assert cron.read_text() == "0 1 * * * backup\n"
+
+
+def test_a_first_crontab_is_made(shell, cron: Path) -> None:
+    assert shell("garden", "--install-schedule", "15 2 * * sun")[0] == 0
+    assert cron.read_text().startswith("15 2 * * sun ")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--install-schedule", "daily"), "no cron expression"),
+        (("--install-schedule", "0 3 * * *", "--uninstall-schedule"), "or uninstall"),
+        (("--print",), "--install-schedule"),
+    ],
+)
+def test_a_schedule_that_is_none(shell, cron: Path, options: tuple[str, ...], told: str) -> None:
+    code, _, err = shell("garden", *options)
+    assert code == 1 and told in err and not cron.exists()
+
+
+def test_without_a_clock_the_error_says_what_to_do(shell, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    code, _, err = shell("garden", "--install-schedule", "0 3 * * *")
+    assert code == 1 and "crontab" in err and "--print" in err
+    assert shell("garden", "--uninstall-schedule")[0] == 0, "nothing is there to take out"
+
+
+def test_wait_waits_for_the_night_that_goes_on(shell, tmp_path: Path) -> None:
+    with hydramem.connect(tmp_path / "store", config=CONFIG) as memory:
+        one_night = memory._use().one_night
+        one_night.acquire()
+        threading.Timer(4.0, one_night.release).start()
+        started = time.monotonic()
+        code, out, err = shell("garden", "--wait")
+        assert code == 0 and time.monotonic() - started > 3
+        assert "waiting" in err and "completed" in out
+        with one_night:
+            code, _, err = shell("garden")
+            assert code == 1 and "`hydramem garden --wait` waits for it" in err
+
+
+def planned_and_made(memory: hydramem.Memory, file: Path) -> Gardened:
+    memory.garden(plan=True, out=str(file))
+    [made] = memory.garden(apply=str(file))
+    assert made.run is not None
+    return made
+
+
+def test_a_plan_that_was_taken_back_is_made_anew_as_another_run(
+    memory: hydramem.Memory, tmp_path: Path
+) -> None:
+    fill(memory)
+    before, file = rows(memory), tmp_path / "plan.jsonl"
+    first = planned_and_made(memory, file)
+    [again] = memory.garden(apply=str(file))
+    assert again.run == first.run, "it stands as it was made"
+    memory.undo(first.run or "")
+    [second] = memory.garden(apply=str(file))
+    assert second.run not in (None, first.run)
+    memory.undo(second.run or "")
+    assert rows(memory) == before
+
+
+def test_what_is_left_of_a_night_that_was_taken_back_is_not_made(
+    memory: hydramem.Memory, tmp_path: Path
+) -> None:
+    fill(memory)
+    before, file = rows(memory), tmp_path / "plan.jsonl"
+    made = planned_and_made(memory, file)
+    folder = memory._garden_folder("default")
+    (folder / UNFINISHED).write_bytes(file.read_bytes())  # as a kill leaves it
+    [status] = memory.garden(status=True)
+    assert (status.run, status.state) == (made.run, "partial") and "cut short" in status.notes[0]
+    memory.undo(made.run or "")
+    [status] = memory.garden(status=True)
+    assert status.taken_back and "is not made" in status.notes[0]
+    [done] = memory.garden(phases=("review",))
+    assert done.resumed == 0 and "was taken back" in done.notes[0]
+    assert rows(memory) == before and not (folder / UNFINISHED).exists()
+
+
+def test_what_a_night_finishes_of_another_is_told_with_its_run(
+    memory: hydramem.Memory, tmp_path: Path
+) -> None:
+    fill(memory)
+    file = tmp_path / "plan.jsonl"
+    memory.garden(plan=True, out=str(file))
+    folder = memory._garden_folder("default")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / UNFINISHED).write_bytes(file.read_bytes())
+    [status] = memory.garden(status=True)
+    [done] = memory.garden(phases=("review",))
+    assert done.resumed and done.resumed_run == status.run
+    assert any(f"(run {status.run})" in line for line, _ in lines(done))
+
+
+def test_a_plan_of_another_store_is_refused(memory: hydramem.Memory, tmp_path: Path) -> None:
+    fill(memory)
+    file = tmp_path / "plan.jsonl"
+    memory.garden(plan=True, out=str(file))
+    with (
+        hydramem.connect(tmp_path / "other", config=CONFIG) as other,
+        pytest.raises(InvalidInputError, match="another store"),
+    ):
+        other.garden(apply=str(file))
+
+
+def test_a_report_that_cannot_be_kept_costs_nothing_else(memory: hydramem.Memory) -> None:
+    fill(memory)
+    folder = memory._garden_folder("default")
+    folder.mkdir(parents=True)
+    (folder / "reports").write_text("in the way", encoding="utf-8")
+    [done] = memory.garden()
+    assert done.run is not None and "the report cannot be kept" in done.notes[-1]
+    memory.undo(done.run)

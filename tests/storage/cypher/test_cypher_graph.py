@@ -1,0 +1,370 @@
+"""What only a graph on disk can get wrong: opening, damage, versions, limits, forks, handles, a kill."""
+
+import hashlib
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hydramem.core.config import StorageConfig
+from hydramem.core.errors import ConfigError, SchemaError, StorageError, StoreBusyError
+from hydramem.storage.changes import record
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.cypher import snapshot_tables
+from hydramem.storage.cypher.engine import Engine
+from hydramem.storage.cypher.graph import open_graph
+from hydramem.storage.cypher.schema_statements import MIGRATIONS, graph_file, prepare_schema, stored_version
+from hydramem.storage.schema import SCHEMA_VERSION
+from hydramem.storage.store import Listing
+from hydramem.storage.write import Write
+from tests import ROOT
+from tests.storage.conftest import ENGINE
+from tests.storage.rows import T0, chunk, entity, mention, relation, write
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.md5(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def written(tmp_path: Path, settings: StorageConfig) -> Path:
+    """A graph's folder with some rows in it, closed."""
+    folder = tmp_path / "graph"
+    store = open_graph(folder, settings)
+    store.write(write(chunks=tuple(chunk(f"c{n}") for n in range(50)), entities=(entity(),)))
+    store.close()
+    return folder
+
+
+def test_a_graph_read_in_parts_is_the_whole(written: Path, settings: StorageConfig) -> None:
+    store = open_graph(written, settings)
+    store.write(write(entities=tuple(entity(f"e{n}", f"name {n}") for n in range(2, 30))))
+    relations = tuple(
+        relation(f"e{n}", "knows", f"e{n * 7 % 29 + 1}") for n in range(1, 30) if n * 7 % 29 + 1 != n
+    )
+    hub = tuple(relation("e9", "leads", f"e{n}") for n in range(10, 30))
+    store.write(
+        write(relations=(*relations, *hub), mentions=tuple(mention(f"c{n}", "e1") for n in range(40)))
+    )
+    store.close()
+    engine = Engine(graph_file(written, settings.graph), settings)
+    for table in (snapshot_tables.nodes, snapshot_tables.edges):
+        whole, parts = (table(engine, "p", at_once=most).to_pylist() for most in (10_000, 7))
+        assert len(whole) == len(parts) > 60
+        assert sorted(map(repr, whole)) == sorted(map(repr, parts))
+    engine.close()
+
+
+def test_the_log_is_folded_between_reads(written: Path, settings: StorageConfig) -> None:
+    engine = Engine(graph_file(written, settings.graph), settings)
+    done = threading.Event()
+    found: list[int] = []
+
+    def read() -> None:
+        while not done.is_set():
+            with engine.reading() as query:
+                found.append(query("MATCH (c:Chunk) RETURN count(c.text)", {})[0][0])
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for number in range(30):
+        with engine.writing() as query:
+            query("MATCH (c:Chunk {id: 'c1'}) SET c.text = $text", {"text": f"text {number}"})
+        engine.checkpoint()
+    done.set()
+    reader.join()
+    assert found and set(found) == {50}
+    engine.close()
+
+
+def test_a_large_log_is_folded_with_the_write_that_made_it_large(
+    written: Path, settings: StorageConfig
+) -> None:
+    file = graph_file(written, settings.graph)
+    engine = Engine(file, settings)
+    wal = file.with_name(f"{file.name}.wal")
+    sizes: list[int] = []
+    for number in range(24):
+        with engine.writing() as query:
+            query("MATCH (c:Chunk {id: 'c1'}) SET c.text = $text", {"text": f"{number}" * (2 << 20)})
+        sizes.append(wal.stat().st_size if wal.exists() else 0)
+    assert max(sizes) > 4 << 20 and sizes[-1] < 64 << 20
+    assert any(later < earlier for earlier, later in itertools.pairwise(sizes))
+    engine.close()
+    assert not wal.exists()
+
+
+def test_rows_are_there_after_opening_again(written: Path, settings: StorageConfig) -> None:
+    store = open_graph(written, settings)
+    assert store.engine == settings.graph
+    assert store.counts().chunks == 50
+    assert len(store.outbox()) == 1
+    store.close()
+
+
+@pytest.mark.parametrize("damage", ["not a graph", "header", "cut", "scrambled", "empty", "gone"])
+def test_a_damaged_file_is_named_and_left_alone(written: Path, settings: StorageConfig, damage: str) -> None:
+    file = graph_file(written, settings.graph)
+    data = bytearray(file.read_bytes())
+    match damage:
+        case "not a graph":
+            data = bytearray(b"# Notes\n" * 100)
+        case "header":
+            data[:8] = b"whatever"
+        case "cut":
+            data = data[: len(data) // 2]
+        case "scrambled":
+            data[4096:] = bytes(byte ^ 0xA5 for byte in data[4096:])
+        case "empty":
+            data.clear()
+    file.write_bytes(data)
+    if damage == "gone":
+        file.unlink()
+    before = files(written)
+    with pytest.raises(StorageError, match=file.name):
+        open_graph(written, settings)
+    assert files(written) == before
+
+
+def test_a_file_of_another_engine_version_is_named_and_left_alone(
+    written: Path, settings: StorageConfig
+) -> None:
+    file = graph_file(written, settings.graph)
+    data = bytearray(file.read_bytes())
+    data[4:12] = (999).to_bytes(8, "little")  # both engines: four letters, then the version
+    file.write_bytes(data)
+    before = files(written)
+    with pytest.raises(SchemaError, match="another version of the engine"):
+        open_graph(written, settings)
+    assert files(written) == before
+
+
+def test_a_store_of_a_newer_version_is_refused_untouched(written: Path, settings: StorageConfig) -> None:
+    store = open_graph(written, settings)
+    store.set_meta({"schema_version": "99"})
+    store.close()
+    before = files(written)
+    with pytest.raises(SchemaError, match="schema version 99, this HydraMem reads up to"):
+        open_graph(written, settings)
+    assert files(written) == before
+
+
+def test_the_other_engines_folder_is_refused_untouched(written: Path, settings: StorageConfig) -> None:
+    (written / "engine").write_text("otherdb\n")
+    before = files(written)
+    with pytest.raises(StorageError, match=r"'otherdb'.*storage\.graph: otherdb.*dump and load"):
+        open_graph(written, settings)
+    assert files(written) == before
+
+
+def test_a_graph_that_is_not_ours_is_refused(tmp_path: Path, settings: StorageConfig) -> None:
+    engine = Engine(tmp_path / "x.db", settings)
+    with engine.writing() as query:
+        query("CREATE NODE TABLE Person(id STRING, PRIMARY KEY(id))", {})
+    with pytest.raises(StorageError, match="not one of HydraMem's"):
+        prepare_schema(engine)
+    engine.close()
+
+
+def test_migrations_run_in_order_and_once(written: Path, settings: StorageConfig) -> None:
+    steps = (
+        ("ALTER TABLE Chunk ADD mood STRING", "MATCH (c:Chunk) SET c.mood = 'calm'"),
+        ("MATCH (c:Chunk) SET c.mood = c.mood + '!'",),
+    )
+    engine = Engine(graph_file(written, settings.graph), settings)
+    for _ in range(2):
+        prepare_schema(engine, version=SCHEMA_VERSION + 2, migrations=(*MIGRATIONS, *steps))
+    assert stored_version(engine) == SCHEMA_VERSION + 2
+    with engine.reading() as query:
+        assert query("MATCH (c:Chunk) RETURN DISTINCT c.mood", {}) == [["calm!"]]
+    engine.close()
+
+
+def test_a_store_of_the_first_version_is_brought_up_to_date(written: Path, settings: StorageConfig) -> None:
+    engine = Engine(graph_file(written, settings.graph), settings)
+    with engine.writing() as query:
+        for column in ("verifier", "probability", "verified_at"):
+            query(f"ALTER TABLE RELATES DROP {column}", {})
+        query("ALTER TABLE Change DROP reason", {})
+        query("ALTER TABLE Change DROP image", {})
+        query("MATCH (m:Meta {name: 'schema_version'}) SET m.`value` = '1'", {})
+    engine.close()
+    store = open_graph(written, settings)
+    assert store.meta()["schema_version"] == str(SCHEMA_VERSION)
+    judged = relation(verdict="deferred", probability=0.5, verifier="srmkg:1", verified_at=T0)
+    told = record("test", project="p", target="r", reason="told")
+    store.write(Write(changes=(told,), entities=(entity("e1"), entity("e2", "Bob")), relations=(judged,)))
+    assert judged in store.relations(["e1"])
+    (change,) = store.changes(target="r")
+    assert replace(change, image=None) == told
+    assert change.image
+    store.close()
+
+
+def test_a_migration_that_fails_leaves_the_store_as_it_was(written: Path, settings: StorageConfig) -> None:
+    steps = (("MATCH (c:Chunk) SET c.text = 'lost'", "MATCH (x:Nothing) RETURN x"),)
+    engine = Engine(graph_file(written, settings.graph), settings)
+    with pytest.raises(StorageError, match="Nothing"):
+        prepare_schema(engine, version=SCHEMA_VERSION + 1, migrations=(*MIGRATIONS, *steps))
+    assert stored_version(engine) == SCHEMA_VERSION
+    engine.close()
+    store = open_graph(written, settings)
+    assert {row.text for row in store.list_chunks(ChunkFilter(), Listing(limit=99))} == {chunk().text}
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("limits", "key"),
+    [
+        ({"max_db_gb": 12}, "max_db_gb"),
+        ({"max_db_gb": 0}, "max_db_gb"),
+        ({"buffer_pool_mb": 1}, "buffer_pool_mb"),
+    ],
+)
+def test_impossible_limits_are_a_config_error(
+    tmp_path: Path, settings: StorageConfig, limits: dict, key: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"storage.{key}"):
+        open_graph(tmp_path / "graph", replace(settings, **limits))
+
+
+def test_a_folder_that_cannot_be_made_is_a_storage_error(tmp_path: Path, settings: StorageConfig) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StorageError, match="file"):
+        open_graph(tmp_path / "file" / "graph", settings)
+
+
+def test_a_second_handle_in_the_process_is_refused(written: Path, settings: StorageConfig) -> None:
+    store = open_graph(written, settings)
+    with pytest.raises(StoreBusyError, match="already open in this process"):
+        open_graph(written / ".." / written.name, settings)
+    store.write(write(chunks=(chunk("later"),)))
+    store.close()
+    again = open_graph(written, settings)
+    assert again.chunks(["later"])
+    again.close()
+
+
+def test_a_second_process_is_refused(written: Path, settings: StorageConfig) -> None:
+    store = open_graph(written, settings)
+    run = _python(f"""
+        from hydramem.core.errors import StoreBusyError
+        try:
+            open_graph(Path({str(written)!r}), settings)
+        except StoreBusyError as error:
+            print(error)
+    """)
+    assert "another process holds it" in run
+    store.close()
+
+
+def test_a_fork_is_told_to_connect_again_and_harms_nothing(tmp_path: Path, settings: StorageConfig) -> None:
+    run = _python(f"""
+        import os, sys
+        store = open_graph(Path({str(tmp_path / "graph")!r}), settings)
+        store.write(write(chunks=(chunk(),)))
+        child = os.fork()
+        if child == 0:
+            try:
+                store.chunks(["c1"])
+            except StorageError as error:
+                print(error, flush=True)
+            store.close()
+            del store
+            sys.exit(0)
+        print(os.waitpid(child, 0)[1])
+        store.write(write(chunks=(chunk("c2"),)))
+        store.close()
+    """)
+    assert "connect again in the child" in run
+    assert run.split()[-1] == "0"
+    store = open_graph(tmp_path / "graph", settings)
+    assert len(store.chunks(["c1", "c2"])) == 2
+    store.close()
+
+
+def test_a_kill_between_writes_loses_nothing_acknowledged(tmp_path: Path, settings: StorageConfig) -> None:
+    script = f"""
+        store = open_graph(Path({str(tmp_path / "graph")!r}), settings)
+        for n in range(10_000):
+            rows = tuple(chunk(f"c{{n}}_{{k}}", document=f"d{{n}}") for k in range(5))
+            store.write(write(documents=(document(f"d{{n}}"),), chunks=rows, entities=(entity(),),
+                              mentions=tuple(mention(row.id, "e1") for row in rows)))
+            print(n, flush=True)
+    """
+    with subprocess.Popen(_command(script), cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        acknowledged = [int(process.stdout.readline()) for _ in range(12)][-1]
+        process.send_signal(signal.SIGKILL)
+    store = open_graph(tmp_path / "graph", settings)
+    counts = store.counts()
+    assert counts.documents > acknowledged
+    assert counts.chunks == counts.mentions == counts.documents * 5
+    assert len(store.outbox()) == counts.changes == counts.documents
+    for row in store.outbox():
+        assert len(store.chunks(row.chunks)) == 5
+    store.close()
+
+
+def test_an_error_inside_a_write_rolls_all_of_it_back(written: Path, settings: StorageConfig) -> None:
+    engine = Engine(graph_file(written, settings.graph), settings)
+    with pytest.raises(StorageError, match="Nowhere"), engine.writing() as query:
+        query("MATCH (c:Chunk) SET c.text = 'lost'", {})
+        query("MATCH (x:Nowhere) RETURN x", {})
+    with pytest.raises(ZeroDivisionError), engine.writing() as query:
+        query("MATCH (c:Chunk) SET c.text = 'lost'", {})
+        raise ZeroDivisionError
+    with engine.reading() as query:
+        assert query("MATCH (c:Chunk {text: 'lost'}) RETURN count(*)", {}) == [[0]]
+    engine.close()
+
+
+def test_importing_the_store_imports_no_engine() -> None:
+    code = (
+        "import sys, hydramem.storage.cypher as c; print({'ladybug', 'kuzu', 'pyarrow'} & set(sys.modules))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert run.stdout.strip() == "set()"
+
+
+def _command(script: str) -> list[str]:
+    opening = f"""
+        from pathlib import Path
+        from hydramem.core.config import StorageConfig
+        from hydramem.core.errors import StorageError
+        from hydramem.storage.cypher import open_graph
+        from tests.storage.rows import chunk, document, entity, mention, write
+        settings = StorageConfig(
+            graph={os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")!r}, buffer_pool_mb=128, max_db_gb=8
+        )
+    """
+    return [sys.executable, "-c", textwrap.dedent(opening) + textwrap.dedent(script)]
+
+
+def _python(script: str) -> str:
+    run = subprocess.run(_command(script), capture_output=True, text=True, cwd=ROOT, timeout=60)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+@pytest.mark.skipif(ENGINE == "kuzu", reason="Kuzu leaves a torn end of its log out by itself")
+def test_a_log_torn_by_a_kill_is_left_out_and_kept_aside(tmp_path: Path, settings: StorageConfig) -> None:
+    store = open_graph(tmp_path / "live", settings)
+    for number in range(20):
+        store.write(write(chunks=(chunk(f"c{number}"),)))
+    shutil.copytree(tmp_path / "live", tmp_path / "killed")
+    store.close()
+    log = tmp_path / "killed" / "ladybug.db.wal"
+    log.write_bytes(log.read_bytes()[:-7])
+    again = open_graph(tmp_path / "killed", settings)
+    assert len(again.chunks([f"c{number}" for number in range(20)])) == 19
+    again.close()
+    assert list((tmp_path / "killed").glob("*.torn-*"))
