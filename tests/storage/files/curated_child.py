@@ -1,4 +1,4 @@
-"""Adds entries to a curated file: `python -m tests.storage.files.curated_child FILE NAME COUNT` (0: no end)."""
+"""Adds entries to a curated file: `python -m tests.storage.files.curated_child FILE NAME COUNT`."""
 
 import sys
 from itertools import count
