@@ -18,8 +18,10 @@ from hydramem.ingest.memories.memory_input import MemoryInput, draft_of, drafts_
 from hydramem.ingest.memories.remember import remember, remember_all, remember_soon
 from hydramem.ingest.memories.validate import MemoryDraft, validate
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
+from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import Listing
+from hydramem.storage.write import Write
 from tests.ingest.conftest import PROJECT, Kit
 
 NEAR = MemoryConfig(consolidation_threshold=0.2)
@@ -63,6 +65,10 @@ def tell(
 def row(kit: Kit, id: str) -> Chunk:
     (found,) = kit.graph.chunks([id])
     return found
+
+
+def put(kit: Kit, chunk: Chunk) -> None:
+    kit.commit(Write(changes=(record("test", project=PROJECT, target=chunk.id),), chunks=(chunk,)), {})
 
 
 def every(kit: Kit) -> list[Chunk]:
@@ -174,6 +180,48 @@ def test_a_memory_that_went_while_the_model_thought_is_not_touched(kit: Kit):
     assert (done.action, done.superseded) == ("stored", ())
     assert "meanwhile" in done.notes[0]
     assert row(kit, old.id).state == "archived"
+
+
+@pytest.mark.parametrize("action", ["update", "delete"])
+def test_a_plan_is_not_carried_out_on_a_memory_that_changed_while_the_model_worked(kit: Kit, action: str):
+    old = tell(kit, draft("Billing runs on MySQL today.", **GIVEN))
+    answer = plan(each={"action": action}, insert=True)
+
+    def meanwhile(prompt: ScriptedPrompt) -> Any:
+        put(kit, replace(row(kit, old.id), importance=0.9))
+        return answer(prompt)
+
+    done = tell(kit, draft("MySQL was slow for Billing.", **GIVEN), script=ScriptedGenerator(meanwhile))
+    assert (done.action, done.superseded, done.linked) == ("stored", (), ())
+    assert old.id in done.notes[0]
+    assert "meanwhile" in done.notes[0]
+    assert (row(kit, old.id).state, row(kit, old.id).importance) == ("active", 0.9)
+
+
+def test_a_memory_that_was_only_recalled_while_the_model_worked_is_as_it_was(kit: Kit):
+    old = tell(kit, draft("Billing runs on MySQL today.", **GIVEN))
+    answer = plan(each={"action": "delete"}, insert=True)
+
+    def meanwhile(prompt: ScriptedPrompt) -> Any:
+        put(kit, replace(row(kit, old.id), recall_count=3, last_recalled_at=draft_time("2030")))
+        return answer(prompt)
+
+    done = tell(kit, draft("Billing runs on MySQL here.", **GIVEN), script=ScriptedGenerator(meanwhile))
+    assert (done.superseded, done.notes) == ((old.id,), ())
+
+
+def test_what_was_stored_while_the_model_worked_is_seen_by_rules(kit: Kit):
+    tell(kit, draft("Billing runs on MySQL today.", **GIVEN))
+    answer = plan(each={"action": "keep"}, insert=True)
+    other: list[str] = []
+
+    def meanwhile(prompt: ScriptedPrompt) -> Any:
+        if not other:
+            other.append(tell(kit, draft("billing runs on MySQL, here", **GIVEN)).id)
+        return answer(prompt)
+
+    done = tell(kit, draft("Billing runs on MySQL here.", **GIVEN), script=ScriptedGenerator(meanwhile))
+    assert (done.id, done.created) == (other[0], False)
 
 
 # What becomes of those it touches -----------------------------------------------------------------

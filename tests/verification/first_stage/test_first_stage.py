@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,6 +82,21 @@ def test_a_verdict_says_why_and_quotes_what_states_the_claim() -> None:
         assert words in verdict.explanation
         assert verdict.explanation.endswith(".")
     assert {verdict.verifier for verdict in verdicts} == {f"srmkg:{DEFAULT.version}"}
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("Ada Lovelace maintains billing.", True),
+        ("Ada Lovelace maintains the old regional billing.", True),
+        ("Ada Lovelace maintains what others once wrote for billing.", False),
+        ("Ada Lovelace met the people of billing.", False),
+        ("Ada Lovelace maintains the tools. She uses billing.", False),
+    ],
+)
+def test_only_a_sentence_that_says_the_type_near_the_object_is_quoted(text: str, quoted: bool) -> None:
+    (verdict,) = first_stage.judge([candidate(text)], EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3)
+    assert verdict.quote == (text if quoted else None)
 
 
 def test_names_with_braces_are_not_filled_in() -> None:
