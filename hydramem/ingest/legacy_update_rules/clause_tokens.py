@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from hydramem.ingest.legacy_update_rules.contrast_frames import ARTICLES, NUMBERS
 from hydramem.ingest.legacy_update_rules.word_tables import (
+    ARTICLES,
     CONTRACTIONS,
     CURRENCIES,
     ENDINGS,
     HIGHER_NUMBERS,
     MONTH_NUMBERS,
+    NUMBERS,
     RECURRING,
     SAME_WORDS,
     TITLES,
@@ -119,10 +120,9 @@ def _words(written: str) -> Iterator[Token]:
     if ending in ("s", "") and base != folded:
         yield Token(form=form_of(base), text=written, capital=capital, owner=True)
         return
-    if folded in NUMBERS and not capital:
-        yield Token(form=NUMBERS[folded], kind="number", text=written)
-    elif folded in HIGHER_NUMBERS and not capital:
-        yield Token(form=str(HIGHER_NUMBERS[folded]), kind="number", text=written)
+    figure = NUMBERS.get(folded) or HIGHER_NUMBERS.get(folded)
+    if figure and not capital:
+        yield Token(form=figure, kind="number", text=written)
     elif folded in WEEKDAY_NUMBERS:
         yield Token(form=WEEKDAY_NUMBERS[folded], kind="date", text=written)
     elif folded in MONTH_NUMBERS and (capital or folded not in ("may", "march", "mar", "dec")):
@@ -186,7 +186,7 @@ def _date(written: str, kind: str) -> Token:
         day = [first]
     else:
         parts = re.findall(r"\d+|[^\W\d]+", written.casefold())
-        month = str(next(MONTH_NUMBERS[part] for part in parts if part in MONTH_NUMBERS))
+        month = next(MONTH_NUMBERS[part] for part in parts if part in MONTH_NUMBERS)
         digits = [part for part in parts if part.isdigit()]
         day = [part for part in digits if len(part) < 3]
         year = next((part for part in digits if len(part) == 4), "")
