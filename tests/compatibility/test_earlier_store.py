@@ -1,0 +1,79 @@
+"""A store, a dump and a backup that an earlier version wrote are opened, read and written back unchanged.
+
+The files in `data` were made by version 0.1.0 as it was before its modules moved. Each holds two documents,
+memories (one revised, one forgotten, one quarantined), a session, asserted relations and a gardener run.
+"""
+
+import os
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hydramem
+from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
+
+ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
+DATA = Path(__file__).parent / "data"
+CONFIG = Config(
+    storage=StorageConfig(graph=ENGINE, buffer_pool_mb=256, max_db_gb=8),  # type: ignore[arg-type]
+    embedding=EmbeddingConfig(model="hash"),
+)
+QUESTION = "which database does billing use?"
+ANSWERS = [
+    "Which database does billing use?",
+    "Billing uses PostgreSQL.",
+    "Ada leads the billing team. The billing service runs on PostgreSQL.",
+]
+
+
+def unpacked(name: str, folder: Path) -> Path:
+    """Unpack one of the archives and return the folder that it holds."""
+    with tarfile.open(DATA / f"{name}-{ENGINE}.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder / name
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> dict[str, bytes]:
+    """The dump that the earlier version wrote of its store."""
+    return files(unpacked("dump", tmp_path / "earlier"))
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
+    with hydramem.connect(tmp_path / "store", config=CONFIG, project="notes") as memory:
+        yield memory
+
+
+def dumped(memory: hydramem.Memory, folder: Path) -> dict[str, bytes]:
+    memory.dump(str(folder))
+    return files(folder)
+
+
+def test_a_store_opens_as_it_was(tmp_path: Path, dump: dict[str, bytes]) -> None:
+    store = unpacked("store", tmp_path)
+    with hydramem.connect(store, config=CONFIG, project="notes") as memory:
+        assert dumped(memory, tmp_path / "dump") == dump
+        assert memory.doctor().healthy
+        assert [hit.text for hit in memory.recall(QUESTION, limit=3).hits] == ANSWERS
+        assert memory.path("Ada", "Acme").found
+        memory.remember("Dora joined the search team.")
+        assert memory.doctor().healthy
+
+
+def test_a_dump_is_loaded(memory: hydramem.Memory, tmp_path: Path, dump: dict[str, bytes]) -> None:
+    memory.load(str(tmp_path / "earlier" / "dump"))
+    assert dumped(memory, tmp_path / "dump") == dump
+    assert [hit.text for hit in memory.recall(QUESTION, limit=3).hits] == ANSWERS
+
+
+def test_a_backup_is_restored(memory: hydramem.Memory, tmp_path: Path, dump: dict[str, bytes]) -> None:
+    memory.restore(str(DATA / f"backup-{ENGINE}.tar.gz"))
+    assert dumped(memory, tmp_path / "dump") == dump
+    assert memory.doctor().healthy
