@@ -15,21 +15,11 @@ from hydramem.ingest.extraction.name_spans import (
     seen_words,
     without_disambiguation,
 )
+from hydramem.ingest.extraction.name_words import GENERAL_HEADINGS
 from hydramem.ingest.extraction.relation_claims import claims_in, is_a_in, kinds_in
 from hydramem.ingest.extraction.relation_patterns import END_TYPES
 
 _NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?|[a-z][.)])\s+(?=\S)")
-
-_GENERAL_HEADINGS_LIST = """
-    introduction overview usage use installation install example examples note notes summary conclusion
-    references reference contents background faq license licence contributing changelog setup requirements
-    features documentation description details motivation status tests testing configuration options
-    arguments returns raises added changed fixed removed deprecated security unreleased todo appendix index
-    abstract discussion results methods related acknowledgements quickstart credits support links history
-"""
-
-# Headings that every document has name nothing.
-_GENERAL_HEADINGS = frozenset(_GENERAL_HEADINGS_LIST.split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +143,7 @@ def _names(passage: Passage, spans: Sequence[Span], title: str | None) -> dict[s
         names[title] = _named(title)
     for heading in passage.headings:
         name = _NUMBERING.sub("", heading)
-        if name and name != title and name.casefold() not in _GENERAL_HEADINGS and len(name.split()) <= 8:
+        if name and name != title and name.casefold() not in GENERAL_HEADINGS and len(name.split()) <= 8:
             names.setdefault(name, _named(name))
             topic = name
     for about in {title or "", topic} & names.keys():

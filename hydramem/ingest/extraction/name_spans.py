@@ -6,8 +6,10 @@ from functools import lru_cache
 
 from hydramem.ingest.extraction.name_words import (
     COMMON_STARTS,
+    EMPHASISED,
     FUNCTION_WORDS,
     HONORIFICS,
+    NOT_A_KIND,
     PARTICLES,
     RANKS,
     UPPER,
@@ -167,12 +169,6 @@ def without_disambiguation(name: str) -> str:
     return _DISAMBIGUATION.sub("", name) or name
 
 
-def names_in(text: str) -> tuple[str, ...]:
-    """Return the names in a short text such as a query, sentence starts included, each once."""
-    found = dict.fromkeys(name for span in scan(text) for name in (span.name, *other_names(span.name)))
-    return tuple(found)
-
-
 # A capitalised word that a verb follows is a name even where it only starts a sentence: "Ada moved".
 _ACTS = re.compile(
     r"[ ](?:is|was|has|had|will|would|can|does|did|and|says|said|wants|likes|loves|prefers|lives|leads|runs"
@@ -227,13 +223,10 @@ def _phrase(text: str, match: re.Match[str], spans: list[Span]) -> None:
     spans.append(Span(start, match.end("phrase"), name, "thing", tentative))
 
 
-_SHOUTED = frozenset({"the", "and", "of", "a", "an", "to", "is", "in", "for", "not", "no"})
-
-
 def _is_function(word: str) -> bool:
     folded = word.casefold().rstrip(".")
     if len(word) > 1 and word.isupper():
-        return folded in _SHOUTED  # WHO and IT are names
+        return folded in EMPHASISED  # WHO and IT are names
     return folded in FUNCTION_WORDS or folded.partition("'")[0].partition("’")[0] in FUNCTION_WORDS
 
 
@@ -296,7 +289,7 @@ def _code(text: str, match: re.Match[str], spans: list[Span]) -> None:
 
 def _term(text: str, match: re.Match[str], spans: list[Span]) -> None:
     start, words = match.start("term"), match.group("term").split(" ")
-    while len(words) > 1 and (_is_function(words[0]) or words[0] in _NOT_A_KIND):
+    while len(words) > 1 and (_is_function(words[0]) or words[0] in NOT_A_KIND):
         start += len(words[0]) + 1
         words = words[1:]
     # Keep one word before the head: "billing service", not "moved billing service".
@@ -305,15 +298,6 @@ def _term(text: str, match: re.Match[str], spans: list[Span]) -> None:
         words = words[1:]
     if len(words) == 2 and not _is_function(words[0]):
         spans.append(Span(start, match.end("term"), " ".join(words), "thing"))
-
-
-_NOT_A_KIND_LIST = """
-    whole entire main big small different single separate current previous certain specific local best
-    good called named own similar simple great real right wrong better nice favourite favorite full team
-    group
-"""
-
-_NOT_A_KIND = frozenset(_NOT_A_KIND_LIST.split())
 
 
 def _kana(text: str, match: re.Match[str], spans: list[Span]) -> None:

@@ -16,6 +16,7 @@ from hydramem.ingest.extraction.name_words import FIRST_PERSON, NOUN_TYPES, PRON
 from hydramem.ingest.extraction.relation_patterns import (
     DATED,
     FINITE,
+    KIN,
     LISTED,
     OF_THE_WORK,
     PATTERNS,
@@ -93,24 +94,7 @@ _IS_A = re.compile(
     r"(?=[.,;:]|\s+(?:that|which|for|used|with|in|by)\b|\s*$)"
 )
 
-_KIN = re.compile(
-    r"\b(?:[Hh]is|[Hh]er|[Tt]heir|[Mm]y)(?: \w+)? (father|mother|son|daughter|wife|husband|brother|sister"
-    r"|boss|manager)"
-    r"(?: (?:is|was)|,)? $"
-)
-
-_KIN_TYPES = {
-    "father": ("child_of", False),
-    "mother": ("child_of", False),
-    "son": ("child_of", True),
-    "daughter": ("child_of", True),
-    "wife": ("spouse_of", False),
-    "husband": ("spouse_of", False),
-    "brother": ("sibling_of", False),
-    "sister": ("sibling_of", False),
-    "boss": ("reports_to", False),
-    "manager": ("reports_to", False),
-}
+_KIN = re.compile(rf"\b(?:[Hh]is|[Hh]er|[Tt]heir|[Mm]y)(?: \w+)? ({'|'.join(KIN)})(?: (?:is|was)|,)? $")
 
 _OF_THINGS = frozenset({"replaced_by", "migrated_from", "migrated_to"})
 
@@ -267,8 +251,7 @@ def _kin(sentence: _Sentence, topic: str | None, author: str | None) -> Iterator
         if of is None or of == span.name:
             of = topic
         if of is not None and of != span.name:
-            type, inverse = _KIN_TYPES[match.group(1)]
-            yield _claim(of, Pattern(type, 0.7, inverse), span.name, sentence, 0.0)
+            yield _claim(of, KIN[match.group(1)], span.name, sentence, 0.0)
 
 
 def _triggered(sentence: _Sentence) -> Iterator[Claim]:

@@ -2,50 +2,19 @@
 
 import math
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 
-_ALONE = r"(?<![A-Za-z0-9_-])"
+_TABLES = tomllib.loads((files("hydramem") / "data" / "secret_forms.toml").read_text(encoding="utf-8"))
 
-_END = r"(?![A-Za-z0-9_-])"
+_ALONE, _END = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
 
-
-def _form(pattern: str) -> re.Pattern[str]:
-    return re.compile(f"{_ALONE}(?P<secret>{pattern}){_END}")
-
-
-# Every repetition is bounded or possessive, and begins where a word begins: a search takes linear time.
-_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("AWS access key", _form(r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}")),
-    ("GitHub token", _form(r"gh[pousr]_[A-Za-z0-9]{36,251}|github_pat_[A-Za-z0-9_]{60,90}")),
-    ("GitLab token", _form(r"gl(?:pat|dt|rt|cbt|ptt|ft|soat)-[A-Za-z0-9_-]{20,80}")),
-    ("Slack token", _form(r"xox[abeoprs]-[A-Za-z0-9-]{10,250}|xapp-\d-[A-Za-z0-9-]{10,250}")),
-    ("Anthropic key", _form(r"sk-ant-[A-Za-z0-9_-]{20,200}")),
-    ("OpenAI key", _form(r"sk-(?:proj-|svcacct-|admin-|or-v1-)?(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{20,250}")),
-    ("Stripe key", _form(r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,200}|whsec_[A-Za-z0-9+/=]{24,100}")),
-    ("Google key", _form(r"AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,300}|GOCSPX-[A-Za-z0-9_-]{28}")),
-    ("npm token", _form(r"npm_[A-Za-z0-9]{36}")),
-    ("PyPI token", _form(r"pypi-AgE[A-Za-z0-9_-]{50,250}")),
-    ("Hugging Face token", _form(r"hf_[A-Za-z0-9]{30,60}")),
-    ("SendGrid key", _form(r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}")),
-    ("Twilio key", _form(r"SK[0-9a-f]{32}")),
-    ("Telegram token", _form(r"\d{8,10}:AA[A-Za-z0-9_-]{33}")),
-    ("DigitalOcean token", _form(r"do[opr]_v1_[0-9a-f]{64}")),
-    ("age key", _form(r"AGE-SECRET-KEY-1[A-Z0-9]{58}")),
-    ("JSON web token", _form(
-        r"eyJ[A-Za-z0-9_-]{10,2000}+\.eyJ[A-Za-z0-9_-]{10,4000}+\.[A-Za-z0-9_-]{10,1000}+")),
-    ("Slack webhook", re.compile(r"(?P<secret>hooks\.slack\.com/services/T\w{6,12}/B\w{6,12}/\w{20,30})")),
-    ("storage account key", re.compile(r"\bAccountKey=(?P<secret>[A-Za-z0-9+/]{40,100}={0,2})")),
-    ("password in a URL", re.compile(
-        r"(?<=://)[^\s/:@\"'<>]{0,100}:(?P<secret>[^\s/@\"'<>]{1,200}+)(?=@[\w\[.-])")),
-    (
-        "authorization header",
-        re.compile(
-        r"(?i)\b(?:authorization|proxy-authorization)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:bearer|"
-        r"basic|token)\s{1,3}(?P<secret>[A-Za-z0-9+/=._~-]{12,2000}+)"),
-    ),
-)  # fmt: skip
+_FORMS = {kind: re.compile(f"{_ALONE}(?P<secret>{form}){_END}") for kind, form in _TABLES["keys"].items()} | {
+    kind: re.compile(form) for kind, form in _TABLES["in_context"].items()
+}
 
 _KEY_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 
@@ -129,10 +98,9 @@ def _private_keys(text: str) -> Iterator[Secret]:
 
 
 def _by_form(text: str) -> Iterator[Secret]:
-    for kind, pattern in _FORMS:
+    for kind, pattern in _FORMS.items():
         for match in pattern.finditer(text):
-            said = match["secret"]
-            if not (kind == "password in a URL" and _STAND_IN.match(said)):
+            if not (kind == "password in a URL" and _STAND_IN.match(match["secret"])):
                 yield Secret(kind=kind, start=match.start("secret"), end=match.end("secret"))
 
 

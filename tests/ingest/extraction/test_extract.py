@@ -17,7 +17,6 @@ from hydramem.ingest.extraction.extraction_prompt import (
     enrich,
 )
 from hydramem.ingest.extraction.findings import Found
-from hydramem.ingest.extraction.name_spans import names_in
 from hydramem.llm.scripted_generator import ScriptedGenerator
 
 
@@ -137,10 +136,6 @@ def test_any_text_can_be_read(text: str, author: str | None) -> None:
     named = {name.name for name in only.names}
     assert all({claim.subject, claim.object} <= named for claim in only.claims)
     assert all(claim.subject != claim.object for claim in only.claims)
-
-
-def test_a_query_is_read_whatever_its_case() -> None:
-    assert {"Kestrel", "Priya Raman"} <= set(names_in("Does Priya Raman know Kestrel?"))
 
 
 TEXT = "Ada Hale keeps the ledger of the Kestrel Works."
