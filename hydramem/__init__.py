@@ -5,53 +5,32 @@ import hydramem
 with hydramem.connect("notes") as memory:
     memory.remember("Ada leads the billing team.")
     print(memory.recall("who leads billing?").hits)
+
+`__init__.pyi` lists the public names. Each is imported when it is first used, so that `import hydramem` costs
+next to nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
 
-from hydramem.core.version import __version__ as __version__
+def _modules() -> dict[str, str]:
+    """Return the module of each public name, from lines such as `from MODULE import Chunk as Chunk`."""
+    from pathlib import Path
 
-if TYPE_CHECKING:
-    from hydramem.core.config import Config
-    from hydramem.core.errors import HydraMemError
-    from hydramem.core.results.hits import Hit, Recall
-    from hydramem.core.results.write_results import Ingested, Remembered
-    from hydramem.core.row_types import Chunk, Entity
-    from hydramem.memory_api.memory import Memory, connect
-
-
-__all__ = [
-    "Chunk",
-    "Config",
-    "Entity",
-    "Hit",
-    "HydraMemError",
-    "Ingested",
-    "Memory",
-    "Recall",
-    "Remembered",
-    "connect",
-]
-
-_HOMES = {
-    "connect": "hydramem.memory_api.memory",
-    "Memory": "hydramem.memory_api.memory",
-    "Config": "hydramem.core.config",
-    "HydraMemError": "hydramem.core.errors",
-    "Chunk": "hydramem.core.row_types",
-    "Entity": "hydramem.core.row_types",
-    "Hit": "hydramem.core.results.hits",
-    "Recall": "hydramem.core.results.hits",
-    "Ingested": "hydramem.core.results.write_results",
-    "Remembered": "hydramem.core.results.write_results",
-}
+    lines = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8").splitlines()
+    return {line.split()[-1]: line.split()[1] for line in lines if line.startswith("from ")}
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first used, so that `import hydramem` costs next to nothing."""
-    if name not in __all__:
+    if name == "__all__":
+        return sorted(_modules())
+    module = _modules().get(name)
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(_HOMES[name]), name)
+    from importlib import import_module
+
+    value: object = getattr(import_module(module), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_modules()})
