@@ -5,14 +5,17 @@ python docs/generate.py [--check]
 
 import dataclasses
 import inspect
+import io
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
-from hydramem.cli.main import overview
-from hydramem.cli.table_commands import usage
+from rich.console import Console
+
+from hydramem.cli.main import build
+from hydramem.cli.table_commands import command_name, is_structured
 from hydramem.core import config, row_types
 from hydramem.core.config_reference import Setting, attributes, config_text, settings
 from hydramem.core.docstrings import first_line, section, summary
@@ -238,7 +241,7 @@ def _operation(operation: Operation) -> str:
     text = (
         f"\n### {operation.name}\n\n{summary(about)}\n\n"
         f"- MCP tool `{operation.name}` ({agent}{_EFFECTS[operation.effect]})\n"
-        f"- `hydramem {usage(operation)}`\n"
+        f"- `hydramem {_usage(operation)}`\n"
         f"- `memory.{operation.name}({_python(signature)})` gives {type_text(signature.return_annotation)}\n"
     )
     words = section(about, "Args")
@@ -251,6 +254,22 @@ def _operation(operation: Operation) -> str:
     if raised:
         text += "\n" + "".join(f"Raises `{name}`: {why}\n" for name, why in raised.items())
     return text
+
+
+def _usage(operation: Operation) -> str:
+    """Return one line of how the command is typed, options in brackets."""
+    words = [command_name(operation)]
+    for name, given in operation.signature.parameters.items():
+        if name == "project":
+            continue
+        is_list = get_origin(given.annotation) is Sequence and not is_structured(given.annotation)
+        many = "..." if given.kind is not given.KEYWORD_ONLY and is_list else ""
+        option = f"--{'no-' * (given.default is True)}{name.strip('_').replace('_', '-')}"
+        shown = name.upper() if given.kind is not given.KEYWORD_ONLY else option
+        if given.kind is given.KEYWORD_ONLY and given.annotation is not bool:
+            shown = f"{option} {name.upper()}"
+        words.append(f"{shown}{many}" if given.default is given.empty else f"[{shown}{many}]")
+    return " ".join(words)
 
 
 def _python(signature: inspect.Signature) -> str:
@@ -268,13 +287,23 @@ def _collect(hint: Any, into: dict[str, type[Any]]) -> None:
             _collect(inner, into)
 
 
+# Help --------------------------------------------------------------------------------------------
+
+
+def help_page() -> str:
+    """Return the first page of help: what there is, a line each."""
+    page = io.StringIO()
+    build().meta.help_print([], console=Console(file=page, width=100, color_system=None))
+    return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "config.yml": config_text,
     "docs/reference.md": reference_page,
     "docs/configuration.md": configuration_page,
     "docs/schema.md": schema_page,
     "docs/dump.md": dump_page,
-    "hydramem/data/help.txt": overview,
+    "hydramem/data/help.txt": help_page,
 }
 
 if __name__ == "__main__":

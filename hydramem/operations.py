@@ -78,7 +78,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.curate, "write", "all", "write"),
     Operation(Memory.forget, "destroy", "agent", "write"),
     Operation(Memory.revive, "write", "all", "write"),
-    Operation(Memory.undo, "destroy", "all", "tend"),
+    Operation(Memory.undo, "destroy", "all", "write"),
     Operation(Memory.entity, "write", "all", "write"),
     Operation(Memory.merge, "destroy", "all", "write"),
     Operation(Memory.split, "write", "all", "write"),

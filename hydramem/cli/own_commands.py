@@ -127,7 +127,7 @@ class Places:
 
 def add_commands(app: App) -> None:
     """Give an app the commands of this module."""
-    group = Group("Set up and serve", sort_key=-1)
+    group = Group("Set up", sort_key=10)
     app.command(demo, group=group)
     app.command(init, group=group)
     app.command(serve, group=group)

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args, get_origin
+from typing import Annotated, Any, cast, get_args
 
 from cyclopts import App, Group, Parameter
 
@@ -43,25 +43,6 @@ def add_operations(app: App) -> None:
 def command_name(operation: Operation) -> str:
     """Return the operation's name as the command line spells it."""
     return operation.name.replace("_", "-")
-
-
-def usage(operation: Operation) -> str:
-    """Return one line of how the command is typed, options in brackets."""
-    words = [command_name(operation)]
-    for name, given in operation.signature.parameters.items():
-        if name == "project":
-            continue
-        many = "..." if given.kind is not given.KEYWORD_ONLY and _is_list(given.annotation) else ""
-        option = f"--{'no-' * (given.default is True)}{name.strip('_').replace('_', '-')}"
-        shown = name.upper() if given.kind is not given.KEYWORD_ONLY else option
-        if given.kind is given.KEYWORD_ONLY and given.annotation is not bool:
-            shown = f"{option} {name.upper()}"
-        words.append(f"{shown}{many}" if given.default is given.empty else f"[{shown}{many}]")
-    return " ".join(words)
-
-
-def _is_list(hint: Any) -> bool:
-    return get_origin(hint) is Sequence and not _is_structured(hint)
 
 
 def command(operation: Operation) -> Callable[..., None]:
@@ -113,7 +94,7 @@ def _run(operation: Operation, arguments: Mapping[str, object], invocation: Invo
 
 def _parameter(operation: Operation, given: inspect.Parameter) -> inspect.Parameter:
     words = docstrings.section(operation.method.__doc__, "Args").get(given.name, "")
-    if _is_structured(given.annotation):
+    if is_structured(given.annotation):
         told = f"{words} As JSON, or @FILE that holds it."
         shown = Parameter(help=told, metavar="JSON", show_default=False)
         default = given.empty if given.default is given.empty else None
@@ -124,14 +105,15 @@ def _parameter(operation: Operation, given: inspect.Parameter) -> inspect.Parame
     return given.replace(annotation=Annotated[given.annotation, shown])
 
 
-def _is_structured(hint: Any) -> bool:
+def is_structured(hint: Any) -> bool:
+    """Return whether an argument is given as JSON: it is made of dataclasses."""
     return any(is_dataclass(kind) for kind in get_args(hint))
 
 
 def _decoded(operation: Operation, name: str, value: object) -> object:
     """Turn JSON text, or a file of it, into the frozen dataclasses that the method takes."""
     hint = operation.signature.parameters[name].annotation
-    if not (_is_structured(hint) and isinstance(value, str)):
+    if not (is_structured(hint) and isinstance(value, str)):
         return value
     from pydantic import TypeAdapter, ValidationError
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hydramem.cli.main import build, run
+from hydramem.cli.main import EVERYDAY, build, run
 from hydramem.cli.table_commands import command_name
 from hydramem.cli.terminal import plain
 from hydramem.core.config_loading import load_config
@@ -222,6 +223,16 @@ def test_stored_text_cannot_steer_a_terminal(shell):
         assert "\x9b" not in told
         assert "[bold]not markup[/bold]" in told
     assert plain("a\x07b\rc") == "a\ufffdb\ufffdc"
+
+
+def test_the_first_page_of_help_begins_with_everyday_commands(shell):
+    page = shell.ok("--help")
+    assert page.startswith("Usage: hydramem COMMAND [OPTIONS]\n")
+    titles = re.findall(r"^╭─ (.+?) ─+╮$", page, flags=re.MULTILINE)
+    assert titles == ["Everyday", "Write", "Read", "Check", "Tend", "Set up", "Options of every command"]
+    commands = re.findall(r"^│ ([a-z][\w-]*) ", page, flags=re.MULTILINE)
+    assert tuple(commands[: len(EVERYDAY)]) == EVERYDAY
+    assert sorted(commands) == sorted(name for name in build() if not name.startswith("-"))
 
 
 def test_help_and_version_do_not_load_what_they_do_not_need():
