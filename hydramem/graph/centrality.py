@@ -64,9 +64,7 @@ def weighted(snapshot: Snapshot, *, edges: Mask, nodes: Mask) -> Weighted:
 
 
 _DAMPING = 0.85
-
 _ITERATIONS = 100
-
 _TOLERANCE = 1e-9
 
 

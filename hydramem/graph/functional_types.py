@@ -6,7 +6,6 @@ from hydramem.core.time import now
 from hydramem.graph.snapshot.snapshot import RELATION, Mask, Snapshot
 
 SHARE = 0.95
-
 LEAST_SUBJECTS = 30
 
 

@@ -18,9 +18,7 @@ from hydramem.graph.pagerank import push, strengths
 from hydramem.graph.snapshot.adjacency import Adjacency, Expansion, Ints, Rows
 
 Mask = NDArray[np.bool_]
-
 Floats = NDArray[np.float32]
-
 WALKED_WHOLE = 10_000
 
 # Half-edges that a breadth-first search with a limit looks at before it looks whether that was enough.

@@ -29,7 +29,6 @@ Floats = NDArray[np.float64]
 
 # Shares of `neighbor_weight` that a turn gains from the turns before it and after it, nearest first.
 _BEFORE = (1.0, 0.75, 0.375)
-
 _AFTER = (0.5, 0.5, 0.25)
 
 # An even field of weak matches around a turn must not outweigh one strong match.
@@ -37,24 +36,18 @@ _CONTRAST = 1.35
 
 # In tokens: up to the first a turn leans on its neighbours in full, from the second on not at all.
 _LEANS = (50, 130)
-
 _ASKS = (30, 100)
-
 _ASKING = 0.4
-
 _BRIEF = 40
-
 _BREVITY = 0.2
 
 # BM25 takes a turn's length against a fixed scale, not the mean: turns of a chat are all short, and in
 # one with an assistant the long answers repeat whatever was asked. `_K1` and `_B` are full text's own.
 _K1, _B = 1.2, 0.75
-
 _SATURATION, _PER_TOKEN = 0.4, 0.01
 
 # Short turns are alike in meaning and differ in their words.
 _TOLD_APART = {"text": 1.2, "vector": 0.8}
-
 _BEST = 20
 
 

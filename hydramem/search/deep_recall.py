@@ -23,7 +23,6 @@ from hydramem.verification.verify_requests import view as told
 from hydramem.verification.verify_stored import CheckedRelation, standing
 
 _MOST_RELATIONS = 20
-
 _ORDER = {"accepted": 0, "deferred": 1, "rejected": 2}
 
 

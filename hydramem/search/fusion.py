@@ -139,9 +139,7 @@ def statement(chunk: Chunk) -> tuple[object, ...]:
 
 
 _LAYERS = {"working": 0.0, "shared": 0.15, "verified": 0.3}
-
 _HALF_LIFE_DAYS = 30.0
-
 _DAY = 86_400.0
 
 

@@ -22,16 +22,12 @@ Mask = NDArray[np.bool_]
 # The best chunks restart the walk more often than the entities, and by a high power of their score:
 # a clear winner then keeps its place, while an even field leaves the order to the graph.
 _SEEDS = 100
-
 _SEED_MASS = 4.0
-
 _SEED_POWER = 12
 
 # How far, and over how many nodes, hits are told how the graph leads to them.
 _REACH = 4
-
 _WAYS = 4000
-
 _BFS_DECAY = 0.5
 
 

@@ -24,11 +24,8 @@ _LENDING = 20
 
 # A link for likeness alone says little that the vectors have not: it lends this part of what others do.
 _LIKENESS = 0.4
-
 _SHOWN = 5
-
 _SPARE = 3
-
 _TEXT = 200
 
 

@@ -13,7 +13,6 @@ from hydramem.storage.vector_rows import indexed_text
 from hydramem.text.tokens import count_tokens
 
 _SNIPPET = 60
-
 _HERE = "this passage"
 
 

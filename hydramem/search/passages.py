@@ -11,7 +11,6 @@ from hydramem.storage.store import GraphStore, Stretch
 
 # Chunks of running text repeat the end of the one before them; shorter likenesses are chance.
 _SHORTEST_OVERLAP = 12
-
 _LONGEST_OVERLAP = 2000
 
 

@@ -15,22 +15,14 @@ from hydramem.text.normalize import entity_key
 
 # The names under which chat logs have the person who asks.
 _ASKERS = ("user", "User", "human", "Human", "me", "Me")
-
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself)\b", re.IGNORECASE)
-
 _NAME_WORD = re.compile(r"[^\W_]+(?:[-.'][^\W_]+)*")
-
 _POSSESSIVE = re.compile("['’]s\\b")
-
 _NAME_WORDS = 3
-
 _MOST_CHARACTERS = 4096
-
 NEAREST = 200
 """Entities that are looked at where a query names none."""
-
 _LEAST_NEAR = 20
-
 _STANDS_OUT = 6.0
 
 

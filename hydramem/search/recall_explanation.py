@@ -19,9 +19,7 @@ from hydramem.text.dates.dates_in_text import Dated
 from hydramem.text.normalize import folded
 
 _MOST_CHARACTERS = 4096
-
 _CHOICE = re.compile(r"^(?:which|who|what|welche[rs]?|wer|was|cual|quien|que)\b.*\b(?:or|oder|o)\b")
-
 _COMPARES = re.compile(
     r"\b(?:both|same|compared?|differen\w+|than|beide[nr]?|gleiche[nrs]?|vergleich\w*|unterschied\w*"
     r"|ambos|ambas|mism[oa]s?|diferencia\w*|compara\w*)\b"

@@ -26,9 +26,7 @@ NO_MODEL = "no model is configured to read evidence (llm.provider, or llm.roles.
 
 # How near the words for a relation stand to its object where a sentence states it: within about two words.
 _STATED_NEAR = 0.5
-
 _INDEPENDENT = 2
-
 _HASHES = 2.0**32
 
 

@@ -25,9 +25,7 @@ from hydramem.text.normalize import entity_key
 from hydramem.verification.verify import Judge
 
 _MOST_PASSAGES = 16
-
 _IN_ONE_COMMIT = 100
-
 _CHANGED = "It changed while it was being verified; verify it again."
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int32]
-
 Rows = NDArray[np.int64]
 
 

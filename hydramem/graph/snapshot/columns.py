@@ -10,15 +10,11 @@ if TYPE_CHECKING:
     pass
 
 Array = NDArray[Any]
-
 BEGINNING = np.iinfo(np.int64).min
 """Stands for an interval that has no start."""
-
 END = np.iinfo(np.int64).max
 """Stands for an interval that has no end."""
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
 _MICROSECOND = timedelta(microseconds=1)
 
 

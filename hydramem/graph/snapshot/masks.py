@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from hydramem.graph.snapshot.columns import Array
 
 Mask = NDArray[np.bool_]
-
 _KEPT = 4
 
 

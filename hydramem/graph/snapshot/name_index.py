@@ -65,13 +65,9 @@ _WORD = re.compile(r"\w+")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]+"
 )
-
 _LONGEST_WORDS = 8
-
 _LONGEST_CHARACTERS = 24
-
 _MOST_CHARACTERS = 4096
-
 MatchedBy = Literal["name", "alias", "spelling"]
 
 

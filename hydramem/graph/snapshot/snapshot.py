@@ -20,15 +20,10 @@ from hydramem.graph.snapshot.masks import Interval, Masks
 from hydramem.graph.snapshot.name_index import Names
 
 Mask = NDArray[np.bool_]
-
 Nodes = NDArray[np.int32]
-
 LAYERS: tuple[str, ...] = get_args(Layer)
-
 STATES: tuple[str, ...] = get_args(State)
-
 RELATION, MENTION, LINK, SYNONYM = range(4)
-
 EDGE_KINDS: tuple[EdgeKind, ...] = get_args(EdgeKind)
 
 

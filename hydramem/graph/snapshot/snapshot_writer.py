@@ -45,11 +45,8 @@ if TYPE_CHECKING:
 
 SPELLED_LIKE = "spelled_like"
 """The type of synonym edges."""
-
 _MERGE_SHARE = 0.05
-
 _MERGE_ROWS = 2000
-
 _INTERVALS = {"valid_from": BEGINNING, "valid_to": END, "recorded_at": BEGINNING, "retired_at": END}
 
 

@@ -19,11 +19,8 @@ from hydramem.search.visible.listings import named, relation_subject
 from hydramem.storage.store import GraphStore
 
 _MOST_SOURCES = 8
-
 _MOST_MENTIONS = 1000
-
 _LISTED = 3
-
 _LONGEST = 500
 
 

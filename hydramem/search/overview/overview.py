@@ -20,7 +20,6 @@ from hydramem.search.visible.visible_graph import View, checked
 from hydramem.storage.store import GraphStore
 
 Measure = Literal["pagerank", "relations", "chunks"]
-
 _LEADERS = 3
 
 

@@ -21,13 +21,9 @@ from hydramem.storage.store import GraphStore, Listing
 from hydramem.text.normalize import entity_key
 
 _LEAST_CONFIDENCE = 0.7
-
 _READ = 200
-
 _EVENTS = 3
-
 _ENTITIES = 4
-
 _RELATIONS = 4
 
 # A fact was stored as one; a note may be anything.

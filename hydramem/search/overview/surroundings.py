@@ -23,7 +23,6 @@ from hydramem.search.visible.visible_graph import View, checked, find_start
 from hydramem.storage.store import GraphStore
 
 _SNIPPET = 80
-
 _REACHED = 5000
 
 

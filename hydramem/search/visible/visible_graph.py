@@ -14,7 +14,6 @@ from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import GraphStore
 
 _T = TypeVar("_T")
-
 _LONGEST_NAME = 1000
 
 

@@ -36,14 +36,11 @@ from hydramem.verification.calibration.saved_calibrations import SHIPPED, Calibr
 from hydramem.verification.first_stage import first_stage
 
 LEAST_LABELS, LEAST_OF_EACH = 40, 10
-
 MOST_EXPORTED = 200
 
 # One exported relation in so many is drawn from all of them: thresholds are not learned from doubts alone.
 _ONE_IN = 5
-
 _MOST_UNSCORED = 2000
-
 _MOST_PATH = 4096
 
 

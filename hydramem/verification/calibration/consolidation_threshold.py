@@ -32,14 +32,10 @@ from hydramem.verification.calibration.calibrate import (
 )
 
 log = logging.getLogger(__name__)
-
 KEPT = 0.95
 """Share of the pairs known to touch each other that a fitted bound keeps."""
-
 _BACKGROUND = 0.99
-
 _LEAST_MEMORIES = 30
-
 MOST_MEMORIES = 300
 
 

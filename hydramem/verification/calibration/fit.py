@@ -15,16 +15,12 @@ from hydramem.core.results.verdicts import CalibrationMeasure
 from hydramem.verification.first_stage.weights import DEFAULT, Weights
 
 Floats = NDArray[np.float64]
-
 Flags = NDArray[np.bool_]
-
 FOLDS = 5
-
 _SEED = 20
 
 # Looser, forty labels do harm where the shipped weights fit; tighter, a hundred help little elsewhere.
 _SHRINKING = 0.05
-
 _UNPENALISED = 20.0
 
 

@@ -24,10 +24,8 @@ from hydramem.verification.first_stage.weights import Weights
 
 PERSON = "person:"
 """How the verifier of a person's verdict begins."""
-
 MOST = 200_000
 """Relations that are read of one project: they are held in memory, with their features."""
-
 _BATCH = 400
 
 # What stands beside the features in a relation's scores: the stages' own results.

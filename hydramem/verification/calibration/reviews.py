@@ -22,20 +22,13 @@ from hydramem.text.normalize import entity_key
 from hydramem.verification.calibration.labels import PERSON, JudgedRelations, is_scored
 
 _MOST_LINE = 2**20
-
 _MOST_REVIEWS = 20_000
-
 _MOST_NOTE = 2000
-
 _SHOWN_CHARS = 600
-
 _SHOWN_PASSAGES = 3
-
 _GIVEN = frozenset(["relation", "subject", "type", "object", "label", "reviewer", "at", "note"])
-
 _TOLD = frozenset(["quote", "evidence", "probability"])
 """What an export tells besides; read back, it says nothing."""
-
 _WORDS = {"true": True, "accept": True, "accepted": True, "false": False, "reject": False, "rejected": False}
 
 

@@ -21,9 +21,7 @@ from hydramem.storage.files.durable_files import write_whole
 from hydramem.verification.first_stage.weights import DEFAULT, Weights
 
 log = logging.getLogger(__name__)
-
 _CURRENT = "current.json"
-
 _NUMBERED = re.compile(r"([0-9]{1,9})\.json")
 
 

@@ -15,7 +15,6 @@ from hydramem.text.escaping import escape_text
 from hydramem.verification.grounding.evidence import find_quote
 
 _PAIRS_IN_ONE = 8
-
 _TOLD = 800
 
 _SYSTEM = (
@@ -29,7 +28,6 @@ _TASK = (
     "Answer each pair once: its index, the verdict, and from each of the two statements the words that "
     "decide it, copied exactly."
 )
-
 _STRICT: Any = {"extra": "forbid", "strict": True}
 
 

@@ -29,11 +29,8 @@ from hydramem.verification.conflicts.sentence_clashes import (
 )
 
 MOST_CHUNKS = 50_000
-
 _MOST_OF_ENTITY = 5_000
-
 _SEEMING = 0.7  # what only the store's own relations suggest counts less
-
 _COMPARED = ChunkFilter(kinds=("passage", "note", "fact", "event"))
 
 

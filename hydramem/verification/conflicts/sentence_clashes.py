@@ -26,7 +26,6 @@ from hydramem.storage.chunk_filter import covers
 
 # More values than these of one statement are a series of measurements, not a dispute.
 _MOST_VALUES = 4
-
 _CERTAINTY = {"negation": 0.9, "number": 0.8, "date": 0.8, "name": 0.6}
 
 

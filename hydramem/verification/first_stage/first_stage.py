@@ -18,16 +18,12 @@ from hydramem.verification.first_stage.verdict_reasons import explanation
 from hydramem.verification.first_stage.weights import Weights
 
 _OTHER = ("confidence", "named", "evidence", "embedding", "similarity")
-
 NAMES: tuple[str, ...] = (*graph_features.NAMES, *_OTHER, *text_features.NAMES)
 """The features, in the order of the columns."""
-
 _STATED_NEAR = 0.4
-
 _UNNAMED_LIST = (
     "related_to relates_to related associated_with associated is has links_to linked_to mentions see"
 )
-
 _UNNAMED = frozenset(_UNNAMED_LIST.split())
 
 

@@ -18,11 +18,8 @@ from hydramem.verification.first_stage.path_features import Rules, learn
 from hydramem.verification.first_stage.relation_arrays import Claims, Facts, Floats, Ints, found, lay_out
 
 NAMES = ("like_subject", "like_object")
-
 _MOST_LIKE = 128
-
 _MOST_EDGES = 256
-
 _BLOCK = 65_536
 
 
@@ -149,7 +146,6 @@ def _dots(known: Profiles, ones: Ints, others: Ints) -> list[Floats]:
 
 
 _GROWTH = 0.1
-
 _QUICK = 1000
 """Relations that are learned afresh each time."""
 
@@ -169,7 +165,6 @@ class Learned:
 
 
 _kept: "WeakKeyDictionary[NameIndex, Learned]" = WeakKeyDictionary()
-
 _keeping = threading.Lock()
 
 

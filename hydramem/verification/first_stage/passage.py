@@ -15,39 +15,25 @@ from hydramem.text.sentences import sentence_spans
 
 Place = tuple[int, int]
 """Where something starts and ends in a text."""
-
 _LONGEST = 20_000
-
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|†")
-
 _COPULA = frozenset(["is", "was", "are", "were"])
-
 _ARTICLE = frozenset(["a", "an", "the", "one"])
-
 _DEMONYM = re.compile(r"[A-Z]\w+(?:an|ish|ese|ean|ch|ian|ic|i)$|Dutch$|Greek$|Welsh$|Swiss$|Thai$|Czech$")
-
 _INTRODUCED = re.compile(r"\b(?:is|was|are|were)\s+(?:an?|the|one of the)\s")
-
 _PHRASE_END = re.compile(
     r"[,.;:()]|\s(?:of|by|in|from|at|on|for|or|to|with|about|who|which|that|whose|based|directed|written"
     r"|produced|starring|featuring|released|recorded|performed|set|known)\s"
 )
-
 _LIFE = re.compile(r"\([^()]{0,120}\b(?:born|b\.|\d{3,4}\s*[–-])|\bborn\b")
 
 # Thai to Khmer, kana, ideographs, Hangul: a name there is not set off from what follows it.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-
 _SHORTEST_PART = 4
-
 _ENDING = 2
-
 _OPENING = 400
-
 _ASIDE = re.compile(r"\([^()]*\)")
-
 _TO = re.compile(r"[\s–—-]*(?:c\.)?\s*")
-
 _TYPED = frozenset(["person", "work", "place", "organization", "software", "event"])
 
 

@@ -23,14 +23,10 @@ from hydramem.verification.first_stage.relation_arrays import (
 )
 
 NAMES = ("paths", "best_path", "worst_path", "mean_path")
-
 _MOST_NEIGHBORS = 256
-
 _SAMPLED = 50_000
-
 _DOUBT = 1.0
 """Paths that are held to have been seen either way before any was."""
-
 _FAR = 5.0
 """What a path says at most, as a logarithm."""
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from hydramem.graph.snapshot.snapshot import RELATION, STATES, Snapshot
 
 Ints = NDArray[np.int64]
-
 Floats = NDArray[np.float64]
 
 

@@ -46,33 +46,21 @@ NAMES = (
     "rival",
     "other_cue",
 )
-
 _AT = NAMES.index("same_sentence")
-
 _KINDS = NAMES.index("kind_fits")
-
 _MOST_PLACES = 8
-
 _LONGEST_QUOTE = 400
-
 _REACH = 5
 """Words before what it denies that a negation may stand."""
-
 _PRONOUN = re.compile(r"\W*(?:he|she|it|they|i|we|his|her|its|their|the|this)\b", re.I)
-
 _STANDS = 0.6
 """What a pronoun counts for the name that it stands for."""
-
 _NEAR, _FAR = 4.0, 99.0
-
 _BACK = 600
 """Characters before a sentence in which its pronoun's name may stand."""
-
 _LONGEST_JOIN = 40
-
 _MOST_WORDS = 100
 """Words on either side of the object that are looked at: a text may be one endless sentence."""
-
 _AND = re.compile(r"[\s,&\"“”']*(?:and|or)?[\s,&\"“”']*")
 
 

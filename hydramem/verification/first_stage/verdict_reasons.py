@@ -6,17 +6,13 @@ from dataclasses import dataclass
 from hydramem.core.row_types import Decision, RelationCandidate
 
 _MOST_REASONS = 2
-
 _LONGEST_NAME = 60
-
 _LIKE, _UNLIKE = 0.3, 0.1
-
 _OPENINGS: dict[Decision, str] = {
     "accepted": "Accepted",
     "rejected": "Not believed",
     "deferred": "Left open",
 }
-
 Values = Mapping[str, float]
 
 
@@ -66,7 +62,6 @@ _FOR = (
     _Reason("several sources mention both", ("evidence",), _has("evidence")),
     _Reason("the passage reads like it", ("similarity",), lambda values: values.get("similarity", 0) >= 0.5),
 )
-
 _AGAINST = (
     _Reason("the sentence denies it", ("negated",), _has("negated")),
     _Reason("the sentence has it the other way round", ("turned",), _has("turned")),

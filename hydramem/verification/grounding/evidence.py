@@ -12,9 +12,7 @@ from hydramem.text.lexicon import COMMON_WORDS
 from hydramem.text.normalize import entity_key
 
 _PASSAGES = 3
-
 _PASSAGE_CHARS = 3000
-
 _QUOTE_CHARS = 1500
 
 # Scripts before this one set words apart, so that a quote of part of a word is none.
@@ -27,7 +25,6 @@ _ADDRESSED = re.compile(
     r"|\byou are (?:now )?(?:a|an|the) (?:\w+ )?(?:assistant|judge|verifier|language model)\b",
     re.IGNORECASE | re.DOTALL,
 )
-
 _WORD = re.compile(r"\w+")
 
 

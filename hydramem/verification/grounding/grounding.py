@@ -31,14 +31,11 @@ from hydramem.verification.grounding.model_replies import Kept, Replies
 
 PROMPT_VERSION = "1"
 """Part of what a reply is kept under: a changed prompt asks again."""
-
 _CLAIMS_IN_ONE = 8
-
 _TOLD_CHARS = 600
 
 # A model less sure than this of its own word has not decided.
 _SURE = 0.5
-
 _UNDECIDED = 0.5
 
 _SYSTEM = (

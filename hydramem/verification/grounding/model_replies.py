@@ -15,9 +15,7 @@ from typing import TypeVar
 from hydramem.core.errors import StorageError
 
 T = TypeVar("T")
-
 log = logging.getLogger(__name__)
-
 _MOST = 20_000
 
 _TABLES = """
