@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hydramem.graph.pagerank import Ranked, personalized_pagerank
 from hydramem.graph.paths import best_paths
 from hydramem.graph.snapshot import adjacency
 from hydramem.graph.snapshot.adjacency import Adjacency, Ints
-from hydramem.graph.walks import Ranked, bfs, personalized_pagerank
+from hydramem.graph.walks import bfs
 
 SMALL, LARGE = (10_000, 50_000), (100_000, 500_000)
 

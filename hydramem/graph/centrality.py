@@ -1,8 +1,8 @@
-"""Which entities a graph turns around: PageRank, and plain counts of relations and of chunks.
+"""How central each entity is: PageRank, and plain counts of relations and of chunks.
 
 PageRank: Page, Brin, Motwani and Winograd, "The PageRank Citation Ranking" (1999). The walk follows
-relations, mentions and links both ways and restarts at entities alone, so that what many passages and
-well-connected things speak of comes out on top.
+relations, mentions and links both ways and restarts at entities alone, so that entities with many passages
+and well-connected neighbours rank first.
 """
 
 from dataclasses import dataclass
@@ -11,58 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.graph.snapshot.snapshot import MENTION, RELATION, Mask, Nodes, Snapshot
+from hydramem.graph.snapshot.adjacency import Mask
+from hydramem.graph.snapshot.snapshot import MENTION, RELATION, Nodes, Snapshot
 
+# Weights are rounded to whole millionths: whole numbers add up to the same sum in any order, fractions not.
 _UNIT = 1e6
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weighted:
-    """Nodes that some admitted edge joins, and how strongly.
-
-    Attributes:
-        nodes: The nodes, in the order of their ids: the same graph gives the same matrix, however it
-            was loaded.
-        matrix: Symmetric CSR matrix of shape (nodes, nodes); parallel edges are summed, loops left out.
-    """
-
-    nodes: Nodes
-    matrix: Any
-
-
-def weighted(snapshot: Snapshot, *, edges: Mask, nodes: Mask) -> Weighted:
-    """Lay out the edges that are admitted and whose ends are, weights above 1 counting as 1.
-
-    Args:
-        snapshot: The graph.
-        edges, nodes: What to admit.
-    """
-    from scipy.sparse import csr_matrix
-
-    rows = np.flatnonzero(edges & (snapshot.edges.weight > 0))
-    sources, targets = snapshot.edges.source[rows], snapshot.edges.target[rows]
-    keep = nodes[sources] & nodes[targets] & (sources != targets)
-    sources, targets = sources[keep], targets[keep]
-    joined = np.unique(np.concatenate([sources, targets]))
-    ids = [snapshot.nodes.ids[node] for node in joined.tolist()]
-    ordered = joined[sorted(range(len(ids)), key=ids.__getitem__)]
-    place = np.zeros(snapshot.size, dtype=np.int32)
-    place[ordered] = np.arange(len(ordered), dtype=np.int32)
-    # Whole numbers add up to the same sum in any order; fractions need not.
-    weights = np.maximum(np.round(np.minimum(snapshot.edges.weight[rows[keep]], 1.0) * _UNIT), 1.0)
-    ends = place[sources], place[targets]
-    entries = (
-        np.concatenate([weights, weights]).astype(np.float64),
-        (
-            np.concatenate(ends),
-            np.concatenate(ends[::-1]),
-        ),
-    )
-    matrix = csr_matrix(entries, shape=(len(ordered), len(ordered)))
-    matrix.sort_indices()
-    return Weighted(nodes=ordered.astype(np.int32), matrix=matrix)
-
-
 _DAMPING = 0.85
 _ITERATIONS = 100
 _TOLERANCE = 1e-9
@@ -91,19 +44,50 @@ def centrality(snapshot: Snapshot, *, edges: Mask, nodes: Mask) -> Centrality:
         snapshot: The graph.
         edges, nodes: What the walk may use.
     """
-    graph = weighted(snapshot, edges=edges, nodes=nodes)
-    entities = np.flatnonzero(~snapshot.nodes.is_chunk[graph.nodes])
-    restart = np.zeros(len(graph.nodes))
-    restart[entities] = 1 / max(len(entities), 1)
-    share = pagerank(graph.matrix, restart)[entities]
-    found = graph.nodes[entities]
+    joined, matrix = weight_matrix(snapshot, edges=edges, nodes=nodes)
+    places = np.flatnonzero(~snapshot.nodes.is_chunk[joined])
+    restart = np.zeros(len(joined))
+    restart[places] = 1 / max(len(places), 1)
+    share = pagerank(matrix, restart)[places]
+    entities = joined[places]
     admitted = edges & nodes[snapshot.edges.source] & nodes[snapshot.edges.target]
     return Centrality(
-        nodes=found,
+        nodes=entities,
         pagerank=share / share.sum() if len(share) else share,
-        relations=_count(snapshot, admitted, RELATION)[found],
-        chunks=_count(snapshot, admitted, MENTION)[found],
+        relations=_edges_at_nodes(snapshot, admitted, RELATION)[entities],
+        chunks=_edges_at_nodes(snapshot, admitted, MENTION)[entities],
     )
+
+
+def weight_matrix(snapshot: Snapshot, *, edges: Mask, nodes: Mask) -> tuple[Nodes, Any]:
+    """Return the nodes that admitted edges join, and how strongly; weights above 1 count as 1.
+
+    Args:
+        snapshot: The graph.
+        edges, nodes: What to admit.
+
+    Returns:
+        The nodes in the order of their ids, so that the same graph gives the same matrix however it was
+        loaded; a symmetric CSR matrix of shape (nodes, nodes), parallel edges summed, loops left out.
+    """
+    from scipy.sparse import csr_matrix
+
+    rows = np.flatnonzero(edges & (snapshot.edges.weight > 0))
+    sources, targets = snapshot.edges.source[rows], snapshot.edges.target[rows]
+    keep = nodes[sources] & nodes[targets] & (sources != targets)
+    sources, targets = sources[keep], targets[keep]
+    joined = np.unique(np.concatenate([sources, targets]))
+    ids = [snapshot.nodes.ids[node] for node in joined.tolist()]
+    ordered = joined[sorted(range(len(ids)), key=ids.__getitem__)]
+    place = np.zeros(snapshot.size, dtype=np.int32)
+    place[ordered] = np.arange(len(ordered), dtype=np.int32)
+    weights = np.maximum(np.round(np.minimum(snapshot.edges.weight[rows[keep]], 1.0) * _UNIT), 1.0)
+    values = np.concatenate([weights, weights]).astype(np.float64)
+    ends = place[sources], place[targets]
+    entries = (values, (np.concatenate(ends), np.concatenate(ends[::-1])))
+    matrix = csr_matrix(entries, shape=(len(ordered), len(ordered)))
+    matrix.sort_indices()
+    return ordered.astype(np.int32), matrix
 
 
 def pagerank(matrix: Any, restart: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -125,7 +109,8 @@ def pagerank(matrix: Any, restart: NDArray[np.float64]) -> NDArray[np.float64]:
     return share
 
 
-def _count(snapshot: Snapshot, admitted: Mask, kind: int) -> NDArray[np.int64]:
+def _edges_at_nodes(snapshot: Snapshot, admitted: Mask, kind: int) -> NDArray[np.int64]:
+    """Count the admitted edges of a kind at each node; shape (nodes,)."""
     rows = np.flatnonzero(admitted & (snapshot.edges.kind == kind))
     sources, targets = snapshot.edges.source[rows], snapshot.edges.target[rows]
     ends = np.concatenate([sources, targets[sources != targets]])  # a loop is one relation, not two

@@ -1,41 +1,33 @@
-"""Relation types that have one object at a time, as far as a project's own relations show."""
+"""Functional relation types: those with one object at a time, judged by a project's own relations."""
 
 import numpy as np
 
 from hydramem.core.time import now
-from hydramem.graph.snapshot.snapshot import RELATION, Mask, Snapshot
+from hydramem.graph.snapshot.adjacency import Mask
+from hydramem.graph.snapshot.snapshot import RELATION, Snapshot
 
 SHARE = 0.95
 LEAST_SUBJECTS = 30
 
 
-def functional_types(
-    snapshot: Snapshot, edges: Mask, *, share: float = SHARE, least: int = LEAST_SUBJECTS
-) -> frozenset[str]:
-    """Return the types of which nearly every subject has one object; relations that nothing states show none.
+def functional_types(snapshot: Snapshot, *, least: int = LEAST_SUBJECTS) -> frozenset[str]:
+    """Return the types of which nearly every subject has one object now; inferred relations do not count.
 
     Args:
         snapshot: A project's graph.
-        edges: The edges that count, such as those that hold now; shape (edges,).
-        share: Least share of a type's subjects with exactly one object, 0 to 1.
-        least: Fewest subjects of a type; fewer show nothing.
+        least: Fewest subjects of a type that are enough to tell.
     """
     columns = snapshot.edges
-    rows = np.flatnonzero(edges & (columns.kind == RELATION) & ~columns.supposed)
-    # One whole number for a type and subject, and one for these and the object: sorted far faster than rows.
+    rows = np.flatnonzero(holding_now(snapshot) & (columns.kind == RELATION) & ~columns.supposed)
+    # One whole number per type and subject, and one with the object: these sort far faster than rows.
     pairs = columns.type[rows].astype(np.int64) * snapshot.size + columns.source[rows]
     distinct = np.unique(pairs * snapshot.size + columns.target[rows]) // max(1, snapshot.size)
     subjects, objects = np.unique(distinct, return_counts=True)
     types = subjects // max(1, snapshot.size)
     all_subjects = np.bincount(types, minlength=len(columns.types))
     with_one = np.bincount(types[objects == 1], minlength=len(columns.types))
-    shown = np.flatnonzero((all_subjects >= least) & (with_one >= share * all_subjects))
+    shown = np.flatnonzero((all_subjects >= least) & (with_one >= SHARE * all_subjects))
     return frozenset(columns.types[code] for code in shown.tolist())
-
-
-def seems_functional(snapshot: Snapshot, type: str) -> bool:
-    """Say whether a project's relations show a type to have one object at a time, now."""
-    return type in functional_types(snapshot, holding_now(snapshot))
 
 
 def holding_now(snapshot: Snapshot) -> Mask:

@@ -1,7 +1,7 @@
-"""The k best ways between two nodes: shortest first, none passing a node twice.
+"""The k best paths between two nodes: shortest first, none passing a node twice.
 
-Yen, "Finding the K Shortest Loopless Paths in a Network" (1971), with Lawler's refinement: a way is
-only bent behind the place where it was bent itself.
+Yen, "Finding the K Shortest Loopless Paths in a Network" (1971), with Lawler's refinement: a path is only
+varied from the place on where it left the path that it was made from.
 """
 
 from collections.abc import Iterator
@@ -9,25 +9,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hydramem.graph.snapshot.adjacency import Adjacency
-from hydramem.graph.walks import Mask, shortest_path
+from hydramem.graph.snapshot.adjacency import Adjacency, Mask
+from hydramem.graph.walks import shortest_path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class _Way:
-    """A way, in the order of preference.
+class _RankedPath:
+    """A path; paths sort by preference.
 
     Attributes:
-        crowd: Edges at the nodes it passes: of two equally long ways, that through rarer things says more.
-        along: The nodes it passes, both ends included.
-        bend: The place in `along` behind which it left the way that it was made from.
+        degrees: Edges at the nodes it passes: of two equally long paths, that through rarer nodes says more.
+        nodes: The nodes it passes, both ends included.
+        spur: The place in `nodes` where it left the path that it was made from.
     """
 
     length: int
-    crowd: int
-    along: tuple[int, ...]
+    degrees: int
+    nodes: tuple[int, ...]
     halves: tuple[int, ...]
-    bend: int
+    spur: int
 
 
 def best_paths(
@@ -40,34 +40,34 @@ def best_paths(
     edges: Mask | None = None,
     nodes: Mask | None = None,
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the half-edges of the shortest ways in walking order, no two through the same nodes in a row.
+    """Return the half-edges of the shortest paths in walking order, no two along the same nodes.
 
-    Of equally long ways that were found, those through rarer nodes come first.
+    Of equally long paths that were found, those through rarer nodes come first.
 
     Args:
-        graph: Who is next to whom.
-        start, end: The two nodes; equal ones give one empty way.
-        count: Most ways to return.
-        depth: Most steps of a way.
-        edges, nodes: What may be walked; the ends themselves always may.
+        graph: The graph's adjacency.
+        start, end: The two nodes; equal ones give one empty path.
+        count: Most paths to return.
+        depth: Most steps of a path.
+        edges, nodes: What a path may use; the ends themselves always may.
     """
     first = shortest_path(graph, start, end, depth=depth, edges=edges, nodes=nodes)
     if first is None:
         return ()
-    usable = _Usable(graph, edges, nodes)
-    best = [_way(graph, start, first, 0)]
-    waiting: list[_Way] = []
+    masks = _SearchMasks(graph, edges, nodes)
+    best = [_ranked_path(graph, start, first, 0)]
+    waiting: list[_RankedPath] = []
     while len(best) < count and start != end:
-        waiting.extend(_bent(usable, best, end, depth))
+        waiting.extend(_variants(masks, best, end, depth))
         if not waiting:
             break
         best.append(min(waiting))
         waiting.remove(best[-1])
-    return tuple(way.halves for way in sorted(best))
+    return tuple(path.halves for path in sorted(best))
 
 
-class _Usable:
-    """What may be walked, as masks that can be narrowed for one search."""
+class _SearchMasks:
+    """What a path may use, as masks that can be narrowed for one search."""
 
     def __init__(self, graph: Adjacency, edges: Mask | None, nodes: Mask | None) -> None:
         rows = (len(graph.halves) + len(graph.extra_halves)) // 2
@@ -78,7 +78,7 @@ class _Usable:
     def shortest(
         self, root: tuple[int, ...], refused: set[int], end: int, depth: int
     ) -> tuple[int, ...] | None:
-        """Find a way from a root's last node that passes no other node of it, nor first one of `refused`."""
+        """Find a path from a root's last node that passes no other node of it, nor first one of `refused`."""
         spur = root[-1]
         out = self.graph.expand(np.array([spur]))
         blocked = np.unique(out.halves[np.isin(out.neighbors, list(refused))] >> 1)
@@ -91,21 +91,21 @@ class _Usable:
             self.edges[blocked], self.nodes[passed] = edges_before, nodes_before
 
 
-def _bent(usable: _Usable, best: list[_Way], end: int, depth: int) -> Iterator[_Way]:
-    """Leave the last way at each of its places, never to where a way with the same beginning goes on."""
+def _variants(masks: _SearchMasks, best: list[_RankedPath], end: int, depth: int) -> Iterator[_RankedPath]:
+    """Leave the last path at each of its nodes, never to where a path with the same beginning goes on."""
     last = best[-1]
-    for place in range(last.bend, last.length):
-        root = last.along[: place + 1]
-        refused = {way.along[place + 1] for way in best if way.along[: place + 1] == root}
-        rest = usable.shortest(root, refused, end, depth - place)
+    for place in range(last.spur, last.length):
+        root = last.nodes[: place + 1]
+        refused = {path.nodes[place + 1] for path in best if path.nodes[: place + 1] == root}
+        rest = masks.shortest(root, refused, end, depth - place)
         if rest is not None:
-            yield _way(usable.graph, root[0], last.halves[:place] + rest, place)
+            yield _ranked_path(masks.graph, root[0], last.halves[:place] + rest, place)
 
 
-def _way(graph: Adjacency, start: int, halves: tuple[int, ...], bend: int) -> _Way:
-    along = [start]
+def _ranked_path(graph: Adjacency, start: int, halves: tuple[int, ...], spur: int) -> _RankedPath:
+    nodes = [start]
     for half in halves:
-        out = graph.expand(np.array([along[-1]]))
-        along.append(int(out.neighbors[np.flatnonzero(out.halves == half)[0]]))
-    crowd = int(graph.degrees(np.array(along[1:-1], dtype=np.int32)).sum())
-    return _Way(length=len(halves), crowd=crowd, along=tuple(along), halves=halves, bend=bend)
+        out = graph.expand(np.array([nodes[-1]]))
+        nodes.append(int(out.neighbors[np.flatnonzero(out.halves == half)[0]]))
+    degrees = int(graph.degrees(np.array(nodes[1:-1], dtype=np.int32)).sum())
+    return _RankedPath(length=len(halves), degrees=degrees, nodes=tuple(nodes), halves=halves, spur=spur)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from hydramem.core.results.write_results import Related, RelationView
 from hydramem.core.time import When
-from hydramem.graph.functional_types import seems_functional
+from hydramem.graph.functional_types import functional_types
 from hydramem.ingest.knowledge.relation_input import RelationInput
 from hydramem.ingest.knowledge.relations import Functional, Withdrawal, relate, unrelate
 from hydramem.memory_api import handle
@@ -77,7 +77,7 @@ class RelationMethods(Handle):
         )
         functional = Functional(
             types=store.config.verification.functional,
-            seems=lambda type: seems_functional(store.snapshots.of(name), type),
+            seems=lambda type: type in functional_types(store.snapshots.of(name)),
         )
         done = relate(statement, target=self._target(project), functional=functional)
         return listings.related(done, store.graph)

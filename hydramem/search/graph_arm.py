@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.row_types import Traversal
+from hydramem.graph.pagerank import personalized_pagerank
+from hydramem.graph.snapshot.adjacency import Mask
 from hydramem.graph.snapshot.snapshot import MENTION, RELATION, Snapshot
-from hydramem.graph.walks import Reached, bfs, personalized_pagerank, trail
+from hydramem.graph.walks import Reached, bfs, trail
 from hydramem.search.fusion import Fused, GraphPath, normalised
 from hydramem.search.plan import RecallPlan
 from hydramem.storage.chunk_filter import ChunkFilter
-
-Mask = NDArray[np.bool_]
 
 # The best chunks restart the walk more often than the entities, and by a high power of their score:
 # a clear winner then keeps its place, while an even field leaves the order to the graph.

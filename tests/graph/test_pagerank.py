@@ -2,10 +2,71 @@ import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from hydramem.graph.pagerank import push
+from hydramem.core.row_types import ABOUT
+from hydramem.graph.pagerank import personalized_pagerank, push
 from hydramem.graph.snapshot import adjacency
 from tests.graph.test_walks import graphs, oracle
+
+
+@given(graphs(), st.integers(0, 1))
+def test_pagerank_is_networkx_s(graph, seed: int) -> None:
+    size, edges, mask, csr = graph
+    ranked = personalized_pagerank(
+        csr,
+        np.array([seed], dtype=np.int32),
+        np.ones(1, dtype=np.float32),
+        weights=np.ones(len(edges), dtype=np.float32),
+        edges=mask,
+        iterations=60,
+    )
+    known = nx.pagerank(oracle(size, edges, mask), alpha=0.7, personalization={seed: 1.0}, tol=1e-9)
+    assert ranked.probability.sum() == pytest.approx(1, abs=1e-4)
+    for node, probability in zip(ranked.nodes.tolist(), ranked.probability.tolist(), strict=True):
+        assert probability == pytest.approx(known[node], abs=1e-4)
+
+
+@pytest.mark.parametrize("whole", [1000, 10], ids=["whole", "pushed"])
+def test_pagerank_skips_masked_nodes_but_starts_at_any(whole: int) -> None:
+    chain = np.arange(99, dtype=np.int32)
+    graph = adjacency.build(100, chain, chain + 1)
+    passable = np.ones(100, dtype=bool)
+    passable[[47, 50, 51]] = False
+    ranked = personalized_pagerank(
+        graph,
+        np.array([50, 50], dtype=np.int32),
+        np.ones(2, dtype=np.float32),
+        weights=np.ones(99, dtype=np.float32),
+        nodes=passable,
+        whole=whole,
+    )
+    assert sorted(ranked.nodes.tolist()) == [48, 49, 50]
+    assert ranked.probability.sum() == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.parametrize("whole", [0, 100])
+def test_a_walk_goes_first_to_what_is_about_a_thing_however_often_others_name_it(whole: int) -> None:
+    ends = np.array([1, 2, 3], dtype=np.int32)
+    ranked = personalized_pagerank(
+        adjacency.build(4, np.zeros(3, dtype=np.int32), ends),
+        np.array([0], dtype=np.int32),
+        np.ones(1, dtype=np.float32),
+        weights=np.array([1 + ABOUT, 1, 5], dtype=np.float32),
+        whole=whole,
+    )
+    by_node = dict(zip(ranked.nodes.tolist(), ranked.probability.tolist(), strict=True))
+    assert by_node[1] / by_node[2] == pytest.approx(ABOUT, rel=0.02)
+    assert by_node[3] == pytest.approx(by_node[2], rel=0.02)
+
+
+def test_pagerank_without_mass_is_empty() -> None:
+    none = np.zeros(0, dtype=np.int32)
+    graph = adjacency.build(0, none, none)
+    ranked = personalized_pagerank(
+        graph, none, np.zeros(0, dtype=np.float32), weights=np.zeros(0, dtype=np.float32)
+    )
+    assert ranked.nodes.size == 0
 
 
 @given(graphs())
@@ -13,7 +74,7 @@ def test_pushed_far_enough_it_is_networkx_s(graph) -> None:
     size, edges, mask, csr = graph
     restart = np.zeros(size)
     restart[[0, 1]] = 0.25, 0.75
-    found, probability = push(
+    ranked = push(
         csr,
         restart,
         weights=np.ones(len(edges), dtype=np.float32),
@@ -23,9 +84,9 @@ def test_pushed_far_enough_it_is_networkx_s(graph) -> None:
         precision=1e-9,
     )
     known = nx.pagerank(oracle(size, edges, mask), alpha=0.7, personalization={0: 0.25, 1: 0.75}, tol=1e-9)
-    assert probability.sum() == pytest.approx(1, abs=1e-5)
-    told = dict(zip(found.tolist(), probability.tolist(), strict=True))
-    assert all(told.get(node, 0.0) == pytest.approx(value, abs=1e-4) for node, value in known.items())
+    assert ranked.probability.sum() == pytest.approx(1, abs=1e-5)
+    by_node = dict(zip(ranked.nodes.tolist(), ranked.probability.tolist(), strict=True))
+    assert all(by_node.get(node, 0.0) == pytest.approx(value, abs=1e-4) for node, value in known.items())
 
 
 def test_it_passes_no_masked_node_but_may_start_at_one() -> None:
@@ -35,10 +96,10 @@ def test_it_passes_no_masked_node_but_may_start_at_one() -> None:
     passable[[4, 6]] = False
     restart = np.zeros(10)
     restart[4] = 1
-    found, _ = push(
+    ranked = push(
         graph, restart, weights=np.ones(9, dtype=np.float32), damping=0.7, rounds=50, nodes=passable
     )
-    assert found.tolist() == [0, 1, 2, 3, 4, 5]
+    assert ranked.nodes.tolist() == [0, 1, 2, 3, 4, 5]
 
 
 def test_its_cost_is_that_of_what_it_touches() -> None:
@@ -46,8 +107,6 @@ def test_its_cost_is_that_of_what_it_touches() -> None:
     graph = adjacency.build(len(ring), ring, np.roll(ring, -1))
     restart = np.zeros(len(ring))
     restart[1000] = 1
-    found, probability = push(
-        graph, restart, weights=np.ones(len(ring), dtype=np.float32), damping=0.7, rounds=15
-    )
-    assert len(found) < 100
-    assert found[np.argmax(probability)] == 1000
+    ranked = push(graph, restart, weights=np.ones(len(ring), dtype=np.float32), damping=0.7, rounds=15)
+    assert len(ranked.nodes) < 100
+    assert ranked.nodes[np.argmax(ranked.probability)] == 1000

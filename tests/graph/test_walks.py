@@ -2,11 +2,9 @@ from collections.abc import Iterator
 
 import networkx as nx
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.core.row_types import ABOUT
 from hydramem.graph import walks
 from hydramem.graph.snapshot import adjacency
 
@@ -70,72 +68,6 @@ def test_shortest_path_is_a_path_and_shortest(graph) -> None:
         assert all(mask[half >> 1] for half in path)
         assert list(nodes_along(edges, path, 0))[-1] == size - 1
         assert len(path) == nx.shortest_path_length(known, 0, size - 1)
-
-
-@given(graphs())
-def test_common_neighbors(graph) -> None:
-    size, edges, mask, csr = graph
-    expected = sorted(nx.common_neighbors(oracle(size, edges, mask), 0, 1))
-    assert walks.common_neighbors(csr, 0, 1, edges=mask).tolist() == expected
-
-
-@given(graphs(), st.integers(0, 1))
-def test_pagerank_is_networkx_s(graph, seed: int) -> None:
-    size, edges, mask, csr = graph
-    ranked = walks.personalized_pagerank(
-        csr,
-        np.array([seed], dtype=np.int32),
-        np.ones(1, dtype=np.float32),
-        weights=np.ones(len(edges), dtype=np.float32),
-        edges=mask,
-        iterations=60,
-    )
-    known = nx.pagerank(oracle(size, edges, mask), alpha=0.7, personalization={seed: 1.0}, tol=1e-9)
-    assert ranked.probability.sum() == pytest.approx(1, abs=1e-4)
-    for node, probability in zip(ranked.nodes.tolist(), ranked.probability.tolist(), strict=True):
-        assert probability == pytest.approx(known[node], abs=1e-4)
-
-
-@pytest.mark.parametrize("whole", [1000, 10], ids=["whole", "pushed"])
-def test_pagerank_skips_masked_nodes_but_starts_at_any(whole: int) -> None:
-    chain = np.arange(99, dtype=np.int32)
-    graph = adjacency.build(100, chain, chain + 1)
-    passable = np.ones(100, dtype=bool)
-    passable[[47, 50, 51]] = False
-    ranked = walks.personalized_pagerank(
-        graph,
-        np.array([50, 50], dtype=np.int32),
-        np.ones(2, dtype=np.float32),
-        weights=np.ones(99, dtype=np.float32),
-        nodes=passable,
-        whole=whole,
-    )
-    assert sorted(ranked.nodes.tolist()) == [48, 49, 50]
-    assert ranked.probability.sum() == pytest.approx(1, abs=1e-4)
-
-
-@pytest.mark.parametrize("whole", [0, 100])
-def test_a_walk_goes_first_to_what_is_about_a_thing_however_often_others_name_it(whole: int) -> None:
-    ends = np.array([1, 2, 3], dtype=np.int32)
-    ranked = walks.personalized_pagerank(
-        adjacency.build(4, np.zeros(3, dtype=np.int32), ends),
-        np.array([0], dtype=np.int32),
-        np.ones(1, dtype=np.float32),
-        weights=np.array([1 + ABOUT, 1, 5], dtype=np.float32),
-        whole=whole,
-    )
-    by_node = dict(zip(ranked.nodes.tolist(), ranked.probability.tolist(), strict=True))
-    assert by_node[1] / by_node[2] == pytest.approx(ABOUT, rel=0.02)
-    assert by_node[3] == pytest.approx(by_node[2], rel=0.02)
-
-
-def test_pagerank_without_mass_is_empty() -> None:
-    none = np.zeros(0, dtype=np.int32)
-    graph = adjacency.build(0, none, none)
-    ranked = walks.personalized_pagerank(
-        graph, none, np.zeros(0, dtype=np.float32), weights=np.zeros(0, dtype=np.float32)
-    )
-    assert ranked.nodes.size == 0
 
 
 def test_bfs_stops_at_its_limit() -> None:

@@ -1,16 +1,17 @@
-"""Who is next to whom: a compressed sparse row matrix, and an overlay for edges that came later.
+"""The adjacency of a graph: a compressed sparse row matrix, and an overlay for later edges.
 
 Every edge is two half-edges, one at each end. A half-edge is the number `2 * row + backward`, where
 `row` is the edge's row in the edge columns and `backward` is 1 at the edge's target.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int32]
 Rows = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +19,7 @@ class Expansion:
     """Half-edges that leave some nodes.
 
     Attributes:
-        origins: For each half-edge, the place in the asked-for nodes that it leaves from.
+        origins: For each half-edge, the place of the node that it leaves among the expanded nodes.
         neighbors: The node that it leads to.
         halves: The half-edge itself.
     """
@@ -26,6 +27,21 @@ class Expansion:
     origins: Rows
     neighbors: Ints
     halves: Ints
+
+    def at(self, rows: Mask | Rows) -> "Expansion":
+        """Return some of the half-edges."""
+        return Expansion(origins=self.origins[rows], neighbors=self.neighbors[rows], halves=self.halves[rows])
+
+    def admitted(self, edges: Mask | None, nodes: Mask | None) -> "Expansion":
+        """Return the half-edges that masks of edges and of nodes admit; None admits all."""
+        if edges is None and nodes is None:
+            return self
+        keep = np.ones(len(self.halves), dtype=np.bool_)
+        if edges is not None:
+            keep &= edges[self.halves >> 1]
+        if nodes is not None:
+            keep &= nodes[self.neighbors]
+        return self.at(keep)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,36 +95,21 @@ def build(size: int, sources: Ints, targets: Ints) -> Adjacency:
     offsets = np.zeros(size + 1, dtype=np.int64)
     np.cumsum(np.bincount(nodes, minlength=size), out=offsets[1:])
     none = np.zeros(0, dtype=np.int32)
-    return Adjacency(
-        size=size,
-        offsets=offsets,
-        neighbors=neighbors,
-        halves=halves,
-        extra_nodes=none,
-        extra_neighbors=none,
-        extra_halves=none,
-    )
+    extra = {"extra_nodes": none, "extra_neighbors": none, "extra_halves": none}
+    return Adjacency(size=size, offsets=offsets, neighbors=neighbors, halves=halves, **extra)
 
 
 def overlay(base: Adjacency, size: int, sources: Ints, targets: Ints) -> Adjacency:
-    """Lay later edges over a base, without touching it.
+    """Add later edges to a base as an overlay; the base does not change.
 
     Args:
-        base: What `build` laid out of the first edges.
+        base: What `build` made of the first edges.
         size: Number of nodes now.
         sources, targets: Ends of all edges; the first ones are the base's.
     """
     first = len(base.halves) // 2
     nodes, neighbors, halves = _sorted_halves(sources[first:], targets[first:], first)
-    return Adjacency(
-        size=size,
-        offsets=base.offsets,
-        neighbors=base.neighbors,
-        halves=base.halves,
-        extra_nodes=nodes,
-        extra_neighbors=neighbors,
-        extra_halves=halves,
-    )
+    return replace(base, size=size, extra_nodes=nodes, extra_neighbors=neighbors, extra_halves=halves)
 
 
 def _sorted_halves(sources: Ints, targets: Ints, first: int) -> tuple[Ints, Ints, Ints]:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hydramem.graph.snapshot.adjacency import Mask
 from hydramem.graph.snapshot.columns import Array
 
-Mask = NDArray[np.bool_]
 _KEPT = 4
 
 

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.row_types import EdgeKind, Layer, State
-from hydramem.graph.snapshot.adjacency import Adjacency, ragged
+from hydramem.graph.snapshot.adjacency import Adjacency, Mask, ragged
 from hydramem.graph.snapshot.columns import Array, microseconds
 from hydramem.graph.snapshot.masks import Interval, Masks
 from hydramem.graph.snapshot.name_index import Names
 
-Mask = NDArray[np.bool_]
 Nodes = NDArray[np.int32]
 LAYERS: tuple[str, ...] = get_args(Layer)
 STATES: tuple[str, ...] = get_args(State)

@@ -15,9 +15,10 @@ from hydramem.core.results.graph_views import (
     Surroundings,
 )
 from hydramem.core.row_types import Chunk
+from hydramem.graph.pagerank import personalized_pagerank
 from hydramem.graph.paths import best_paths
 from hydramem.graph.snapshot.snapshot import RELATION, Nodes, Snapshot
-from hydramem.graph.walks import Reached, bfs, personalized_pagerank, trail
+from hydramem.graph.walks import Reached, bfs, trail
 from hydramem.search.visible.listings import find_entity
 from hydramem.search.visible.visible_graph import View, checked, find_start
 from hydramem.storage.store import GraphStore

@@ -8,7 +8,8 @@ from typing import TypeVar
 from hydramem.core.argument_checks import check_text
 from hydramem.core.errors import NotFoundError
 from hydramem.core.row_types import Chunk, State
-from hydramem.graph.snapshot.snapshot import Mask, Nodes, Snapshot
+from hydramem.graph.snapshot.adjacency import Mask
+from hydramem.graph.snapshot.snapshot import Nodes, Snapshot
 from hydramem.search.visible.listings import find_entity
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import GraphStore

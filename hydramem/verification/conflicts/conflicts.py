@@ -12,7 +12,7 @@ from itertools import islice
 from hydramem.core.config import VerificationConfig
 from hydramem.core.results.verdicts import Conflict, Conflicts, ConflictSide
 from hydramem.core.row_types import Chunk, Relation
-from hydramem.graph.functional_types import functional_types, holding_now
+from hydramem.graph.functional_types import functional_types
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.knowledge.end_validity import can_coexist
 from hydramem.llm.contracts import Generator
@@ -87,7 +87,7 @@ def _chunks(node: int | None, snapshot: Snapshot, graph: GraphStore, where: Chun
 def _of_relations(
     node: int | None, snapshot: Snapshot, graph: GraphStore, settings: VerificationConfig, limit: int
 ) -> tuple[list[Conflict], bool]:
-    seeming = functional_types(snapshot, holding_now(snapshot))
+    seeming = functional_types(snapshot)
     types = {*settings.functional, *seeming}
     pairs, more = rivals(snapshot, types, node=node, limit=limit)
     ends = sorted({end for pair in pairs for end in pair.ends})

@@ -9,7 +9,7 @@ from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.results.verdicts import Conflict, Conflicts
 from hydramem.core.row_types import Relation, Times
-from hydramem.graph.functional_types import functional_types, holding_now
+from hydramem.graph.functional_types import functional_types
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.llm.contracts import Generator
 from hydramem.llm.scripted_generator import ScriptedGenerator
@@ -110,8 +110,8 @@ def test_what_the_store_shows_to_be_functional_counts_less() -> None:
     graph = InMemoryGraph()
     graph.write(write(*places, *things, *rows[:20]))
     snapshot = Snapshots(graph).of(P)
-    assert functional_types(snapshot, holding_now(snapshot)) == frozenset()
-    assert functional_types(snapshot, holding_now(snapshot), least=20) == {"kept_at"}
+    assert functional_types(snapshot) == frozenset()
+    assert functional_types(snapshot, least=20) == {"kept_at"}
 
 
 def test_texts_that_differ_in_a_telling_place() -> None:

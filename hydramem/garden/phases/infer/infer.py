@@ -34,7 +34,7 @@ def infer(ground: PhaseContext) -> PhaseOutcome:
     """Say which relations may hold that nothing states."""
     counts: Counter[str] = Counter()
     limit = ground.settings.garden.infer_limit
-    single = functional_types(ground.snapshot, holding_now(ground.snapshot))
+    single = functional_types(ground.snapshot)
     single |= set(ground.settings.verification.functional)
     heard = _by_model(ground, counts)
     found = [*heard.inferences, *_by_graph(ground, counts, single, most=_TRIED * limit)]

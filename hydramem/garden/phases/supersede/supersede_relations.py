@@ -14,7 +14,7 @@ from hydramem.garden.phases.supersede.supersede_memories import updates
 from hydramem.garden.proposals.exclusions import UndoneRows
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
-from hydramem.graph.functional_types import functional_types, holding_now
+from hydramem.graph.functional_types import functional_types
 from hydramem.ingest.knowledge.end_validity import (
     Closing,
     Fact,
@@ -69,7 +69,7 @@ def _of_relations(
     ground: PhaseContext, undone: UndoneRows, counts: Counter[str]
 ) -> tuple[list[Proposal], bool]:
     types = frozenset(ground.settings.verification.functional)
-    seeming = functional_types(ground.snapshot, holding_now(ground.snapshot)) - types
+    seeming = functional_types(ground.snapshot) - types
     pairs, more = rivals(ground.snapshot, types, limit=_MOST_PAIRS)
     # Of a type that only seems to have one object at a time nothing is ended; the clash is told.
     unordered, _ = rivals(ground.snapshot, seeming, limit=_MOST_PAIRS) if seeming else ((), False)
