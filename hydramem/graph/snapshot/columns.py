@@ -1,13 +1,10 @@
 """Append-only columns: a writer grows them while readers hold views that never change."""
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    pass
 
 Array = NDArray[Any]
 BEGINNING = np.iinfo(np.int64).min
@@ -52,8 +49,11 @@ class GrowingColumn:
         self._data = np.concatenate([self._data[: self._size], values.astype(self._data.dtype)])
         self._size, self._seen = len(self._data), 0
 
-    def replace(self, row: int, value: object) -> None:
-        """Change a row; views taken before keep the old value."""
+    def set(self, row: int, value: object) -> None:
+        """Change a row, or append it where it is the next one; views taken before keep the old value."""
+        if row == self._size:
+            self.append(value)
+            return
         if self._data[row] == self._data.dtype.type(value):
             return
         if row < self._seen:
@@ -97,41 +97,39 @@ class Codes:
         return code
 
 
-def _set(column: GrowingColumn, row: int, value: object) -> None:
-    if row == len(column):
-        column.append(value)
-    else:
-        column.replace(row, value)
-
-
 # From Arrow to numpy ----------------------------------------------------------------------------
-def _numbers(column: Any, dtype: Any, missing: object) -> Array:
+def numbers(column: Any, dtype: Any, missing: object) -> Array:
+    """Return an Arrow column as an array of a type, with a value for what is missing."""
     # Copied out: Arrow's own buffers would keep the whole table in memory.
     values: Array = column.combine_chunks().fill_null(missing).to_numpy(zero_copy_only=False)
     return values.astype(dtype)
 
 
-def _stamps(column: Any, missing: int) -> Array:
+def timestamps(column: Any, missing: int) -> Array:
+    """Return a column of timestamps as microseconds since 1970."""
     import pyarrow as pa
 
-    return _numbers(column.cast(pa.timestamp("us", tz="UTC")).cast(pa.int64()), np.int64, missing)
+    return numbers(column.cast(pa.timestamp("us", tz="UTC")).cast(pa.int64()), np.int64, missing)
 
 
-def _coded(column: Any) -> tuple[Array, Codes]:
+def coded(column: Any) -> tuple[Array, Codes]:
+    """Return a column of strings as codes; -1 where it has none."""
     encoded = column.combine_chunks().dictionary_encode()
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     return codes, Codes(encoded.dictionary.to_pylist())
 
 
-def _places(column: Any, values: tuple[str, ...]) -> Array:
+def places_in(column: Any, values: tuple[str, ...]) -> Array:
+    """Return the place of each string of a column in a list of values; -1 where it is not in there."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     places = pc.index_in(column.combine_chunks(), value_set=pa.array(values))
-    return _numbers(pa.chunked_array([places]), np.int8, -1)
+    return numbers(pa.chunked_array([places]), np.int8, -1)
 
 
-def _bytes(column: Any) -> Array:
+def id_bytes(column: Any) -> Array:
+    """Return a column of ids as byte strings."""
     arrays = [_encoded(chunk) for chunk in column.chunks if len(chunk)]
     return np.concatenate(arrays) if arrays else np.zeros(0, dtype="S34")
 

@@ -1,4 +1,4 @@
-"""What a walk may use, remembered: most walks ask for what holds now, and that seldom changes."""
+"""A cache of masks: most walks ask for what holds now, and that seldom changes."""
 
 import threading
 from collections import OrderedDict
@@ -12,23 +12,23 @@ from numpy.typing import NDArray
 from hydramem.graph.snapshot.adjacency import Mask
 from hydramem.graph.snapshot.columns import Array
 
-_KEPT = 4
+_MOST_CACHED = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A moment that a mask is asked for at, and the columns that say from when until when a row holds."""
+    """The moment a mask is for, and the columns that give the half-open interval in which each row holds."""
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
     stamp: int
 
     def covers(self, first: int) -> Mask:
-        """Say for each row from a first one on whether the moment lies in its half-open interval."""
+        """Say for each row from `first` on whether the moment lies in its interval."""
         return (self.starts[first:] <= self.stamp) & (self.stamp < self.ends[first:])
 
     def steady(self, first: int) -> tuple[int, int]:
-        """Return the moments between which `covers` says the same: from the one up to before the other."""
+        """Return the half-open range of moments in which `covers` gives the same result."""
         low, high = np.iinfo(np.int64).min, np.iinfo(np.int64).max
         for bounds in (self.starts[first:], self.ends[first:]):
             if len(bounds):
@@ -38,13 +38,13 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _CachedMask:
     columns: tuple[Array, ...]
     steady: tuple[tuple[int, int], ...]
     mask: Mask
 
     def fits(self, columns: Sequence[Array], intervals: Sequence[Interval]) -> bool:
-        """Say whether this is the answer for the first rows: the columns have only grown since."""
+        """Say whether the mask is right for the first rows: the columns have only grown since."""
         return (
             len(columns[0]) >= len(self.mask)
             and all(
@@ -57,15 +57,15 @@ class _Known:
 
 
 class Masks:
-    """The masks last asked for; shared by the snapshots of one project, safe from several threads.
+    """The masks used last; shared by the snapshots of one project, safe from several threads.
 
-    Columns grow in place and are copied when a row changes (`columns.Column`), so that a mask of the first
-    rows stays right for as long as the columns are in the same memory.
+    Columns grow in place and are copied when a row changes (`columns.GrowingColumn`), so that a mask of the
+    first rows stays right for as long as the columns are in the same memory.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: OrderedDict[object, _Known] = OrderedDict()
+        self._cached: OrderedDict[object, _CachedMask] = OrderedDict()
 
     def of(
         self,
@@ -74,17 +74,17 @@ class Masks:
         intervals: Sequence[Interval],
         admits: Callable[[int], Mask],
     ) -> Mask:
-        """Return a mask, read-only: made anew, or continued where more rows came.
+        """Return a read-only mask: computed, or taken from the cache and extended by new rows.
 
         Args:
-            name: What is asked for, but for the moments.
-            columns: The columns that `admits` looks at, of one length.
-            intervals: The moments that must lie within the rows' intervals.
-            admits: Says for each row from a first one on whether the rest of what is asked holds.
+            name: Identifies the mask apart from the moments.
+            columns: The columns that `admits` reads, of one length.
+            intervals: Moments that must lie within the rows' intervals.
+            admits: Says for each row from a first one on whether it meets the other conditions.
         """
         columns = (*columns, *(column for each in intervals for column in (each.starts, each.ends)))
         with self._lock:
-            known = self._known.get(name)
+            known = self._cached.get(name)
         if known is None or not known.fits(columns, intervals):
             known = None
         first = 0 if known is None else len(known.mask)
@@ -102,10 +102,10 @@ class Masks:
             )
         mask.flags.writeable = False
         with self._lock:
-            self._known[name] = _Known(columns, fresh, mask)
-            self._known.move_to_end(name)
-            if len(self._known) > _KEPT:
-                self._known.popitem(last=False)
+            self._cached[name] = _CachedMask(columns, fresh, mask)
+            self._cached.move_to_end(name)
+            if len(self._cached) > _MOST_CACHED:
+                self._cached.popitem(last=False)
         return mask
 
 

@@ -1,15 +1,11 @@
-"""The writer's side of a snapshot: columns loaded from the store's tables, grown by each write.
-
-New rows are appended, changed rows copy their column, so that snapshots already handed out stay as
-they were. Adjacency of new edges is an overlay, merged into the base past a share of it.
-"""
+"""The growing columns of a snapshot's nodes, with their names and the order of turns in sessions."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hydramem.core.row_types import Chunk, Entity
-from hydramem.graph.snapshot.columns import Array, GrowingColumn, _coded, _numbers, _places, _set
+from hydramem.graph.snapshot.columns import Array, GrowingColumn, coded, numbers, places_in
 from hydramem.graph.snapshot.name_index import NameIndex, Spellings
 from hydramem.graph.snapshot.snapshot import LAYERS, STATES, NodeColumns, Turns
 from hydramem.storage.schema import QUESTION_MARKS
@@ -20,36 +16,36 @@ if TYPE_CHECKING:
 _LAST_POSITION = _LONGEST = 2**31 - 1
 
 
-class _Nodes:
-    """Columns of nodes, their names and their order in sessions."""
+class NodeColumnsWriter:
+    """Columns of nodes, their names, and the order of turns in sessions."""
 
     def __init__(self, table: "pa.Table") -> None:
         self.ids: list[str] = table["id"].to_pylist()
         self.index = {id: node for node, id in enumerate(self.ids)}
         self.labels: list[str | None] = table["name"].to_pylist()
-        types, self._types = _coded(table["type"])
-        sessions, self._sessions = _coded(table["session"])
-        authors, self._authors = _coded(table["author"])
+        types, self._types = coded(table["type"])
+        sessions, self._sessions = coded(table["session"])
+        authors, self._authors = coded(table["author"])
         self.columns = {
-            "is_chunk": GrowingColumn(_numbers(table["is_chunk"], np.bool_, False)),
+            "is_chunk": GrowingColumn(numbers(table["is_chunk"], np.bool_, False)),
             "type": GrowingColumn(types),
-            "layer": GrowingColumn(_places(table["layer"], LAYERS)),
-            "state": GrowingColumn(_places(table["state"], STATES)),
+            "layer": GrowingColumn(places_in(table["layer"], LAYERS)),
+            "state": GrowingColumn(places_in(table["state"], STATES)),
             "author": GrowingColumn(authors),
-            "tokens": GrowingColumn(_numbers(table["tokens"], np.int32, 0)),
-            "asks": GrowingColumn(_numbers(table["asks"], np.bool_, False)),
+            "tokens": GrowingColumn(numbers(table["tokens"], np.int32, 0)),
+            "asks": GrowingColumn(numbers(table["asks"], np.bool_, False)),
             "turn_key": GrowingColumn(_turn_keys(sessions, table)),
         }
-        self.names = _loaded_names(table)
+        self.names = _name_index(table)
         self.spellings = Spellings(self.labels)
         self._keys_seen = self.columns["turn_key"].view()
-        self._turns = _ordered(self._keys_seen, 0)
+        self._turns = _turns_in_order(self._keys_seen, 0)
 
     def __len__(self) -> int:
         return len(self.columns["is_chunk"])
 
     def put_entity(self, entity: Entity) -> int | None:
-        """Take in an entity; return the node of another that is spelled like it."""
+        """Add or replace an entity; return the node of another whose name is spelled like its name."""
         node = self._row(entity.id)
         self.labels[node] = entity.name
         self._set(
@@ -67,6 +63,7 @@ class _Nodes:
         return self.spellings.add(node, entity.name)
 
     def put_chunk(self, chunk: Chunk) -> None:
+        """Add or replace a chunk."""
         self._set(
             self._row(chunk.id),
             is_chunk=True,
@@ -94,14 +91,14 @@ class _Nodes:
 
     def _set(self, node: int, **values: object) -> None:
         for name, value in values.items():
-            _set(self.columns[name], node, value)
+            self.columns[name].set(node, value)
 
     def turns(self) -> Turns:
-        """Return the order of turns, with those that came since sorted in."""
+        """Return the turns in order, new ones sorted in."""
         seen = len(self._keys_seen)
         keys = self.columns["turn_key"].view()
         if len(keys) > seen:
-            late = _ordered(keys[seen:], seen)
+            late = _turns_in_order(keys[seen:], seen)
             places = np.searchsorted(self._turns.keys, late.keys)
             self._turns = Turns(
                 keys=np.insert(self._turns.keys, places, late.keys),
@@ -126,19 +123,19 @@ class _Nodes:
 def _turn_keys(sessions: Array, table: "pa.Table") -> Array:
     import pyarrow.compute as pc
 
-    positions = np.clip(_numbers(table["position"], np.int64, 0), 0, _LAST_POSITION)
-    is_turn = _numbers(pc.equal(table["type"], "turn"), np.bool_, False)
-    is_chunk = _numbers(table["is_chunk"], np.bool_, False)
+    positions = np.clip(numbers(table["position"], np.int64, 0), 0, _LAST_POSITION)
+    is_turn = numbers(pc.equal(table["type"], "turn"), np.bool_, False)
+    is_chunk = numbers(table["is_chunk"], np.bool_, False)
     return np.where(is_turn & is_chunk & (sessions >= 0), (sessions.astype(np.int64) << 32) + positions, -1)
 
 
-def _ordered(keys: Array, first: int) -> Turns:
+def _turns_in_order(keys: Array, first: int) -> Turns:
     nodes = np.flatnonzero(keys >= 0)
     order = nodes[np.argsort(keys[nodes], kind="stable")]
     return Turns(keys=keys[order], nodes=(order + first).astype(np.int32))
 
 
-def _loaded_names(table: "pa.Table") -> NameIndex:
+def _name_index(table: "pa.Table") -> NameIndex:
     keys, aliases = table["key"].to_pylist(), table["aliases"].to_pylist()
     names = NameIndex({key: node for node, key in enumerate(keys) if key is not None})
     for node, known in enumerate(aliases):

@@ -1,7 +1,7 @@
-"""The current graph of every project in memory, kept current by the writes that commit.
+"""The registry of snapshots: each project's graph in memory, kept current by the writes that commit.
 
-Walks read a `Snapshot`, which never changes; `Snapshots` loads one per project at first use and hands
-out a newer one as writes come in.
+Walks read a `Snapshot`, which never changes; `Snapshots` loads one per project at first use and returns a
+newer one as writes come in.
 """
 
 import threading
@@ -16,39 +16,39 @@ from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 
 _FEW = 200
-"""Keys that are looked up in the store in a fraction of the time that loading the graph takes."""
+"""Most keys that are looked up in the store rather than by loading the graph, which takes far longer."""
 
 
 class Snapshots:
     """The current snapshot of each project: loaded at first use, kept current by `apply`.
 
-    A write that commits while its project is being loaded waits in a queue and is applied after; rows
-    are applied whole, so one that the load has already seen does no harm.
+    A write that commits while its project is being loaded waits in a queue and is applied afterwards. Rows
+    are applied whole, so applying one that the load has already read does no harm.
     """
 
     def __init__(self, graph: GraphStore) -> None:
         self._graph = graph
         self._lock = threading.Lock()
-        self._projects: dict[str, _Live] = {}
-        # What is being loaded beside the one that is shown, and takes its place.
-        self._coming: dict[str, _Live] = {}
-        # Projects that a thread keeps on showing, with what it removed from them or not.
-        self._kept: dict[str, _Kept] = {}
+        self._projects: dict[str, _LiveGraph] = {}
+        # Graphs that are being loaded and will replace the current ones.
+        self._reloading: dict[str, _LiveGraph] = {}
+        # Projects whose current graph a thread keeps while it removes rows.
+        self._kept: dict[str, _KeptView] = {}
 
     def of(self, project: str) -> Snapshot:
         """Return a project's snapshot with every write applied so far; an unknown project's is empty."""
         with self._lock:
-            live = self._projects.setdefault(project, _Live(project, self._graph))
+            live = self._projects.setdefault(project, _LiveGraph(project, self._graph))
         snapshot = live.current()
         if snapshot.size == 0:
-            # A name that was only asked for takes no room; the next look loads it afresh.
+            # A project without a graph takes no memory; the next call loads it again.
             self.forget(project)
         return snapshot
 
     def known(self, project: str, keys: Sequence[str]) -> Mapping[str, str]:
         """Return the entity id of each key that is an entity's key or alias; others are left out.
 
-        A few keys are looked up in the store until the project is loaded: to load a large one takes seconds,
+        A few keys are looked up in the store until the project is loaded: loading a large one takes seconds,
         which a single memory need not wait for.
         """
         with self._lock:
@@ -58,27 +58,31 @@ class Snapshots:
         return self.of(project).names.lookup(keys)
 
     def apply(self, write: Write) -> None:
-        """Take in a write, after it was committed and in the order of commits. Never waits for a load."""
+        """Apply a committed write, in the order of commits. Never waits for a load."""
         names = _projects_of(write)
         if replace(write.removed, jobs=()) and not self._keeps(names):
-            self._forget_all(names)
+            # Columns only grow: a graph that lost rows is loaded again. A dump's rows may be of any project.
+            with self._lock:
+                forgotten = names or {*self._projects, *self._reloading}
+            for name in forgotten:
+                self.forget(name)
             return
         with self._lock:
-            known = (*self._projects.items(), *self._coming.items())
+            known = (*self._projects.items(), *self._reloading.items())
             touched = [live for name, live in known if name in names]
         for live in touched:
             live.apply(write)
 
     @contextmanager
     def keeping(self, project: str) -> Iterator[None]:
-        """Go on showing what this thread removes from a project, until the end of this.
+        """Keep a project's current snapshot while this thread removes rows from it; reload it at the end.
 
-        To load a large graph takes seconds, which whoever reads would wait for after each removal. Here the
-        thread that removes waits for it, once, and others read what was there until then: whatever they
-        find is read from the store before it is told.
+        Loading a large graph takes seconds, which readers would wait for after each removal. Here the
+        removing thread waits for it, once; until then others read the snapshot of before, and whatever they
+        find in it is checked against the store before it is returned.
         """
         with self._lock:
-            kept = self._kept[project] = _Kept(thread=threading.get_ident())
+            kept = self._kept[project] = _KeptView(thread=threading.get_ident())
         try:
             yield
         finally:
@@ -88,7 +92,7 @@ class Snapshots:
                 self._renew(project)
 
     def _keeps(self, names: set[str]) -> bool:
-        """Say whether this thread keeps on showing every project that it removes from, and note it."""
+        """Say whether this thread keeps the snapshots of all these projects; note that it removed rows."""
         with self._lock:
             kept = [self._kept.get(name) for name in names]
             own = bool(kept) and all(one and one.thread == threading.get_ident() for one in kept)
@@ -100,35 +104,28 @@ class Snapshots:
     def _renew(self, project: str) -> None:
         with self._lock:
             if project not in self._projects:
-                return  # nobody looks at it
-            fresh = self._coming[project] = _Live(project, self._graph)
+                return  # not loaded
+            fresh = self._reloading[project] = _LiveGraph(project, self._graph)
         try:
             fresh.current()
         except BaseException:
             self.forget(project)
             raise
         with self._lock:
-            # Where it was forgotten meanwhile, what was loaded may be older than what was removed.
-            if self._coming.pop(project, None) is fresh:
+            # Where it was forgotten meanwhile, the loaded graph may be older than the removal.
+            if self._reloading.pop(project, None) is fresh:
                 self._projects[project] = fresh
 
-    def _forget_all(self, names: set[str]) -> None:
-        # Columns only grow: what lost rows is loaded anew. A dump's rows may be of any project.
-        with self._lock:
-            for name in names or {*self._projects, *self._coming}:
-                self._projects.pop(name, None)
-                self._coming.pop(name, None)
-
     def forget(self, project: str) -> None:
-        """Drop a project's snapshot; the next look loads it from the store."""
+        """Drop a project's snapshot; the next call loads it from the store."""
         with self._lock:
             self._projects.pop(project, None)
-            self._coming.pop(project, None)
+            self._reloading.pop(project, None)
 
 
 @dataclass(slots=True, kw_only=True)
-class _Kept:
-    """A thread that goes on showing a project, and whether it removed anything."""
+class _KeptView:
+    """The thread that keeps a project's snapshot, and whether it removed rows."""
 
     thread: int
     removed: bool = False
@@ -139,8 +136,8 @@ def _projects_of(write: Write) -> set[str]:
     return {row.project for part in rows for row in part}
 
 
-class _Live:
-    """One project's growing graph and the writes that wait for it."""
+class _LiveGraph:
+    """One project's growing graph and the writes that are queued for it."""
 
     _QUEUED = 256
 
@@ -149,23 +146,22 @@ class _Live:
         self._graph = graph
         self._lock = threading.Lock()
         self._queue: deque[Write] = deque()
-        self._growing: SnapshotWriter | None = None
+        self._writer: SnapshotWriter | None = None
 
     @property
     def loaded(self) -> bool:
-        return self._growing is not None
+        return self._writer is not None
 
     def current(self) -> Snapshot:
         with self._lock:
-            if self._growing is None:
-                self._growing = SnapshotWriter(self._project, *self._graph.graph_tables(self._project))
+            if self._writer is None:
+                self._writer = SnapshotWriter(self._project, *self._graph.graph_tables(self._project))
             self._drain()
-            return self._growing.snapshot()
+            return self._writer.snapshot()
 
     def apply(self, write: Write) -> None:
         self._queue.append(write)
-        # Whoever reads next drains the queue. Where nobody reads for long, a writer takes in one write for
-        # each that it adds: others wait for it meanwhile.
+        # The next reader drains the queue. Without readers, a writer past the bound drains it to the bound.
         if len(self._queue) > self._QUEUED and self._lock.acquire(blocking=False):
             try:
                 self._drain(leaving=self._QUEUED)
@@ -173,5 +169,5 @@ class _Live:
                 self._lock.release()
 
     def _drain(self, *, leaving: int = 0) -> None:
-        while self._growing is not None and len(self._queue) > leaving:
-            self._growing.apply(self._queue.popleft())
+        while self._writer is not None and len(self._queue) > leaving:
+            self._writer.apply(self._queue.popleft())

@@ -1,7 +1,7 @@
-"""The writer's side of a snapshot: columns loaded from the store's tables, grown by each write.
+"""The writer behind a project's snapshots: columns loaded from the store's tables, grown by each write.
 
-New rows are appended, changed rows copy their column, so that snapshots already handed out stay as
-they were. Adjacency of new edges is an overlay, merged into the base past a share of it.
+New rows are appended and changed rows copy their column, so that earlier snapshots do not change. Adjacency
+of new edges is an overlay, merged into the base once it exceeds a share of it.
 """
 
 from collections.abc import Mapping
@@ -16,17 +16,16 @@ from hydramem.graph.snapshot.columns import (
     END,
     Array,
     GrowingColumn,
-    _bytes,
-    _coded,
-    _numbers,
-    _places,
-    _set,
-    _stamps,
+    coded,
+    id_bytes,
     microseconds,
+    numbers,
+    places_in,
+    timestamps,
 )
 from hydramem.graph.snapshot.masks import Masks
 from hydramem.graph.snapshot.name_index import Names
-from hydramem.graph.snapshot.node_columns import _Nodes
+from hydramem.graph.snapshot.node_columns import NodeColumnsWriter
 from hydramem.graph.snapshot.snapshot import (
     EDGE_KINDS,
     LAYERS,
@@ -56,19 +55,19 @@ def load(project: str, nodes: "pa.Table", edges: "pa.Table") -> Snapshot:
 
 
 class SnapshotWriter:
-    """One project's columns and what they were last shown as. Not safe from several threads."""
+    """One project's columns, and the last snapshot of them. Not safe from several threads."""
 
     def __init__(self, project: str, nodes: "pa.Table", edges: "pa.Table") -> None:
         self._project = project
-        self._nodes = _Nodes(nodes)
-        self._edges = _Edges(edges, self._nodes.ids)
+        self._nodes = NodeColumnsWriter(nodes)
+        self._edges = _EdgeColumnsWriter(edges, self._nodes.ids)
         self._edges.join(*self._nodes.spellings.pairs())
-        self._adjacency = self._merged()
+        self._adjacency = self._base_adjacency()
         self._masks = Masks()
-        self._shown: Snapshot | None = None
+        self._snapshot: Snapshot | None = None
 
     def apply(self, write: Write) -> None:
-        """Take in a committed write's rows; rows that are already in are replaced."""
+        """Add a committed write's rows; rows that exist are replaced."""
         for chunk in write.chunks:
             if chunk.project == self._project:
                 self._nodes.put_chunk(chunk)
@@ -76,13 +75,13 @@ class SnapshotWriter:
             if entity.project == self._project:
                 self._put_entity(entity)
         self._apply_edges(write)
-        self._shown = None
+        self._snapshot = None
 
     def _put_entity(self, entity: Entity) -> None:
-        alike = self._nodes.put_entity(entity)
-        if alike is not None:
+        other = self._nodes.put_entity(entity)
+        if other is not None:
             node = self._nodes.index[entity.id]
-            self._edges.put(self._adjacency, SYNONYM, node, alike, weight=1, type=SPELLED_LIKE)
+            self._edges.put(self._adjacency, SYNONYM, node, other, weight=1, type=SPELLED_LIKE)
 
     def _apply_edges(self, write: Write) -> None:
         for mention in write.mentions:
@@ -120,14 +119,14 @@ class SnapshotWriter:
 
     def snapshot(self) -> Snapshot:
         """Return everything applied so far as a value that later writes do not touch."""
-        if self._shown is None:
-            self._shown = self._show()
-        return self._shown
+        if self._snapshot is None:
+            self._snapshot = self._take_snapshot()
+        return self._snapshot
 
-    def _show(self) -> Snapshot:
+    def _take_snapshot(self) -> Snapshot:
         base = len(self._adjacency.halves) // 2
         if len(self._edges) - base > max(_MERGE_ROWS, _MERGE_SHARE * base):
-            self._adjacency = self._merged()
+            self._adjacency = self._base_adjacency()
             self._edges.recent.clear()
         edges = self._edges.view()
         nodes = self._nodes
@@ -143,12 +142,12 @@ class SnapshotWriter:
             masks=self._masks,
         )
 
-    def _merged(self) -> adjacency.Adjacency:
+    def _base_adjacency(self) -> adjacency.Adjacency:
         edges = self._edges.view()
         return adjacency.build(len(self._nodes), edges.source, edges.target)
 
 
-class _Edges:
+class _EdgeColumnsWriter:
     """Columns of edges; `recent` finds the rows that the base adjacency does not hold yet."""
 
     def __init__(self, table: "pa.Table", ids: list[str]) -> None:
@@ -156,20 +155,20 @@ class _Edges:
         whole = (source >= 0) & (target >= 0)
         if not whole.all():  # a node was removed after the edges were read
             table, source, target = table.filter(whole), source[whole], target[whole]
-        types, self._types = _coded(table["type"])
+        types, self._types = coded(table["type"])
         self.recent: dict[tuple[int, int, int, bytes], int] = {}
         self.columns = {
             "source": GrowingColumn(source),
             "target": GrowingColumn(target),
-            "kind": GrowingColumn(_places(table["kind"], EDGE_KINDS)),
+            "kind": GrowingColumn(places_in(table["kind"], EDGE_KINDS)),
             "type": GrowingColumn(types),
-            "weight": GrowingColumn(_numbers(table["weight"], np.float32, 1)),
-            "bidirectional": GrowingColumn(_numbers(table["bidirectional"], np.bool_, False)),
-            "supposed": GrowingColumn(_numbers(table["supposed"], np.bool_, False)),
-            "layer": GrowingColumn(_places(table["layer"], LAYERS)),
-            "state": GrowingColumn(_places(table["state"], STATES)),
-            "ids": GrowingColumn(_bytes(table["id"])),
-        } | {name: GrowingColumn(_stamps(table[name], default)) for name, default in _INTERVALS.items()}
+            "weight": GrowingColumn(numbers(table["weight"], np.float32, 1)),
+            "bidirectional": GrowingColumn(numbers(table["bidirectional"], np.bool_, False)),
+            "supposed": GrowingColumn(numbers(table["supposed"], np.bool_, False)),
+            "layer": GrowingColumn(places_in(table["layer"], LAYERS)),
+            "state": GrowingColumn(places_in(table["state"], STATES)),
+            "ids": GrowingColumn(id_bytes(table["id"])),
+        } | {name: GrowingColumn(timestamps(table[name], default)) for name, default in _INTERVALS.items()}
 
     def __len__(self) -> int:
         return len(self.columns["source"])
@@ -210,6 +209,7 @@ class _Edges:
         state: int = -1,
         times: Times | None = None,
     ) -> None:
+        """Add an edge, or change it where it exists; `base` is the base adjacency."""
         address = (kind, source, target, id.encode())
         row = self.recent.get(address)
         if row is None:
@@ -233,7 +233,7 @@ class _Edges:
             },
         }
         for name, value in values.items():
-            _set(self.columns[name], row, value)
+            self.columns[name].set(row, value)
 
     def _in_base(
         self, base: adjacency.Adjacency, kind: int, source: int, target: int, id: bytes
@@ -263,4 +263,4 @@ def _ends(column: Any, ids: list[str]) -> Array:
     import pyarrow.compute as pc
 
     places = pc.index_in(column.combine_chunks(), value_set=pa.array(ids, pa.string()))
-    return _numbers(pa.chunked_array([places]), np.int32, -1)
+    return numbers(pa.chunked_array([places]), np.int32, -1)

@@ -1,1 +1,1 @@
-"""A room."""
+"""The graph read as a whole and around one thing: communities, surroundings, history."""

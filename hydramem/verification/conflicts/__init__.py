@@ -1,1 +1,1 @@
-"""A room."""
+"""Relations and sentences that contradict each other."""

@@ -16,7 +16,7 @@ def test_a_view_never_changes(steps: list[tuple[bool, int, int]]) -> None:
             column.append(value)
             plain.append(value)
         else:
-            column.replace(row % len(plain), value)
+            column.set(row % len(plain), value)
             plain[row % len(plain)] = value
         shown.append((column.view(), list(plain)))
     assert all(view.tolist() == then for view, then in shown)

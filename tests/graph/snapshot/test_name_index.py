@@ -55,10 +55,10 @@ def test_a_key_goes_before_an_alias_and_later_nodes_are_not_seen() -> None:
     names = NameIndex({})
     names.add(0, "ada lovelace", ["Ada"])
     names.add(1, "ada byron", ["Ada"])
-    assert names.find("ada", 2) == 0
+    assert names.find("ada", 2) == (0, "alias")
     names.add(2, "ada", [])
-    assert names.find("ada", 2) == 0
-    assert names.find("ada", 3) == 2
+    assert names.find("ada", 2) == (0, "alias")
+    assert names.find("ada", 3) == (2, "name")
 
 
 @given(st.text(max_size=60), st.lists(st.text(min_size=1, max_size=6), max_size=5))
