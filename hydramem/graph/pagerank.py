@@ -63,9 +63,9 @@ def personalized_pagerank(
         return Ranked(nodes=np.zeros(0, dtype=np.int32), probability=np.zeros(0, dtype=np.float32))
     share = mass / mass.sum()
     if graph.size > whole:
-        restart = np.bincount(seeds, weights=share, minlength=graph.size).astype(np.float64)
+        by_node = np.bincount(seeds, weights=share, minlength=graph.size).astype(np.float64)
         return push(
-            graph, restart, weights=weights, damping=damping, rounds=iterations, edges=edges, nodes=nodes
+            graph, by_node, weights=weights, damping=damping, rounds=iterations, edges=edges, nodes=nodes
         )
     starts, which = np.unique(seeds, return_inverse=True)
     inside, matrix, strength = _reachable(graph, starts, weights, edges, nodes)
