@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from benchmarks.claims import GRAPHS, Labelled, candidate, of_graph, of_passages, with_text
 from hydramem.core.config import VerificationConfig
 from hydramem.core.row_types import RelationCandidate
-from hydramem.text.relation_words import wording
-from hydramem.text.search_terms import stem
+from hydramem.text.relation_words import stem, type_wording
 from hydramem.text.sentences import sentence_spans
 from hydramem.verification.first_stage import first_stage, graph_features, text_features
 from hydramem.verification.first_stage.weights import Weights
@@ -147,7 +146,7 @@ def _amid(each: RelationCandidate, other: RelationCandidate) -> RelationCandidat
 def _negated(each: RelationCandidate, other: RelationCandidate) -> RelationCandidate | None:
     """Put a "not" before the word that states the relation, or after the copula that does."""
     passage, place = each.passages[0], each.passages[0].text.rfind(each.object.name)
-    cues = wording(each.relation.type).cues
+    cues = type_wording(each.relation.type).cues
     for begin, end in sentence_spans(passage.text):
         if begin <= place < end:
             words = list(_WORD.finditer(passage.text, begin, place))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash
 from hydramem.core.row_types import Chunk, Entity
-from hydramem.text.lexicon import _MONTHS
+from hydramem.text.lexicon import MONTHS
 
 Vector = NDArray[np.float32]
 
@@ -85,4 +85,4 @@ def searched_text(chunk: Chunk) -> str:
     """
     day = chunk.happened_at
     text = indexed_text(chunk)
-    return text if day is None else f"{day.day} {_MONTHS[day.month - 1]} {day.year}\n{text}"
+    return text if day is None else f"{day.day} {MONTHS[day.month - 1].title()} {day.year}\n{text}"

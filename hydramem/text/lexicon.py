@@ -1,38 +1,51 @@
-"""Words for full text: the ones that are not indexed, and the plain tokenizer of the in-memory store."""
+"""Words of human language, read from the tables in `lang/*.toml`; each table names its users."""
 
-# The function words of English that occur in nearly every text. Digits and single letters stay: they are
-# names (`C`, hall 3). `s`, `t` and the like are what remains of `it's` and `don't`.
-_FUNCTION_WORDS = """
-a about an and are as at be been but by can could did do does for from had has have he her hers him his
-how i if in into is it its me my no nor not of on or our ours she should so some such than that the
-their theirs them then there these they this those to too us was we were what when where which while who
-whom whose why will with would you your yours ll re s t ve
-"""
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+_FOLDER = Path(__file__).parent / "lang"
 
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 
-# Words that are names only by accident: a question is never about them.
-_COMMON = """
-    a about after again all also am an and any are as at be because been before being between both but by
-    can could did do does doing down during each few first for from further had has have having he her here
-    hers him his how i if in into is it its just last me might more most must my name no nor not now of off
-    on once only or other our out over own same she should so some such than that the their them then there
-    these they this those through to too under until up very was we were what when where which while who
-    whom whose why will with would yes you your
-"""
+@cache
+def tables(file: str) -> Mapping[str, Any]:
+    """Return the tables of `lang/<file>.toml` by name; they are read once, and shared."""
+    with (_FOLDER / f"{file}.toml").open("rb") as stream:
+        return tomllib.load(stream)
 
-COMMON_WORDS = frozenset(_COMMON.split())
 
-MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october"),
-    *("november", "december"),
-)
+@cache
+def word_set(file: str, table: str) -> frozenset[str]:
+    """Return the words of a table, listed under `words` with white space between them.
 
-_NEGATIONS = frozenset(
-    ["not", "never", "no", "neither", "nor", "denied", "denies", "cannot", "hardly", "nobody"]
-)
+    Raises:
+        ValueError: A word stands twice.
+    """
+    return frozenset(_once(tables(file)[table]["words"].split(), f"{file}.{table}"))
+
+
+@cache
+def word_rows(file: str, table: str) -> tuple[tuple[str, ...], ...]:
+    """Return the rows of a table, each of words that mean the same.
+
+    Raises:
+        ValueError: A word stands twice in the table.
+    """
+    rows = tuple(tuple(row.split()) for row in tables(file)[table]["rows"])
+    _once((word for row in rows for word in row), f"{file}.{table}")
+    return rows
+
+
+def _once(words: Iterable[str], where: str) -> list[str]:
+    listed = list(words)
+    twice = sorted(word for word, times in Counter(listed).items() if times > 1)
+    if twice:
+        raise ValueError(f"hydramem/text/lang: {where}: more than once: {', '.join(twice)}")
+    return listed
+
+
+MONTHS = tuple(names[0] for names in word_rows("calendar", "months"))
+"""The months in English, in lower case."""

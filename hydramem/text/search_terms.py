@@ -3,8 +3,11 @@
 import re
 from functools import lru_cache
 
-from hydramem.text.lexicon import STOP_WORDS
+from hydramem.text.lexicon import word_set
 from hydramem.text.normalize import folded
+
+STOP_WORDS = word_set("stop_words", "full_text")
+"""Folded words that are not indexed."""
 
 MAX_QUERY_CHARS = 32_768
 """Characters of a query that are read; the rest of a longer one would cost seconds and find little more."""
@@ -55,14 +58,4 @@ def _stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             stem = word[: -len(ending)]
             return stem[:-1] if stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem
-    return word
-
-
-@lru_cache(maxsize=65_536)
-def stem(word: str) -> str:
-    """Return a word without its ending, roughly: directed, directs and directing are one, as is director."""
-    word = word.casefold()
-    for ending in ("ings", "ing", "ions", "ion", "ers", "ors", "er", "or", "ed", "es", "e", "s", "ly"):
-        if word.endswith(ending) and len(word) - len(ending) >= 4:
-            return word[: -len(ending)]
     return word

@@ -8,12 +8,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.text.lexicon import COMMON_WORDS
+from hydramem.text.lexicon import word_set
 from hydramem.text.names import spelling
 from hydramem.text.normalize import entity_key
 
 Nodes = NDArray[np.int64]
 MatchedBy = Literal["name", "alias", "spelling"]
+
+_COMMON_WORDS = word_set("stop_words", "questions")
 
 _WORD = re.compile(r"\w+")
 
@@ -165,7 +167,7 @@ class Names:
         for count in range(min(_MOST_WORDS_OF_NAME, len(words) - place), 0, -1):
             start, end = words[place].start(), words[place + count - 1].end()
             for left, right in _with_symbols(folded, start, end):
-                if folded[left:right] not in COMMON_WORDS and (match := self._match(folded, left, right)):
+                if folded[left:right] not in _COMMON_WORDS and (match := self._match(folded, left, right)):
                     return match, count
             node = self._by_spelling([word.group() for word in words[place:][:count]], folded[start:end])
             if node is not None:
@@ -182,7 +184,7 @@ class Names:
 
     def _by_spelling(self, words: Sequence[str], text: str) -> int | None:
         # `I'll` and `we're` are no names, whatever is spelled like them.
-        if len(words) < 3 and not COMMON_WORDS.isdisjoint(words):
+        if len(words) < 3 and not _COMMON_WORDS.isdisjoint(words):
             return None
         node = self.spellings.find(text) if any(map(str.isalpha, words)) else None
         return node if node is not None and node < self.size else None

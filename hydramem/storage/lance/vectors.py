@@ -24,8 +24,7 @@ from hydramem.storage.lance.row_cache import RowCache
 from hydramem.storage.lance.table import TEXT_INDEX, LanceTable, Table
 from hydramem.storage.store import Scored, VectorStats
 from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector, checked_vector
-from hydramem.text.lexicon import STOP_WORDS
-from hydramem.text.search_terms import MAX_QUERY_CHARS
+from hydramem.text.search_terms import MAX_QUERY_CHARS, STOP_WORDS
 
 if TYPE_CHECKING:
     import lancedb

@@ -6,52 +6,46 @@ Days, weeks, months and years are those of UTC.
 
 import re
 import threading
-from datetime import UTC, datetime, timedelta
-from typing import Literal
+from datetime import UTC, datetime
 
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.time import When, now, parse_when
+from hydramem.text.dates.dates_in_text import calendar_period
+from hydramem.text.lexicon import word_rows
 
 _MOST_CHARS = 64
-
 _LEAST_CHARS = 3
 
 _LANGUAGES = ["en", "de", "es"]
+_SETTINGS = {
+    "TIMEZONE": "UTC",
+    "TO_TIMEZONE": "UTC",
+    "RETURN_AS_TIMEZONE_AWARE": True,
+    "RETURN_TIME_AS_PERIOD": True,
+    "PREFER_DATES_FROM": "current_period",
+}
 
-_Unit = Literal["time", "day", "week", "month", "quarter", "year"]
-
-_MONTHS: dict[str, int] = {"month": 1, "quarter": 3, "year": 12}
+_UNITS = ("time", "week", "month", "quarter", "year")  # what dateparser calls otherwise is a day
 
 _ISO_PERIOD = re.compile(r"(\d{4})(-\d{2})?(-\d{2})?")
 
 # What the library reads as something that was hardly meant: a lone number, minutes past no hour, "1990s".
 _GUESSES = re.compile(r"[\d\s.,:]+|\d+s")
-
 _SLASHED = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.]\d{2,4}\b")
 
-_DAY_NAMES = (
-    *("monday montag lunes", "tuesday dienstag martes", "wednesday mittwoch miércoles miercoles"),
-    *("thursday donnerstag jueves", "friday freitag viernes"),
-    *("saturday samstag sonnabend sábado sabado", "sunday sonntag domingo"),
-)
-
-_WEEKDAYS = {name: names.split()[0] for names in _DAY_NAMES for name in names.split()}
-
+_WEEKDAYS = {name: names[0] for names in word_rows("calendar", "weekdays") for name in names}
 _LAST = r"last|letzte[nrsm]?|vorige[nrsm]?|vergangene[nrsm]?|pasad[oa]"
-
 _NEXT = r"next|n[äa]chste[nrsm]?|kommende[nrsm]?|pr[óo]xim[oa]|que viene"
-
 _WEEKDAY = re.compile(
     rf"(?:on |am |el )?(?:(?P<last>{_LAST})|(?P<next>{_NEXT}))? ?(?P<day>{'|'.join(_WEEKDAYS)})"
     rf" ?(?:(?P<last_after>{_LAST})|(?P<next_after>{_NEXT}))?"
 )
 
-_SPANISH_NUMBERS = "un una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce"
-
 _NUMBERS = {
-    name: str(number) for number, names in enumerate(_SPANISH_NUMBERS.split("|"), 1) for name in names.split()
-} | {"a": "1", "an": "1", "einem": "1", "einer": "1"}
-
+    name: str(number)
+    for number, names in enumerate(word_rows("calendar", "numbers_of_callers"), 1)
+    for name in names
+}
 _COUNT = re.compile(rf"\b(hace|dentro de|en|in|vor) ({'|'.join(_NUMBERS)})\b")
 
 # From now on by so much: a length, which ends at this time of day.
@@ -77,12 +71,14 @@ def moment(value: When, *, name: str, at: datetime | None = None) -> datetime:
     """
     if not isinstance(value, str) or _is_iso(value):
         return parse_when(value, name=name)
-    found, unit = _read(value, name, at or now())
-    if _LENGTH.fullmatch(_plain(value)) and found > (at or now()):
-        return found
+    at = at or now()
+    words = _known_forms(value)
+    read, unit = _read(value, words, name, at)
+    if _LENGTH.fullmatch(words) and read > at:
+        return read
     # "Two weeks ago" is a day, not the Monday before it.
-    counted = _COUNTED_BACK.search(_plain(value)) and unit != "time"
-    return _period(found, "day" if counted else unit)[0]
+    counted_back = _COUNTED_BACK.search(words) and unit != "time"
+    return _period(read, "day" if counted_back else unit)[0]
 
 
 def stretch(value: When, *, name: str, at: datetime | None = None) -> tuple[datetime, datetime]:
@@ -99,89 +95,84 @@ def stretch(value: When, *, name: str, at: datetime | None = None) -> tuple[date
     if not isinstance(value, str):
         only = parse_when(value, name=name)
         return only, only
-    if _is_iso(value):
-        written = _ISO_PERIOD.fullmatch(value.strip())
-        units: tuple[_Unit, ...] = ("year", "month", "day")
-        unit = units[sum(part is not None for part in written.groups()) - 1] if written else "time"
-        return _period(parse_when(value, name=name), unit)
-    return _period(*_read(value, name, at or now()))
+    if not _is_iso(value):
+        return _period(*_read(value, _known_forms(value), name, at or now()))
+    written = _ISO_PERIOD.fullmatch(value.strip())
+    units = ("year", "month", "day")
+    unit = units[sum(part is not None for part in written.groups()) - 1] if written else "time"
+    return _period(parse_when(value, name=name), unit)
 
 
 def _is_iso(text: str) -> bool:
     try:
         parse_when(text, name="")
     except InvalidInputError:
-        # A time without its zone is told so, not read as words.
+        # A time without its zone is an error that says so; it is not read as words.
         return "T" in text and text[:4].isdigit()
     return True
 
 
-def _plain(text: str) -> str:
-    """Return words as the library knows them: some of their forms it lacks."""
+def _known_forms(text: str) -> str:
+    """Return words in the forms that the library knows; it lacks some."""
     text = " ".join(text.casefold().split())
     if weekday := _WEEKDAY.fullmatch(text):
-        said = weekday.groupdict()
-        which = "last " if said["last"] or said["last_after"] else ""
-        which = "next " if said["next"] or said["next_after"] else which
-        return which + _WEEKDAYS[said["day"]]
+        which = "last " if weekday["last"] or weekday["last_after"] else ""
+        which = "next " if weekday["next"] or weekday["next_after"] else which
+        return which + _WEEKDAYS[weekday["day"]]
     text = re.sub(r"\b(?:vorige|vergangene)([nrsm]?)\b", r"letzte\1", text)
     text = re.sub(r"\bkommende([nrsm]?)\b", r"nächste\1", text)
     return _COUNT.sub(lambda match: f"{match.group(1)} {_NUMBERS[match.group(2)]}", text)
 
 
-def _read(text: str, name: str, at: datetime) -> tuple[datetime, _Unit]:
-    words = _plain(text) if len(text) <= _MOST_CHARS else ""
-    if len(words) < _LEAST_CHARS or _GUESSES.fullmatch(words):
-        raise _unread(text, name)
-    if (slashed := _SLASHED.match(words)) and _either(*map(int, slashed.groups())):
+def _read(text: str, words: str, name: str, at: datetime) -> tuple[datetime, str]:
+    """Read a date in words.
+
+    Args:
+        text: As the caller wrote it, for the error message.
+        words: The same in forms that the library knows.
+        name: The argument's name, for the error message.
+        at: The moment that the words are relative to.
+
+    Returns:
+        The moment, and the unit that the words name: time, day, week, month, quarter or year.
+    """
+    if len(text) > _MOST_CHARS or len(words) < _LEAST_CHARS or _GUESSES.fullmatch(words):
+        raise _unreadable(text, name)
+    if (slashed := _SLASHED.match(words)) and _ambiguous(*map(int, slashed.groups())):
         raise InvalidInputError(
             f"{name}: {text!r} could be two dates, by which comes first, day or month; write it as 2024-05-31"
         )
     from dateparser.date import DateDataParser
 
-    settings = {
-        "RELATIVE_BASE": at.astimezone(UTC).replace(tzinfo=None, microsecond=0),
-        "TIMEZONE": "UTC",
-        "TO_TIMEZONE": "UTC",
-        "RETURN_AS_TIMEZONE_AWARE": True,
-        "RETURN_TIME_AS_PERIOD": True,
-        "PREFER_DATES_FROM": "current_period",
-    }
+    base = at.astimezone(UTC).replace(tzinfo=None, microsecond=0)
     with _one_at_a_time:
         try:
-            found = DateDataParser(languages=_LANGUAGES, settings=settings).get_date_data(words)
+            parser = DateDataParser(languages=_LANGUAGES, settings={**_SETTINGS, "RELATIVE_BASE": base})
+            read = parser.get_date_data(words)
         except (ValueError, OverflowError) as error:  # "in 99999 years"
-            raise _unread(text, name) from error
-    if found.date_obj is None:
-        raise _unread(text, name)
-    units: dict[str, _Unit] = {"time": "time", "week": "week", "month": "month"}
-    units |= {"quarter": "quarter", "year": "year"}
-    return found.date_obj.astimezone(UTC), units.get(found.period, "day")
+            raise _unreadable(text, name) from error
+    if read.date_obj is None:
+        raise _unreadable(text, name)
+    return read.date_obj.astimezone(UTC), read.period if read.period in _UNITS else "day"
 
 
-def _either(first: int, second: int) -> bool:
+def _ambiguous(first: int, second: int) -> bool:
     return first != second and first <= 12 and second <= 12
 
 
-def _unread(text: str, name: str) -> InvalidInputError:
+def _unreadable(text: str, name: str) -> InvalidInputError:
     return InvalidInputError(
         f"{name}: {text[:80]!r} is no date or time that can be read; write it as 2024-05-31, or say "
         "it like 'last Friday', 'March 2024' or 'in 30 days'"
     )
 
 
-def _period(moment: datetime, unit: _Unit) -> tuple[datetime, datetime]:
+def _period(moment: datetime, unit: str) -> tuple[datetime, datetime]:
     """Return the calendar period that a moment lies in; a time is its own."""
     if unit == "time":
         return moment, moment
-    day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     try:
-        if unit in ("day", "week"):
-            start = day - timedelta(days=day.weekday() if unit == "week" else 0)
-            return start, start + timedelta(days=1 if unit == "day" else 7)
-        months = _MONTHS[unit]
-        first = (day.year * 12 + day.month - 1) // months * months
-        start, end = (day.replace(year=at // 12, month=at % 12 + 1, day=1) for at in (first, first + months))
+        return calendar_period(moment, unit)
     except (ValueError, OverflowError):  # at either end of the calendar
+        day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
         return day, datetime.max.replace(tzinfo=UTC)
-    return start, end

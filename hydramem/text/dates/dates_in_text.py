@@ -1,40 +1,37 @@
 """Days that a question names: calendar dates and relative times, in English, German and Spanish."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal
 
+from hydramem.text.lexicon import word_rows
 from hydramem.text.normalize import folded
 
 _MOST_CHARACTERS = 4096
 
-# What happens is told of within days.
-_TOLD_WITHIN = timedelta(days=3)
+# What happens is talked about for some days.
+_TALKED_ABOUT = timedelta(days=3)
 
 _ANY_YEAR = 2024  # a leap year: each day of every year is in it
 
-_MONTH_NAMES = (
-    *("january januar enero", "february februar febrero", "march marz marzo", "april abril", "may mai mayo"),
-    *("june juni junio", "july juli julio", "august agosto", "september septiembre setiembre"),
-    *("october oktober octubre", "november noviembre", "december dezember diciembre"),
-)
-
-_MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, start=1) for name in names.split()}
+_MONTHS = {name: month for month, names in enumerate(word_rows("calendar", "months"), 1) for name in names}
+_UNITS = {name: names[0] for names in word_rows("calendar", "units") for name in names}
+_NUMBERS = {
+    name: number
+    for number, names in enumerate(word_rows("calendar", "numbers_in_questions"), 1)
+    for name in names
+}
 
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)})"
-
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|\.)?"
-
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
-
 _OF = r"(?:, ?| of | de | del | )"
 
 # `may` alone is more often a verb.
 _MONTH_ALONE = rf"(?:(?<=\bin )|(?<=\bof )|(?<=\blast )|(?<=\bsince )|(?<=\bduring )|(?!may\b)){_MONTH}"
 
-_CALENDAR = tuple(
+_CALENDAR_DATES = tuple(
     re.compile(rf"(?<!\w){pattern}(?!\w)")
     for pattern in (
         rf"{_YEAR}-(?P<number>[01]\d)(?:-(?P<day>[0-3]\d))?",
@@ -46,27 +43,13 @@ _CALENDAR = tuple(
     )
 )
 
-_Unit = Literal["day", "week", "month", "year"]
-
-_UNIT_NAMES: Mapping[_Unit, str] = {
-    "day": "day days tag tage tagen dia dias",
-    "week": "week weeks woche wochen semana semanas",
-    "month": "month months monat monate monaten mes meses",
-    "year": "year years jahr jahre jahren ano anos",
-}
-
-_UNITS = {name: unit for unit, names in _UNIT_NAMES.items() for name in names.split()}
-
 _UNIT = rf"(?P<unit>{'|'.join(sorted(_UNITS, key=len, reverse=True))})"
-
-_NUMBER_NAMES = "a an one ein einem einer un una", "two zwei dos", "three drei tres", "four vier cuatro"
-
-_NUMBERS = {name: number for number, names in enumerate(_NUMBER_NAMES, start=1) for name in names.split()}
-
 _COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(_NUMBERS)})"
 
-# Each with how many units back it means; where None, the text says it.
-_RELATIVE = tuple(
+_MONTHS_A_UNIT = {"month": 1, "quarter": 3, "year": 12}
+
+# Each with how many units back it means; None where the text says how many.
+_RELATIVE_DATES = tuple(
     (back, re.compile(rf"(?<!\w){pattern}(?!\w)"))
     for back, pattern in (
         (0, "(?:today|heute|hoy)"),
@@ -95,13 +78,13 @@ class Dated:
     every_year: bool = False
 
     def covers(self, moment: datetime) -> bool:
-        """Say whether a moment lies in it, or so soon after that what happened then is told of."""
+        """Say whether a moment lies in it, or so soon after that people still talk about it."""
         if not self.every_year:
-            return self.start <= moment < self.end + _TOLD_WITHIN
+            return self.start <= moment < self.end + _TALKED_ABOUT
         in_year = moment.replace(year=_ANY_YEAR)
         # New Year's Day is also soon after the 31st of December.
         return any(
-            self.start <= at < self.end + _TOLD_WITHIN for at in (in_year, in_year + timedelta(days=366))
+            self.start <= at < self.end + _TALKED_ABOUT for at in (in_year, in_year + timedelta(days=366))
         )
 
 
@@ -114,46 +97,55 @@ def dates_in(query: str, at: datetime | None) -> tuple[Dated, ...]:
     """
     text = " ".join(folded(query[:_MOST_CHARACTERS]).split())
     found: dict[tuple[int, int], Dated] = {}
-    for match, dated in (*_calendar(text), *(_relative(text, at) if at is not None else ())):
+    for match, dated in (*_calendar_dates(text), *(_relative_dates(text, at) if at is not None else ())):
         if not any(start < match.end() and match.start() < end for start, end in found):
             found[match.span()] = dated
     return tuple(found[span] for span in sorted(found))
 
 
-def _calendar(text: str) -> Iterator[tuple[re.Match[str], Dated]]:
-    for match in (match for pattern in _CALENDAR for match in pattern.finditer(text)):
-        said = match.groupdict()
-        month = _MONTHS.get(said.get("month") or "", int(said.get("number") or 0))
-        unit: _Unit = "day" if said.get("day") else "month" if month else "year"
-        year = int(said.get("year") or _ANY_YEAR)
+def _calendar_dates(text: str) -> Iterator[tuple[re.Match[str], Dated]]:
+    for match in (match for pattern in _CALENDAR_DATES for match in pattern.finditer(text)):
+        groups = match.groupdict()
+        year, day = groups.get("year"), groups.get("day")
+        month = _MONTHS.get(groups.get("month") or "", int(groups.get("number") or 0))
         try:
-            start, end = _period(datetime(year, month or 1, int(said.get("day") or 1), tzinfo=UTC), unit)
+            first = datetime(int(year or _ANY_YEAR), month or 1, int(day or 1), tzinfo=UTC)
+            start, end = calendar_period(first, "day" if day else "month" if month else "year")
         except (ValueError, OverflowError):
             continue  # the 31st of June, or the year 0
-        yield match, Dated(text=match.group(), start=start, end=end, every_year=said.get("year") is None)
+        yield match, Dated(text=match.group(), start=start, end=end, every_year=year is None)
 
 
-def _relative(text: str, at: datetime) -> Iterator[tuple[re.Match[str], Dated]]:
-    for back, match in ((back, match) for back, pattern in _RELATIVE for match in pattern.finditer(text)):
-        said = match.groupdict()
-        unit = _UNITS[said["unit"]] if said.get("unit") else "day"
+def _relative_dates(text: str, at: datetime) -> Iterator[tuple[re.Match[str], Dated]]:
+    matches = ((match, back) for back, pattern in _RELATIVE_DATES for match in pattern.finditer(text))
+    for match, back in matches:
+        groups = match.groupdict()
         if back is None:
-            back = _NUMBERS[said["count"]] if said["count"] in _NUMBERS else int(said["count"])
+            back = _NUMBERS.get(groups["count"]) or int(groups["count"])
         try:
-            start, end = _period(at, unit, back)
+            start, end = calendar_period(at, _UNITS[groups.get("unit") or "day"], back)
         except (ValueError, OverflowError):
             continue  # before the year 1
         yield match, Dated(text=match.group(), start=start, end=end)
 
 
-def _period(moment: datetime, unit: _Unit, back: int = 0) -> tuple[datetime, datetime]:
-    """Return the calendar day, week, month or year of a moment, or so many before it."""
+def calendar_period(moment: datetime, unit: str, back: int = 0) -> tuple[datetime, datetime]:
+    """Return where the day, week, month, quarter or year of a moment starts and ends, or one before it.
+
+    Args:
+        moment: Any moment; the period is one of its own time zone.
+        unit: day, week, month, quarter or year.
+        back: How many periods before the moment's own.
+
+    Raises:
+        ValueError, OverflowError: It starts or ends outside the calendar.
+    """
     day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-    if unit == "day" or unit == "week":
+    if unit in ("day", "week"):
         length = timedelta(days=1 if unit == "day" else 7)
         start = day - back * length - timedelta(days=day.weekday() if unit == "week" else 0)
         return start, start + length
-    months = 1 if unit == "month" else 12
-    first = (day.year * 12 + day.month - 1 if unit == "month" else day.year * 12) - back * months
+    months = _MONTHS_A_UNIT[unit]
+    first = ((day.year * 12 + day.month - 1) // months - back) * months
     start, end = (day.replace(year=at // 12, month=at % 12 + 1, day=1) for at in (first, first + months))
     return start, end

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hydramem.core.row_types import RelationCandidate
-from hydramem.text.lexicon import _NEGATIONS
-from hydramem.text.relation_words import ALL_CUES, TypeWording, wording
-from hydramem.text.search_terms import stem
+from hydramem.text.lexicon import word_set
+from hydramem.text.relation_words import ALL_CUES, TypeWording, stem, type_wording
 from hydramem.verification.first_stage.passage import (
     ParsedPassage,
     Place,
@@ -50,6 +49,8 @@ _AT = NAMES.index("same_sentence")
 _KINDS = NAMES.index("kind_fits")
 _MOST_PLACES = 8
 _LONGEST_QUOTE = 400
+_NEGATIONS = word_set("negations", "of_claims")
+
 _REACH = 5
 """Words before what it denies that a negation may stand."""
 _PRONOUN = re.compile(r"\W*(?:he|she|it|they|i|we|his|her|its|their|the|this)\b", re.I)
@@ -112,7 +113,7 @@ def _strength(one: StatedEvidence) -> float:
 
 
 def _said(reading: ParsedPassage, candidate: RelationCandidate) -> StatedEvidence:
-    told = wording(candidate.relation.type)
+    told = type_wording(candidate.relation.type)
     subjects, subject_named = places(reading, candidate.subject)
     objects, object_named = places(reading, candidate.object)
     topic = is_topic(reading, candidate.subject, subjects)

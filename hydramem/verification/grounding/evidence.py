@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hydramem.core.row_types import Chunk, Entity, RelationCandidate
 from hydramem.ingest.screening.quarantine import threats_in
 from hydramem.storage.vector_rows import indexed_text
-from hydramem.text.lexicon import COMMON_WORDS
+from hydramem.text.lexicon import word_set
 from hydramem.text.normalize import entity_key
 
 _PASSAGES = 3
@@ -26,6 +26,8 @@ _ADDRESSED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _WORD = re.compile(r"\w+")
+
+_COMMON_WORDS = word_set("stop_words", "questions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +142,7 @@ def _terms(entity: Entity) -> frozenset[str]:
     """Return what names an entity in a sentence: its names, and the telling words of them."""
     known = names(entity)
     words = {word for name in known for word in _WORD.findall(name) if len(word) > 2}
-    return known | (words - COMMON_WORDS)
+    return known | (words - _COMMON_WORDS)
 
 
 def _named_in(text: str, named: Sequence[frozenset[str]]) -> int:

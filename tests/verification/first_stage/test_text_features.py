@@ -5,8 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hydramem.core.row_types import RelationCandidate
-from hydramem.text.relation_words import wording
-from hydramem.text.search_terms import stem
+from hydramem.text.relation_words import stem, type_wording
 from hydramem.verification.first_stage import text_features
 from tests.graph.graphs import chunk, entity, relation
 
@@ -100,8 +99,8 @@ def test_hostile_names_are_names(name: str) -> None:
 
 def test_words_that_state_a_type() -> None:
     assert {stem(word) for word in ("directed", "directs", "directing", "director")} == {"direct"}
-    birth = wording("dateOfBirth")
+    birth = type_wording("dateOfBirth")
     assert (birth.object, birth.subject) == ("date", "person")
     assert stem("born") in birth.cues and stem("died") not in birth.cues
-    assert wording("directed_by").passive and not wording("maintains").passive
-    assert stem("orbits") in wording("orbits").cues  # a type that no table has states itself
+    assert type_wording("directed_by").passive and not type_wording("maintains").passive
+    assert stem("orbits") in type_wording("orbits").cues  # a type that no table has states itself

@@ -12,9 +12,8 @@ from typing import Any
 from hydramem.core.row_types import Chunk
 from hydramem.ingest.memories.similarity import nearness
 from hydramem.storage.chunk_filter import within_scope
-from hydramem.text.lexicon import STOP_WORDS
 from hydramem.text.normalize import folded
-from hydramem.text.search_terms import words
+from hydramem.text.search_terms import STOP_WORDS, words
 from hydramem.text.sentences import sentence_spans
 
 _FILE = resources.files("hydramem") / "data" / "classify_rules.toml"
