@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from hydramem.text.lexicon import word_set
+
 _SPELLED_WORD = re.compile(r"[^\W_]+[+#]*")
 
 # Between letters, and after an initial, these marks part no words: O'ahu, U.S., J.K.
@@ -82,9 +84,7 @@ _SOFT = 0.7
 
 _LEAST_TYPO = 5
 
-_SMALL = frozenset(
-    ["a", "an", "and", "at", "by", "de", "der", "die", "for", "in", "la", "of", "on", "the", "to"]
-)
+_SMALL = word_set("stop_words", "initials")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,11 @@ capital of a small word that begins the text.
 
 import unicodedata
 
+from hydramem.text.lexicon import word_set
+
 _FORMS = str.maketrans({"“": '"', "”": '"', "„": '"', "’": "'", "‘": "'", "‐": "-", "‑": "-", "\u00ad": None})
 
-# No word that is also a name, such as An, My, Do or May.
-_SMALL = frozenset(
-    {"The", "This", "That", "These", "Those", "It", "We", "You", "They", "There", "When", "Where", "Why"}
-    | {"How", "What", "Which", "If", "For", "From", "With", "After", "Before", "And", "But"}
-)
+_SMALL = word_set("stop_words", "sentence_starts")
 
 
 def wording(text: str) -> str:
