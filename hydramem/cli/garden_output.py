@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hydramem.core.results.garden_results import SHOWN_CHANGES, Gardened, PhaseReport
-from hydramem.text.escaping import amount
+from hydramem.text.shown_text import amount
 
 if TYPE_CHECKING:
     from rich.console import Console

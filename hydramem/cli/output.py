@@ -13,7 +13,7 @@ from hydramem.core.results.knowledge_results import ScopeView
 from hydramem.core.results.verdicts import Calibrated, Conflict, HistoryEntry, VerifiedRelation
 from hydramem.core.results.write_results import Curated, DocumentView, RelationView, Remembered
 from hydramem.core.row_types import Chunk, Entity, Job
-from hydramem.text.escaping import one_line
+from hydramem.text.shown_text import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console

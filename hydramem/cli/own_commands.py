@@ -21,7 +21,7 @@ from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
 from hydramem.llm import catalogue
 from hydramem.memory_api.memory import Memory
 from hydramem.operations import OPERATIONS, call
-from hydramem.text.escaping import one_line
+from hydramem.text.shown_text import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console

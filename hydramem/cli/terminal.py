@@ -10,7 +10,7 @@ from hydramem.core.results.graph_views import PathStep
 from hydramem.core.results.verdicts import ConflictSide, FieldChange
 from hydramem.core.results.write_results import RelationView
 from hydramem.core.row_types import Entity, Usage
-from hydramem.text.escaping import amount
+from hydramem.text.shown_text import amount
 
 if TYPE_CHECKING:
     from rich.console import Console

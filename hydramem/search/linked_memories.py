@@ -17,7 +17,7 @@ from hydramem.search.fusion import Fused, GraphPath, ranked
 from hydramem.search.passages import surroundings
 from hydramem.storage.chunk_filter import ChunkFilter, holds
 from hydramem.storage.store import GraphStore
-from hydramem.text.escaping import one_line
+from hydramem.text.shown_text import one_line
 
 # The best candidates lend score; of one memory so many links are shown, each with the beginning of the other.
 _LENDING = 20

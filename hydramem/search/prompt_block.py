@@ -12,8 +12,8 @@ from typing import Literal, get_args
 from hydramem.core.results.hits import Hit, Prompt, Snippet
 from hydramem.core.row_types import Layer
 from hydramem.search.pack_hits import path_line
-from hydramem.text.escaping import escape_attribute, escape_text
 from hydramem.text.normalize import wording
+from hydramem.text.shown_text import escape_attribute, escape_text
 from hydramem.text.tokens import count_tokens, split_at
 
 _OPEN = (

@@ -15,7 +15,7 @@ from hydramem.llm.contracts import Generator
 from hydramem.llm.cross_encoder import open_cross_encoder
 from hydramem.search.fusion import RecallCandidate
 from hydramem.storage.vector_rows import indexed_text
-from hydramem.text.escaping import escape_text
+from hydramem.text.shown_text import escape_text
 
 Judge = Callable[[str, Sequence[str]], Sequence[int]]
 """Returns the places of texts, best first, from 0; a text that it leaves out stays behind the others."""

@@ -122,7 +122,7 @@ class NameParts:
         return "".join(word[0] for word in self.words)
 
 
-def worded(text: str) -> NameParts:
+def name_parts(text: str) -> NameParts:
     """Take a text apart; of a very long one the beginning counts."""
     folded = folded_name(text[:_MOST_CHARACTERS])
     found = [_plain(word) for word in _WORD.findall(folded)]
@@ -159,7 +159,7 @@ def _plain(word: str) -> str:
 Matched = tuple[list[tuple[str, float]], list[str], list[str]]
 
 
-def matched(mine: Iterable[str], yours: Iterable[str]) -> Matched:
+def match_words(mine: Iterable[str], yours: Iterable[str]) -> Matched:
     """Pair the words of two texts, equal ones first, then what one may stand for the other.
 
     Returns:

@@ -27,7 +27,7 @@ from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, 
 from hydramem.garden.proposals.plan_file import GardenPlan, may_become_a_plan, ordered, read_plan, write_plan
 from hydramem.garden.proposals.proposal import ClaimedRows, Proposal
 from hydramem.storage.undo.undo import is_undone
-from hydramem.text.escaping import amount
+from hydramem.text.shown_text import amount
 
 _LAST: tuple[Phase, ...] = ("review",)
 """Phases that propose nothing, and look once everything is made."""

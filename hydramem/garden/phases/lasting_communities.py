@@ -24,7 +24,7 @@ from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.contracts import Generator
 from hydramem.storage.chunk_filter import LIVE
 from hydramem.storage.files.durable_files import write_whole
-from hydramem.text.escaping import escape_text
+from hydramem.text.shown_text import escape_text
 
 _LEAST = 0.2
 """Overlap (Jaccard) from which a group goes on from another; below it is a new one."""

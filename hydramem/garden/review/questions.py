@@ -21,7 +21,7 @@ from hydramem.ingest.knowledge.graph_rows import candidates_of, is_given
 from hydramem.ingest.screening.quarantine import QUARANTINED_FOR
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import GraphStore, Listing
-from hydramem.text.escaping import one_line
+from hydramem.text.shown_text import one_line
 
 KEPT_OUT = "kept_out"
 """In a quarantined chunk's metadata: who says that it stays out."""

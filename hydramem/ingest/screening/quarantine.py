@@ -19,7 +19,7 @@ from hydramem.core.row_types import State
 from hydramem.ingest.screening.hidden_text import as_latin, hidden, reveal
 from hydramem.ingest.screening.secrets import find_secrets, mask_secrets
 from hydramem.ingest.screening.spoken_text import strip_recalled
-from hydramem.text.escaping import one_line
+from hydramem.text.shown_text import one_line
 
 QUARANTINED_FOR = "quarantined_for"
 """Key of a quarantined memory's metadata that holds the reasons."""

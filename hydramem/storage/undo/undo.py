@@ -25,7 +25,7 @@ from hydramem.storage.undo.undo_plan import UndoPlan, plan
 from hydramem.storage.vector_rows import indexed_text
 from hydramem.storage.write import Removal, Write
 from hydramem.storage.write_validation import batches
-from hydramem.text.escaping import amount
+from hydramem.text.shown_text import amount
 
 OPERATION = "undo"
 

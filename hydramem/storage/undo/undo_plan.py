@@ -13,7 +13,7 @@ from hydramem.storage.schema import CHUNK, DOCUMENT, ENTITY, MENTIONS, RELATES, 
 from hydramem.storage.undo.column_restore import set_back
 from hydramem.storage.undo.current_rows import Stored
 from hydramem.storage.undo.undo_images import Address, Table, Trace, digest
-from hydramem.text.escaping import amount
+from hydramem.text.shown_text import amount
 
 WORDS = {
     "Document": "document",

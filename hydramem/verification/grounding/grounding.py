@@ -17,8 +17,8 @@ from hydramem.core.ids import content_hash
 from hydramem.core.row_types import Decision, RelationCandidate, Usage, Verdict
 from hydramem.llm.contracts import Generator
 from hydramem.llm.model_calls import read_reply
-from hydramem.text.escaping import escape_text
 from hydramem.text.normalize import entity_key
+from hydramem.text.shown_text import escape_text
 from hydramem.verification.grounding.evidence import (
     ShownEvidence,
     addressed,

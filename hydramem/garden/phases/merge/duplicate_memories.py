@@ -23,7 +23,7 @@ from hydramem.ingest.memories.neighbours import STEADY
 from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.schema import LINKS
 from hydramem.storage.store import Listing
-from hydramem.text.escaping import one_line
+from hydramem.text.shown_text import one_line
 
 _NEWEST = 5000
 

@@ -17,7 +17,7 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.text.names import NameParts, matched, worded
+from hydramem.text.names import NameParts, match_words, name_parts
 
 Floats = NDArray[np.float64]
 
@@ -66,8 +66,8 @@ class MatchProfile:
 
 def match_profile(thing: Thing) -> MatchProfile:
     """Take a thing's texts apart."""
-    names = tuple(worded(name) for name in thing.names)
-    details = tuple(worded(text) for text in thing.details[:_MOST_DETAILS] if text.strip())
+    names = tuple(name_parts(name) for name in thing.names)
+    details = tuple(name_parts(text) for text in thing.details[:_MOST_DETAILS] if text.strip())
     said = frozenset(word for one in details for word in one.words)
     order = (*thing.names, *thing.details)
     return MatchProfile(
@@ -124,7 +124,7 @@ def _letters(one: NameParts, other: NameParts) -> float:
 
 
 def _of_names(mine: NameParts, yours: NameParts, rarity: Rarity) -> tuple[float, ...]:
-    common, left, right = matched(mine.words, yours.words)
+    common, left, right = match_words(mine.words, yours.words)
     shared = sum(rarity.of(word) * share for word, share in common)
     rests = rarity.sum(left), rarity.sum(right)
     least, most = min(rests), max(rests)

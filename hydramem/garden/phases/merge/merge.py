@@ -20,7 +20,7 @@ from hydramem.storage.schema import MENTIONS, RELATES
 from hydramem.storage.store import GraphStore
 from hydramem.storage.undo.undo_images import Address
 from hydramem.storage.write import Write
-from hydramem.text.names import NameParts, worded
+from hydramem.text.names import NameParts, name_parts
 
 _MOST_PROPOSED = 500
 
@@ -133,7 +133,7 @@ def _agreeing(keep: Entity, pairs: Sequence[EntityMatch]) -> tuple[EntityMatch, 
     chosen: list[EntityMatch] = []
     names: list[NameParts] = []
     for pair in pairs[:MOST_MERGED]:
-        name = worded(_other(pair, keep).name)
+        name = name_parts(_other(pair, keep).name)
         if all(bearing((name,), (known,)) is not None for known in names):
             chosen.append(pair)
             names.append(name)

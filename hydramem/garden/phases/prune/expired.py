@@ -19,7 +19,7 @@ from hydramem.ingest.knowledge.support import moved_chunk, moved_relation, unsup
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import Listing
 from hydramem.storage.write import Removal, Write
-from hydramem.text.escaping import one_line
+from hydramem.text.shown_text import one_line
 
 _MOST_EXPIRED = 2000
 

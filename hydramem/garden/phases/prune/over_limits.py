@@ -21,7 +21,7 @@ from hydramem.storage.quotas import MEGABYTE
 from hydramem.storage.schema import CHUNK
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Removal
-from hydramem.text.escaping import amount
+from hydramem.text.shown_text import amount
 
 _MOST = 1000
 """Documents and versions that go in a night; the next night takes up the rest."""

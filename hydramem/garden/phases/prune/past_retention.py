@@ -21,7 +21,7 @@ from hydramem.storage.quotas import cutoffs
 from hydramem.storage.store import EndedRun, GraphStore, Listing
 from hydramem.storage.write import Removal, Write
 from hydramem.storage.write_validation import batches
-from hydramem.text.escaping import amount
+from hydramem.text.shown_text import amount
 
 _PAGE = 1000
 

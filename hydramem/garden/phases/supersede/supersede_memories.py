@@ -23,7 +23,7 @@ from hydramem.storage.schema import CHUNK, LINKS, RELATES, EdgeTable, NodeTable
 from hydramem.storage.store import Listing
 from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Write
-from hydramem.text.escaping import one_line
+from hydramem.text.shown_text import one_line
 
 _NEWEST = 500
 

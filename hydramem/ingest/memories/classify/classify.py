@@ -17,7 +17,7 @@ from hydramem.core.row_types import ChunkKind, Usage
 from hydramem.ingest.memories.classify import classify_rules
 from hydramem.ingest.memories.classify.classify_rules import NearbyChunk, Vocabulary
 from hydramem.llm.contracts import Generator
-from hydramem.text.escaping import escape_attribute, escape_text
+from hydramem.text.shown_text import escape_attribute, escape_text
 
 logger = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from hydramem.ingest.memories.consolidate.consolidate import (
     decide,
 )
 from hydramem.llm.contracts import Generator
-from hydramem.text.escaping import escape_attribute, escape_text
+from hydramem.text.shown_text import escape_attribute, escape_text
 
 logger = logging.getLogger(__name__)
 

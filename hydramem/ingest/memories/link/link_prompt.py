@@ -13,7 +13,7 @@ from hydramem.core.row_types import Chunk, Usage
 from hydramem.ingest.memories.classify.classify import MOST_KEYWORDS, clean_labels, clean_line, clean_summary
 from hydramem.ingest.memories.link.link_candidates import LinkProposal, Neighbour
 from hydramem.llm.contracts import Generator
-from hydramem.text.escaping import escape_attribute, escape_text
+from hydramem.text.shown_text import escape_attribute, escape_text
 
 _SHOWN = 600
 

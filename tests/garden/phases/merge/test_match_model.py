@@ -16,7 +16,7 @@ from hydramem.garden.phases.merge.match_model import (
     measured,
     shipped,
 )
-from hydramem.text.names import worded
+from hydramem.text.names import name_parts
 
 NAMES = ("Ada Lovelace", "A. Lovelace", "Kestrel Works 3", "IBM", "Grand Hotel", "Grand Central Hotel")
 THINGS = st.builds(
@@ -40,7 +40,7 @@ def test_a_pair_is_measured_the_same_both_ways(one: Thing, other: Thing) -> None
 
 def chance(one: Thing, other: Thing) -> float:
     mine, yours = match_profile(one), match_profile(other)
-    rarity = Rarity([mine.words, yours.words, *(worded(name).words for name in NAMES)])
+    rarity = Rarity([mine.words, yours.words, *(name_parts(name).words for name in NAMES)])
     return float(shipped().probabilities([measured(mine, yours, rarity)])[0])
 
 
@@ -61,15 +61,15 @@ def test_no_pairs_have_no_probabilities_and_the_model_reads_back() -> None:
 
 @given(st.lists(st.sampled_from((*NAMES, "Ada", "Grand", "Hotel Grand")), max_size=12))
 def test_blocks_find_every_pair_that_shares_a_key(names: list[str]) -> None:
-    worded_names = [worded(name) for name in names]
-    found = candidates([(one,) for one in worded_names])
+    named = [name_parts(name) for name in names]
+    found = candidates([(one,) for one in named])
     pairs = set(zip(found.one.tolist(), found.other.tolist(), strict=True))
-    filed = [set(keys(one)) for one in worded_names]
+    filed = [set(keys(one)) for one in named]
     wanted = {(one, other) for one, other in combinations(range(len(names)), 2) if filed[one] & filed[other]}
     assert pairs == wanted
-    assert len(candidates([(one,) for one in worded_names], limit=2).one) == min(2, len(wanted))
+    assert len(candidates([(one,) for one in named], limit=2).one) == min(2, len(wanted))
 
 
 def test_a_word_that_many_share_brings_no_pairs_together() -> None:
-    found = candidates([(worded(f"Project {number}x{number * 7}"),) for number in range(60)])
+    found = candidates([(name_parts(f"Project {number}x{number * 7}"),) for number in range(60)])
     assert found.left_out == 2 and len(found.one) == 0

@@ -3,7 +3,7 @@
 import pytest
 
 from hydramem.garden.phases.merge.name_compatibility import bearing
-from hydramem.text.names import one_letter_off, worded
+from hydramem.text.names import name_parts, one_letter_off
 
 
 @pytest.mark.parametrize(
@@ -50,14 +50,19 @@ from hydramem.text.names import one_letter_off, worded
     ],
 )
 def test_names_that_one_thing_may_bear(one: str, other: str, how: str | None) -> None:
-    assert bearing([worded(one)], [worded(other)]) == how
-    assert bearing([worded(other)], [worded(one)]) == how
+    assert bearing([name_parts(one)], [name_parts(other)]) == how
+    assert bearing([name_parts(other)], [name_parts(one)]) == how
 
 
 def test_an_alias_bears_but_not_against_a_number() -> None:
-    big, short = worded("Big Blue"), worded("IBM")
+    big, short = name_parts("Big Blue"), name_parts("IBM")
     assert bearing([big], [short, big]) == "alias"
-    assert bearing([worded("Python 2"), worded("Python")], [worded("Python 3"), worded("Python")]) is None
+    assert (
+        bearing(
+            [name_parts("Python 2"), name_parts("Python")], [name_parts("Python 3"), name_parts("Python")]
+        )
+        is None
+    )
 
 
 @pytest.mark.parametrize("pair", [("word", "wordy"), ("form", "from"), ("lane", "line"), ("", "a")])

@@ -1,4 +1,4 @@
-"""Escape untrusted text for the prompt blocks that hold it: it can neither end a block nor begin one."""
+"""Text made ready to be shown: escaped in prompts, cut to one line, numbers with what they count."""
 
 import re
 
@@ -16,12 +16,15 @@ _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\ufff
 
 
 def escape_text(text: str) -> str:
-    """Return a text as the content of an element: brackets and ampersands escaped, controls replaced."""
+    """Return a text as the content of an element, which it can neither end nor begin another one in.
+
+    Brackets and ampersands are escaped, control characters replaced.
+    """
     return _CONTROLS.sub("\ufffd", well_formed(text).replace("\r\n", "\n")).translate(_MARKS)
 
 
 def escape_attribute(text: str) -> str:
-    """Return a text as a quoted attribute on one line."""
+    """Return a text as the value of a quoted attribute, on one line."""
     sound = _CONTROLS.sub("\ufffd", well_formed(text))
     return " ".join(sound.split()).translate(_QUOTES)
 
@@ -38,6 +41,6 @@ def amount(number: int, one: str, several: str = "") -> str:
 
 
 def one_line(text: str, most: int) -> str:
-    """Return a text on one line of at most so many characters; what is left out is shown by a last `…`."""
+    """Return a text on one line of at most so many characters; a cut is shown by a last `…`."""
     flat = " ".join(text.split())
     return flat if len(flat) <= most else f"{flat[: most - 1]}…"
