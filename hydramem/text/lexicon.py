@@ -1,4 +1,4 @@
-"""Words of human language, read from the tables in `lang/*.toml`; each table names its users."""
+"""Words of human language, read from `lang/*.toml`; each file or table names the modules that read it."""
 
 import tomllib
 from collections import Counter
@@ -19,12 +19,14 @@ def tables(file: str) -> Mapping[str, Any]:
 
 @cache
 def word_set(file: str, table: str) -> frozenset[str]:
-    """Return the words of a table, listed under `words` with white space between them.
+    """Return the words of a list: text with white space between them, by itself or as `words` of a table.
 
     Raises:
         ValueError: A word stands twice.
     """
-    return frozenset(_once(tables(file)[table]["words"].split(), f"{file}.{table}"))
+    listed = tables(file)[table]
+    words = listed if isinstance(listed, str) else listed["words"]
+    return frozenset(_once(words.split(), f"{file}.{table}"))
 
 
 @cache

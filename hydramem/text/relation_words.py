@@ -18,7 +18,7 @@ _PLACES = word_set("relation_words", "places")
 _AGENTS = word_set("relation_words", "agents")
 _LIFE = word_set("relation_words", "life")
 
-_ROWS = tables("relation_words")["relations"]["entries"]
+_ROWS = tables("relation_words")["relations"]
 _CUES = tuple(row["cues"].split() for row in _ROWS)
 _ROWS_OF = defaultdict[str, list[int]](list)
 for _number, _row in enumerate(_ROWS):

@@ -1,10 +1,8 @@
-"""Word lists and character classes that the extraction rules share, read from `data/name_words.toml`."""
+"""Word lists and character classes that the extraction rules share, from `name_words.toml`."""
 
-import tomllib
-from importlib.resources import files
 from itertools import groupby
 
-from hydramem.text.lexicon import MONTHS
+from hydramem.text.lexicon import MONTHS, tables, word_set
 
 
 def _capitals() -> str:
@@ -20,11 +18,11 @@ def _capitals() -> str:
 UPPER = _capitals()
 """So that Ада and Élise are names as Ada is."""
 
-_LISTS = tomllib.loads((files("hydramem") / "data" / "name_words.toml").read_text(encoding="utf-8"))
+_LISTS = tables("name_words")
 
 
 def _words(name: str) -> frozenset[str]:
-    return frozenset(_LISTS[name].split())
+    return word_set("name_words", name)
 
 
 def _alternatives(name: str) -> str:

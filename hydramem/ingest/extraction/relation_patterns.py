@@ -1,9 +1,9 @@
-"""The phrases that state a relation, and what relation types imply, from `data/relation_patterns.toml`."""
+"""The phrases that state a relation, and what relation types imply, from `relation_patterns.toml`."""
 
 import re
-import tomllib
 from dataclasses import dataclass
-from importlib.resources import files
+
+from hydramem.text.lexicon import tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Pattern:
     inverse: bool
 
 
-_TABLES = tomllib.loads((files("hydramem") / "data" / "relation_patterns.toml").read_text(encoding="utf-8"))
+_TABLES = tables("relation_patterns")
 
 PATTERNS = tuple(
     Pattern(type, confidence, bool(turned)) for type, confidence, _, *turned in _TABLES["phrases"]

@@ -2,28 +2,24 @@
 
 import math
 import re
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
-from typing import Any
 
 from hydramem.core.row_types import Chunk
 from hydramem.ingest.memories.similarity import nearness
 from hydramem.storage.chunk_filter import within_scope
+from hydramem.text.lexicon import tables, word_set
 from hydramem.text.normalize import folded
 from hydramem.text.search_terms import STOP_WORDS, words
 from hydramem.text.sentences import sentence_spans
 
-_FILE = resources.files("hydramem") / "data" / "classify_rules.toml"
+_TABLES = tables("classify_rules")
 
-_DATA: dict[str, Any] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-
-STOPS = STOP_WORDS.union(*(listed.split() for listed in _DATA["stop_words"].values()))
+STOPS = STOP_WORDS.union(*(listed.split() for listed in _TABLES["stop_words"].values()))
 """Folded words that say nothing of what a text is about."""
 
-SMALL_TALK = frozenset(_DATA["small_talk"]["words"].split())
+SMALL_TALK = word_set("classify_rules", "small_talk")
 """Folded words of greetings and thanks; a short text of little else is small talk."""
 
 
@@ -32,7 +28,7 @@ def _pattern(phrases: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, ordered))})(?!\w)")
 
 
-WEIGHTY = tuple((cue["weight"], _pattern(cue["phrases"])) for cue in _DATA["cues"])
+WEIGHTY = tuple((cue["weight"], _pattern(cue["phrases"])) for cue in _TABLES["cues"])
 """What raises importance: how far it closes the gap to 1, and the phrases, folded."""
 
 MOST_CATEGORIES = 5
