@@ -10,7 +10,7 @@ from typing import Any
 from hydramem.core.row_types import Change
 from hydramem.garden.night.proposal_batches import Pace, side_by_side
 from hydramem.garden.proposals.proposal import ClaimedRows, Current, Proposal, digest_of, table_of, written
-from hydramem.ingest.knowledge.merging.merge_entities import merge_changes, union
+from hydramem.ingest.knowledge.merging.merge_entities import plan_merge
 from hydramem.ingest.knowledge.support import recounted
 from hydramem.storage.changes import record
 from hydramem.storage.schema import CHUNK, ENTITY, MENTIONS, RELATES, EdgeTable
@@ -243,10 +243,10 @@ def _merging(proposal: Proposal, run: str, current: Current, graph: GraphStore) 
     merging = [current.row((ENTITY.name, (id,))) for id in proposal.write.removed.entities]
     if proposal.action != "merge" or keep is None or not merging or None in merging:
         return ()
-    made = union(keep, merging, graph)
+    made = plan_merge(keep, merging, graph)
     if set(map(digest_of, made.write.relations)) != set(map(digest_of, proposal.write.relations)):
         return ()  # more is related by now than the plan was made of: rows tell of it as they are
-    return merge_changes(keep, merging, made, reason=proposal.reason, operation="garden", run=run)
+    return made.changes(reason=proposal.reason, operation="garden", run=run)
 
 
 def _changes(proposal: Proposal, run: str, current: Current) -> Iterator[Change]:

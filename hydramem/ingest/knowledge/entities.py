@@ -20,7 +20,7 @@ from hydramem.text.normalize import entity_key
 
 MOST_ALIASES = 256
 
-_MOST_DESCRIPTION = 10_000
+MOST_DESCRIPTION = 10_000
 
 _FIELDS = ("name", "type", "aliases", "description")
 
@@ -78,7 +78,7 @@ def _differs(one: Entity, other: Entity, name: str) -> bool:
 def _checked(naming: Naming) -> Naming:
     described = naming.description
     if described:
-        described = check_text(described, name="description", most=_MOST_DESCRIPTION).strip()
+        described = check_text(described, name="description", most=MOST_DESCRIPTION).strip()
         if threats := threats_in(described):
             raise InvalidInputError(f"description: goes into prompts and is not taken: {'; '.join(threats)}")
     return replace(

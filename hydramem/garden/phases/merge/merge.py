@@ -15,7 +15,7 @@ from hydramem.garden.phases.merge.name_compatibility import bearing
 from hydramem.garden.proposals.exclusions import UndecidedPair, UndoneRows, is_told_apart
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
-from hydramem.ingest.knowledge.merging.merge_entities import MOST_MERGED, Union, union
+from hydramem.ingest.knowledge.merging.merge_entities import MOST_MERGED, EntityMerge, plan_merge
 from hydramem.storage.schema import MENTIONS, RELATES
 from hydramem.storage.store import GraphStore
 from hydramem.storage.undo.undo_images import Address
@@ -169,7 +169,7 @@ def _parted(row: Entity, undone: UndoneRows, graph: GraphStore) -> bool:
 
 def _proposal(keep: Entity, others: Sequence[EntityMatch], ground: PhaseContext) -> Proposal:
     merging = [_other(pair, keep) for pair in others]
-    made = union(keep, merging, ground.graph)
+    made = plan_merge(keep, merging, ground.graph)
     names = " and ".join(row.name for row in merging)
     return Proposal(
         project=ground.project,
@@ -184,8 +184,8 @@ def _proposal(keep: Entity, others: Sequence[EntityMatch], ground: PhaseContext)
     )
 
 
-def _rests_on(made: Union, keep: Entity, merging: Sequence[Entity]) -> Mapping[Address, str | None]:
-    seen = precondition_hash(keep, *merging, *made.rests_on)
+def _rests_on(made: EntityMerge, keep: Entity, merging: Sequence[Entity]) -> Mapping[Address, str | None]:
+    seen = precondition_hash(keep, *merging, *made.read)
     write: Write = made.write
     new = precondition_hash(
         absent=[*((MENTIONS, row) for row in write.mentions), *((RELATES, row) for row in write.relations)]

@@ -1,28 +1,45 @@
-"""What a merge did, as its Changes tell it: what was merged, and each relation beside what it became."""
+"""How the history records merges and splits, and what `split` reads back of a merge.
 
+The Changes keep everything that a merge takes away: each merged entity with the chunks that mention it, and
+each relation as it was, with what it became.
+"""
+
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.ids import new_id
 from hydramem.core.row_types import Change, Entity, Relation
 from hydramem.ingest.write_target import Target
-from hydramem.storage.changes import no_longer_known
+from hydramem.storage.changes import no_longer_known, record
 from hydramem.text.normalize import entity_key
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-_MERGING = ("merge", "garden")
-"""What merges: a call, or a night."""
+MERGED_INTO = "merged_into"
+"""In the metadata of an entity that only the history has: the id of the one that replaces it."""
+
+_OPERATIONS = ("merge", "garden")
+"""Operations that merge: a call, or a run of the gardener."""
+
+RelationChange = tuple[str, Relation | None, Relation | None]
+"""The id of a relation, its row before and its row after."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedEntity:
-    """An entity that was merged: its row, and how often each chunk spoke of it."""
+    """An entity that was merged into another.
+
+    Attributes:
+        entity: Its row before the merge.
+        mentions: How often each chunk mentions it, by chunk id.
+    """
 
     entity: Entity
     mentions: Mapping[str, int]
@@ -30,7 +47,7 @@ class MergedEntity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Became:
-    """A relation after a merge, and what it was made of.
+    """A relation after a merge, and the rows that it was made of.
 
     Attributes:
         own: The kept entity's own row before, where it had one.
@@ -44,14 +61,14 @@ class Became:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge:
-    """A merge as its Changes tell it.
+    """A merge as its Changes record it.
 
     Attributes:
-        kept: The entity that stands for the others, before and after.
-        parts: Those that were merged.
-        relations: What became of theirs.
-        dropped: Relations between what was one thing then.
-        noted: Rows that named another, before and after.
+        kept: The entity that replaces the others, before and after.
+        parts: The merged entities.
+        relations: What became of their relations.
+        dropped: Relations between entities that the merge made one.
+        noted: Rows whose metadata names another relation, before and after.
     """
 
     at: datetime
@@ -62,8 +79,78 @@ class Merge:
     noted: tuple[tuple[Relation, Relation], ...]
 
 
+def record_merge(
+    kept: tuple[Entity, Entity],
+    parts: Sequence[MergedEntity],
+    relations: Sequence[RelationChange],
+    *,
+    reason: str | None,
+    operation: str,
+    run: str | None,
+) -> tuple[Change, ...]:
+    """Record a merge; the Change of the kept entity names all the others.
+
+    Args:
+        kept: The entity that replaces the others, before and after.
+        parts: The merged entities.
+        relations: Each relation that the merge changes.
+        reason: Why, for the history.
+        operation: What the history calls it.
+        run: The run it belongs to; that of this context where not given.
+    """
+    before, after = kept
+
+    def change(target: str, old: object | None, new: object | None) -> Change:
+        return record(
+            operation, project=before.project, target=target, before=old, after=new, reason=reason, run=run
+        )
+
+    changed = [change(*each) for each in relations]
+    id = new_id("x")
+    gone = [change(part.entity.id, part.entity, _merged_away(part, before.id, id)) for part in parts]
+    whole = {
+        **dataclasses.asdict(after),
+        "entity_changes": [row.id for row in gone],
+        "relation_changes": [row.id for row in changed],
+    }
+    return (replace(change(before.id, before, whole), id=id), *gone, *changed)
+
+
+def record_split(
+    entities: Sequence[tuple[Entity | None, Entity]],
+    relations: Sequence[tuple[Relation | None, Relation]],
+    gone: Sequence[Relation],
+    *,
+    reason: str | None,
+) -> tuple[Change, ...]:
+    """Record a split, which also `reassign` is.
+
+    Args:
+        entities: The entities before and after; None before where one is new.
+        relations: The relations to write, likewise.
+        gone: The relations to remove.
+        reason: Why, for the history.
+    """
+    written = (
+        record("split", project=new.project, target=new.id, before=old, after=new, reason=reason)
+        for old, new in (*entities, *relations)
+    )
+    removed = (
+        record("split", project=row.project, target=row.id, before=row, after=None, reason=reason)
+        for row in gone
+    )
+    return (*written, *removed)
+
+
+def _merged_away(part: MergedEntity, kept: str, merge: str) -> dict[str, Any]:
+    """Return a merged entity as the history alone keeps it, with the chunks that mention it."""
+    row = replace(part.entity, metadata={**part.entity.metadata, MERGED_INTO: kept})
+    mentions = [list(pair) for pair in part.mentions.items()]
+    return {**dataclasses.asdict(row), "mentions": mentions, "merge_change": merge}
+
+
 def find_merge(what: str, target: Target) -> tuple[Merge, frozenset[str]]:
-    """Return the last merge that is meant, and the ids of the entities of it that are.
+    """Return the last merge that is meant, and the ids of its merged entities that are meant.
 
     Args:
         what: Name, alias or id of what was merged, or the run or Change of the merge.
@@ -104,7 +191,7 @@ def _relation(text: str | None) -> Relation | None:
 
 
 def _is_part(change: Change) -> bool:
-    return change.operation in _MERGING and "mentions" in json.loads(change.after or "{}")
+    return change.operation in _OPERATIONS and "mentions" in json.loads(change.after or "{}")
 
 
 def _last(made: Sequence[Change], what: str) -> list[Change]:
@@ -127,16 +214,16 @@ def _read(changes: Mapping[str, Change], merge: str) -> Merge:
     return Merge(
         at=kept.at,
         kept=(_entity(kept.before), _entity(kept.after)),
-        parts=tuple(_part(changes[id]) for id in named["entity_changes"]),
+        parts=tuple(
+            MergedEntity(
+                entity=_entity(changes[id].before),
+                mentions=dict(json.loads(changes[id].after or "{}")["mentions"]),
+            )
+            for id in named["entity_changes"]
+        ),
         relations=tuple(
             Became(after=new, own=old, parts=tuple(parts[new.id])) for old, new in whole if new.id in parts
         ),
         dropped=tuple(old for old, new in rows if old is not None and new is None),
         noted=tuple((old, new) for old, new in whole if old is not None and new.id not in parts),
-    )
-
-
-def _part(change: Change) -> MergedEntity:
-    return MergedEntity(
-        entity=_entity(change.before), mentions=dict(json.loads(change.after or "{}")["mentions"])
     )

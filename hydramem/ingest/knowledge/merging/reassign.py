@@ -1,6 +1,6 @@
-"""Separate: what certain chunks say of an entity becomes another's, since they speak of another thing."""
+"""Reassigns what certain chunks say of an entity to another entity, since they mean another thing."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -8,13 +8,14 @@ from hydramem.core.argument_checks import check_reason
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import entity_id
 from hydramem.core.results.knowledge_results import Divided
-from hydramem.core.row_types import Change, Entity, Mention, Relation
+from hydramem.core.row_types import Entity, Mention, Relation
 from hydramem.core.time import now
 from hydramem.ingest.knowledge.entities import crossing, find_entity
-from hydramem.ingest.knowledge.merging.merge_rows import merged_relation, repoint
+from hydramem.ingest.knowledge.merging.merge_entities import merged_relation, repoint
+from hydramem.ingest.knowledge.merging.merge_history import record_split
 from hydramem.ingest.knowledge.relation_input import name_of
 from hydramem.ingest.write_target import Target
-from hydramem.storage.changes import current_run, record
+from hydramem.storage.changes import current_run
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Removal, Write
 from hydramem.storage.write_validation import relation_key
@@ -22,32 +23,32 @@ from hydramem.text.normalize import entity_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Shared:
-    """Relations that change hands.
+class _DividedRelations:
+    """The relations of an entity, divided by their evidence.
 
     Attributes:
-        put: Rows to write, each with the row of its id that was there.
-        gone: Rows to take out.
+        put: Rows to write, each with the stored row of its id.
+        gone: Rows to remove.
         given: How many of the rows are the other entity's.
     """
 
-    put: tuple[tuple[Relation | None, Relation], ...] = ()
-    gone: tuple[Relation, ...] = ()
-    given: int = 0
+    put: tuple[tuple[Relation | None, Relation], ...]
+    gone: tuple[Relation, ...]
+    given: int
 
 
 def reassign(name: str, *, of: str, chunks: Sequence[str], reason: str | None, target: Target) -> Divided:
     """Move the mentions of some chunks, and the relations that they state, from one entity to another.
 
     Args:
-        name: Name of the other; it is made where there is none, and takes an alias of this name along.
-        of: Name, alias or id of the one that the chunks were taken to speak of.
+        name: Name of the other; it is made where there is none, and takes over an alias of this name.
+        of: Name, alias or id of the entity that the chunks were taken to mention.
         chunks: Their ids.
         reason: Why, for the history.
         target: The project.
 
     Raises:
-        InvalidInputError: A chunk does not speak of it, or both would have one name; nothing is written.
+        InvalidInputError: A chunk does not mention it, or both would have one name; nothing is written.
         NotFoundError: The project has no such entity; nothing is written.
     """
     why, name = check_reason(reason), name_of(name, "what")
@@ -61,23 +62,23 @@ def reassign(name: str, *, of: str, chunks: Sequence[str], reason: str | None, t
         active = {row.id for row in target.graph.chunks(list(counts)) if row.state == "active"}
         fewer = _without(source, name, len(active))
         more = replace(other, mention_count=other.mention_count + len(active - had.keys()))
-        shared = _shared(source, other, frozenset(counts), target.graph)
+        divided = _divided(source, other, frozenset(counts), target.graph)
         write = Write(
-            changes=tuple(_changes((source, fewer), (found, more), shared, why)),
+            changes=record_split([(source, fewer), (found, more)], divided.put, divided.gone, reason=why),
             entities=(fewer, more),
             mentions=tuple(
                 Mention(chunk=chunk, entity=other.id, count=count + had.get(chunk, 0))
                 for chunk, count in counts.items()
             ),
-            relations=tuple(row for _, row in shared.put),
+            relations=tuple(row for _, row in divided.put),
             removed=Removal(
-                relations=tuple(relation_key(row) for row in shared.gone),
+                relations=tuple(relation_key(row) for row in divided.gone),
                 mentions=tuple((chunk, source.id) for chunk in counts),
             ),
         )
         target.commit(write, target.embed_by_id(crossing([other] if found else [], [more])))
     return Divided(
-        entities=(more,), kept=fewer, mentions=len(counts), relations=shared.given, run=current_run()
+        entities=(more,), kept=fewer, mentions=len(counts), relations=divided.given, run=current_run()
     )
 
 
@@ -95,7 +96,7 @@ def _other(name: str, source: Entity, target: Target) -> Entity | None:
 def _new(name: str, source: Entity, at: datetime) -> Entity:
     key = entity_key(name)
     id = entity_id(source.project, key)
-    if id == source.id:  # the source was called so once
+    if id == source.id:  # the source had this name before
         id = entity_id(source.project, f"{key} {at.isoformat()}")
     return Entity(
         id=id, project=source.project, key=key, name=name, type=source.type, first_seen=at, last_seen=at
@@ -117,37 +118,20 @@ def _without(source: Entity, name: str, active: int) -> Entity:
     return replace(source, aliases=aliases, mention_count=max(0, source.mention_count - active))
 
 
-def _shared(source: Entity, other: Entity, chunks: Collection[str], graph: GraphStore) -> _Shared:
-    """Divide relations by their evidence; one without any stays."""
+def _divided(source: Entity, other: Entity, chunks: Collection[str], graph: GraphStore) -> _DividedRelations:
+    """Divide relations by their evidence; those without any stay."""
     rows = [row for row in graph.relations([source.id]) if not set(row.evidence).isdisjoint(chunks)]
-    bent = repoint(
+    moved = repoint(
         [replace(row, evidence=tuple(id for id in row.evidence if id in chunks)) for row in rows],
         {source.id: other.id},
     )
     own = {row.id: row for row in graph.relations([other.id])}
     put: list[tuple[Relation | None, Relation]] = []
-    for id, group in bent.grouped().items():
+    for id, group in moved.grouped().items():
         here = own.get(id)
         put.append((here, merged_relation([*([here] if here else []), *group])))
-    # One between the two has lost what stated it as well: what spoke of one of them speaks of the other.
+    # One between the two loses that evidence as well: what mentioned one of them means the other.
     staying = [(row, tuple(id for id in row.evidence if id not in chunks)) for row in rows]
     put.extend((row, replace(row, evidence=rest)) for row, rest in staying if rest)
     gone = tuple(row for row, rest in staying if not rest)
-    return _Shared(put=tuple(put), gone=gone, given=len(bent.grouped()))
-
-
-def _changes(
-    source: tuple[Entity, Entity],
-    other: tuple[Entity | None, Entity],
-    shared: _Shared,
-    reason: str | None,
-) -> Iterator[Change]:
-    def change(row: Entity | Relation, before: object, after: object) -> Change:
-        return record("split", project=row.project, target=row.id, before=before, after=after, reason=reason)
-
-    yield change(source[1], *source)
-    yield change(other[1], *other)
-    for before, after in shared.put:
-        yield change(after, before, after)
-    for row in shared.gone:
-        yield change(row, row, None)
+    return _DividedRelations(put=tuple(put), gone=gone, given=len(moved.grouped()))

@@ -1,10 +1,10 @@
-"""Split: what a merge made one is told apart again, as it was, and what was written since stays.
+"""Splits what a merge made one: the entities come back as they were, and what was written since stays.
 
-The Changes of the merge hold everything that it takes: the entities with their mentions, and each relation
-as it was beside what it became.
+The Changes of the merge have everything that it takes: the entities with their mentions, and each relation
+as it was, with what it became.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
 
@@ -12,13 +12,24 @@ from hydramem.core.argument_checks import check_reason
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import version_id
 from hydramem.core.results.knowledge_results import Divided
-from hydramem.core.row_types import Change, Chunk, Entity, Mention, Relation
+from hydramem.core.row_types import Chunk, Entity, Mention, Relation
 from hydramem.ingest.knowledge.end_validity import VERSION_OF
 from hydramem.ingest.knowledge.entities import crossing
-from hydramem.ingest.knowledge.merging.merge_history import Became, Merge, MergedEntity, find_merge
-from hydramem.ingest.knowledge.merging.merge_rows import merged_entity, merged_relation, names_any, repoint
+from hydramem.ingest.knowledge.merging.merge_entities import (
+    merged_entity,
+    merged_relation,
+    names_any,
+    repoint,
+)
+from hydramem.ingest.knowledge.merging.merge_history import (
+    Became,
+    Merge,
+    MergedEntity,
+    find_merge,
+    record_split,
+)
 from hydramem.ingest.write_target import Target
-from hydramem.storage.changes import current_run, record
+from hydramem.storage.changes import current_run
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Removal, Write
 from hydramem.storage.write_validation import relation_key
@@ -30,29 +41,26 @@ _NOT_CARRIED = ("id", "subject", "object", "evidence", "metadata")
 
 @dataclass(slots=True)
 class _Rows:
-    """What a split writes and takes out, as it comes together.
+    """The relations that a split writes and removes.
 
     Attributes:
-        relations: Rows to write, each with the row of its id that was there.
-        given: How many of them are the restored entities'.
-        left: Ids of what stays with the kept entity though it was written since.
-        resting: Chunks that the kept entity's relations rest on in the end: they still speak of it.
+        relations: Rows to write, each with the stored row of its id.
+        gone: Rows to remove.
+        given: How many of the rows to write are the restored entities'.
+        left: Ids of relations written since the merge that stay with the kept entity.
+        evidence: The evidence of the kept entity's relations after the split: these chunks still mention it.
     """
 
     relations: list[tuple[Relation | None, Relation]] = field(default_factory=list)
     gone: list[Relation] = field(default_factory=list)
     given: int = 0
     left: list[str] = field(default_factory=list)
-    resting: set[str] = field(default_factory=set)
+    evidence: set[str] = field(default_factory=set)
 
     def give(self, row: Relation) -> None:
         """Restore a relation."""
         self.relations.append((None, row))
         self.given += 1
-
-    def leave(self, row: Relation) -> None:
-        """List a relation that cannot be restored."""
-        self.left.append(row.id)
 
 
 def split(what: str, *, reason: str | None, target: Target) -> Divided:
@@ -76,11 +84,13 @@ def split(what: str, *, reason: str | None, target: Target) -> Divided:
         chunks = {row.id: row for row in target.graph.chunks(sorted({c for p in back for c in p.mentions}))}
         held = {mention.chunk: mention.count for mention in target.graph.mentioned([keep.id])}
         rows = _relations(merge, keep, wanted, held, target.graph)
-        mentions, without = _mentions(back, keep, held, chunks.keys(), rows.resting)
+        mentions, without = _mentions(back, keep, held, chunks.keys(), rows.evidence)
         entities = tuple(_counted(part.entity, mentions, chunks) for part in back)
         after = _kept_after(keep, merge, back, sum(chunks[id].state == "active" for id in without))
         write = Write(
-            changes=tuple(_changes(keep, after, entities, rows, why)),
+            changes=record_split(
+                [(keep, after), *((None, row) for row in entities)], rows.relations, rows.gone, reason=why
+            ),
             entities=(after, *entities),
             mentions=mentions,
             relations=tuple(row for _, row in rows.relations),
@@ -102,7 +112,7 @@ def split(what: str, *, reason: str | None, target: Target) -> Divided:
 
 
 def _still_there(merge: Merge, wanted: Collection[str], graph: GraphStore) -> Entity:
-    """Return the entity that stands for the others, as it is now."""
+    """Return the entity that replaced the others, as it is now."""
     before, _ = merge.kept
     if back := graph.entities(sorted(wanted)):
         raise InvalidInputError(f"{back[0].name[:80]!r} is an entity of its own; the merge was taken back")
@@ -117,11 +127,11 @@ def _mentions(
     keep: Entity,
     held: Mapping[str, int],
     chunks: Collection[str],
-    resting: AbstractSet[str],
+    evidence: AbstractSet[str],
 ) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
-    """Return the mentions to write, and the chunks that do not speak of the kept entity any more.
+    """Return the mentions to write, and the chunks that no longer mention the kept entity.
 
-    A chunk that is gone, or speaks of neither since, is left out.
+    A chunk that was deleted since, or mentions none of them by now, is left out.
     """
     rest = dict(held)
     mentions: list[Mention] = []
@@ -131,7 +141,7 @@ def _mentions(
                 mentions.append(Mention(chunk=chunk, entity=part.entity.id, count=count))
                 rest[chunk] -= count
     touched = dict.fromkeys(mention.chunk for mention in mentions)
-    for chunk in resting & touched.keys():
+    for chunk in evidence & touched.keys():
         rest[chunk] = max(rest[chunk], 1)
     mentions.extend(
         Mention(chunk=chunk, entity=keep.id, count=rest[chunk]) for chunk in touched if rest[chunk] > 0
@@ -145,7 +155,7 @@ def _counted(entity: Entity, mentions: Sequence[Mention], chunks: Mapping[str, C
 
 
 def _kept_after(now: Entity, merge: Merge, back: Sequence[MergedEntity], lost: int) -> Entity:
-    """Return the kept entity without what the others brought; what was said of it since stays."""
+    """Return the kept entity without what the others brought; what was written of it since stays."""
     before, after = merge.kept
     gone = {part.entity.id for part in back}
     rest = [part.entity for part in merge.parts if part.entity.id not in gone]
@@ -167,7 +177,7 @@ def _relations(
     ends = {end for part in parts for end in (part.subject, part.object)}
     there = wanted.union(row.id for row in graph.entities(sorted(ends)))
     merged = {part.entity.id: keep.id for part in merge.parts}
-    told = {each.after.id for each in merge.relations}
+    named = {each.after.id for each in merge.relations}
     for each in merge.relations:
         asked = [part for part in each.parts if wanted & {part.subject, part.object}]
         back = [part for part in asked if {part.subject, part.object} <= there]
@@ -178,18 +188,21 @@ def _relations(
             rest = [part for part in each.parts if part not in back]
             staying = (*([each.own] if each.own else []), *repoint(rest, merged).moved.values())
             since = [row for row in current.values() if row.metadata.get(VERSION_OF) == now.id]
-            _divide(each, now, back, staying, [row for row in since if row.id not in told], rows)
-    spoken = {chunk for part in merge.parts for chunk in part.mentions}
+            _divide(each, now, back, staying, [row for row in since if row.id not in named], rows)
+    mentioning = {chunk for part in merge.parts for chunk in part.mentions}
     for part in merge.dropped:
         if wanted & {part.subject, part.object}:
-            # A chunk that speaks of another thing since states nothing of these.
-            evidence = tuple(id for id in part.evidence if id in held or id not in spoken)
+            # A chunk that was reassigned since is no evidence for these.
+            evidence = tuple(id for id in part.evidence if id in held or id not in mentioning)
             whole = {part.subject, part.object} <= there and bool(evidence) == bool(part.evidence)
-            (rows.give if whole else rows.leave)(replace(part, evidence=evidence))
+            if whole:
+                rows.give(replace(part, evidence=evidence))
+            else:
+                rows.left.append(part.id)
     _rename_back(merge, rows, graph)
     gone = {row.id for row in rows.gone}
     after = current | {row.id: row for _, row in rows.relations if keep.id in (row.subject, row.object)}
-    rows.resting = {chunk for id, row in after.items() if id not in gone for chunk in row.evidence}
+    rows.evidence = {chunk for id, row in after.items() if id not in gone for chunk in row.evidence}
     return rows
 
 
@@ -201,15 +214,15 @@ def _divide(
     versions: Iterable[Relation],
     rows: _Rows,
 ) -> None:
-    """Give a relation back to what it came from; what was written of it since goes along, or stays.
+    """Restore the relations that became one; what was written of it since goes with them, or stays.
 
     Args:
-        each: The relation after the merge, and what it came from.
-        now: As it is now.
-        back: Those of what it came from that come back.
-        staying: Those that stay one with the kept entity's.
-        versions: What was believed of it, from the merge on.
-        rows: Where it all goes.
+        each: The relation after the merge, and the rows that it was made of.
+        now: The relation as it is now.
+        back: Those of the rows that are restored.
+        staying: Those that stay one relation of the kept entity.
+        versions: Versions of it that were believed since the merge.
+        rows: Gets the result.
     """
     for part in back:
         rows.give(_carried(part, each.after, now))
@@ -229,7 +242,7 @@ def _divide(
 
 
 def _follow(version: Relation, current: Relation, rows: _Rows) -> None:
-    """Let what was believed of a relation since the merge follow it."""
+    """Move a version of a relation since the merge to the restored relation."""
     rows.gone.append(version)
     rows.give(
         replace(
@@ -243,7 +256,7 @@ def _follow(version: Relation, current: Relation, rows: _Rows) -> None:
 
 
 def _carried(row: Relation, after: Relation, now: Relation) -> Relation:
-    """Return a row with what was written since the merge, from what the merge made to what is there now."""
+    """Return a row with what changed since the merge: the difference between `after` and `now`."""
     if after == now:
         return row
     names = [each.name for each in fields(Relation) if each.name not in _NOT_CARRIED]
@@ -260,7 +273,7 @@ def _carried(row: Relation, after: Relation, now: Relation) -> Relation:
 
 
 def _rename_back(merge: Merge, rows: _Rows, graph: GraphStore) -> None:
-    """Let relations that named one by its id after the merge name it by the one it has again."""
+    """Give relations that name a restored one in their metadata its former id again."""
     given = {row.id for _, row in rows.relations}
     asked = [(old, new) for old, new in merge.noted if names_any(old, given)]
     around = graph.relations(sorted({old.subject for old, _ in asked}))
@@ -272,22 +285,7 @@ def _rename_back(merge: Merge, rows: _Rows, graph: GraphStore) -> None:
 
 
 def _since(merge: Merge, held: Collection[str], graph: GraphStore) -> list[str]:
-    """Return the chunks that came to speak of the kept entity since the merge."""
+    """Return the chunks that mention the kept entity since the merge."""
     known = {chunk for part in merge.parts for chunk in part.mentions}
     rows = graph.chunks([chunk for chunk in held if chunk not in known])
     return [row.id for row in rows if row.times.recorded_at > merge.at]
-
-
-def _changes(
-    before: Entity, after: Entity, entities: Sequence[Entity], rows: _Rows, reason: str | None
-) -> Iterator[Change]:
-    def change(row: Entity | Relation, old: object, new: object) -> Change:
-        return record("split", project=row.project, target=row.id, before=old, after=new, reason=reason)
-
-    yield change(after, before, after)
-    for entity in entities:
-        yield change(entity, None, entity)
-    for old, new in rows.relations:
-        yield change(new, old, new)
-    for gone in rows.gone:
-        yield change(gone, gone, None)

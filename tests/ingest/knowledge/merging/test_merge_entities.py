@@ -16,8 +16,7 @@ from hydramem.core.results.knowledge_results import Divided, Merged
 from hydramem.core.row_types import Chunk, Entity, Mention, Relation, Times, Verdict
 from hydramem.ingest.knowledge.entities import Naming, set_entity
 from hydramem.ingest.knowledge.graph_rows import decided
-from hydramem.ingest.knowledge.merging.merge_entities import merge
-from hydramem.ingest.knowledge.merging.merge_rows import merged_relation
+from hydramem.ingest.knowledge.merging.merge_entities import merge, merged_relation
 from hydramem.ingest.knowledge.merging.reassign import reassign
 from hydramem.ingest.knowledge.merging.split_entity import split
 from hydramem.ingest.knowledge.relation_input import RelationInput
