@@ -17,9 +17,9 @@ _PLAIN = re.compile(r"[a-z0-9 ]+")
 # Letters beyond Latin, Greek and Cyrillic: no part of a name there is known to be mere spelling.
 _OTHER_SCRIPT = re.compile("[\u0530-\u1fff\u2c00-\uffff\U00010000-\U0010ffff]")
 
-_TITLES = frozenset(["the", "a", "an", "dr", "mr", "mrs", "ms", "prof", "sir", "dame"])
+_TITLES = word_set("compared_names", "titles") | {"the", "a", "an"}
 
-_FORMS = frozenset(["inc", "ltd", "llc", "corp", "co", "gmbh", "ag", "plc", "sa"])
+_FORMS = word_set("compared_names", "legal_forms")
 
 _SAME_WORDS = {"saint": "st", "and": "", "mount": "mt"}
 

@@ -31,8 +31,8 @@ def _alternatives(name: str) -> str:
 
 PRONOUNS = _words("pronouns")
 FIRST_PERSON = _words("first_person")
-FUNCTION_WORDS = PRONOUNS | FIRST_PERSON | frozenset(MONTHS) | _words("function_words")
-EMPHASISED = _words("emphasised")
+FUNCTION_WORDS = PRONOUNS | FIRST_PERSON | frozenset(MONTHS) | word_set("stop_words", "names_in_text")
+EMPHASISED = word_set("stop_words", "names_in_capitals")
 COMMON_STARTS = _words("common_starts")
 HONORIFICS = _words("honorifics")
 NOT_A_KIND = _words("not_a_kind")

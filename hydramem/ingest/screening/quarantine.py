@@ -19,6 +19,7 @@ from hydramem.core.row_types import State
 from hydramem.ingest.screening.hidden_text import as_latin, hidden, reveal
 from hydramem.ingest.screening.secrets import find_secrets, mask_secrets
 from hydramem.ingest.screening.spoken_text import strip_recalled
+from hydramem.text.lexicon import word_set
 from hydramem.text.shown_text import one_line
 
 QUARANTINED_FOR = "quarantined_for"
@@ -133,7 +134,7 @@ def _is_order(before: str, after: str, order: _Order) -> bool:
     words = _WORDS.findall(clause)[-5:]
     if order == "at the start":
         return _words("openings").issuperset(words)
-    if _words("negations").intersection(words[-3:]) or _context("for_people").match(after):
+    if word_set("negations", "of_orders").intersection(words[-3:]) or _context("for_people").match(after):
         return False
     if words[-1:] == ["to"]:
         return _context("addressed").search(clause) is not None

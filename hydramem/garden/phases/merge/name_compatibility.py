@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import dropwhile, product
 from typing import Literal
 
+from hydramem.text.lexicon import word_set
 from hydramem.text.names import NameParts, one_letter_off
 
 Bearing = Literal["equal", "turned", "misspelled", "initials", "shorter", "alias"]
@@ -18,85 +19,10 @@ _LEAST_TYPO = 5
 
 _LEAST_CUT = 4
 
-_TITLES = frozenset(["dr", "mr", "mrs", "ms", "prof", "sir", "dame"])
-
-_FORMS = frozenset(["inc", "ltd", "llc", "corp", "corporation", "co", "company", "gmbh", "ag", "plc", "sa"])
-
-_SMALL = frozenset(
-    [
-        "an",
-        "and",
-        "at",
-        "by",
-        "de",
-        "der",
-        "des",
-        "die",
-        "for",
-        "in",
-        "la",
-        "le",
-        "of",
-        "on",
-        "the",
-        "to",
-        "van",
-        "von",
-    ]
-)
-
-_EMPTY = _SMALL | _FORMS
-
-_PARTING = frozenset(
-    [
-        "not",
-        "non",
-        "no",
-        "anti",
-        "ex",
-        "former",
-        "vs",
-        "jr",
-        "sr",
-        "junior",
-        "senior",
-        "nee",
-        "i",
-        "ii",
-        "iii",
-        "iv",
-        "v",
-        "vi",
-        "vii",
-        "viii",
-        "ix",
-        "x",
-        "xi",
-        "xii",
-        "xiii",
-        "xiv",
-        "xv",
-        "xvi",
-        "north",
-        "south",
-        "east",
-        "west",
-        "northern",
-        "southern",
-        "eastern",
-        "western",
-        "central",
-        "new",
-        "old",
-        "upper",
-        "lower",
-        "inner",
-        "outer",
-        "great",
-        "greater",
-        "little",
-    ]
-)
+_TITLES = word_set("compared_names", "titles")
+_FORMS = word_set("compared_names", "legal_forms") | word_set("compared_names", "legal_forms_in_full")
+_EMPTY = word_set("stop_words", "compared_names") | _FORMS
+_PARTING = word_set("compared_names", "parting")
 
 
 def bearing(one: Sequence[NameParts], other: Sequence[NameParts]) -> Bearing | None:

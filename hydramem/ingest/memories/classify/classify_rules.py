@@ -16,7 +16,9 @@ from hydramem.text.sentences import sentence_spans
 
 _TABLES = tables("classify_rules")
 
-STOPS = STOP_WORDS.union(*(listed.split() for listed in _TABLES["stop_words"].values()))
+_KEYWORD_STOPS = tables("stop_words")["memory_keywords"]
+
+STOPS = STOP_WORDS.union(*(_KEYWORD_STOPS[language].split() for language in ("english", "german", "spanish")))
 """Folded words that say nothing of what a text is about."""
 
 SMALL_TALK = word_set("classify_rules", "small_talk")
