@@ -26,7 +26,7 @@ from hydramem.search.deep_recall import deepened
 from hydramem.search.linked_memories import with_links
 from hydramem.search.overview.session_start import opening
 from hydramem.search.prompt_block import prime
-from hydramem.search.recall import recall
+from hydramem.search.recall import RecallSources, recall
 from hydramem.search.visible import listings
 from hydramem.search.visible.visible_graph import View
 from hydramem.storage.chunk_filter import ChunkFilter
@@ -113,22 +113,25 @@ class ReadMethods(Handle):
         )
         deep = check_choice(mode, get_args(RecallMode), name="mode") == "deep"
         with store.reading() as space:
-            found = recall(
-                query,
-                where=where,
-                limit=limit,
-                traversal=check_choice(
-                    traversal or store.config.search.traversal, get_args(Traversal), name="traversal"
-                ),
+            sources = RecallSources(
                 graph=store.graph,
                 vectors=space.vectors,
                 snapshots=store.snapshots,
                 embedder=space.embedder,
                 settings=store.config.search,
+                reranker=self._reranker,
+            )
+            found = recall(
+                query,
+                sources,
+                where=where,
+                limit=limit,
+                traversal=check_choice(
+                    traversal or store.config.search.traversal, get_args(Traversal), name="traversal"
+                ),
                 explain=explain,
                 context=check_count(context, name="context", least=0, most=handle.MAX_CONTEXT),
                 max_tokens=handle.tokens(max_tokens),
-                reranker=self._reranker,
             )
         store.recalls.note(query, [(hit.project, hit.id) for hit in found.hits])
         if not deep:

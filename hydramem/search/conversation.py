@@ -1,9 +1,9 @@
-"""Conversation: a turn is read with the turns around it, by how much it says, and by who said it.
+"""Scores of conversation turns: by the turns around them, their substance, their speaker, their session.
 
-An answer seldom repeats its question, so short turns lean on their neighbours, most of all on the ones
-before; long ones speak for themselves. A turn of few words, or one that only asks, seldom holds what is
-looked for. A query that names one speaker is about what that one said; one in the first person, about
-what its asker said, in few words or as a question too.
+An answer seldom repeats its question, so short turns gain from their neighbours, most of all from those
+before; long ones do not need it. A turn of few words, or one that only asks, seldom holds the answer. A
+query that names one speaker is about what that speaker said; one in the first person, about what its asker
+said, however briefly or as a question.
 """
 
 import math
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hydramem.core.config import SearchConfig
 from hydramem.core.row_types import Chunk
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.search.fusion import Fused, RecallCandidate, ranked
+from hydramem.search.candidate_scores import FusedScore, RecallCandidate, ranked
 from hydramem.search.plan import RecallPlan
 from hydramem.storage.vector_rows import searched_text
 from hydramem.text.normalize import folded
@@ -34,21 +34,26 @@ _AFTER = (0.5, 0.5, 0.25)
 # An even field of weak matches around a turn must not outweigh one strong match.
 _CONTRAST = 1.35
 
-# In tokens: up to the first a turn leans on its neighbours in full, from the second on not at all.
-_LEANS = (50, 130)
-_ASKS = (30, 100)
-_ASKING = 0.4
-_BRIEF = 40
-_BREVITY = 0.2
+# In tokens: up to the first bound a turn gains from its neighbours in full, from the second on not at all.
+_GAINING_TOKENS = (50, 130)
 
-# BM25 takes a turn's length against a fixed scale, not the mean: turns of a chat are all short, and in
-# one with an assistant the long answers repeat whatever was asked. `_K1` and `_B` are full text's own.
+# Up to the first bound a question loses this share of its score, from the second on nothing.
+_QUESTION_TOKENS = (30, 100)
+_QUESTION_LOSS = 0.4
+
+# Shorter turns lose by this power of their share of these tokens.
+_BRIEF_TOKENS = 40
+_BREVITY_POWER = 0.2
+
+# BM25 compares a turn's length with a fixed scale, not the mean: turns of a chat are all short, and in one
+# with an assistant the long answers repeat the question. `_K1` and `_B` are those of the full-text index.
 _K1, _B = 1.2, 0.75
 _SATURATION, _PER_TOKEN = 0.4, 0.01
 
-# Short turns are alike in meaning and differ in their words.
-_TOLD_APART = {"text": 1.2, "vector": 0.8}
+# Short turns differ more in their words than in their meaning.
+_ARM_WEIGHTS = {"text": 1.2, "vector": 0.8}
 _BEST = 20
+_MOST_WORDS = 32
 
 
 def at_turns_length(scores: Mapping[str, float], snapshot: Snapshot) -> dict[str, float]:
@@ -66,25 +71,25 @@ def at_turns_length(scores: Mapping[str, float], snapshot: Snapshot) -> dict[str
 
 
 def in_conversation(
-    found: Sequence[Fused], plans: Sequence[RecallPlan], settings: SearchConfig
-) -> tuple[Fused, ...]:
-    """Weigh turns by what stands around them, what they say and who says it.
+    found: Sequence[FusedScore], plans: Sequence[RecallPlan], settings: SearchConfig
+) -> tuple[FusedScore, ...]:
+    """Weigh turns by the turns around them, by their substance and by their speaker.
 
     Args:
-        found: What the arms found; what is no turn stays as it is.
-        plans: The query in each project, with the snapshot that knows its turns.
+        found: Scores; those of other chunks stay as they are.
+        plans: The query in each project, with the snapshot of its turns.
         settings: The weights.
     """
     parts = {one.id: one.parts for one in found}
     for plan in plans:
-        parts |= _weighed(plan, found, settings)
+        parts |= _weighed_parts(plan, found, settings)
     return ranked(parts)
 
 
-def spoken_share(found: Sequence[Fused], plans: Sequence[RecallPlan]) -> float:
+def spoken_share(found: Sequence[FusedScore], plans: Sequence[RecallPlan]) -> float:
     """Return the share of turns among the best candidates, 0 to 1.
 
-    Where a conversation answers, a walk over what single turns name only leads away from it.
+    Where a conversation answers, a walk over the names in single turns leads away from it.
     """
     best = found[:_BEST]
     spoken = sum(_turn(plan.snapshot, one.id) is not None for one in best for plan in plans)
@@ -96,22 +101,25 @@ def _turn(snapshot: Snapshot, id: str) -> int | None:
     return node if node is not None and snapshot.turn_keys[node] >= 0 else None
 
 
-def _weighed(plan: RecallPlan, found: Sequence[Fused], settings: SearchConfig) -> dict[str, dict[str, float]]:
+def _weighed_parts(
+    plan: RecallPlan, found: Sequence[FusedScore], settings: SearchConfig
+) -> dict[str, Mapping[str, float]]:
+    """Return the parts of the scores of a project's turns, by id, with those of the turns around them."""
     snapshot = plan.snapshot
-    turns = {node: _worded(one) for one in found if (node := _turn(snapshot, one.id)) is not None}
+    turns = {node: _reweighted(one) for one in found if (node := _turn(snapshot, one.id)) is not None}
     if not turns:
         return {}
     own = np.fromiter((one.score**_CONTRAST for one in turns.values()), np.float64, len(turns))
     nodes = np.fromiter(turns, np.int64, len(turns))
-    gains = _support(snapshot, nodes, own, settings.neighbor_weight)
+    gains = _neighbor_gains(snapshot, nodes, own, settings.neighbor_weight)
     reached = np.array([*turns, *(node for node in gains if node not in turns)], dtype=np.int64)
-    held = np.array([gains.get(node, 0.0) for node in reached.tolist()])
-    score = held.copy()
+    by_neighbors = np.array([gains.get(node, 0.0) for node in reached.tolist()])
+    score = by_neighbors.copy()
     score[: len(own)] += own
-    said = score * (_substance(snapshot, reached) - 1) * ~_askers_own(plan, reached)
-    spoken = (score + said) * _spoken(plan, reached, settings)
-    weighed = {}
-    columns = reached.tolist(), held.tolist(), said.tolist(), spoken.tolist()
+    by_substance = score * (_substance(snapshot, reached) - 1) * ~_askers_own(plan, reached)
+    by_speaker = (score + by_substance) * _speaker_shares(plan, reached, settings)
+    weighed: dict[str, Mapping[str, float]] = {}
+    columns = (each.tolist() for each in (reached, by_neighbors, by_substance, by_speaker))
     for node, neighbors, substance, speaker in zip(*columns, strict=True):
         one = turns.get(node)
         scale = one.score ** (_CONTRAST - 1) if one is not None and one.score > 0 else 0.0
@@ -121,13 +129,15 @@ def _weighed(plan: RecallPlan, found: Sequence[Fused], settings: SearchConfig) -
     return weighed
 
 
-def _worded(one: Fused) -> Fused:
-    parts = {name: part * _TOLD_APART.get(name, 1.0) for name, part in one.parts.items()}
-    return Fused(id=one.id, score=sum(parts.values()), parts=parts)
+def _reweighted(one: FusedScore) -> FusedScore:
+    parts = {name: part * _ARM_WEIGHTS.get(name, 1.0) for name, part in one.parts.items()}
+    return FusedScore(id=one.id, score=sum(parts.values()), parts=parts)
 
 
-def _support(snapshot: Snapshot, nodes: NDArray[np.int64], own: Floats, weight: float) -> dict[int, float]:
-    """Return what turns gain from the ones around them; a turn in parts lends its best part's score."""
+def _neighbor_gains(
+    snapshot: Snapshot, nodes: NDArray[np.int64], own: Floats, weight: float
+) -> dict[int, float]:
+    """Return what turns gain from the turns around them; of a turn in parts the best part's score counts."""
     if weight <= 0:
         return {}
     keys, which = np.unique(snapshot.turn_keys[nodes], return_inverse=True)
@@ -136,24 +146,27 @@ def _support(snapshot: Snapshot, nodes: NDArray[np.int64], own: Floats, weight: 
     origins, offsets, around = snapshot.turns.around(keys, len(_BEFORE))
     # What comes after a match has the match before it.
     shares = np.array([*reversed(_AFTER), 0.0, *_BEFORE])[offsets + len(_AFTER)]
-    gained = weight * shares * best[origins] * _ramp(snapshot, around, *_LEANS)
+    gained = weight * shares * best[origins] * _ramp(snapshot, around, *_GAINING_TOKENS)
     reached, places = np.unique(around, return_inverse=True)
     sums = np.bincount(places, weights=gained, minlength=len(reached))
     return {node: gain for node, gain in zip(reached.tolist(), sums.tolist(), strict=True) if gain > 0}
 
 
 def _ramp(snapshot: Snapshot, nodes: NDArray[np.integer], full: int, none: int) -> Floats:
+    """Return 1 for turns of up to `full` tokens, falling to 0 at `none`."""
     share: Floats = np.clip((none - snapshot.nodes.tokens[nodes]) / (none - full), 0.0, 1.0)
     return share
 
 
 def _substance(snapshot: Snapshot, nodes: NDArray[np.int64]) -> Floats:
-    asking = _ASKING * snapshot.nodes.asks[nodes] * _ramp(snapshot, nodes, *_ASKS)
-    brief: Floats = np.minimum(1.0, snapshot.nodes.tokens[nodes] / _BRIEF) ** _BREVITY
+    """Return which share of its score a turn keeps by its length, and where it only asks."""
+    asking = _QUESTION_LOSS * snapshot.nodes.asks[nodes] * _ramp(snapshot, nodes, *_QUESTION_TOKENS)
+    brief: Floats = np.minimum(1.0, snapshot.nodes.tokens[nodes] / _BRIEF_TOKENS) ** _BREVITY_POWER
     return brief * (1 - asking)
 
 
-def _spoken(plan: RecallPlan, nodes: NDArray[np.int64], settings: SearchConfig) -> Floats:
+def _speaker_shares(plan: RecallPlan, nodes: NDArray[np.int64], settings: SearchConfig) -> Floats:
+    """Return by which share turns gain from being said by the named speaker or by the asker."""
     authors = plan.snapshot.nodes.author[nodes]
     gain = np.zeros(len(nodes))
     if len(plan.speakers) == 1:
@@ -167,15 +180,12 @@ def _askers_own(plan: RecallPlan, nodes: NDArray[np.int64]) -> NDArray[np.bool_]
     return np.isin(plan.snapshot.nodes.author[nodes], plan.askers)
 
 
-_MOST_WORDS = 32
-
-
 def covering(query: str, candidates: Sequence[RecallCandidate], weight: float) -> tuple[RecallCandidate, ...]:
-    """Weigh turns by how much of a query their session holds, best first.
+    """Raise turns by how much of a query their session holds, best first.
 
     Args:
         query: What was asked.
-        candidates: What was found; what is no turn stays as it is.
+        candidates: The candidates; those that are no turns stay as they are.
         weight: Share of its score that a turn gains where its session holds the most.
     """
     shares = coverage(query, [one.chunk for one in candidates]) if weight > 0 else {}
@@ -189,14 +199,14 @@ def covering(query: str, candidates: Sequence[RecallCandidate], weight: float) -
 
 
 def coverage(query: str, chunks: Sequence[Chunk]) -> Mapping[str, float]:
-    """Say for each turn, by id, how much of a query its session holds, beside the one that holds most.
+    """Return for each turn, by id, how much of a query its session holds, relative to the best session.
 
-    A word counts as much as it is rare among the chunks.
+    The rarer a word is among the chunks, the more it counts.
     """
-    begins = _begins(query)
-    if begins is None:
+    pattern = _stem_pattern(query)
+    if pattern is None:
         return {}
-    held = {chunk.id: frozenset(begins.findall(folded(searched_text(chunk)))) for chunk in chunks}
+    held = {chunk.id: frozenset(pattern.findall(folded(searched_text(chunk)))) for chunk in chunks}
     often = Counter(word for each in held.values() for word in each)
     rarity = {word: math.log(1 + (len(chunks) - many + 0.5) / (many + 0.5)) for word, many in often.items()}
     sessions: dict[str, set[str]] = defaultdict(set)
@@ -215,7 +225,7 @@ def coverage(query: str, chunks: Sequence[Chunk]) -> Mapping[str, float]:
 
 
 @lru_cache(maxsize=16)
-def _begins(query: str) -> re.Pattern[str] | None:
-    """Compile what finds the stems of a query's words where words begin; many times quicker than stemming."""
+def _stem_pattern(query: str) -> re.Pattern[str] | None:
+    """Compile a pattern for words that begin with a stem of the query; far faster than stemming all words."""
     stems = sorted(dict.fromkeys(words(query)[:_MOST_WORDS]), key=len, reverse=True)
     return re.compile(rf"(?<![a-z0-9])(?:{'|'.join(map(re.escape, stems))})") if stems else None

@@ -1,7 +1,7 @@
-"""Links at recall: what a good match is linked to gains with it, and every hit shows what it is linked to.
+"""Links at recall: what a good match is linked to scores with it, and every hit shows its links.
 
-A linked memory may share no word with the question. It is weighed among the direct matches before the
-hits are cut to their number: added behind them it would never be seen.
+A linked memory may share no word with the question. It is scored among the direct matches before the hits are
+cut to their limit: appended after them it would never be returned.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -13,80 +13,81 @@ from hydramem.core.results.hits import LinkedChunk, LinkView
 from hydramem.core.row_types import Chunk, Link, State
 from hydramem.graph.snapshot.adjacency import Rows
 from hydramem.graph.snapshot.snapshot import LINK, Snapshot
-from hydramem.search.fusion import Fused, GraphPath, ranked
+from hydramem.search.candidate_scores import FusedScore, GraphPath, ranked
 from hydramem.search.passages import surroundings
 from hydramem.storage.chunk_filter import ChunkFilter, holds
 from hydramem.storage.store import GraphStore
 from hydramem.text.shown_text import one_line
 
-# The best candidates lend score; of one memory so many links are shown, each with the beginning of the other.
-_LENDING = 20
+# Candidates whose links are followed.
+_FOLLOWED = 20
 
-# A link for likeness alone says little that the vectors have not: it lends this part of what others do.
+# A link for likeness alone says little that the vectors have not: it counts this part of another link.
 _LIKENESS = 0.4
-_SHOWN = 5
-_SPARE = 3
-_TEXT = 200
+
+# Links that a hit shows, a few to spare, and characters of the memory at the other end.
+_SHOWN, _SPARE, _TEXT = 5, 3, 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lent:
-    """Candidates with what links lend them.
+class LinkScores:
+    """Scores with what links add.
 
     Attributes:
-        ways: By candidate, the link that lent it most, where that is most of its score.
+        paths: By chunk, the link that adds most, where that is at least half of its score.
     """
 
-    found: tuple[Fused, ...]
-    ways: Mapping[str, GraphPath] = field(default_factory=dict)
+    found: tuple[FusedScore, ...]
+    paths: Mapping[str, GraphPath] = field(default_factory=dict)
 
 
-def along_links(
-    found: Sequence[Fused], snapshots: Sequence[Snapshot], where: ChunkFilter, weight: float
-) -> Lent:
-    """Raise what the best candidates are linked to to a share of their score; of several links the most.
+def with_link_scores(
+    found: Sequence[FusedScore], snapshots: Sequence[Snapshot], where: ChunkFilter, weight: float
+) -> LinkScores:
+    """Raise what the best are linked to to a share of their score; of several links the strongest counts.
 
     Args:
-        found: Candidates, best first.
+        found: Scores, best first.
         snapshots: The graph of each project.
         where: Moments and states that links and memories must be of.
-        weight: Share of its score that a candidate lends along a link of weight 1.
+        weight: Share of a score that counts along a link of weight 1.
     """
     gains: dict[str, float] = {}
-    ways: dict[str, GraphPath] = {}
+    paths: dict[str, GraphPath] = {}
     for snapshot in snapshots if weight > 0 else ():
-        for id, gain, way in _lent(found[:_LENDING], snapshot, where, weight):
+        for id, gain, path in _gains_by_link(found[:_FOLLOWED], snapshot, where, weight):
             if gain > gains.get(id, 0.0):
-                gains[id], ways[id] = gain, way
+                gains[id], paths[id] = gain, path
     if not gains:
-        return Lent(found=tuple(found))
+        return LinkScores(found=tuple(found))
     parts = {one.id: one.parts for one in found}
     own = {one.id: one.score for one in found}
-    # What is found by itself needs no lending: a match that is linked to another is no better for it.
+    # A chunk that scores more by itself gains nothing: a match is no better for a link to another.
     for id, gain in gains.items():
         if gain > own.get(id, 0.0):
             parts[id] = {**parts.get(id, {}), "links": gain - own.get(id, 0.0)}
     order = ranked(parts)
     led = {one.id for one in order if one.parts.get("links", 0.0) >= one.score / 2}
-    return Lent(found=order, ways={id: way for id, way in ways.items() if id in led})
+    return LinkScores(found=order, paths={id: path for id, path in paths.items() if id in led})
 
 
-def _lent(
-    best: Sequence[Fused], snapshot: Snapshot, where: ChunkFilter, weight: float
+def _gains_by_link(
+    best: Sequence[FusedScore], snapshot: Snapshot, where: ChunkFilter, weight: float
 ) -> list[tuple[str, float, GraphPath]]:
+    """Return what the best scores add to the chunks that they are linked to: id, gain and link."""
     known = [(node, one) for one in best if (node := snapshot.node(one.id)) is not None]
     if not known:
         return []
-    lent = []
+    gains = []
     for origin, row, half in zip(*_links_at([node for node, _ in known], snapshot, where), strict=True):
-        lender, step = known[int(origin)][1], snapshot.step(int(half))
+        match, step = known[int(origin)][1], snapshot.step(int(half))
         strength = min(max(float(snapshot.edges.weight[row]), 0.0), 1.0)
         if step.label == "relates_to":
             strength *= _LIKENESS
         other = snapshot.edges.source[row] if half & 1 else snapshot.edges.target[row]
-        way = GraphPath(steps=(step,), chunks=(lender.id,))
-        lent.append((snapshot.nodes.ids[int(other)], weight * strength * lender.score, way))
-    return lent
+        path = GraphPath(steps=(step,), chunks=(match.id,))
+        gains.append((snapshot.nodes.ids[int(other)], weight * strength * match.score, path))
+    return gains
 
 
 def links_of(
@@ -101,10 +102,10 @@ def links_of(
 
     Args:
         chunks: The memories.
-        where: What the other ends must pass, but for what chooses a hit.
+        where: What the other ends must pass, apart from what selects hits.
         graph: Where links are read, all in one call, and their other ends in another.
-        ends: States that the other ends may be in; those of `where` where not given.
-        among: Ids of the links that count; None for all.
+        ends: States of the other ends; those of `where` where not given.
+        among: Ids of the links to return; None for all.
     """
     ids = [chunk.id for chunk in chunks]
     links = [
@@ -129,7 +130,7 @@ def links_of(
 
 
 def with_links(chunk: Chunk, graph: GraphStore) -> LinkedChunk:
-    """Return a chunk with its links, to what holds and to what it took the place of."""
+    """Return a chunk with its links, to active chunks and to those it superseded."""
     where = ChunkFilter(projects=(chunk.project,))
     found = links_of([chunk], where=where, graph=graph, ends=("active", "superseded"))
     row = {each.name: getattr(chunk, each.name) for each in fields(chunk)}
@@ -139,9 +140,9 @@ def with_links(chunk: Chunk, graph: GraphStore) -> LinkedChunk:
 def strongest(
     ids: Sequence[str], snapshots: Sequence[Snapshot], where: ChunkFilter
 ) -> Mapping[str, tuple[str, ...]]:
-    """Return the strongest links of some chunks, by the id of the chunk, as the arrays know them.
+    """Return ids of the strongest links of some chunks, by the id of the chunk, from the snapshots.
 
-    A few more than are shown, since the arrays do not know all that keeps a memory from being shown.
+    A few more than are shown, since a snapshot does not hold all that keeps a memory from being shown.
     """
     found: dict[str, tuple[str, ...]] = {}
     for snapshot in snapshots:

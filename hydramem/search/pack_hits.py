@@ -3,17 +3,19 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.results.hits import Hit, LinkView
 from hydramem.core.row_types import Chunk
-from hydramem.search.fusion import RecallCandidate, statement
-from hydramem.search.text_arm import shared_words
+from hydramem.search.candidate_scores import RecallCandidate, statement
 from hydramem.storage.vector_rows import indexed_text
+from hydramem.text.search_terms import words
 from hydramem.text.tokens import count_tokens
 
 _SNIPPET = 60
 _HERE = "this passage"
+_SHOWN_WORDS = 4
 
 
 def distinct(candidates: Sequence[RecallCandidate]) -> Iterator[RecallCandidate]:
@@ -142,14 +144,14 @@ def _hit(
 
 
 def _path(candidate: RecallCandidate, snippets: Mapping[str, str]) -> tuple[PathStep, ...]:
-    if candidate.way is None:
+    if candidate.path is None:
         return ()
     # A chunk is a node without a name: the words it begins with stand for it.
-    names = {id: snippets[id] for id in candidate.way.chunks if id in snippets}
+    names = {id: snippets[id] for id in candidate.path.chunks if id in snippets}
     names[candidate.chunk.id] = _HERE
     return tuple(
         replace(step, source=names.get(step.source, step.source), target=names.get(step.target, step.target))
-        for step in candidate.way.steps
+        for step in candidate.path.steps
     )
 
 
@@ -183,7 +185,7 @@ def _why(query: str, candidate: RecallCandidate, path: Sequence[PathStep], links
 
 
 def _reason(candidate: RecallCandidate, links: Sequence[LinkView]) -> str:
-    lender = candidate.way.chunks[0] if candidate.way is not None else ""
+    lender = candidate.path.chunks[0] if candidate.path is not None else ""
     reason = next((link.reason for link in links if link.other == lender), "")
     return f" ({reason})" if reason else ""
 
@@ -196,3 +198,16 @@ def path_line(path: Sequence[PathStep]) -> str:
             return f"{line}, mentioned here"
         line += str(step)[len(step.source) :]
     return line
+
+
+def shared_words(query: str, text: str) -> tuple[str, ...]:
+    """Return the query's words that a text holds in some form, in the query's order, a few at most."""
+    held = set(words(text))
+    return tuple(word for word, forms in _word_forms(query) if not held.isdisjoint(forms))[:_SHOWN_WORDS]
+
+
+@lru_cache(maxsize=16)
+def _word_forms(query: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the query's words with the forms that full text looks for."""
+    stripped = (word.strip("\"'.,;:!?()[]{}") for word in query.split())
+    return tuple((word, tuple(words(word))) for word in dict.fromkeys(stripped))

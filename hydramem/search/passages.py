@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hydramem.core.row_types import Chunk
-from hydramem.search.fusion import RecallCandidate
+from hydramem.search.candidate_scores import RecallCandidate
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import GraphStore, Stretch
 

@@ -1,267 +1,316 @@
-"""Recall: plan, gather, fuse, check, pack."""
+"""Recall: plan, gather, score, check, rerank, pack."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from hydramem.core.config import SearchConfig
-from hydramem.core.results.hits import LinkView, Recall
+from hydramem.core.results.hits import Explanation, Hit, LinkView, Recall
 from hydramem.core.row_types import Chunk, Traversal
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.llm.contracts import Embedder
+from hydramem.search.arms import Walk, graph_arm, text_arm, vector_arm, walk
+from hydramem.search.candidate_scores import (
+    ArmScores,
+    FusedScore,
+    GraphPath,
+    RecallCandidate,
+    blended,
+    fuse,
+    trusted,
+)
 from hydramem.search.conversation import covering, in_conversation, spoken_share
-from hydramem.search.fusion import Arm, Fused, GraphPath, RecallCandidate, blended, fuse, normalised, trusted
-from hydramem.search.graph_arm import Walk, walk
-from hydramem.search.linked_memories import along_links, links_of, strongest
+from hydramem.search.linked_memories import links_of, strongest, with_link_scores
 from hydramem.search.pack_hits import distinct, pack, within
 from hydramem.search.passages import stitched, surroundings
 from hydramem.search.plan import NEAREST, RecallPlan, by_meaning, check_query, plan
 from hydramem.search.recall_explanation import explanation
 from hydramem.search.rerank import Reranker, reordered
-from hydramem.search.text_arm import text_arm
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import GraphStore, VectorStore
 from hydramem.storage.vector_rows import Vector
 from hydramem.text.dates.dates_in_text import Dated, dates_in
 
-VECTOR = "vector"
-
-
-def vector_arm(vector: Vector, where: ChunkFilter, vectors: VectorStore, *, limit: int, weight: float) -> Arm:
-    """Find the chunks whose meaning is nearest."""
-    found = vectors.nearest(vector, where, limit)
-    return Arm(name=VECTOR, weight=weight, scores=normalised({one.id: one.score for one in found}))
-
-
 _SPARE = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallSources:
+    """Where a recall looks, and with what.
+
+    Attributes:
+        graph, vectors, snapshots: The stores, and the graphs in memory.
+        embedder: The model of the vectors.
+        settings: Weights and bounds.
+        reranker: Reorders the best candidates; None leaves their order.
+    """
+
+    graph: GraphStore
+    vectors: VectorStore
+    snapshots: Snapshots
+    embedder: Embedder
+    settings: SearchConfig
+    reranker: Reranker | None = None
 
 
 def recall(
     query: str,
+    sources: RecallSources,
     *,
     where: ChunkFilter,
     limit: int,
     traversal: Traversal,
-    graph: GraphStore,
-    vectors: VectorStore,
-    snapshots: Snapshots,
-    embedder: Embedder,
-    settings: SearchConfig,
     explain: bool = False,
     context: int = 0,
     max_tokens: int | None = None,
-    reranker: Reranker | None = None,
 ) -> Recall:
     """Find the chunks that answer a query.
 
-    Plan: find the entities that it names. Gather: by vector and by full text, inside the filter. Fuse:
-    add the scores, let neighbouring turns support each other, walk the graph from the entities and the
-    best chunks, mix that in. Check: drop what the graph store, which is the truth, does not hold or the
-    filter does not admit. Rerank, where that is configured. Pack: hits with their scores and reasons.
+    Plan which entities the query names. Gather by vector and by full text, inside the filter. Score: add up
+    the arms, let neighbouring turns support each other, mix in a walk of the graph and what links add. Check:
+    drop what the graph store, which is the truth, does not hold or the filter does not admit. Rerank, where
+    that is configured. Pack hits with their scores and reasons.
 
     Args:
         query: What to look for, in words.
+        sources: Where to look.
         where: Which chunks may be seen; the graph arm walks the projects that it names.
         limit: Most hits.
         traversal: How the graph arm walks; `none` leaves it out.
-        graph, vectors, snapshots, embedder: Where to look, and the model of the vectors.
-        settings: Weights and bounds.
-        explain: Whether to say how the hits came about.
+        explain: Whether to explain how the hits came about.
         context: How many chunks before and after a hit its passage takes in.
-        max_tokens: Most tokens of the hits' texts together; None does not count.
-        reranker: Puts the best candidates in order once more.
+        max_tokens: Most tokens of the hits' texts together; None for no bound.
 
     Raises:
         InvalidInputError: The query is blank or too long, or the limit is out of its range.
     """
+    settings = sources.settings
     check_query(query, limit, max_chars=settings.max_query_chars, max_limit=settings.max_limit)
-    clock, dates = _Clock(), dates_in(query, where.at)
-    plans, arms, vector = _gather(query, where, limit, snapshots, vectors, embedder, settings, clock)
-    if traversal != "none" and vector is not None:
-        with clock("entities"):
-            plans = tuple(_by_meaning(each, vector, vectors) for each in plans)
-    found = fuse(arms)
-    with clock("neighbors"):
-        found = in_conversation(found, plans, settings)
-    with clock("graph"):
-        walks = _walks(plans, found, where, traversal, settings, limit)
-        graph_arm = _graph_arm(walks, settings.graph_weight * (1 - spoken_share(found, plans)))
-        found = blended(found, graph_arm)
-        lent = along_links(found, [each.snapshot for each in plans], where, settings.link_weight)
-    with clock("check"):
-        read = limit if reranker is None else max(limit, settings.rerank_candidates)
-        winners, passed = _checked(query, dates, lent.found, where, read, graph, walks, lent.ways, settings)
-    skipped: tuple[str, ...] = ()
-    if reranker is not None:
-        with clock("rerank"):
-            winners, skipped = reordered(query, winners, reranker, most=settings.rerank_candidates)
-    with clock("pack"):
-        chosen = stitched(winners[:limit], reach=context, where=where, graph=graph)
-        kept = within(chosen, max_tokens)
-        hits = pack(query, kept, passed=passed, links=_links(kept, plans, where, graph))
-    names = tuple(entity.name for each in plans for entity in each.entities)
-    told = (
-        explanation(
-            query,
-            plans=plans,
-            dates=dates,
-            arms=(*arms, graph_arm),
-            found=lent.found,
-            hits=hits,
-            traversal=traversal,
-        )
-        if explain
-        else None
-    )
+    dates = dates_in(query, where.at)
+    run = _Run(query=query, sources=sources, where=where, limit=limit, traversal=traversal, dates=dates)
+    plans, arms = _gather(run)
+    scored = _score(run, plans, arms)
+    candidates, passed = _check(run, scored)
+    candidates, skipped = _rerank(run, candidates)
+    hits = _pack(run, plans, candidates[:limit], passed, context, max_tokens)
     return Recall(
         query=query,
         hits=hits,
-        entities=names,
-        milliseconds=clock.milliseconds,
-        explanation=told,
+        entities=tuple(entity.name for each in plans for entity in each.entities),
+        milliseconds=run.milliseconds,
+        explanation=_explain(run, plans, scored, hits) if explain else None,
         skipped=skipped,
     )
 
 
-class _Clock:
-    """Milliseconds by stage."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """One recall: what it looks for, where, and how long each stage takes."""
 
-    def __init__(self) -> None:
-        self.milliseconds: dict[str, float] = {}
+    query: str
+    sources: RecallSources
+    where: ChunkFilter
+    limit: int
+    traversal: Traversal
+    dates: tuple[Dated, ...]
+    milliseconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def most_found(self) -> int:
+        """How many chunks an arm may find."""
+        return max(self.sources.settings.candidates, self.limit)
 
     @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
+    def timed(self, stage: str) -> Iterator[None]:
+        """Note how long a stage takes."""
         started = perf_counter()
         yield
         self.milliseconds[stage] = (perf_counter() - started) * 1000
 
 
-def _gather(
-    query: str,
-    where: ChunkFilter,
-    limit: int,
-    snapshots: Snapshots,
-    vectors: VectorStore,
-    embedder: Embedder,
-    settings: SearchConfig,
-    clock: _Clock,
-) -> tuple[tuple[RecallPlan, ...], tuple[Arm, ...], Vector | None]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scored:
+    """The scores of what was found, best first, and what led to it.
+
+    Attributes:
+        arms: What each arm found.
+        walks: How the graph leads to chunks, a walk for each project.
+        link_paths: By chunk, the link that leads to it.
+    """
+
+    found: tuple[FusedScore, ...]
+    arms: tuple[ArmScores, ...]
+    walks: tuple[Walk, ...]
+    link_paths: Mapping[str, GraphPath]
+
+    def paths(self, ids: Collection[str]) -> dict[str, GraphPath]:
+        """Return what leads to chunks, by id: a walk rather than a link."""
+        walked = {id: path for one in self.walks for id in ids if (path := one.path(id))}
+        return {id: self.link_paths[id] for id in ids if id in self.link_paths} | walked
+
+
+def _gather(run: _Run) -> tuple[tuple[RecallPlan, ...], tuple[ArmScores, ...]]:
     """Plan and look by words in a thread of its own: the stores and the model wait outside the interpreter.
 
     The first recall loads the graph there while vectors and model are loaded here.
     """
-    count = max(settings.candidates, limit)
+    where, sources, settings = run.where, run.sources, run.sources.settings
 
     def planned() -> tuple[RecallPlan, ...]:
-        with clock("plan"):
-            return tuple(plan(query, snapshots.of(project)) for project in where.projects)
+        with run.timed("plan"):
+            return tuple(plan(run.query, sources.snapshots.of(project)) for project in where.projects)
 
-    def by_words(plans: Sequence[RecallPlan]) -> Arm:
-        with clock("text"):
-            held = [each.snapshot for each in plans]
-            return text_arm(query, where, vectors, held, limit=count, weight=settings.text_weight)
+    def by_words(plans: Sequence[RecallPlan]) -> ArmScores:
+        with run.timed("text"):
+            snapshots, weight = [each.snapshot for each in plans], settings.text_weight
+            return text_arm(run.query, where, sources.vectors, snapshots, limit=run.most_found, weight=weight)
 
-    arms: list[Arm] = []
+    arms: list[ArmScores] = []
     vector = None
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="hydramem-text") as beside:
-        plans = beside.submit(planned)
-        text = beside.submit(lambda: by_words(plans.result())) if settings.text_weight > 0 else None
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="hydramem-text") as executor:
+        plans = executor.submit(planned)
+        text = executor.submit(lambda: by_words(plans.result())) if settings.text_weight > 0 else None
         if settings.vector_weight > 0:
-            with clock("embed"):
-                vector = embedder.embed_query(query)
-            with clock("vector"):
-                arms.append(vector_arm(vector, where, vectors, limit=count, weight=settings.vector_weight))
+            with run.timed("embed"):
+                vector = sources.embedder.embed_query(run.query)
+            with run.timed("vector"):
+                weight = settings.vector_weight
+                arms.append(vector_arm(vector, where, sources.vectors, limit=run.most_found, weight=weight))
         if text is not None:
             arms.append(text.result())
-    return plans.result(), tuple(_with_unseen(arm, arms, vectors) for arm in arms), vector
-
-
-def _with_unseen(arm: Arm, arms: Sequence[Arm], vectors: VectorStore) -> Arm:
-    """Tell the vector arm which of the others' chunks have no vector yet."""
-    if arm.name != VECTOR:
-        return arm
-    missed = {id for each in arms for id in each.scores} - arm.scores.keys()
-    return replace(arm, unseen=vectors.chunks_without_vector(sorted(missed))) if missed else arm
-
-
-def _by_meaning(plan: RecallPlan, vector: Vector, vectors: VectorStore) -> RecallPlan:
-    if plan.entities:
-        return plan
-    return by_meaning(plan, vectors.nearest_entities(vector, (plan.snapshot.project,), NEAREST))
-
-
-def _walks(
-    plans: Sequence[RecallPlan],
-    found: Sequence[Fused],
-    where: ChunkFilter,
-    traversal: Traversal,
-    settings: SearchConfig,
-    limit: int,
-) -> tuple[Walk, ...]:
-    count = max(settings.candidates, limit)
-    return tuple(
-        walk(each, found, where=where, traversal=traversal, damping=settings.damping, limit=count)
-        for each in plans
+    return _plans_by_meaning(run, plans.result(), vector), tuple(
+        _with_unseen(arm, arms, sources.vectors) for arm in arms
     )
 
 
-def _graph_arm(walks: Sequence[Walk], weight: float) -> Arm:
-    """Join the projects' walks into one arm: each counts as far as its project's names can be trusted."""
-    most = max((one.plan.trust for one in walks if one.scores), default=0.0)
-    scores = {
-        id: score * one.plan.trust / most for one in walks if most > 0 for id, score in one.scores.items()
-    }
-    return Arm(name="graph", weight=weight * most, scores=scores)
+def _with_unseen(arm: ArmScores, arms: Sequence[ArmScores], vectors: VectorStore) -> ArmScores:
+    """Note in the vector arm which chunks of the other arms have no vector yet."""
+    missed = {id for each in arms for id in each.scores} - arm.scores.keys()
+    if arm.name != "vector" or not missed:
+        return arm
+    return replace(arm, unseen=vectors.chunks_without_vector(sorted(missed)))
 
 
-def _checked(
-    query: str,
-    dates: Sequence[Dated],
-    found: Sequence[Fused],
-    where: ChunkFilter,
-    limit: int,
-    graph: GraphStore,
-    walks: Sequence[Walk],
-    links: Mapping[str, GraphPath],
-    settings: SearchConfig,
-) -> tuple[tuple[RecallCandidate, ...], Mapping[str, Chunk]]:
-    """Load candidates, best first, until enough pass; a few spare ones make a second read rare."""
-    admitted: list[RecallCandidate] = []
-    seen = surroundings(where)
-    passed: dict[str, Chunk] = {}
-    step = limit + _SPARE
-    for start in range(0, len(found), step):
-        batch = {one.id: one for one in found[start : start + step]}
-        ways = {id: links[id] for id in batch if id in links}
-        ways |= {id: way for one in walks for id in batch if (way := one.way(id))}
-        between = {id for way in ways.values() for id in way.chunks}
-        loaded = {chunk.id: chunk for chunk in graph.chunks([*batch, *sorted(between - batch.keys())])}
-        passed |= loaded
-        admitted.extend(
-            RecallCandidate(chunk=loaded[id], fused=one, way=_shown(ways.get(id), loaded, seen))
-            for id, one in batch.items()
-            if id in loaded and where.admits(loaded[id])
+def _plans_by_meaning(
+    run: _Run, plans: tuple[RecallPlan, ...], vector: Vector | None
+) -> tuple[RecallPlan, ...]:
+    """Where the query names no entity, look for one by meaning."""
+    if run.traversal == "none" or vector is None:
+        return plans
+    vectors = run.sources.vectors
+    with run.timed("entities"):
+        return tuple(
+            each
+            if each.entities
+            else by_meaning(each, vectors.nearest_entities(vector, (each.snapshot.project,), NEAREST))
+            for each in plans
         )
-        winners = tuple(distinct(admitted))
-        if len(winners) >= limit:
-            break
-    weighed = trusted(covering(query, admitted, settings.session_weight), where.at, settings, dates)
-    return tuple(distinct(weighed))[:limit], passed
 
 
-def _shown(way: GraphPath | None, loaded: Mapping[str, Chunk], seen: ChunkFilter) -> GraphPath | None:
-    """Return a way where everything that it passes may be shown."""
-    open = way is not None and all(id in loaded and seen.admits(loaded[id]) for id in way.chunks)
-    return way if open else None
+def _score(run: _Run, plans: Sequence[RecallPlan], arms: tuple[ArmScores, ...]) -> _Scored:
+    settings, where = run.sources.settings, run.where
+    found = fuse(arms)
+    with run.timed("neighbors"):
+        found = in_conversation(found, plans, settings)
+    with run.timed("graph"):
+        walks = tuple(
+            walk(
+                each,
+                found,
+                where=where,
+                traversal=run.traversal,
+                damping=settings.damping,
+                limit=run.most_found,
+            )
+            for each in plans
+        )
+        by_graph = graph_arm(walks, settings.graph_weight * (1 - spoken_share(found, plans)))
+        snapshots = [each.snapshot for each in plans]
+        linked = with_link_scores(blended(found, by_graph), snapshots, where, settings.link_weight)
+    return _Scored(found=linked.found, arms=(*arms, by_graph), walks=walks, link_paths=linked.paths)
+
+
+def _check(run: _Run, scored: _Scored) -> tuple[tuple[RecallCandidate, ...], Mapping[str, Chunk]]:
+    """Load candidates, best first, until enough pass; a few spare ones make a second read rare.
+
+    Returns:
+        The candidates, best first, and every loaded chunk by id.
+    """
+    where, settings, graph = run.where, run.sources.settings, run.sources.graph
+    most = run.limit if run.sources.reranker is None else max(run.limit, settings.rerank_candidates)
+    with run.timed("check"):
+        admitted: list[RecallCandidate] = []
+        shown = surroundings(where)
+        loaded: dict[str, Chunk] = {}
+        step = most + _SPARE
+        for start in range(0, len(scored.found), step):
+            batch = {one.id: one for one in scored.found[start : start + step]}
+            paths = scored.paths(batch)
+            between = {id for path in paths.values() for id in path.chunks}
+            read = {chunk.id: chunk for chunk in graph.chunks([*batch, *sorted(between - batch.keys())])}
+            loaded |= read
+            admitted.extend(
+                RecallCandidate(chunk=read[id], fused=one, path=_visible_path(paths.get(id), read, shown))
+                for id, one in batch.items()
+                if id in read and where.admits(read[id])
+            )
+            if len(tuple(distinct(admitted))) >= most:
+                break
+        covered = covering(run.query, admitted, settings.session_weight)
+        return tuple(distinct(trusted(covered, where.at, settings, run.dates)))[:most], loaded
+
+
+def _visible_path(path: GraphPath | None, read: Mapping[str, Chunk], shown: ChunkFilter) -> GraphPath | None:
+    """Return a path where every chunk that it passes may be shown."""
+    visible = path is not None and all(id in read and shown.admits(read[id]) for id in path.chunks)
+    return path if visible else None
+
+
+def _rerank(
+    run: _Run, candidates: tuple[RecallCandidate, ...]
+) -> tuple[tuple[RecallCandidate, ...], tuple[str, ...]]:
+    """Return the candidates reordered, and why that was skipped, where it was."""
+    reranker = run.sources.reranker
+    if reranker is None:
+        return candidates, ()
+    with run.timed("rerank"):
+        return reordered(run.query, candidates, reranker, most=run.sources.settings.rerank_candidates)
+
+
+def _pack(
+    run: _Run,
+    plans: Sequence[RecallPlan],
+    candidates: Sequence[RecallCandidate],
+    loaded: Mapping[str, Chunk],
+    context: int,
+    max_tokens: int | None,
+) -> tuple[Hit, ...]:
+    graph = run.sources.graph
+    with run.timed("pack"):
+        kept = within(stitched(candidates, reach=context, where=run.where, graph=graph), max_tokens)
+        links = _links(kept, plans, run.where, graph)
+        return pack(run.query, kept, passed=loaded, links=links)
 
 
 def _links(
     candidates: Sequence[RecallCandidate], plans: Sequence[RecallPlan], where: ChunkFilter, graph: GraphStore
 ) -> Mapping[str, tuple[LinkView, ...]]:
-    """Read the links of the winners; where the arrays know of none, nothing is read."""
+    """Read the links of candidates; where the snapshots hold none, nothing is read."""
     ids = [one.chunk.id for one in candidates]
     best = strongest(ids, [each.snapshot for each in plans], where)
     linked = [one.chunk for one in candidates if one.chunk.id in best]
     return links_of(linked, where=where, graph=graph, among={id for each in best.values() for id in each})
+
+
+def _explain(run: _Run, plans: Sequence[RecallPlan], scored: _Scored, hits: tuple[Hit, ...]) -> Explanation:
+    return explanation(
+        run.query,
+        plans=plans,
+        dates=run.dates,
+        arms=scored.arms,
+        found=scored.found,
+        hits=hits,
+        traversal=run.traversal,
+    )

@@ -3,9 +3,10 @@ from collections.abc import Mapping
 import pytest
 
 from hydramem.core.config import SearchConfig
+from hydramem.core.row_types import Chunk
 from hydramem.graph.snapshot.snapshot_writer import load
-from hydramem.search.conversation import at_turns_length, in_conversation, spoken_share
-from hydramem.search.fusion import Fused, ranked
+from hydramem.search.candidate_scores import FusedScore, RecallCandidate, ranked
+from hydramem.search.conversation import at_turns_length, coverage, covering, in_conversation, spoken_share
 from hydramem.search.plan import plan
 from tests.graph.graphs import P, chunk, tables, turn
 
@@ -20,7 +21,7 @@ TALK = (
 SNAPSHOT = load(P, *tables(*TALK, chunk("page", "the key of the city")))
 
 
-def weighed(query: str, found: Mapping[str, float], **settings: float) -> dict[str, Fused]:
+def weighed(query: str, found: Mapping[str, float], **settings: float) -> dict[str, FusedScore]:
     candidates = ranked({id: {"text": score} for id, score in found.items()})
     weighed = in_conversation(candidates, [plan(query, SNAPSHOT)], SearchConfig(**settings))
     return {one.id: one for one in weighed}
@@ -79,3 +80,39 @@ def test_the_share_of_turns_among_the_best() -> None:
     plans = [plan("key", SNAPSHOT)]
     assert spoken_share(ranked({"s-0": {"text": 0.5}, "page": {"text": 0.4}}), plans) == 0.5
     assert spoken_share((), plans) == 0.0
+
+
+HARBOUR = (turn("harbour", 0, "The café by the harbour."), turn("harbour", 9, "They were painting boats."))
+OTHERS = (
+    turn("market", 0, "A harbour far away."),
+    turn("walk", 0, "Rain again."),
+    chunk("page", "harbour"),
+)
+
+
+def found(one: Chunk, score: float) -> RecallCandidate:
+    return RecallCandidate(chunk=one, fused=FusedScore(id=one.id, score=score, parts={"text": score}))
+
+
+def test_a_session_counts_for_all_its_turns_by_the_words_it_holds() -> None:
+    shares = coverage("Who paints boats in the harbour?", (*HARBOUR, *OTHERS))
+    assert shares["harbour-0"] == shares["harbour-9"] == 1
+    assert 0 < shares["market-0"] < 0.5
+    assert shares["walk-0"] == 0 and "page" not in shares
+
+
+def test_accents_and_scripts_without_spaces() -> None:
+    assert coverage("the cafe", HARBOUR[:1]) == {"harbour-0": 1}
+    assert coverage("会議", (turn("s", 0, "明日の会議"),)) == {"s-0": 1}
+    assert coverage("the of and", HARBOUR) == coverage("harbour", ()) == coverage("zebra", HARBOUR) == {}
+    assert coverage("(a+)+$ [ \\", HARBOUR) == {}
+
+
+def test_what_a_session_adds_is_shown_and_can_be_left_out() -> None:
+    candidates = [found(OTHERS[0], 0.6), found(HARBOUR[1], 0.5), found(OTHERS[2], 0.4)]
+    first, second, third = covering("painting the harbour", candidates, 0.8)
+    assert [one.chunk.id for one in (first, second, third)] == ["harbour-9", "market-0", "page"]
+    assert first.fused.parts == pytest.approx({"text": 0.5, "session": 0.4})
+    assert third.fused.parts == {"text": 0.4}
+    assert covering("painting the harbour", candidates, 0.0) == tuple(candidates)
+    assert SearchConfig().session_weight > 0

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.row_types import Chunk
-from hydramem.search.fusion import Fused, RecallCandidate
+from hydramem.search.candidate_scores import FusedScore, RecallCandidate
 from hydramem.search.pack_hits import distinct, within
 from hydramem.search.passages import joined, stitched
 from hydramem.storage.chunk_filter import ChunkFilter
@@ -20,7 +20,7 @@ from tests.search.test_recall import Memory
 
 def candidates(*chunks: Chunk) -> list[RecallCandidate]:
     return [
-        RecallCandidate(chunk=one, fused=Fused(id=one.id, score=1 / n))
+        RecallCandidate(chunk=one, fused=FusedScore(id=one.id, score=1 / n))
         for n, one in enumerate(chunks, start=1)
     ]
 

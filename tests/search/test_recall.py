@@ -11,7 +11,7 @@ from hydramem.core.row_types import Chunk, Document, Link, Session, Times
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.hash_embedder import HashEmbedder
-from hydramem.search.recall import recall
+from hydramem.search.recall import RecallSources, recall
 from hydramem.search.rerank import Reranker
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph
@@ -91,17 +91,22 @@ class Memory:
     ) -> Recall:
         return recall(
             query,
+            self.sources(reranker, **settings),
             context=context,
             max_tokens=max_tokens,
-            reranker=reranker,
             where=where or ChunkFilter(projects=(P,)),
             limit=limit,
             traversal=traversal,
+        )
+
+    def sources(self, reranker: Reranker | None = None, **settings: object) -> RecallSources:
+        return RecallSources(
             graph=self,
             vectors=self.vectors,
             snapshots=self.snapshots,
             embedder=self.embedder,
             settings=SearchConfig(**settings),
+            reranker=reranker,
         )
 
     def chunks(self, ids: Sequence[str]) -> tuple[Chunk, ...]:

@@ -13,7 +13,7 @@ from hydramem.core.results.write_results import Curated
 from hydramem.core.row_types import Chunk, Entity
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.screening.quarantine import threats_in
-from hydramem.search.fusion import freshness, layer_gain
+from hydramem.search.candidate_scores import freshness, layer_gain
 from hydramem.search.overview.overview import central
 from hydramem.search.overview.surroundings import neighbors
 from hydramem.search.visible.visible_graph import View

@@ -1,4 +1,9 @@
-"""What counts besides the match: the trust in a chunk, its day, how new it is, and how much it matters."""
+"""Candidates of a recall, and what their scores mean.
+
+A score is a sum of named parts. Each arm scores chunks from 0 to 1; `fuse` adds the arms up by weight and
+`blended` mixes the graph's in. Chunks that the graph store confirms become candidates, whose score `trusted`
+raises by layer, named day, age and importance. Wherever a best score exceeds 1, all are scaled down.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,15 +15,19 @@ from hydramem.core.row_types import Chunk
 from hydramem.text.dates.dates_in_text import Dated
 from hydramem.text.normalize import wording
 
+_LAYERS = {"working": 0.0, "shared": 0.15, "verified": 0.3}
+_HALF_LIFE_DAYS = 30.0
+_DAY = 86_400.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arm:
-    """What one way of looking found.
+class ArmScores:
+    """The scores that one arm gives: the vectors, the full text or the graph.
 
     Attributes:
-        scores: By chunk id, 0 to 1; chunks that it did not find are left out.
-        unseen: Chunks that it could not have found, as those whose vector is still to be made: what the
-            other arms say of them counts in full.
+        scores: By chunk id, 0 to 1; chunks that the arm did not find are left out.
+        unseen: Chunks that it could not find, such as those without a vector yet: the other arms' scores of
+            them count in full.
     """
 
     name: str
@@ -28,8 +37,8 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fused:
-    """A candidate: `score` is the sum of `parts`, what each arm adds."""
+class FusedScore:
+    """The score of a chunk: the sum of `parts`, what each arm adds."""
 
     id: str
     score: float
@@ -50,10 +59,10 @@ def normalised(scores: Mapping[str, float], *, floor: float | None = None) -> di
     return {id: (score - low) / span if span > 0 else 1.0 for id, score in scores.items()}
 
 
-def fuse(arms: Sequence[Arm]) -> tuple[Fused, ...]:
-    """Add up what the arms found, best first, ties by id.
+def fuse(arms: Sequence[ArmScores]) -> tuple[FusedScore, ...]:
+    """Add up the arms' scores, best first, ties by id.
 
-    Weights are taken relative to each other, so that a chunk which is best in every arm gets 1.
+    Weights count relative to each other, so that a chunk which is best in every arm gets 1.
     """
     arms = sorted((arm for arm in arms if arm.weight > 0), key=lambda arm: arm.name)
     total = sum(arm.weight for arm in arms)
@@ -68,22 +77,22 @@ def fuse(arms: Sequence[Arm]) -> tuple[Fused, ...]:
     return ranked(parts)
 
 
-def ranked(parts: Mapping[str, Mapping[str, float]]) -> tuple[Fused, ...]:
-    """Order candidates by the sum of their parts, best first, ties by id; a best above 1 scales all down."""
+def ranked(parts: Mapping[str, Mapping[str, float]]) -> tuple[FusedScore, ...]:
+    """Order chunks by the sum of their parts, best first, ties by id; a best above 1 scales all down."""
     sums = {id: sum(part.values()) for id, part in parts.items()}
     top = max(1.0, max(sums.values(), default=1.0))
     order = sorted(sums, key=lambda id: (-sums[id], id))
     return tuple(
-        Fused(id=id, score=sums[id] / top, parts={arm: part / top for arm, part in parts[id].items()})
+        FusedScore(id=id, score=sums[id] / top, parts={arm: part / top for arm, part in parts[id].items()})
         for id in order
     )
 
 
-def blended(found: Sequence[Fused], arm: Arm) -> tuple[Fused, ...]:
-    """Mix what was found with one more arm, whose weight is its share of the new score.
+def blended(found: Sequence[FusedScore], arm: ArmScores) -> tuple[FusedScore, ...]:
+    """Mix in one more arm, whose weight is its share of the new score.
 
     Args:
-        found: Candidates with scores 0 to 1.
+        found: Scores from 0 to 1.
         arm: The arm to mix in; a weight of 0 changes nothing.
     """
     if arm.weight <= 0 or not arm.scores:
@@ -113,34 +122,29 @@ class RecallCandidate:
     """A chunk that was found, checked against the graph store.
 
     Attributes:
-        way: How the graph leads here from an entity of the query, or a link from another match; None where
+        path: How the graph leads here from an entity of the query, or a link from another match; None where
             nothing does.
-        context: The passage around the chunk; empty where none was asked for.
+        context: The passage around the chunk; empty where none was requested.
         moved_from: Place before a reranker moved it, from 1; None where it did not.
     """
 
     chunk: Chunk
-    fused: Fused
-    way: GraphPath | None = None
+    fused: FusedScore
+    path: GraphPath | None = None
     context: str = ""
     moved_from: int | None = None
 
     @property
     def by_link(self) -> bool:
-        """Whether its way is a link: one that begins at another match, no walk from an entity."""
-        return self.way is not None and len(self.way.steps) == 1 and bool(self.way.chunks)
+        """Whether its path is a link from another match, not a walk from an entity."""
+        return self.path is not None and len(self.path.steps) == 1 and bool(self.path.chunks)
 
 
 def statement(chunk: Chunk) -> tuple[object, ...]:
-    """Return what makes two chunks say the same: wording, speaker and times, within one project."""
+    """Return what is equal for two chunks that say the same: project, wording, speaker and times."""
     times = chunk.times
-    said = wording(chunk.text)
-    return chunk.project, said, chunk.author, chunk.happened_at, times.valid_from, times.valid_to
-
-
-_LAYERS = {"working": 0.0, "shared": 0.15, "verified": 0.3}
-_HALF_LIFE_DAYS = 30.0
-_DAY = 86_400.0
+    words = wording(chunk.text)
+    return chunk.project, words, chunk.author, chunk.happened_at, times.valid_from, times.valid_to
 
 
 def trusted(
@@ -149,12 +153,12 @@ def trusted(
     settings: SearchConfig,
     dates: Sequence[Dated] = (),
 ) -> tuple[RecallCandidate, ...]:
-    """Weigh candidates by layer, day, age and importance, as configured, best first.
+    """Raise scores by layer, day, age and importance, as configured; best first.
 
     Args:
-        candidates: What was found, checked against the graph store.
+        candidates: The candidates.
         at: The moment that age is counted from; None leaves age out.
-        settings: What counts, and how much.
+        settings: The weights.
         dates: Stretches of time that the query names.
     """
     parts = {
@@ -168,10 +172,11 @@ def trusted(
 def _gains(
     chunk: Chunk, score: float, at: datetime | None, settings: SearchConfig, dates: Sequence[Dated]
 ) -> dict[str, float]:
-    told = chunk.happened_at
+    happened = chunk.happened_at
+    on_date = happened is not None and any(each.covers(happened) for each in dates)
     gains = {
         "layer": settings.layer_weight * layer_gain(chunk),
-        "date": settings.date_weight * (told is not None and any(dated.covers(told) for dated in dates)),
+        "date": settings.date_weight * on_date,
         "importance": settings.importance_weight * (chunk.importance - 0.5),
         "recency": settings.recency_weight * freshness(chunk, at),
     }
@@ -179,12 +184,12 @@ def _gains(
 
 
 def layer_gain(chunk: Chunk) -> float:
-    """Return by which share trust in a chunk raises what it counts."""
+    """Return by which share the layer of a chunk raises its score."""
     return _LAYERS[chunk.layer]
 
 
 def freshness(chunk: Chunk, at: datetime | None) -> float:
-    """Return 1 for what is new, half of it every thirty days; a passage is as old as its reading."""
+    """Return 1 for a new chunk, half of it every thirty days; a passage counts from its ingest."""
     if at is None:
         return 0.0
     age = (at - (chunk.happened_at or chunk.times.recorded_at)).total_seconds() / _DAY

@@ -4,8 +4,8 @@ import pytest
 
 from hydramem.core.row_types import Chunk
 from hydramem.graph.snapshot.snapshot_writer import load
-from hydramem.search.fusion import Fused
-from hydramem.search.graph_arm import Walk, walk
+from hydramem.search.arms import Walk, walk
+from hydramem.search.candidate_scores import FusedScore
 from hydramem.search.plan import plan
 from hydramem.storage.chunk_filter import ChunkFilter
 from tests.graph.graphs import P, chunk, entity, mention, tables
@@ -13,7 +13,7 @@ from tests.graph.graphs import P, chunk, entity, mention, tables
 ONCE, OFTEN = entity("Zephyr"), entity("Apollo")
 
 
-def walked(query: str, mentions: dict[str, list[Chunk]], found: tuple[Fused, ...] = ()) -> Walk:
+def walked(query: str, mentions: dict[str, list[Chunk]], found: tuple[FusedScore, ...] = ()) -> Walk:
     """Walk by PageRank from the entities that a query names, each mentioned by some chunks of its own."""
     named = {one.name: one for one in (ONCE, OFTEN)}
     edges = [mention(each, named[name]) for name, chunks in mentions.items() for each in chunks]

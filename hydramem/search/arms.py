@@ -1,7 +1,8 @@
-"""The graph arm: chunks that a walk from the query's entities and from the best chunks arrives at.
+"""The arms of recall: the ways to find and score chunks before their scores are fused.
 
-Personalized PageRank seeded by rare entities and, lightly, by what the other arms found, after
-HippoRAG (Gutierrez et al., 2024); or plain breadth-first distance.
+By meaning (nearest vectors), by words (full text by BM25), and by the graph: a walk from the query's
+entities and from the best chunks. The walk is Personalized PageRank seeded by rare entities and, lightly, by
+what the other arms found, after HippoRAG (Gutierrez et al., 2024); or plain breadth-first distance.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,9 +16,12 @@ from hydramem.graph.pagerank import personalized_pagerank
 from hydramem.graph.snapshot.adjacency import Mask
 from hydramem.graph.snapshot.snapshot import MENTION, RELATION, Snapshot
 from hydramem.graph.walks import Reached, bfs, trail
-from hydramem.search.fusion import Fused, GraphPath, normalised
+from hydramem.search.candidate_scores import ArmScores, FusedScore, GraphPath, normalised
+from hydramem.search.conversation import at_turns_length
 from hydramem.search.plan import RecallPlan
 from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.store import VectorStore
+from hydramem.storage.vector_rows import Vector
 
 # The best chunks restart the walk more often than the entities, and by a high power of their score:
 # a clear winner then keeps its place, while an even field leaves the order to the graph.
@@ -25,15 +29,49 @@ _SEEDS = 100
 _SEED_MASS = 4.0
 _SEED_POWER = 12
 
-# How far, and over how many nodes, hits are told how the graph leads to them.
-_REACH = 4
-_WAYS = 4000
+# How far, and over how many nodes, the paths that hits show may lead.
+_PATH_STEPS = 4
+_PATH_NODES = 4000
 _BFS_DECAY = 0.5
+
+
+def vector_arm(
+    vector: Vector, where: ChunkFilter, vectors: VectorStore, *, limit: int, weight: float
+) -> ArmScores:
+    """Find the chunks whose meaning is nearest."""
+    found = vectors.nearest(vector, where, limit)
+    return ArmScores(name="vector", weight=weight, scores=normalised({one.id: one.score for one in found}))
+
+
+def text_arm(
+    query: str,
+    where: ChunkFilter,
+    vectors: VectorStore,
+    snapshots: Sequence[Snapshot],
+    *,
+    limit: int,
+    weight: float,
+) -> ArmScores:
+    """Find the chunks that best match the query's words; the snapshots know which of them are turns."""
+    scores = {one.id: one.score for one in vectors.matching(query, where, limit)}
+    for snapshot in snapshots:
+        scores = at_turns_length(scores, snapshot)
+    # The floor is no match at all, so that the weakest match keeps something.
+    return ArmScores(name="text", weight=weight, scores=normalised(scores, floor=0.0))
+
+
+def graph_arm(walks: Sequence["Walk"], weight: float) -> ArmScores:
+    """Join the projects' walks into one arm: each counts as far as its project's names can be trusted."""
+    most = max((one.plan.trust for one in walks if one.scores), default=0.0)
+    scores = {
+        id: score * one.plan.trust / most for one in walks if most > 0 for id, score in one.scores.items()
+    }
+    return ArmScores(name="graph", weight=weight * most, scores=scores)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:
-    """What the walk arrived at.
+    """The chunks of one project that a walk reached.
 
     Attributes:
         scores: By chunk id, 0 to 1.
@@ -46,8 +84,8 @@ class Walk:
     reached: Reached | None = None
     places: Mapping[int, int] = field(default_factory=dict)
 
-    def way(self, id: str) -> GraphPath | None:
-        """Return the shortest way from an entity of the query to a chunk that the walk arrived at."""
+    def path(self, id: str) -> GraphPath | None:
+        """Return the shortest path from an entity of the query to a chunk that the walk reached."""
         snapshot = self.plan.snapshot
         node = snapshot.node(id) if id in self.scores else None
         place = None if node is None else self.places.get(node)
@@ -64,14 +102,14 @@ class Walk:
 
 def walk(
     plan: RecallPlan,
-    found: Sequence[Fused],
+    found: Sequence[FusedScore],
     *,
     where: ChunkFilter,
     traversal: Traversal,
     damping: float,
     limit: int,
 ) -> Walk:
-    """Walk from the query's entities; without any, or with `none`, nothing is walked.
+    """Walk from the entities of a query; without any, or with `none`, nothing is walked.
 
     Args:
         plan: The query's entities and the snapshot they are in.
@@ -84,7 +122,7 @@ def walk(
     if traversal == "none" or not plan.entities:
         return Walk(plan=plan)
     snapshot = plan.snapshot
-    # Links have an arm of their own (`search.linked`): walked too, likeness drowns what names lead to.
+    # Links count later (`search.linked_memories`): in the walk, likeness drowns what names lead to.
     edges = snapshot.edge_mask(
         at=where.at,
         known_at=where.known_at,
@@ -94,19 +132,19 @@ def walk(
     )
     nodes = snapshot.node_mask(states=where.states)
     starts = np.array([entity.node for entity in plan.entities], dtype=np.int32)
-    reached = bfs(snapshot.adjacency, starts, depth=_REACH, edges=edges, nodes=nodes, limit=_WAYS)
-    arms: list[dict[str, float]] = []
+    reached = bfs(snapshot.adjacency, starts, depth=_PATH_STEPS, edges=edges, nodes=nodes, limit=_PATH_NODES)
+    methods: list[dict[str, float]] = []
     if traversal != "bfs":
-        arms.append(_pagerank(plan, found, edges, nodes, damping, limit))
+        methods.append(_pagerank_scores(plan, found, edges, nodes, damping, limit))
     if traversal != "ppr":
-        arms.append(_distances(snapshot, reached, limit))
-    scores = {id: max(arm.get(id, 0.0) for arm in arms) for arm in arms for id in arm}
+        methods.append(_distance_scores(snapshot, reached, limit))
+    scores = {id: max(each.get(id, 0.0) for each in methods) for each in methods for id in each}
     places = {node: place for place, node in enumerate(reached.nodes.tolist())}
     return Walk(plan=plan, scores=scores, reached=reached, places=places)
 
 
-def _pagerank(
-    plan: RecallPlan, found: Sequence[Fused], edges: Mask, nodes: Mask, damping: float, limit: int
+def _pagerank_scores(
+    plan: RecallPlan, found: Sequence[FusedScore], edges: Mask, nodes: Mask, damping: float, limit: int
 ) -> dict[str, float]:
     snapshot = plan.snapshot
     seeds, mass = _seeds(plan, found)
@@ -123,7 +161,7 @@ def _pagerank(
     return _best_chunks(snapshot, ranked.nodes, np.sqrt(ranked.probability), limit)
 
 
-def _seeds(plan: RecallPlan, found: Sequence[Fused]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+def _seeds(plan: RecallPlan, found: Sequence[FusedScore]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Entities by rarity, sharing 1; the best chunks by a power of their score, sharing `_SEED_MASS`."""
     entities = np.array([1 / max(entity.chunks, 1) for entity in plan.entities])
     chunks = [(plan.snapshot.node(candidate.id), candidate.score) for candidate in found[:_SEEDS]]
@@ -135,7 +173,7 @@ def _seeds(plan: RecallPlan, found: Sequence[Fused]) -> tuple[NDArray[np.int32],
     return np.array(nodes, dtype=np.int32), np.concatenate(mass).astype(np.float32)
 
 
-def _distances(snapshot: Snapshot, reached: Reached, limit: int) -> dict[str, float]:
+def _distance_scores(snapshot: Snapshot, reached: Reached, limit: int) -> dict[str, float]:
     closeness = _BFS_DECAY ** (reached.distances.astype(np.float32) - 1)
     return _best_chunks(snapshot, reached.nodes, closeness, limit)
 

@@ -1,0 +1,146 @@
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hydramem.core.config import SearchConfig
+from hydramem.core.row_types import Times
+from hydramem.search.candidate_scores import (
+    ArmScores,
+    FusedScore,
+    RecallCandidate,
+    blended,
+    fuse,
+    normalised,
+    ranked,
+    trusted,
+)
+from hydramem.text.dates.dates_in_text import dates_in
+from tests.graph.graphs import THEN, chunk
+
+ids = st.sampled_from("abcdefgh")
+shares = st.dictionaries(ids, st.floats(0, 1))
+arms = st.lists(
+    st.builds(
+        ArmScores, name=st.sampled_from(["vector", "text", "other"]), weight=st.floats(0, 3), scores=shares
+    ),
+    max_size=3,
+    unique_by=lambda arm: arm.name,
+)
+
+
+def order(found: tuple[FusedScore, ...]) -> list[str]:
+    return [one.id for one in found]
+
+
+@given(arms, st.randoms())
+def test_the_order_of_arms_does_not_matter(given_arms, random) -> None:
+    shuffled = list(given_arms)
+    random.shuffle(shuffled)
+    assert fuse(given_arms) == fuse(shuffled)
+
+
+@given(arms, shares, st.floats(0, 2))
+def test_parts_add_up_and_scores_stay_within_one(given_arms, walked, share: float) -> None:
+    for found in (
+        fuse(given_arms),
+        blended(fuse(given_arms), ArmScores(name="graph", weight=share, scores=walked)),
+    ):
+        for one in found:
+            assert one.score == pytest.approx(sum(one.parts.values()))
+            assert -1e-9 <= one.score <= 1 + 1e-9
+        assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+
+
+def test_best_in_every_arm_is_one_and_ties_go_by_id() -> None:
+    found = fuse(
+        [
+            ArmScores(name="vector", weight=0.5, scores={"b": 1.0, "a": 1.0}),
+            ArmScores(name="text", weight=2.0, scores={"a": 1.0, "b": 1.0, "c": 0.5}),
+        ]
+    )
+    assert order(found) == ["a", "b", "c"]
+    assert found[0].score == pytest.approx(1)
+
+
+@given(shares, st.floats(0.1, 3))
+def test_what_an_arm_cannot_see_is_judged_by_the_others_alone(
+    scores: dict[str, float], weight: float
+) -> None:
+    blind = ArmScores(name="vector", weight=weight, scores={}, unseen=frozenset(scores))
+    text = ArmScores(name="text", weight=1.0, scores=scores)
+    assert {one.id: pytest.approx(one.score) for one in fuse([blind, text])} == scores
+
+
+@given(st.dictionaries(ids, st.floats(-5, 5), min_size=1))
+def test_normalised_keeps_order_and_fills_the_range(scores: dict[str, float]) -> None:
+    stretched = normalised(scores)
+    assert max(stretched.values()) == pytest.approx(1)
+    assert all(0 <= value <= 1 for value in stretched.values())
+    assert all(
+        stretched[one] <= stretched[other]
+        for one in scores
+        for other in scores
+        if scores[one] <= scores[other]
+    )
+
+
+def test_normalised_edges() -> None:
+    assert normalised({}) == {}
+    assert normalised({"a": 3.0}) == {"a": 1.0}
+    assert normalised({"a": 4.0, "b": 1.0}, floor=0.0) == {"a": 1.0, "b": 0.25}
+
+
+def test_a_share_of_nothing_changes_nothing() -> None:
+    found = ranked({"a": {"text": 0.5}})
+    assert blended(found, ArmScores(name="graph", weight=0.0, scores={"b": 1.0})) == found
+    assert blended(found, ArmScores(name="graph", weight=0.9, scores={})) == found
+    assert order(blended(found, ArmScores(name="graph", weight=0.9, scores={"b": 1.0}))) == ["b", "a"]
+
+
+OLD = Times(recorded_at=THEN - timedelta(days=30))
+
+
+def found(id: str, score: float, **values: object) -> RecallCandidate:
+    return RecallCandidate(
+        chunk=chunk(id, **values), fused=FusedScore(id=id, score=score, parts={"text": score})
+    )
+
+
+def test_trust_lifts_by_layer_and_is_shown() -> None:
+    both = [found("told", 0.5), found("known", 0.45, layer="verified")]
+    first, second = trusted(both, THEN, SearchConfig())
+    assert (first.chunk.id, second.chunk.id) == ("known", "told")
+    assert first.fused.parts == pytest.approx({"text": 0.45, "layer": 0.135})
+    assert [one.chunk.id for one in trusted(both, THEN, SearchConfig(layer_weight=0.0))] == ["told", "known"]
+
+
+def test_age_halves_what_newness_gives() -> None:
+    settings = SearchConfig(recency_weight=0.5)
+    both = [found("old", 0.5, times=OLD), found("new", 0.5)]
+    new, old = trusted(both, THEN, settings)
+    assert new.fused.parts["recency"] == pytest.approx(0.25)
+    assert old.fused.parts["recency"] == pytest.approx(0.125)
+    assert all("recency" not in one.fused.parts for one in trusted(both, THEN, SearchConfig()))
+
+
+def test_importance_counts_where_configured() -> None:
+    both = [found("minor", 0.5, importance=0.1), found("major", 0.5, importance=0.9)]
+    first, second = trusted(both, THEN, SearchConfig(importance_weight=1.0))
+    assert first.chunk.id == "major" and second.fused.parts["importance"] < 0
+    assert trusted((), None, SearchConfig()) == ()
+
+
+def test_what_is_of_a_day_that_the_query_names_gains() -> None:
+    later = THEN + timedelta(days=40)
+    both = [
+        found("later", 0.5, happened_at=later),
+        found("then", 0.4, happened_at=THEN),
+        found("undated", 0.3),
+    ]
+    dates = dates_in(f"on {THEN:%B %d, %Y}", None)
+    first, *others = trusted(both, THEN, SearchConfig(), dates)
+    assert first.chunk.id == "then" and first.fused.parts["date"] == pytest.approx(0.2)
+    assert all("date" not in one.fused.parts for one in others)
+    assert trusted(both, THEN, SearchConfig(date_weight=0.0), dates)[0].chunk.id == "later"
