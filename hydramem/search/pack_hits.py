@@ -1,4 +1,4 @@
-"""Make hits of the chunks that won: what they say, why they are here, nothing twice, within a budget."""
+"""Pack candidates into hits: no text twice, within a budget, each with its path and the reasons for it."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,31 +23,31 @@ def distinct(candidates: Sequence[RecallCandidate]) -> Iterator[RecallCandidate]
 
     Turns stay, and so do the same words in another document: they were said twice.
     """
-    kept: dict[str, list[str]] = {}
-    said_before = set[tuple[object, ...]]()
+    passages: dict[str, list[str]] = {}
+    statements = set[tuple[object, ...]]()
     for candidate in candidates:
         chunk = candidate.chunk
         if chunk.kind in ("note", "fact", "event"):
-            if (same := statement(chunk)) in said_before:
+            if (same := statement(chunk)) in statements:
                 continue
-            said_before.add(same)
+            statements.add(same)
         if chunk.kind == "passage" and chunk.document is not None:
-            said = " ".join(chunk.text.casefold().split())
-            before = kept.setdefault(chunk.document, [])
-            if any(said in other or other in said for other in before):
+            text = " ".join(chunk.text.casefold().split())
+            better = passages.setdefault(chunk.document, [])
+            if any(text in other or other in text for other in better):
                 continue
-            before.append(said)
+            better.append(text)
         yield candidate
 
 
 def within(candidates: Sequence[RecallCandidate], max_tokens: int | None) -> tuple[RecallCandidate, ...]:
     """Choose the candidates whose texts fit into a budget together, best first.
 
-    Words that another candidate says already are not paid for twice. No source takes more than half
-    while others wait for room. A passage that does not fit gives way to the chunk alone.
+    Of candidates that say the same only the first counts. No source takes more than half of the budget
+    while others need room. Where a passage does not fit, its chunk alone may.
 
     Args:
-        candidates: What was found, best first.
+        candidates: The candidates, best first.
         max_tokens: Most tokens of the texts, or of the passages where there are any; None for no bound.
     """
     if max_tokens is None:
@@ -88,7 +88,7 @@ class _Sized:
         return chunk.document or chunk.session or chunk.id
 
     def fitting(self, room: int) -> tuple[RecallCandidate, int] | None:
-        """Return what of it has room, and how much that takes."""
+        """Return the candidate as far as it fits, and its tokens; None where it does not."""
         if self.candidate.context and self.passage <= room:
             return self.candidate, self.passage
         return (replace(self.candidate, context=""), self.text) if self.text <= room else None
@@ -99,28 +99,24 @@ def pack(
     candidates: Sequence[RecallCandidate],
     *,
     passed: Mapping[str, Chunk],
-    links: Mapping[str, tuple[LinkView, ...]] | None = None,
+    links: Mapping[str, tuple[LinkView, ...]],
 ) -> tuple[Hit, ...]:
     """Build the hits.
 
     Args:
-        query: What was asked.
-        candidates: The winners, best first.
-        passed: Chunks by id that their ways pass through.
-        links: Links by id of the winner.
+        query: The question.
+        candidates: The candidates that are returned, best first.
+        passed: Chunks by id, those that the candidates' paths pass through among them.
+        links: Links by id of the candidate's chunk.
     """
-    snippets = {id: _snippet(chunk) for id, chunk in passed.items()}
-    linked = links or {}
-    return tuple(
-        _hit(query, candidate, snippets, linked.get(candidate.chunk.id, ())) for candidate in candidates
-    )
+    return tuple(_hit(query, one, passed, links.get(one.chunk.id, ())) for one in candidates)
 
 
 def _hit(
-    query: str, candidate: RecallCandidate, snippets: Mapping[str, str], links: tuple[LinkView, ...]
+    query: str, candidate: RecallCandidate, passed: Mapping[str, Chunk], links: tuple[LinkView, ...]
 ) -> Hit:
     chunk = candidate.chunk
-    path = _path(candidate, snippets)
+    path = _readable_path(candidate, passed)
     return Hit(
         id=chunk.id,
         text=chunk.text,
@@ -143,21 +139,25 @@ def _hit(
     )
 
 
-def _path(candidate: RecallCandidate, snippets: Mapping[str, str]) -> tuple[PathStep, ...]:
+def _readable_path(candidate: RecallCandidate, passed: Mapping[str, Chunk]) -> tuple[PathStep, ...]:
     if candidate.path is None:
         return ()
-    # A chunk is a node without a name: the words it begins with stand for it.
-    names = {id: snippets[id] for id in candidate.path.chunks if id in snippets}
-    names[candidate.chunk.id] = _HERE
+    names = {id: snippet(passed[id], _SNIPPET) for id in candidate.path.chunks if id in passed}
+    return renamed(candidate.path.steps, names | {candidate.chunk.id: _HERE})
+
+
+def renamed(steps: Sequence[PathStep], names: Mapping[str, str]) -> tuple[PathStep, ...]:
+    """Put names where steps name a chunk by its id: a chunk is a node without a name."""
     return tuple(
         replace(step, source=names.get(step.source, step.source), target=names.get(step.target, step.target))
-        for step in candidate.path.steps
+        for step in steps
     )
 
 
-def _snippet(chunk: Chunk) -> str:
+def snippet(chunk: Chunk, most: int) -> str:
+    """Return up to so many characters of a chunk's text, on one line and quoted."""
     text = " ".join(chunk.text.split())
-    return f"“{text[:_SNIPPET]}…”" if len(text) > _SNIPPET else f"“{text}”"
+    return f"“{text[:most]}…”" if len(text) > most else f"“{text}”"
 
 
 def _why(query: str, candidate: RecallCandidate, path: Sequence[PathStep], links: Sequence[LinkView]) -> str:
@@ -171,7 +171,7 @@ def _why(query: str, candidate: RecallCandidate, path: Sequence[PathStep], links
     if parts.get("neighbors"):
         reasons.append("stands beside turns that match")
     if path and candidate.by_link:
-        reasons.append(f"linked to another match: {path_line(path)}{_reason(candidate, links)}")
+        reasons.append(f"linked to another match: {path_line(path)}{_link_reason(candidate, links)}")
     elif path:
         reasons.append(f"graph: {path_line(path)}")
     elif parts.get("links"):
@@ -184,9 +184,9 @@ def _why(query: str, candidate: RecallCandidate, path: Sequence[PathStep], links
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 
-def _reason(candidate: RecallCandidate, links: Sequence[LinkView]) -> str:
-    lender = candidate.path.chunks[0] if candidate.path is not None else ""
-    reason = next((link.reason for link in links if link.other == lender), "")
+def _link_reason(candidate: RecallCandidate, links: Sequence[LinkView]) -> str:
+    match = candidate.path.chunks[0] if candidate.path is not None else ""
+    reason = next((link.reason for link in links if link.other == match), "")
     return f" ({reason})" if reason else ""
 
 

@@ -1,13 +1,14 @@
-"""The life of one thing: every change of it, oldest first, with who made it and why.
+"""The history of one thing: every change of it, oldest first, with who made it and why.
 
 A memory, an asserted relation and whatever is forgotten or changed later has a Change of its own. What an
-ingest stored has none: its document's Change names it, and tells when it came and when it went.
+ingest stored has none: its document's Changes list it when it is stored and when it is retired.
 """
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from hydramem.core.errors import NotFoundError
 from hydramem.core.results.verdicts import FieldChange, History, HistoryEntry
@@ -26,18 +27,18 @@ _LONGEST = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Subject:
-    """What a history is of.
+    """The thing whose history is asked for.
 
     Attributes:
-        sources: Ids of the documents and memories whose Changes may tell of it.
-        born: When it was first recorded, as far as its own row knows.
+        sources: Ids of the documents and memories whose Changes may list it.
+        first_recorded: When it was first recorded, by its own row.
     """
 
     id: str
     kind: str
     text: str
     sources: tuple[str, ...] = ()
-    born: datetime | None = None
+    first_recorded: datetime | None = None
 
 
 def history(id: str, *, graph: GraphStore, snapshot: Callable[[], Snapshot]) -> History:
@@ -59,15 +60,15 @@ def history(id: str, *, graph: GraphStore, snapshot: Callable[[], Snapshot]) -> 
         subject = _Subject(id=id, kind=_KINDS.get(id[:1], "row"), text=_last_name(own[-1]))
     entries = [_entry(change) for change in own]
     for source in subject.sources[:_MOST_SOURCES]:
-        entries.extend(_told_by(graph.changes(target=source), subject.id))
-    if subject.born is not None and not any(entry.created for entry in entries):
-        entries.append(_born(subject, graph))
+        entries.extend(_entries_of_source(graph.changes(target=source), subject.id))
+    if subject.first_recorded is not None and not any(entry.created for entry in entries):
+        entries.append(_first_entry(subject, subject.first_recorded, graph))
     entries.sort(key=lambda entry: entry.at)
     return History(id=subject.id, kind=subject.kind, text=subject.text, entries=tuple(entries))
 
 
 def _last_name(change: Change) -> str:
-    """Return what a thing was called that only the history has."""
+    """Return the name of a thing that only Changes know."""
     row = _row(change.before or change.after)
     return str(row.get("name") or row.get("text") or row.get("source") or "")
 
@@ -79,28 +80,32 @@ def _find(id: str, graph: GraphStore, snapshot: Callable[[], Snapshot]) -> _Subj
     rows = (*graph.chunks([id]), *graph.documents([id]), *graph.entities([id]))
     match next(iter(rows), None) or _relation(id, graph, snapshot):
         case Chunk() as chunk:
-            sources = () if chunk.document is None else (chunk.document,)
-            born = chunk.times.recorded_at
-            return _Subject(id=id, kind=chunk.kind, text=chunk.text, sources=sources, born=born)
+            return _Subject(
+                id=id,
+                kind=chunk.kind,
+                text=chunk.text,
+                sources=() if chunk.document is None else (chunk.document,),
+                first_recorded=chunk.times.recorded_at,
+            )
         case Document() as document:
             return _Subject(id=id, kind="document", text=document.source)
         case Entity() as entity:
-            first = _first_mention(id, graph)
-            return _Subject(id=id, kind="entity", text=entity.name, sources=first, born=entity.first_seen)
+            sources, seen = _first_mention(id, graph), entity.first_seen
+            return _Subject(id=id, kind="entity", text=entity.name, sources=sources, first_recorded=seen)
         case Relation() as relation:
             return _of_relation(relation, graph)
     return None
 
 
 def _relation(id: str, graph: GraphStore, snapshot: Callable[[], Snapshot]) -> Relation | None:
-    """Look a relation up by its id alone: in the project's arrays, else by what a Change says of its ends."""
+    """Look a relation up by its id alone: in the project's snapshot, else by the ends that a Change names."""
     if not id.startswith("r_"):
         return None
     if end := relation_subject(id, snapshot()):
         found = next((row for row in graph.relations([end]) if row.id == id), None)
     else:
         found = find_changed_relation(id, graph)
-    if found is not None and is_version(found):  # what was believed before: its history is the one's of now
+    if found is not None and is_version(found):  # an earlier version: its history is that of the current one
         return _relation(str(found.metadata[VERSION_OF]), graph, snapshot)
     return found
 
@@ -120,20 +125,18 @@ def _of_relation(relation: Relation, graph: GraphStore) -> _Subject:
         kind="relation",
         text=f"{view.subject} -[{view.type}]-> {view.object}",
         sources=tuple(dict.fromkeys(chunk.document or chunk.id for chunk in chunks)),
-        born=relation.times.recorded_at,
+        first_recorded=relation.times.recorded_at,
     )
 
 
 def _entry(change: Change) -> HistoryEntry:
-    before, after = _row(change.before), _row(change.after)
+    fields = tuple(_differences(_row(change.before), _row(change.after)))
+    return _entry_of(change, created=change.before is None, fields=fields, run=change.run)
+
+
+def _entry_of(change: Change, **values: Any) -> HistoryEntry:
     return HistoryEntry(
-        at=change.at,
-        actor=change.actor,
-        operation=change.operation,
-        reason=change.reason,
-        created=change.before is None,
-        fields=tuple(_differences(before, after)),
-        run=change.run,
+        at=change.at, actor=change.actor, operation=change.operation, reason=change.reason, **values
     )
 
 
@@ -165,7 +168,8 @@ def _plain(value: object) -> str | None:
             return json.dumps(value, ensure_ascii=False)
 
 
-_TOLD: Sequence[tuple[str, str, bool, FieldChange]] = (
+# Where a document's Change lists its rows: side, key, whether it stores them, and what it changes.
+_LISTS: Sequence[tuple[str, str, bool, FieldChange]] = (
     ("after", "chunks", True, FieldChange(field="state", before=None, after="active")),
     ("after", "relations", True, FieldChange(field="state", before=None, after="active")),
     ("after", "relations_refused", False, FieldChange(field="verdict", before=None, after="rejected")),
@@ -174,43 +178,31 @@ _TOLD: Sequence[tuple[str, str, bool, FieldChange]] = (
 )
 
 
-def _told_by(changes: Sequence[Change], id: str) -> Iterator[HistoryEntry]:
-    """Yield what the changes of a document tell of one of its rows."""
-    met = False
+def _entries_of_source(changes: Sequence[Change], id: str) -> Iterator[HistoryEntry]:
+    """Yield what the Changes of a document say of one of its rows."""
+    stored = False
     for change in changes:
         sides = {"before": _row(change.before), "after": _row(change.after)}
-        for side, key, comes, field in _TOLD:
+        for side, key, stores, field in _LISTS:
             listed = sides[side].get(key)
             if isinstance(listed, list) and id in listed:
-                yield HistoryEntry(
-                    at=change.at,
-                    actor=change.actor,
-                    operation=change.operation,
-                    reason=change.reason,
-                    created=comes and not met,
-                    fields=() if comes and met else (field,),
+                again = stores and stored
+                yield _entry_of(
+                    change,
+                    created=stores and not stored,
+                    fields=() if again else (field,),
                     through=change.target,
                 )
-                met = met or comes
+                stored = stored or stores
 
 
-def _born(subject: _Subject, graph: GraphStore) -> HistoryEntry:
-    """Return the first entry of what no Change names: with the memory that it came from, or by itself."""
+def _first_entry(subject: _Subject, at: datetime, graph: GraphStore) -> HistoryEntry:
+    """Return the first entry of what no Change lists: by the Change of its source, or by its row alone."""
     changes = [
         change for source in subject.sources[:_MOST_SOURCES] for change in graph.changes(target=source)
     ]
-    since = [change for change in changes if subject.born is not None and change.at >= subject.born]
-    first = min(since, key=lambda change: change.at, default=None)
+    first = min((each for each in changes if each.at >= at), key=lambda change: change.at, default=None)
     state = (FieldChange(field="state", before=None, after="active"),)
-    at = subject.born or datetime.min
     if first is None:
         return HistoryEntry(at=at, actor="", operation="", created=True, fields=state)
-    return HistoryEntry(
-        at=at,
-        actor=first.actor,
-        operation=first.operation,
-        reason=first.reason,
-        created=True,
-        fields=state,
-        through=first.target,
-    )
+    return replace(_entry_of(first, created=True, fields=state, through=first.target), at=at)

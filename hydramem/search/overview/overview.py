@@ -1,4 +1,4 @@
-"""Seeing a graph as a whole: its central entities, its communities, and a part of it to draw."""
+"""The graph as a whole: its central entities, its communities, and a part of it to draw."""
 
 import heapq
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,8 @@ from hydramem.graph.centrality import Centrality, centrality
 from hydramem.graph.communities import communities as part
 from hydramem.graph.snapshot.snapshot import EDGE_KINDS, Nodes, Snapshot
 from hydramem.graph.walks import bfs
-from hydramem.search.overview.surroundings import snippet
+from hydramem.search.overview.surroundings import SNIPPET
+from hydramem.search.pack_hits import snippet
 from hydramem.search.visible.listings import find_entity
 from hydramem.search.visible.visible_graph import View, checked
 from hydramem.storage.store import GraphStore
@@ -24,10 +25,10 @@ _LEADERS = 3
 
 
 def central(*, by: Measure, type: str | None, limit: int, seen: View) -> tuple[CentralEntity, ...]:
-    """Return the entities that the graph turns around, most central first.
+    """Return the central entities of the graph, most central first.
 
     Args:
-        by: What to order by; PageRank settles ties, then the name.
+        by: What to order by; ties go by PageRank, then by name.
         type: Only entities of this type.
         limit: Most to return.
         seen: What may be seen.
@@ -67,7 +68,7 @@ def communities(
         members: Most members to name in each.
         resolution: Above 1 for more and smaller communities, below 1 for fewer and larger.
         seen: What may be seen.
-        before: The groups of the last night: those that go on from one have its id and name.
+        before: The groups of the gardener's last run; a group that continues one keeps its id and name.
     """
     snapshot = seen.snapshot
     measured = centrality(snapshot, edges=seen.edges, nodes=seen.nodes)
@@ -134,7 +135,7 @@ def graph_view(
         chunks: Whether chunks are shown, or entities and their relations alone.
         graph: Where chunks are read.
         seen: What may be seen.
-        groups: The groups of the last night.
+        groups: The groups of the gardener's last run.
 
     Raises:
         NotFoundError: No entity has that name.
@@ -163,7 +164,7 @@ def graph_view(
 
 
 def _ball(seen: View, start: int, depth: int) -> tuple[Nodes, NDArray[np.int32]]:
-    """Return what lies within a depth, nearest first, the best connected first at each distance."""
+    """Return the nodes within a depth, nearest first, at each distance the best connected first."""
     reached = bfs(
         seen.snapshot.adjacency,
         np.array([start], dtype=np.int32),
@@ -200,7 +201,7 @@ def _node(
     is_chunk = bool(snapshot.nodes.is_chunk[node])
     return GraphNode(
         id=id,
-        name=snippet(read[id]) if is_chunk else snapshot.label(node),
+        name=snippet(read[id], SNIPPET) if is_chunk else snapshot.label(node),
         kind="chunk" if is_chunk else "entity",
         type=snapshot.nodes.types[int(snapshot.nodes.type[node])],
         distance=distance,

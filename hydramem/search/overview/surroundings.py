@@ -1,7 +1,7 @@
-"""Looking around in the graph: what is next to an entity, what lies around, how two things hang together."""
+"""Around one thing in the graph: its neighbours, its surroundings, the paths between two entities."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,12 @@ from hydramem.graph.pagerank import personalized_pagerank
 from hydramem.graph.paths import best_paths
 from hydramem.graph.snapshot.snapshot import RELATION, Nodes, Snapshot
 from hydramem.graph.walks import Reached, bfs, trail
+from hydramem.search.pack_hits import renamed, snippet
 from hydramem.search.visible.listings import find_entity
 from hydramem.search.visible.visible_graph import View, checked, find_start
 from hydramem.storage.store import GraphStore
 
-_SNIPPET = 80
+SNIPPET = 80
 _REACHED = 5000
 
 
@@ -54,9 +55,9 @@ def neighbors(entity: str, *, depth: int, limit: int, seen: View) -> tuple[Neigh
 
 
 def path(start: str, end: str, *, max_steps: int, count: int, graph: GraphStore, seen: View) -> Path:
-    """Return the shortest ways between two entities, over relations, mentions and links.
+    """Return the shortest paths between two entities, over relations, mentions and links.
 
-    A chunk on the way is shown by the beginning of its text.
+    A chunk on a path is shown by the beginning of its text.
 
     Raises:
         NotFoundError: No entity has one of the names.
@@ -66,16 +67,16 @@ def path(start: str, end: str, *, max_steps: int, count: int, graph: GraphStore,
     names = snapshot.label(ends[0]), snapshot.label(ends[1])
 
     def look(seen: View) -> tuple[tuple[tuple[int, ...], ...], Nodes]:
-        ways = best_paths(
+        paths = best_paths(
             snapshot.adjacency, *ends, count=count, depth=max_steps, edges=seen.edges, nodes=seen.nodes
         )
-        return ways, passed_by(snapshot, [half for way in ways for half in way])
+        return paths, passed_by(snapshot, [half for path in paths for half in path])
 
-    ways, chunks = checked(seen, look, graph)
-    if not ways:
+    paths, chunks = checked(seen, look, graph)
+    if not paths:
         return Path(start=names[0], end=names[1], found=False)
-    told = [tuple(snapshot.step(half) for half in way) for way in ways]
-    steps, *others = (readable(way, chunks) for way in told)
+    walked = (tuple(snapshot.step(half) for half in path) for path in paths)
+    steps, *others = (readable(each, chunks) for each in walked)
     return Path(start=names[0], end=names[1], found=True, steps=steps, others=tuple(others))
 
 
@@ -92,10 +93,10 @@ class _Surroundings:
 def expand(
     starts: Sequence[str], *, depth: int, limit: int, max_tokens: int, graph: GraphStore, seen: View
 ) -> Surroundings:
-    """Return what lies around entities and chunks, best first, with the steps that lead there.
+    """Return the surroundings of entities and chunks, best first, with the steps that lead there.
 
     Searches outward to the depth, then ranks what it reached by Personalized PageRank from the starts:
-    what many ways lead to counts more than what merely is near.
+    what many paths lead to ranks above what is merely near.
 
     Args:
         starts: Names of entities and ids of chunks.
@@ -215,16 +216,5 @@ def _type(snapshot: Snapshot, node: np.int32) -> str:
 
 def readable(steps: tuple[PathStep, ...], chunks: Mapping[str, Chunk]) -> tuple[PathStep, ...]:
     """Put the beginning of a chunk's text where a step names the chunk by its id."""
-    names = {
-        end: snippet(chunks[end]) for step in steps for end in (step.source, step.target) if end in chunks
-    }
-    return tuple(
-        replace(step, source=names.get(step.source, step.source), target=names.get(step.target, step.target))
-        for step in steps
-    )
-
-
-def snippet(chunk: Chunk) -> str:
-    """Return the beginning of a chunk's text, on one line and quoted."""
-    text = " ".join(chunk.text.split())
-    return f"“{text[:_SNIPPET]}…”" if len(text) > _SNIPPET else f"“{text}”"
+    ends = {end for step in steps for end in (step.source, step.target)}
+    return renamed(steps, {end: snippet(chunks[end], SNIPPET) for end in ends if end in chunks})
