@@ -17,14 +17,14 @@ import numpy as np
 from benchmarks.results import table, with_section
 from hydramem.core.config import EmbeddingConfig, MemoryConfig
 from hydramem.core.errors import ModelUnavailableError
+from hydramem.core.row_types import Chunk, Times
 from hydramem.ingest.memories.consolidate.consolidate import (
-    CandidateMemory,
     Compared,
     Comparison,
-    Telling,
     compare,
     decide,
 )
+from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.llm.choose import choose_embedder
 
 PAIRS = Path(__file__).parent / "data" / "consolidation.jsonl"
@@ -50,8 +50,8 @@ class Pair:
     action: Compared
     language: str
     differs: str
-    old: Telling
-    new: Telling
+    old: Chunk
+    new: Chunk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,14 +102,18 @@ def _pair(row: dict[str, Any]) -> Pair:
         action=row["action"],
         language=row["language"],
         differs=row.get("differs", ""),
-        old=Telling(text=row["old"], author=earlier, said_at=_BEFORE),
-        new=Telling(text=row["new"], author=later, said_at=after),
+        old=_note(row["old"], _BEFORE, earlier),
+        new=_note(row["new"], after, later),
     )
+
+
+def _note(text: str, at: datetime, author: str | None = None) -> Chunk:
+    return Chunk(id=text, project="notes", text=text, kind="note", author=author, times=Times(recorded_at=at))
 
 
 def told(pair: Pair) -> Comparison:
     """Return what the plan for one candidate makes of a pair."""
-    plan = decide(pair.new, [CandidateMemory(id="old", telling=pair.old)], MemoryConfig())
+    plan = decide(pair.new, [NearbyChunk(chunk=pair.old)])
     found = compare(pair.new, pair.old)
     return found if plan.actions else Comparison(action="unrelated", reason=found.reason)
 
@@ -154,12 +158,12 @@ def _timed(rows: Sequence[Pair]) -> Iterator[float]:
     """Yield the milliseconds of comparisons; blanks at the end make each text one not read before."""
     for turn in range(1, _REPEATS + 1):
         for row in rows:
-            old = Telling(text=row.old.text + " " * turn, said_at=row.old.said_at)
-            new = Telling(text=row.new.text + " " * turn, said_at=row.new.said_at)
+            old = _note(row.old.text + " " * turn, row.old.times.recorded_at)
+            new = _note(row.new.text + " " * turn, row.new.times.recorded_at)
             yield _spent(new, old)
 
 
-def _spent(new: Telling, old: Telling) -> float:
+def _spent(new: Chunk, old: Chunk) -> float:
     begin = time.thread_time()  # others may be at work on the machine
     compare(new, old)
     return (time.thread_time() - begin) * 1e3
@@ -169,10 +173,7 @@ def _slowest(rows: Sequence[Pair]) -> float:
     """Return the milliseconds of the slowest of some comparisons of very long texts."""
     prose = " ".join(f"{row.old.text} {row.new.text}" for row in rows)
     texts = [(f"{one} " * (_LONG // len(one) + 1))[:_LONG] for one in (prose, "a", "12:", "((", "don't ")]
-    return max(
-        _spent(Telling(text=f"{text}x", said_at=_BEFORE), Telling(text=text, said_at=_BEFORE))
-        for text in texts
-    )
+    return max(_spent(_note(f"{text}x", _BEFORE), _note(text, _BEFORE)) for text in texts)
 
 
 def _near(rows: Sequence[Pair]) -> dict[str, dict[str, float]]:

@@ -11,10 +11,15 @@ from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.core.time import When
 from hydramem.ingest.memories.edit_curated_files import curate
 from hydramem.ingest.memories.forget import MEMORIES, Sweep, forget, forget_matching, re_extract, revive
-from hydramem.ingest.memories.memory_input import MemoryInput, draft_of, drafts_of, labels
-from hydramem.ingest.memories.remember import remember_all, remember_soon
+from hydramem.ingest.memories.memory_input import (
+    MOST_SUMMARY,
+    MemoryInput,
+    ValidatedMemory,
+    labels,
+    validate,
+)
+from hydramem.ingest.memories.remember import remember_all
 from hydramem.ingest.memories.revise import Revision, revise
-from hydramem.ingest.memories.validate import MOST_SUMMARY, MemoryDraft, ValidatedMemory, validate
 from hydramem.memory_api import handle
 from hydramem.memory_api.handle import Handle
 from hydramem.storage.changes import in_one_run
@@ -112,7 +117,7 @@ class WriteMethods(Handle):
             private=private,
             metadata=metadata,
         )
-        return self._remember([draft_of(given)], project, wait=wait)[0]
+        return self._remember([given], project, wait=wait)[0]
 
     @in_one_run()
     def remember_many(
@@ -131,7 +136,7 @@ class WriteMethods(Handle):
         Raises:
             InvalidInputError: One is wrong; the message names its place, and nothing is written.
         """
-        return self._remember(drafts_of(memories), project, wait=wait, listed=True)
+        return self._remember(memories, project, wait=wait, listed=True)
 
     @in_one_run()
     def revise(
@@ -184,28 +189,23 @@ class WriteMethods(Handle):
         return revise(id, revision, graph=store.graph, target=self._target, settings=store.config.memory)
 
     def _remember(
-        self, drafts: Sequence[MemoryDraft], project: str | None, *, wait: bool, listed: bool = False
+        self, given: Sequence[MemoryInput], project: str | None, *, wait: bool, listed: bool = False
     ) -> tuple[Remembered, ...]:
-        taken = validate(drafts, self._use().config.memory, listed=listed)
-        done = self._stored(taken, project, wait=wait)
-        told = noted(self.config.limits, self._name(project), self._use().graph)
-        return tuple(replace(each, notes=(*each.notes, *told)) for each in done) if told else done
+        memories = validate(given, self._use().config.memory, listed=listed)
+        done = self._stored(memories, project, wait=wait)
+        notes = noted(self.config.limits, self._name(project), self._use().graph)
+        return tuple(replace(each, notes=(*each.notes, *notes)) for each in done) if notes else done
 
     def _stored(
-        self, taken: Sequence[ValidatedMemory], project: str | None, *, wait: bool
+        self, memories: Sequence[ValidatedMemory], project: str | None, *, wait: bool
     ) -> tuple[Remembered, ...]:
         store = self._use()
-        if not wait:
-            settings = store.config.memory
-            judging = Accepting(self._judge(project))  # what it defers waits for `verify`
-            target = self._target(project, judging)
-            return remember_soon(taken, target=target, settings=settings)
         accepting = Accepting(self._judge(project))
+        target = self._target(project, accepting)
+        if not wait:  # relations that are deferred wait for `verify`
+            return remember_all(memories, target=target, settings=store.config.memory, later=True)
         first, *others = remember_all(
-            taken,
-            target=self._target(project, accepting),
-            settings=self._encoding(),
-            models=self._models(),
+            memories, target=target, settings=self._encoding(), models=self._models()
         )
         read = accepting.afterwards("remember", graph=store.graph, mirror=store.mirror)
         return (replace(first, usage=first.usage + read.usage), *others)

@@ -140,7 +140,7 @@ class NeighbourQuery:
     slots: tuple[str, ...] = ()
 
 
-def looked_for(statements: Sequence[ClauseStatement]) -> NeighbourQuery:
+def neighbour_query(statements: Sequence[ClauseStatement]) -> NeighbourQuery:
     """Return what to search for the sake of some statements."""
     told = [
         one

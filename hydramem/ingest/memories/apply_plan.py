@@ -1,22 +1,23 @@
-"""Enact: a plan of consolidation becomes rows, with history instead of deletion."""
+"""A plan of consolidation becomes rows, with history instead of deletion."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import assert_never
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.ids import session_id
 from hydramem.core.results.write_results import RememberAction
-from hydramem.core.row_types import Chunk
+from hydramem.core.row_types import Chunk, LinkType
 from hydramem.ingest.knowledge.end_validity import corrected
 from hydramem.ingest.knowledge.trust_layers import corroborated, longest
 from hydramem.ingest.memories.consolidate.consolidate import Action, ConsolidationPlan
-from hydramem.ingest.memories.memory_identity import life
-from hydramem.ingest.memories.memory_write import MemoryWrite
-from hydramem.ingest.memories.validate import MemoryDraft, ValidatedMemory, chunk_of, validate
+from hydramem.ingest.memories.memory_input import MemoryInput, ValidatedMemory, validate
+from hydramem.ingest.memories.memory_write import MemoryWrite, current_generation
+from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.storage.vector_rows import Vector, indexed_text
 
-_UNKNOWN_LIKENESS = 0.5
+_UNKNOWN_COSINE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,154 +37,128 @@ class AppliedPlan:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanContext:
-    """A new memory and those that a plan may touch.
-
-    Attributes:
-        row: The new memory as it is stored where nothing is done to it.
-        rows: The others, by id, as they are believed.
-        cosines: Of the new one with them, where they are known.
-        vectors: Of the others, where they are at hand.
-    """
-
-    taken: ValidatedMemory
-    row: Chunk
-    vector: Vector | None
-    rows: Mapping[str, Chunk]
-    cosines: Mapping[str, float]
-    vectors: Mapping[str, Vector]
-
-
 def merge_known(
-    known: Chunk, draft: MemoryDraft, encoding: MemoryWrite, settings: MemoryConfig
+    known: Chunk, memory: ValidatedMemory, write: MemoryWrite, settings: MemoryConfig
 ) -> AppliedPlan:
     """Note on a memory that it was said again, instead of storing it twice; it lasts as long as either."""
-    session = None if draft.session is None else session_id(known.project, draft.session)
-    row = corroborated(known, draft.source, session, draft.author, settings)
-    row = replace(row, expires_at=longest(known.expires_at, draft.expires_at))
+    given = memory.given
+    session = None if given.session is None else session_id(known.project, given.session)
+    row = corroborated(known, given.source, session, memory.row.author, settings)
+    row = replace(row, expires_at=longest(known.expires_at, memory.row.expires_at))
     if row != known:
-        encoding.change(known, row, reason="said again")
+        write.change(known, row, reason="said again")
     return AppliedPlan(row=row, created=False, action="duplicate")
 
 
-def apply_plan(
-    plan: ConsolidationPlan, touching: PlanContext, encoding: MemoryWrite, settings: MemoryConfig
-) -> AppliedPlan:
-    """Add the rows that a plan comes to.
+@dataclass(slots=True, kw_only=True)
+class PlanContext:
+    """A plan for a new memory, what it may change, and what was done so far.
 
-    Args:
-        plan: What is to be done; what it does not name is kept.
-        touching: What it is about.
-        encoding: The write that it goes into.
+    Attributes:
+        plan: What is to be done; a memory that it does not name is kept.
+        row: The new memory as it is stored where nothing is done to it.
+        candidates: The memories that may change, by id, as they are believed.
+        vectors: Of those that end, where they are at hand.
+        write: The write that gains the rows.
         settings: How many voices make a memory shared.
     """
-    acting = _Acting(plan, touching, encoding, settings)
-    known = next((each for each in plan.actions if each.action == "duplicate"), None)
-    if known is not None and not plan.insert:
-        done = merge_known(touching.rows[known.id], touching.taken.draft, encoding, settings)
-        acting.end(done.row.id)
-        acting.give_way(done.row.id)
-        return replace(done, superseded=acting.ended, notes=tuple(acting.notes))
-    rewritten = acting.rewrite()
-    if rewritten is not None and not plan.insert:
-        acting.end(rewritten.id)
-        acting.give_way(rewritten.id)
-        return AppliedPlan(
-            row=rewritten,
-            created=True,
-            action="updated",
-            superseded=acting.ended,
-            notes=tuple(acting.notes),
-        )
-    return acting.insert()
 
+    plan: ConsolidationPlan
+    memory: ValidatedMemory
+    row: Chunk
+    vector: Vector
+    candidates: Mapping[str, NearbyChunk]
+    vectors: Mapping[str, Vector]
+    write: MemoryWrite
+    settings: MemoryConfig
+    _rewritten: dict[str, Chunk] = field(default_factory=dict)
+    _ended: list[str] = field(default_factory=list)
+    _notes: list[str] = field(default_factory=list)
 
-class _Acting:
-    """Carries one plan out."""
+    def apply(self) -> AppliedPlan:
+        """Add the rows that the plan comes to."""
+        known = next((each for each in self.plan.actions if each.action == "duplicate"), None)
+        if known is not None and not self.plan.insert:
+            old = self.candidates[known.id].chunk
+            done = merge_known(old, self.memory, self.write, self.settings)
+            return self._replaced_by(done)
+        rewritten = self._rewrite_all()
+        if rewritten is not None and not self.plan.insert:
+            return self._replaced_by(AppliedPlan(row=rewritten, created=True, action="updated"))
+        return self._insert()
 
-    def __init__(
-        self, plan: ConsolidationPlan, touching: PlanContext, encoding: MemoryWrite, settings: MemoryConfig
-    ) -> None:
-        self._plan = plan
-        self._touching = touching
-        self._encoding = encoding
-        self._settings = settings
-        self._rewritten: dict[str, Chunk] = {}
-        self.notes: list[str] = []
-        self.ended: tuple[str, ...] = ()
-        draft = touching.taken.draft
-        self._stored = touching.taken.stored
-        said_at = encoding.at if self._stored is None else self._stored.times.recorded_at
-        self._begins = draft.valid_from or draft.happened_at or said_at
+    def _replaced_by(self, done: AppliedPlan) -> AppliedPlan:
+        """Let another row stand for the new memory, which is withdrawn where it is stored already."""
+        self._end(done.row.id)
+        stored = self.memory.stored
+        if stored is not None:
+            gone = corrected(stored, at=self.write.at, by=done.row.id)
+            self.write.withdraw(stored, gone, reason=self.plan.reason)
+        return replace(done, superseded=tuple(self._ended), notes=tuple(self._notes))
 
-    def insert(self) -> AppliedPlan:
+    @property
+    def _begins(self) -> datetime:
+        """From when the new memory is true."""
+        row, stored = self.memory.row, self.memory.stored
+        said_at = self.write.at if stored is None else stored.times.recorded_at
+        return row.times.valid_from or row.happened_at or said_at
+
+    def _insert(self) -> AppliedPlan:
         """Store the new memory, end those whose place it takes, and link it to those it speaks of."""
-        ending = [self._touching.rows[each.id] for each in self._closing()]
-        row = self._touching.row
+        ending = [self.candidates[each.id].chunk for each in self._closing()]
+        row = self.row
         if ending:
             # Before those ended it was not true; and what was private is not told in other words.
             begun = replace(row.times, valid_from=row.times.valid_from or self._begins)
             row = replace(row, times=begun, private=row.private or any(old.private for old in ending))
-        self._put(row, self._plan.reason if self._plan.actions else "")
-        self.end(row.id)
-        extends = self._link(row.id)
-        action: RememberAction = "superseding" if self.ended else "extending" if extends else "stored"
+        reason = self.plan.reason if self.plan.actions else ""
+        if self.memory.stored is None:
+            self.write.insert(row, self.memory.found, self.vector, reason=reason)
+        else:
+            self.write.refile(self.memory.stored, row, self.vector, reason=reason)
+        self._end(row.id)
+        extends = self._link_all(row.id)
+        action: RememberAction = "superseding" if self._ended else "extending" if extends else "stored"
         return AppliedPlan(
-            row=row, created=True, action=action, superseded=self.ended, notes=tuple(self.notes)
+            row=row, created=True, action=action, superseded=tuple(self._ended), notes=tuple(self._notes)
         )
 
-    def _put(self, row: Chunk, reason: str) -> None:
-        vector = self._touching.vector
-        if self._stored is None:
-            self._encoding.insert(row, self._touching.taken.found, vector, reason=reason)
-        else:
-            self._encoding.refile(self._stored, row, vector, reason=reason)
-
-    def give_way(self, to: str) -> None:
-        """Withdraw the new memory where it is stored already and another row stands for it."""
-        if self._stored is not None:
-            gone = corrected(self._stored, at=self._encoding.at, by=to)
-            self._encoding.withdraw(self._stored, gone, reason=self._plan.reason)
-
-    def end(self, by: str) -> None:
+    def _end(self, by: str) -> None:
         """End the memories whose place is taken, by the row that takes it."""
         for each in self._closing():
-            old = self._touching.rows[each.id]
+            old = self.candidates[each.id].chunk
             if old.id == by:
                 continue
             successor = self._rewritten[old.id].id if old.id in self._rewritten else by
-            self._encoding.supersede(
+            self.write.supersede(
                 old,
                 until=self._begins,
                 by=successor,
                 reason=each.reason or f"superseded by {successor}",
-                vector=self._touching.vectors.get(old.id),
+                vector=self.vectors.get(old.id),
             )
-            self._encoding.link(
-                successor, old.id, "supersedes", weight=self._weight(old.id), reason=each.reason
-            )
-            self.ended = (*self.ended, old.id)
+            self._link(successor, each, "supersedes")
+            self._ended.append(old.id)
 
     def _closing(self) -> list[Action]:
-        actions = [each for each in self._plan.actions if each.action in ("update", "delete")]
-        return [each for each in actions if self._may_end(self._touching.rows[each.id])]
+        actions = [each for each in self.plan.actions if each.action in ("update", "delete")]
+        return [each for each in actions if self._may_end(self.candidates[each.id].chunk)]
 
     def _may_end(self, old: Chunk) -> bool:
         """Say whether a memory can end where the new one begins."""
         begins = old.times.valid_from
-        return self._touching.taken.draft.valid_to is None and (begins is None or begins < self._begins)
+        return self.memory.row.times.valid_to is None and (begins is None or begins < self._begins)
 
-    def rewrite(self) -> Chunk | None:
-        """Store what a model made of memories; return the last, None where there is none."""
+    def _rewrite_all(self) -> Chunk | None:
+        """Store the new texts that a model gives memories; return the last row, None without any."""
         for each in self._closing():
             if each.new_text is not None:
-                self._rewrite(self._touching.rows[each.id], each)
+                self._rewrite(self.candidates[each.id].chunk, each)
         return next(reversed(self._rewritten.values()), None)
 
     def _rewrite(self, old: Chunk, action: Action) -> None:
-        new, encoding = self._touching.taken.draft, self._encoding
-        draft = MemoryDraft(
+        new, write = self.memory.row, self.write
+        given = MemoryInput(
             text=action.new_text or "",
             kind=old.kind,
             scope=old.scope,
@@ -191,61 +166,54 @@ class _Acting:
             valid_from=self._begins,
             metadata=old.metadata,
         )
-        (taken,) = validate([draft], self._settings)
-        if not taken.active:
-            self.notes.append(f"consolidate: what the model made of {old.id} is not taken in")
+        (made,) = validate([given], self.settings)
+        if not made.active:
+            self._notes.append(f"consolidate: what the model made of {old.id} is not taken in")
             return
-        id = life(draft, old.project, encoding.target.graph, anew=True).id
-        times = replace(old.times, recorded_at=encoding.at, valid_from=self._begins, valid_to=None)
-        made = chunk_of(taken, id=id, project=old.project, at=encoding.at)
+        id = current_generation(made.row, old.project, write.target.graph, always_next=True).id
         row = replace(
             old,
             id=id,
-            text=made.text,
-            tokens=made.tokens,
-            times=times,
+            text=made.row.text,
+            tokens=made.row.tokens,
+            times=replace(old.times, recorded_at=write.at, valid_from=self._begins, valid_to=None),
             private=old.private or new.private,
-            importance=max(old.importance, new.importance or 0.0),
+            importance=max(old.importance, new.importance),
             expires_at=longest(old.expires_at, new.expires_at),
             layer="working",
             summary=None,
             recall_count=0,
             last_recalled_at=None,
         )
-        row = corroborated(row, new.source, None, new.author, self._settings)
-        (vector,) = encoding.target.embed([indexed_text(row)])
-        encoding.insert(row, taken.found, vector, reason=action.reason)
+        row = corroborated(row, self.memory.given.source, None, new.author, self.settings)
+        (vector,) = write.target.embed([indexed_text(row)])
+        write.insert(row, made.found, vector, reason=action.reason)
         self._rewritten[old.id] = row
 
-    def _link(self, id: str) -> bool:
+    def _link_all(self, id: str) -> bool:
         """Link the new memory to those that it speaks of; say whether it extends one."""
         extends = False
-        for each in self._plan.actions:
+        for each in self.plan.actions:
             match each.action:
                 case "refine":
-                    self._encoding.link(
-                        id, each.id, "extends", weight=self._weight(each.id), reason=each.reason
-                    )
+                    self._link(id, each, "extends")
                     extends = True
                 case "contradict":
-                    self._contradict(id, each)
+                    self._link(id, each, "contradicts")
                 case "update" | "delete":
-                    if each.id not in self.ended:
-                        self.notes.append(f"consolidate: {each.id} cannot end where this begins; both stay")
-                        self._contradict(id, each)
+                    if each.id not in self._ended:
+                        self._notes.append(f"consolidate: {each.id} cannot end where this begins; both stay")
+                        self._link(id, each, "contradicts")
                 case "duplicate":
                     pass  # the plan says to store it beside the one it repeats
                 case _:
                     assert_never(each.action)
         return extends
 
-    def _contradict(self, id: str, action: Action) -> None:
-        self._encoding.link(
-            id, action.id, "contradicts", weight=self._weight(action.id), reason=action.reason
-        )
-
-    def _weight(self, id: str) -> float:
-        return min(1.0, max(0.0, self._touching.cosines.get(id, _UNKNOWN_LIKENESS)))
+    def _link(self, source: str, action: Action, type: LinkType) -> None:
+        cosine = self.candidates[action.id].cosine
+        weight = _UNKNOWN_COSINE if cosine is None else min(1.0, max(0.0, cosine))
+        self.write.link(source, action.id, type, weight=weight, reason=action.reason)
 
 
 def ending(plan: ConsolidationPlan) -> Sequence[str]:
@@ -253,7 +221,7 @@ def ending(plan: ConsolidationPlan) -> Sequence[str]:
     return [each.id for each in plan.actions if each.action in ("update", "delete")]
 
 
-def still(one: Chunk, other: Chunk) -> bool:
-    """Say whether a memory is what it was; being recalled changes nothing about it."""
+def unchanged(one: Chunk, other: Chunk) -> bool:
+    """Say whether a memory is as it was; being recalled does not count."""
     plain = [replace(row, recall_count=0, last_recalled_at=None) for row in (one, other)]
     return plain[0] == plain[1]

@@ -1,4 +1,4 @@
-"""Think: what models say of a new memory before the writer lock is taken: how to file it, what it ends."""
+"""What models suggest for a new memory before the writer lock is taken: how to file it, what it changes."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -8,13 +8,13 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ConfigError, ModelError
 from hydramem.core.row_types import Chunk, Usage
 from hydramem.core.time import now
-from hydramem.ingest.memories.classify.classify import Classified, GivenFields, classify
+from hydramem.ingest.memories.classify.classify import Classified, classify
 from hydramem.ingest.memories.classify.classify_rules import Vocabulary
-from hydramem.ingest.memories.consolidate.consolidate import ConsolidationPlan, telling_of
+from hydramem.ingest.memories.consolidate.consolidate import ConsolidationPlan
 from hydramem.ingest.memories.consolidate.consolidate_prompt import planned
-from hydramem.ingest.memories.neighbours import Neighbours, candidates, find_neighbours
-from hydramem.ingest.memories.similarity import background
-from hydramem.ingest.memories.validate import ValidatedMemory, chunk_of
+from hydramem.ingest.memories.memory_input import ValidatedMemory
+from hydramem.ingest.memories.neighbours import MEMORIES, Neighbours, candidates, find_neighbours
+from hydramem.ingest.memories.similarity import NearbyChunk, background
 from hydramem.ingest.write_target import Target
 from hydramem.llm.contracts import Generator
 from hydramem.storage.chunk_filter import ChunkFilter
@@ -24,37 +24,8 @@ from hydramem.text.normalize import entity_key
 
 _NEWEST = 200
 
-
-def vocabulary(names: Sequence[str], *, target: Target, offering: bool) -> Vocabulary:
-    """Read what a project calls things.
-
-    Args:
-        names: Names in the new memory, as extraction found them.
-        target: The project.
-        offering: Whether scopes and categories are looked up too, for a model to choose from; rules do not
-            need them.
-    """
-    keys = {name: entity_key(name) for name in names}
-    known = target.known(list(keys.values())) if keys else {}
-    rows = target.graph.entities(sorted(set(known.values()))) if known else ()
-    counts = {row.id: row.mention_count for row in rows}
-    mentions = {name: counts.get(known[key], 0) for name, key in keys.items() if key in known}
-    scopes, categories = _in_use(target) if offering else ((), ())
-    return Vocabulary(
-        scopes=scopes, categories=categories, mentions=mentions, background=background(target.embed)
-    )
-
-
-def _in_use(target: Target) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the scopes and categories of the newest memories, the most used first."""
-    where = ChunkFilter(projects=(target.project,), kinds=("note", "fact", "event", "turn"))
-    newest = target.graph.list_chunks(where, Listing(limit=_NEWEST))
-    scopes = Counter(chunk.scope for chunk in newest if chunk.scope != "/")
-    categories = Counter(name for chunk in newest for name in chunk.categories)
-    return tuple(name for name, _ in scopes.most_common()), tuple(
-        name for name, _ in categories.most_common()
-    )
-
+# Where these are given, no model is asked: rules find keywords and a summary well enough.
+_WORTH_A_CALL = frozenset({"scope", "categories", "importance"})
 
 Ask = Callable[[], Generator | None]
 """Returns the model of a role; None where there is none."""
@@ -62,10 +33,10 @@ Ask = Callable[[], Generator | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
-    """The models that encode a memory; each is made where there is something to ask it.
+    """The models that encode a memory; each is made only when it is asked.
 
     Attributes:
-        configured: Whether there may be any: where not, rules do all of it under the writer lock.
+        configured: Whether there may be any; where not, rules decide everything under the writer lock.
     """
 
     configured: bool = False
@@ -75,17 +46,14 @@ class Models:
 
 NO_MODELS = Models()
 
-# Where these are given, nothing is asked: rules find keywords and a summary well enough.
-_WORTH_A_CALL = frozenset({"scope", "categories", "importance"})
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSuggestions:
-    """What models said of a memory.
+    """What models suggest for a memory.
 
     Attributes:
-        classified: How to file it; None where rules are to say so.
-        plan: What becomes of others; None where rules are to say so.
+        classified: How to file it; None where rules decide that.
+        plan: What becomes of others; None where rules decide that.
         seen: The memories that the plan was made for, as they were.
     """
 
@@ -96,126 +64,140 @@ class ModelSuggestions:
     usage: Usage = field(default_factory=Usage)
 
 
-def given_fields(taken: ValidatedMemory) -> GivenFields:
-    """Return a memory as classification looks at it."""
-    draft = taken.draft
-    return GivenFields(
-        text=draft.text,
-        kind=draft.kind,
-        names=tuple(name.name for name in taken.found.names),
-        root=draft.within,
-        scope=draft.scope,
-        categories=draft.categories,
-        importance=draft.importance,
-        keywords=draft.keywords,
-        summary=draft.summary,
-    )
-
-
-def ask_models(
-    taken: ValidatedMemory,
-    vector: Vector,
-    *,
-    target: Target,
-    near: VectorStore | None,
-    settings: MemoryConfig,
-    models: Models,
-) -> ModelSuggestions:
-    """Ask models what the caller left open of a memory, and what it does to those it touches.
-
-    Nothing is asked where everything is given and nothing is touched, of a quarantined text, or of a turn.
+def vocabulary(memory: ValidatedMemory, target: Target, *, offering: bool = False) -> Vocabulary:
+    """Read the names that a project uses.
 
     Args:
-        taken: The memory.
-        vector: Its vector.
+        memory: The new memory, whose names are looked up.
         target: The project.
-        near: Its vectors; None where they cannot be had.
-        settings: How memories are encoded.
-        models: What is asked.
+        offering: Whether scopes and categories are read too, for a model to choose from; rules do not need
+            them.
     """
-    if not (models.configured and settings.cognitive and taken.active) or taken.draft.kind == "turn":
-        return ModelSuggestions()
-    told = given_fields(taken)
-    around = find_neighbours(
-        vector,
-        scope=told.scope or told.root,
-        target=target,
-        vectors=near,
-        neighbours=bool(told.open),
-        stored=taken.stored,
+    keys = {name.name: entity_key(name.name) for name in memory.found.names}
+    known = target.known(list(keys.values())) if keys else {}
+    rows = target.graph.entities(sorted(set(known.values()))) if known else ()
+    counts = {row.id: row.mention_count for row in rows}
+    mentions = {name: counts.get(known[key], 0) for name, key in keys.items() if key in known}
+    scopes, categories = _scopes_and_categories(target) if offering else ((), ())
+    return Vocabulary(
+        scopes=scopes, categories=categories, mentions=mentions, background=background(target.embed)
     )
-    if told_before(taken, around) is not None:
-        return ModelSuggestions()
-    filing = _file(told, around, target, models)
-    if not taken.is_steady:
-        return filing
-    if told.scope is None and filing.classified is None:
-        # What it touches depends on where it belongs: rules say that now.
-        known = vocabulary(told.names, target=target, offering=False)
-        filing = replace(filing, classified=classify(told, around.neighbours, known, None))
-    scope = filing.classified.scope if filing.classified else told.scope
-    placed = replace(taken, draft=replace(taken.draft, scope=scope))
-    return _plan(placed, around, filing, target, near, settings, models)
 
 
-def told_before(taken: ValidatedMemory, around: Neighbours) -> Chunk | None:
+def _scopes_and_categories(target: Target) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the scopes and categories of the newest memories, the most used first."""
+    where = ChunkFilter(projects=(target.project,), kinds=MEMORIES)
+    newest = target.graph.list_chunks(where, Listing(limit=_NEWEST))
+    scopes = Counter(chunk.scope for chunk in newest if chunk.scope != "/")
+    categories = Counter(name for chunk in newest for name in chunk.categories)
+    return _most_used(scopes), _most_used(categories)
+
+
+def _most_used(counts: Counter[str]) -> tuple[str, ...]:
+    return tuple(name for name, _ in counts.most_common())
+
+
+def classify_by_rules(
+    memory: ValidatedMemory, neighbours: Sequence[NearbyChunk], target: Target
+) -> Classified:
+    """Classify a memory without a model."""
+    return classify(memory, neighbours, vocabulary(memory, target) if memory.open else None)
+
+
+def same_text(memory: ValidatedMemory, neighbours: Neighbours) -> Chunk | None:
     """Return the current memory that says the same word for word, where one is near."""
-    draft = taken.draft
-    for row in around.rows.values():
-        same = (row.text, row.kind, row.state) == (draft.text, draft.kind, "active")
-        if same and draft.scope in (None, row.scope):
+    new = memory.row
+    for row in neighbours.rows.values():
+        same = (row.text, row.kind, row.state) == (new.text, new.kind, "active")
+        if same and ("scope" in memory.open or row.scope == new.scope):
             return row
     return None
 
 
-def beside_its_like(taken: ValidatedMemory, around: Neighbours) -> ValidatedMemory:
-    """Let a memory without a scope belong where the same is known: it is no other for being filed anew."""
-    known = None if taken.draft.scope is not None else told_before(taken, around)
-    return taken if known is None else replace(taken, draft=replace(taken.draft, scope=known.scope))
-
-
-def _file(told: GivenFields, around: Neighbours, target: Target, models: Models) -> ModelSuggestions:
-    if _WORTH_A_CALL.isdisjoint(told.open):
-        return ModelSuggestions()
-    generator, notes = _made(models.classify, "classify")
-    if generator is None:
-        return ModelSuggestions(notes=notes)
-    known = vocabulary(told.names, target=target, offering=True)
-    found = classify(told, around.neighbours, known, generator)
-    return ModelSuggestions(classified=found, usage=found.usage)
-
-
-def _plan(
-    taken: ValidatedMemory,
-    around: Neighbours,
-    filing: ModelSuggestions,
+def ask_models(
+    memory: ValidatedMemory,
+    vector: Vector,
+    *,
     target: Target,
-    near: VectorStore | None,
+    vectors: VectorStore | None,
     settings: MemoryConfig,
     models: Models,
 ) -> ModelSuggestions:
+    """Ask models for the fields that the caller left open, and for what the memory changes.
+
+    No model is asked of a quarantined text or a turn, or where every field is given and nothing may change.
+
+    Args:
+        memory: The memory.
+        vector: Its vector.
+        target: The project.
+        vectors: The project's vectors; None where they cannot be read.
+        settings: How memories are encoded.
+        models: The models.
+    """
+    if not (models.configured and memory.is_encoded(settings)):
+        return ModelSuggestions()
+    neighbours = find_neighbours(
+        vector,
+        scope=memory.search_scope,
+        target=target,
+        vectors=vectors,
+        read_rows=bool(memory.open),
+        stored=memory.stored,
+    )
+    if same_text(memory, neighbours) is not None:
+        return ModelSuggestions()
+    suggestions = _classification(memory, neighbours, target, models)
+    if not memory.is_steady:
+        return suggestions
+    classified = suggestions.classified
+    if classified is None and "scope" in memory.open:
+        # What it may change depends on its scope: rules find that now.
+        classified = classify_by_rules(memory, neighbours.nearest, target)
+        suggestions = replace(suggestions, classified=classified)
     at = now()
-    new = telling_of(chunk_of(taken, project=target.project, at=at))
-    found, rows = candidates(
-        new, around, target=target, vectors=near, settings=settings, at=at, stored=taken.stored
+    scope = memory.row.scope if classified is None else classified.scope
+    new = replace(memory.placed("", project=target.project, at=at), scope=scope)
+    found = candidates(
+        new, neighbours, target=target, vectors=vectors, settings=settings, at=at, stored=memory.stored
     )
-    if not found:
-        return filing
-    generator, notes = _made(models.consolidate, "consolidate")
+    return _with_plan(suggestions, new, found, settings, models) if found else suggestions
+
+
+def _classification(
+    memory: ValidatedMemory, neighbours: Neighbours, target: Target, models: Models
+) -> ModelSuggestions:
+    if _WORTH_A_CALL.isdisjoint(memory.open):
+        return ModelSuggestions()
+    generator, notes = _generator(models.classify, "classify")
     if generator is None:
-        return replace(filing, notes=(*filing.notes, *notes))
-    importances = {id: row.importance for id, row in rows.items()}
-    made = planned(new, found, settings, generator, importances=importances)
+        return ModelSuggestions(notes=notes)
+    known = vocabulary(memory, target, offering=True)
+    classified = classify(memory, neighbours.nearest, known, generator)
+    return ModelSuggestions(classified=classified, usage=classified.usage)
+
+
+def _with_plan(
+    suggestions: ModelSuggestions,
+    new: Chunk,
+    found: Sequence[NearbyChunk],
+    settings: MemoryConfig,
+    models: Models,
+) -> ModelSuggestions:
+    generator, notes = _generator(models.consolidate, "consolidate")
+    if generator is None:
+        return replace(suggestions, notes=(*suggestions.notes, *notes))
+    made = planned(new, found, settings, generator)
     return replace(
-        filing,
+        suggestions,
         plan=made.plan,
-        seen=rows,
-        notes=(*filing.notes, *made.notes),
-        usage=filing.usage + made.usage,
+        seen={one.chunk.id: one.chunk for one in found},
+        notes=(*suggestions.notes, *made.notes),
+        usage=suggestions.usage + made.usage,
     )
 
 
-def _made(ask: Ask, step: str) -> tuple[Generator | None, tuple[str, ...]]:
+def _generator(ask: Ask, step: str) -> tuple[Generator | None, tuple[str, ...]]:
     try:
         return ask(), ()
     except (ModelError, ConfigError) as error:

@@ -15,8 +15,8 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.write_results import Curated
 from hydramem.core.row_types import Chunk
 from hydramem.core.time import now
+from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.remember import remember
-from hydramem.ingest.memories.validate import MemoryDraft
 from hydramem.ingest.screening.quarantine import screen, threats_in
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import record
@@ -263,7 +263,7 @@ def _in_step(
     # Word for word: an entry that says what another note says is still an entry of this file.
     settings = replace(place.settings, cognitive=False)
     made = [
-        remember(MemoryDraft(text=entry, kind="note", source=source), target=target, settings=settings)
+        remember(MemoryInput(text=entry, source=source), target=target, settings=settings)
         for entry in shown.entries
     ]
     new = tuple(one.id for one in made if one.created)

@@ -1,22 +1,45 @@
-"""Memories as callers give them, and their fields checked one by one."""
+"""A memory as a caller gives it: its fields checked, its text screened, and made the row that is stored."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, get_args
 
-from hydramem.core.argument_checks import check_choice, check_name, check_scope, check_share
+from hydramem.core.argument_checks import check_choice, check_name, check_scope, check_share, check_text
+from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.row_types import ChunkKind
-from hydramem.core.time import When
-from hydramem.ingest.memories.validate import MemoryDraft, check
+from hydramem.core.ids import session_id
+from hydramem.core.row_types import Chunk, ChunkKind, Metadata, Times
+from hydramem.core.time import When, check_interval, now
+from hydramem.ingest.extraction.extract import Passage, extract
+from hydramem.ingest.extraction.findings import Found, Name
+from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, Screened, screen
+from hydramem.ingest.screening.spoken_text import spoken_text
+from hydramem.storage.chunk_filter import within_scope
 from hydramem.text.dates.caller_dates import moment
+from hydramem.text.tokens import count_tokens
 
 # Read by pydantic where JSON becomes these: a mistyped field is an error, not a field lost in silence.
 _STRICT: Any = {"extra": "forbid"}
 
 MOST_AT_ONCE = 1000
 """Most memories of one call."""
+
+MOST_LABELS = 50
+"""Most categories, keywords or entities that one memory is given."""
+
+MOST_SUMMARY = 2000
+"""Most characters of a summary that a caller gives."""
+
+_MOST_METADATA = 20_000
+
+OPEN_FIELDS = ("scope", "categories", "importance", "keywords", "summary")
+"""Fields that are found where the caller leaves them open."""
+
+STEADY: tuple[ChunkKind, ...] = ("note", "fact")
+"""Kinds that say how something is: another may take their place, while what happened stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,60 +91,125 @@ class MemoryInput:
     metadata: Mapping[str, object] | None = None
 
 
-def drafts_of(given: Sequence[MemoryInput]) -> list[MemoryDraft]:
-    """Check memories of one call.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidatedMemory:
+    """A memory that was checked and screened.
+
+    Attributes:
+        given: As the caller gave it.
+        row: As it is to be stored, but for its id and place; open fields have their defaults.
+        open: Names of the fields that are to be found, in the order of `OPEN_FIELDS`.
+        found: What it names and states; nothing where it is quarantined.
+        stored: Its row where it is stored already and encoded only now; it touches what is older.
+    """
+
+    given: MemoryInput
+    row: Chunk
+    open: tuple[str, ...] = ()
+    screened: Screened
+    found: Found
+    stored: Chunk | None = None
+
+    @property
+    def active(self) -> bool:
+        """Whether it will be recalled."""
+        return self.screened.state == "active"
+
+    @property
+    def states(self) -> bool:
+        """Whether it states something that is judged before it is stored."""
+        return self.active and bool(self.found.claims)
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether it is of a kind that others may take the place of."""
+        return self.row.kind in STEADY
+
+    @property
+    def search_scope(self) -> str:
+        """The scope at or under which its neighbours are: its own, or where one is found for it."""
+        return self.given.within if "scope" in self.open else self.row.scope
+
+    def is_encoded(self, settings: MemoryConfig) -> bool:
+        """Say whether it is classified and compared with others, or stored as it is given."""
+        return settings.cognitive and self.active and self.row.kind != "turn"
+
+    def placed(
+        self, id: str, *, project: str, at: datetime, position: int = 0, embedded: bool = True
+    ) -> Chunk:
+        """Return the row with its id, its place in its session, and the time of the write."""
+        session = self.given.session
+        return replace(
+            self.row,
+            id=id,
+            project=project,
+            session=None if session is None else session_id(project, session),
+            position=position,
+            times=replace(self.row.times, recorded_at=at),
+            vector_state="ready" if embedded else "pending",
+        )
+
+
+def validate(
+    given: Sequence[MemoryInput], settings: MemoryConfig, *, listed: bool = False
+) -> list[ValidatedMemory]:
+    """Check and screen memories, and find what they name.
+
+    Args:
+        given: The memories.
+        settings: What is accepted.
+        listed: Whether they are the list of one call: errors then begin with a place, such as `memories[3]`.
 
     Raises:
-        InvalidInputError: One is wrong; the message begins with its place, such as `memories[3]`.
+        InvalidInputError: One is wrong, or is nothing but recalled memory.
     """
-    if isinstance(given, str | MemoryInput) or not isinstance(given, Sequence):
-        raise InvalidInputError("memories: expected a list of memories")
-    if not 1 <= len(given) <= MOST_AT_ONCE:
-        raise InvalidInputError(f"memories: {len(given)} are given; give 1 to {MOST_AT_ONCE:,}")
-    drafts = []
+    if listed:
+        _check_list(given)
+    rows, screened = [], []
     for place, one in enumerate(given):
-        try:
-            if not isinstance(one, MemoryInput):
-                raise InvalidInputError(f"expected a MemoryInput, got {type(one).__name__}")
-            drafts.append(draft_of(one))
-        except InvalidInputError as error:
-            raise InvalidInputError(f"memories[{place}]: {error}") from error
-    return drafts
+        with _named_place(place, listed=listed):
+            rows.append(_checked_row(one))
+    for place, row in enumerate(rows):
+        with _named_place(place, listed=listed):
+            screened.append(_screened(row, settings))
+    active = [place for place, one in enumerate(screened) if one.state == "active"]
+    passages = [Passage(text=screened[place].text, author=rows[place].author) for place in active]
+    found = dict(zip(active, extract(passages), strict=True)) if active else {}
+    return [
+        ValidatedMemory(
+            given=one,
+            row=_screened_row(rows[place], screened[place]),
+            open=tuple(name for name in OPEN_FIELDS if getattr(one, name) is None),
+            screened=screened[place],
+            found=_with_given_names(found[place], one.entities) if place in found else Found(),
+        )
+        for place, one in enumerate(given)
+    ]
 
 
-def draft_of(given: MemoryInput) -> MemoryDraft:
-    """Check a memory's fields.
+def validate_stored(row: Chunk, said: Mapping[str, Any], settings: MemoryConfig) -> ValidatedMemory:
+    """Return a memory that was stored and is encoded only now, as it was given.
+
+    Args:
+        row: Its row.
+        said: The payload of its job: the fields that were left open, and what the row does not hold.
+        settings: What is accepted.
 
     Raises:
-        InvalidInputError: One is wrong; the message names it.
+        InvalidInputError: It is not accepted any more.
     """
-    draft = MemoryDraft(
-        text=given.text,
-        kind=check_choice(given.kind, get_args(ChunkKind), name="kind"),
-        source=given.source,
-        author=given.author,
-        session=given.session,
-        within=check_scope(given.within),
-        scope=None if given.scope is None else check_scope(given.scope),
-        categories=labels(given.categories, "categories"),
-        importance=None if given.importance is None else check_share(given.importance, name="importance"),
-        keywords=labels(given.keywords, "keywords"),
-        summary=given.summary,
-        entities=labels(given.entities, "entities") or (),
-        confidence=check_share(given.confidence, name="confidence"),
-        event_type=given.event_type,
-        private=given.private,
-        metadata=dict(given.metadata or {}),
+    screened = screen(row.text, settings, name="text")
+    (found,) = extract([Passage(text=screened.text, author=row.author)])
+    return ValidatedMemory(
+        given=MemoryInput(
+            text=row.text, source=said["source"], session=said["session"], within=said["within"]
+        ),
+        row=replace(row, text=screened.text),
+        open=tuple(name for name in OPEN_FIELDS if name in said["open"]),
+        screened=screened,
+        found=found if screened.state == "active" else Found(),
+        stored=row,
     )
-    draft = replace(
-        draft,
-        happened_at=_when(given.happened_at, "happened_at"),
-        valid_from=_when(given.valid_from, "valid_from"),
-        valid_to=_when(given.valid_to, "valid_to"),
-        expires_at=_when(given.expires_at, "expires_at"),
-    )
-    check(draft)
-    return draft
 
 
 def labels(values: Sequence[str] | None, name: str) -> tuple[str, ...] | None:
@@ -136,5 +224,126 @@ def labels(values: Sequence[str] | None, name: str) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(check_name(value, name=name) for value in given))
 
 
+def _check_list(given: Sequence[MemoryInput]) -> None:
+    if isinstance(given, str | MemoryInput) or not isinstance(given, Sequence):
+        raise InvalidInputError("memories: expected a list of memories")
+    if not 1 <= len(given) <= MOST_AT_ONCE:
+        raise InvalidInputError(f"memories: {len(given)} are given; give 1 to {MOST_AT_ONCE:,}")
+
+
+@contextmanager
+def _named_place(place: int, *, listed: bool) -> Iterator[None]:
+    """Put the place of a memory in a list before the message of an error."""
+    try:
+        yield
+    except InvalidInputError as error:
+        if not listed:
+            raise
+        raise InvalidInputError(f"memories[{place}]: {error}") from error
+
+
+def _checked_row(given: MemoryInput) -> Chunk:
+    """Return a memory as a row, with its text as given.
+
+    Raises:
+        InvalidInputError: A field is wrong; the message names it.
+    """
+    if not isinstance(given, MemoryInput):
+        raise InvalidInputError(f"expected a MemoryInput, got {type(given).__name__}")
+    within = check_scope(given.within)
+    row = Chunk(
+        id="",
+        project="",
+        text=given.text,
+        kind=check_choice(given.kind, get_args(ChunkKind), name="kind"),
+        source=given.source or given.session or given.kind,
+        source_type="session" if given.session else "remember",
+        author=given.author,
+        private=given.private,
+        scope=within if given.scope is None else check_scope(given.scope),
+        categories=labels(given.categories, "categories") or (),
+        importance=0.5 if given.importance is None else check_share(given.importance, name="importance"),
+        keywords=labels(given.keywords, "keywords") or (),
+        summary=given.summary,
+        confidence=check_share(given.confidence, name="confidence"),
+        event_type=given.event_type,
+        happened_at=_when(given.happened_at, "happened_at"),
+        expires_at=_when(given.expires_at, "expires_at"),
+        times=Times(
+            recorded_at=now(),
+            valid_from=_when(given.valid_from, "valid_from"),
+            valid_to=_when(given.valid_to, "valid_to"),
+        ),
+        metadata=dict(given.metadata or {}),
+    )
+    _check_names(given)
+    check_interval(row.times.valid_from, row.times.valid_to, name="valid_from, valid_to")
+    if not within_scope(row.scope, within):
+        raise InvalidInputError(f"scope: {row.scope!r} is not within {within!r}")
+    _check_kind(row, given)
+    _check_metadata(row.metadata)
+    return row
+
+
 def _when(value: When | None, name: str) -> datetime | None:
     return None if value is None else moment(value, name=name)
+
+
+def _check_names(given: MemoryInput) -> None:
+    for name in ("source", "author", "session", "event_type"):
+        if value := getattr(given, name):
+            check_name(value, name=name)
+    for name in ("categories", "keywords", "entities"):
+        values = labels(getattr(given, name), name) or ()
+        if len(values) > MOST_LABELS:
+            raise InvalidInputError(f"{name}: {len(values)}, more than the {MOST_LABELS} of one memory")
+    if given.summary is not None:
+        check_text(given.summary, name="summary", most=MOST_SUMMARY)
+
+
+def _check_kind(row: Chunk, given: MemoryInput) -> None:
+    if row.kind == "passage":
+        raise InvalidInputError("kind: a passage belongs to a document; ingest it, or remember a note")
+    if row.kind == "turn" and given.session is None:
+        raise InvalidInputError("session: a turn belongs to one; name it")
+    if row.kind == "event" and row.happened_at is None:
+        raise InvalidInputError("happened_at: an event has a time; give it, or remember a note")
+    if row.event_type and row.kind != "event":
+        raise InvalidInputError(f"event_type: a {row.kind} has none; remember an event")
+
+
+def _check_metadata(metadata: Metadata) -> None:
+    if not metadata:
+        return
+    try:
+        size = len(json.dumps(dict(metadata), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInputError(f"metadata: JSON cannot hold it: {error}") from error
+    if size > _MOST_METADATA:
+        raise InvalidInputError(f"metadata: {size:,} characters as JSON, more than {_MOST_METADATA:,}")
+
+
+def _screened(row: Chunk, settings: MemoryConfig) -> Screened:
+    if row.kind != "turn" or not isinstance(row.text, str) or not row.text.strip():
+        return screen(row.text, settings, name="text")
+    if not (spoken := spoken_text(row.text, author=row.author)):
+        raise InvalidInputError("text: is only what was recalled from this memory, or private reasoning")
+    return screen(spoken, settings, name="text")
+
+
+def _screened_row(row: Chunk, screened: Screened) -> Chunk:
+    reasons = {} if screened.state == "active" else {QUARANTINED_FOR: list(screened.reasons)}
+    return replace(
+        row,
+        text=screened.text,
+        tokens=count_tokens(screened.text),
+        state=screened.state,
+        metadata={**row.metadata, **reasons},
+    )
+
+
+def _with_given_names(found: Found, entities: Sequence[str]) -> Found:
+    known = {name.name.casefold() for name in found.names}
+    given = dict.fromkeys(name.strip() for name in labels(entities, "entities") or ())
+    more = tuple(Name(name=name) for name in given if name.casefold() not in known)
+    return replace(found, names=(*found.names, *more)) if more else found

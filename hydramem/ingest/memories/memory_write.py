@@ -1,29 +1,37 @@
-"""The one write that a batch of memories comes to: rows that are new, rows that end, and what joins them."""
+"""The one write of a batch of memories: where each goes, its row, the rows that end, and their links."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import count
 
-from hydramem.core.ids import link_id
+from hydramem.core.ids import link_id, memory_id, session_id, turn_id
 from hydramem.core.row_types import Chunk, Job, Link, LinkType, Relation, Session, Times
+from hydramem.core.time import now
 from hydramem.ingest.extraction.findings import Found
 from hydramem.ingest.knowledge.end_validity import closed, superseded
 from hydramem.ingest.knowledge.graph_rows import GraphRows, JudgedRelationRows, graph_rows, relate
 from hydramem.ingest.knowledge.support import moved_relation, unsupported
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import record
+from hydramem.storage.chunk_filter import covers
 from hydramem.storage.outbox import worth_a_vector
+from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Write
+
+# Generations of one text that are looked up at once; nearly always the first is the answer.
+_LOOK_AHEAD = 4
 
 
 @dataclass(slots=True, kw_only=True)
 class MemoryWrite:
-    """Gathers the rows of one write of memories; the writer lock is held for as long as it lives.
+    """Gathers the rows of one write of memories, while the writer lock is held.
 
     Attributes:
-        operation: On whose behalf, for the audit.
+        operation: Its name in the history.
         at: The time of the write.
-        deferred: Whether vectors can wait: none is made here.
+        deferred: Whether vectors are made later; none is made here.
         rows: Memories that are new or change, by id, as they become.
         entities: Names of what each new memory mentions, by id; known once it is written.
     """
@@ -56,7 +64,7 @@ class MemoryWrite:
         self._put(self.rows.get(before.id, before), row, reason)
 
     def refile(self, before: Chunk | None, row: Chunk, vector: Vector | None, *, reason: str) -> None:
-        """Replace a memory that was stored before it was encoded; nothing where it stays as it is."""
+        """Replace a memory that was stored before it was encoded; an equal row is no change."""
         if before is None or before == row:
             return
         self.change(before, row, reason=reason)
@@ -81,14 +89,14 @@ class MemoryWrite:
         if vector is not None:
             self._vectors |= {current.id: vector, version.id: vector}
         if current.state != "active":
-            self._take_out(old.id, until)
+            self._retire(old.id, until)
 
     def withdraw(self, old: Chunk, row: Chunk, *, reason: str) -> None:
-        """Replace a memory by a row that is believed no longer, with what only it supported."""
+        """Replace a memory by a row that is no longer active; relations that only it supports go too."""
         self._put(old, row, reason)
-        self._take_out(old.id, None)
+        self._retire(old.id, None)
 
-    def _take_out(self, id: str, until: datetime | None) -> None:
+    def _retire(self, id: str, until: datetime | None) -> None:
         self._ended[id] = until
         self._found.pop(id, None)  # what begins and ends in one write is counted nowhere
 
@@ -100,12 +108,12 @@ class MemoryWrite:
             id=id, source=source, target=target, type=type, weight=weight, reason=reason, times=times
         )
 
-    def said_in(self, session: Session) -> None:
+    def add_session(self, session: Session) -> None:
         """Add a session's row."""
         self._sessions[session.id] = session
 
-    def later(self, job: Job) -> None:
-        """Leave something to the queue of jobs."""
+    def add_job(self, job: Job) -> None:
+        """Add a job to the queue."""
         self._jobs.append(job)
 
     def linked(self, source: str) -> tuple[str, ...]:
@@ -119,33 +127,33 @@ class MemoryWrite:
             self._reasons[row.id] = reason
 
     def commit(self) -> None:
-        """Commit what was gathered; nothing where there is nothing."""
+        """Commit the gathered rows; without any, nothing is written."""
         if not self.rows:
             return
-        woven = graph_rows(
+        graph = graph_rows(
             list(self._found.items()),
             target=self.target,
             at=self.at,
             retired=[id for id in self._ended if self._before[id] is not None],
         )
-        self.entities = _names(woven)
+        self.entities = _mentioned_names(graph)
         related = relate(
-            woven.stated,
+            graph.stated,
             target=self.target,
-            before=woven.before,
+            before=graph.before,
             at=self.at,
             chunks=self.rows,
-            entities=woven.entities,
+            entities=graph.entities,
         )
-        named = {} if self.deferred else self._named(woven)
-        self.target.commit(self._write(woven, related), self._vectors | named)
+        names = {} if self.deferred else self._name_vectors(graph)
+        self.target.commit(self._write(graph, related), self._vectors | names)
 
-    def _named(self, woven: GraphRows) -> dict[str, Vector]:
-        return self.target.embed_by_id({row.id: row.name for row in woven.crossing(worth_a_vector)})
+    def _name_vectors(self, graph: GraphRows) -> dict[str, Vector]:
+        return self.target.embed_by_id({row.id: row.name for row in graph.crossing(worth_a_vector)})
 
-    def _write(self, woven: GraphRows, related: JudgedRelationRows) -> Write:
+    def _write(self, graph: GraphRows, related: JudgedRelationRows) -> Write:
         project = self.target.project
-        lost = self._lost({row.id for row in related.kept})
+        ended = self._ended_relations({row.id for row in related.kept})
         memories = (
             record(
                 self.operation,
@@ -157,32 +165,34 @@ class MemoryWrite:
             )
             for id, row in self.rows.items()
         )
-        ends = (
+        relations = (
             record(self.operation, project=project, target=old.id, before=old, after=row)
-            for old, (row, *_) in lost
+            for old, (row, *_) in ended
         )
         return Write(
-            changes=(*memories, *ends, *(each.change(self.operation) for each in related.refused)),
+            changes=(*memories, *relations, *(each.change(self.operation) for each in related.refused)),
             sessions=tuple(self._sessions.values()),
             chunks=(*self.rows.values(), *self._versions.values()),
-            entities=woven.entities,
-            mentions=woven.mentions,
-            relations=(*related.kept, *(row for _, rows in lost for row in rows)),
+            entities=graph.entities,
+            mentions=graph.mentions,
+            relations=(*related.kept, *(row for _, rows in ended for row in rows)),
             links=tuple(self._links.values()),
             jobs=tuple(self._jobs),
             deferred=self.deferred,
         )
 
-    def _lost(self, stated_again: set[str]) -> list[tuple[Relation, tuple[Relation, ...]]]:
-        """Return the relations that only ended memories state, with the rows that they become."""
-        gone = [id for id in self._ended if self._before[id] is not None]
-        resting = unsupported(gone, self.target.graph) if gone else ()
+    def _ended_relations(self, stated_again: set[str]) -> list[tuple[Relation, tuple[Relation, ...]]]:
+        """Return the relations that only ended memories state, each with the rows that replace it."""
+        stored = [id for id in self._ended if self._before[id] is not None]
+        lost = unsupported(stored, self.target.graph) if stored else ()
         return [
-            (row, self._after(row)) for row in resting if row.id not in stated_again and row.state == "active"
+            (row, self._ended_relation(row))
+            for row in lost
+            if row.id not in stated_again and row.state == "active"
         ]
 
-    def _after(self, relation: Relation) -> tuple[Relation, ...]:
-        """Let a relation end with the last memory that stated it; it goes with one that never held."""
+    def _ended_relation(self, relation: Relation) -> tuple[Relation, ...]:
+        """End a relation with the last memory that stated it; archive one that never held."""
         ends = [end for id in relation.evidence if (end := self._ended.get(id)) is not None]
         begins = relation.times.valid_from
         if not ends or (begins is not None and max(ends) <= begins):
@@ -190,9 +200,83 @@ class MemoryWrite:
         return closed(relation, until=max(ends), at=self.at)
 
 
-def _names(woven: GraphRows) -> dict[str, tuple[str, ...]]:
-    names = {row.id: row.name for row in woven.entities}
+def _mentioned_names(graph: GraphRows) -> dict[str, tuple[str, ...]]:
+    names = {row.id: row.name for row in graph.entities}
     found: dict[str, list[str]] = {}
-    for mention in woven.mentions:
+    for mention in graph.mentions:
         found.setdefault(mention.chunk, []).append(names[mention.entity])
     return {id: tuple(each) for id, each in found.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryIdentity:
+    """Where a memory goes.
+
+    Attributes:
+        position: In its session.
+        known: The row that is there, where the same is current.
+    """
+
+    id: str
+    position: int = 0
+    known: Chunk | None = None
+
+
+def memory_identity(row: Chunk, session: str | None, write: MemoryWrite) -> MemoryIdentity:
+    """Find where a memory goes; a turn is always new.
+
+    Args:
+        row: The memory, its scope found.
+        session: Name of its session.
+        write: The write that stores it; ids of its rows are taken.
+    """
+    project, graph = write.target.project, write.target.graph
+    if row.kind != "turn" or session is None:
+        place = current_generation(row, project, graph)
+        return replace(place, known=write.rows.get(place.id, place.known))
+    id = session_id(project, session)
+    position = graph.last_position(id) + 1
+    while turn_id(id, position) in write.rows:
+        position += 1
+    return MemoryIdentity(id=turn_id(id, position), position=position)
+
+
+def current_generation(
+    row: Chunk, project: str, graph: GraphStore, *, always_next: bool = False
+) -> MemoryIdentity:
+    """Find a text's current generation where it has one, else the next.
+
+    What was forgotten, or has expired, stays in history beside what is asserted again.
+
+    Args:
+        row: What is asserted.
+        project: Where it goes.
+        graph: Where earlier generations are.
+        always_next: Take the next generation even where one is current.
+    """
+    generations, at = _generation_ids(row, project), now()
+    while True:
+        ids = [next(generations) for _ in range(_LOOK_AHEAD)]
+        stored = {chunk.id: chunk for chunk in graph.chunks(ids)}
+        for id in ids:
+            if id not in stored or (not always_next and _is_current(stored[id], at)):
+                return MemoryIdentity(id=id, known=stored.get(id))
+
+
+def _is_current(row: Chunk, at: datetime) -> bool:
+    return row.state in ("active", "quarantined") and covers(None, row.expires_at, at)
+
+
+def _generation_ids(row: Chunk, project: str) -> Iterator[str]:
+    when = row.happened_at or row.times.valid_from
+    for generation in count():
+        yield memory_id(project, row.scope, row.kind, row.text, when, generation)
+
+
+def session_row(name: str, project: str, at: datetime, graph: GraphStore) -> Session:
+    """Return a session's row after something was said in it at a time."""
+    id = session_id(project, name)
+    stored = next(iter(graph.sessions([id])), None)
+    if stored is not None:
+        return replace(stored, last_at=max(stored.last_at, at))
+    return Session(id=id, project=project, name=name, started_at=at, last_at=at)

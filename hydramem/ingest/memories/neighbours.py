@@ -1,4 +1,4 @@
-"""What is stored around a new memory: its nearest neighbours, and those that it may touch."""
+"""What is stored near a new memory: its nearest neighbours, and those that it may change."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,17 +6,16 @@ from datetime import datetime
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.row_types import Chunk, ChunkKind
-from hydramem.ingest.memories.classify.classify_rules import NearbyChunk
-from hydramem.ingest.memories.consolidate.consolidate import CandidateMemory, Telling, telling_of, wanted
+from hydramem.ingest.memories.consolidate.consolidate import search_terms
+from hydramem.ingest.memories.memory_input import STEADY
+from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.ingest.write_target import Target
 from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.store import GraphStore, Scored, VectorStore
 from hydramem.storage.vector_rows import Vector
 
 MEMORIES: tuple[ChunkKind, ...] = ("note", "fact", "event", "turn")
-
-STEADY: tuple[ChunkKind, ...] = ("note", "fact")
-"""Kinds that say how something is: another may take their place, while what happened stays."""
+"""The kinds that are memories of their own, not part of a document."""
 
 # Nearest memories that are looked at; those of scopes below the new one's are among them.
 _NEAREST = 32
@@ -41,12 +40,15 @@ class Neighbours:
     rows: Mapping[str, Chunk]
 
     @property
-    def neighbours(self) -> tuple[NearbyChunk, ...]:
-        """The nearest memories, for what they tell of how such things are filed."""
-        cosines = {one.id: one.score for one in self.scored[:_NEIGHBOURS]}
+    def nearest(self) -> tuple[NearbyChunk, ...]:
+        """The nearest memories, from which classification learns how such things are filed."""
+        near = self.scored[:_NEIGHBOURS]
         return tuple(
-            NearbyChunk(chunk=self.rows[id], cosine=cosines[id]) for id in cosines if id in self.rows
+            NearbyChunk(chunk=self.rows[one.id], cosine=one.score) for one in near if one.id in self.rows
         )
+
+
+NO_NEIGHBOURS = Neighbours(rows={})
 
 
 def find_neighbours(
@@ -55,74 +57,69 @@ def find_neighbours(
     scope: str,
     target: Target,
     vectors: VectorStore | None,
-    neighbours: bool,
+    read_rows: bool,
     stored: Chunk | None = None,
 ) -> Neighbours:
-    """Read what is near a new memory.
+    """Find what is near a new memory.
 
     Args:
         vector: The new memory's.
-        scope: Where it belongs, or what it is to be filed under.
+        scope: Where it belongs, or the path that its scope will be at or under.
         target: The project.
-        vectors: Where vectors are; None where they cannot be had.
-        neighbours: Whether the nearest are wanted, however far they are.
+        vectors: Where vectors are; None where they cannot be read.
+        read_rows: Whether the rows of the nearest are read, however far they are.
         stored: Its row where it is stored already: it is no neighbour of itself.
     """
     if vectors is None:
-        return Neighbours(rows={})
+        return NO_NEIGHBOURS
     where = ChunkFilter(projects=(target.project,), kinds=MEMORIES, scope=None if scope == "/" else scope)
     scored = vectors.nearest(vector, where, _NEAREST)
     if stored is not None:
         scored = tuple(one for one in scored if one.id != stored.id)
-    rows = target.graph.chunks([one.id for one in scored[:_NEIGHBOURS]]) if neighbours else ()
+    rows = target.graph.chunks([one.id for one in scored[:_NEIGHBOURS]]) if read_rows else ()
     return Neighbours(scored=scored, rows={row.id: row for row in rows})
 
 
 def candidates(
-    new: Telling,
-    around: Neighbours,
+    new: Chunk,
+    neighbours: Neighbours,
     *,
     target: Target,
     vectors: VectorStore | None,
     settings: MemoryConfig,
     at: datetime,
     stored: Chunk | None = None,
-) -> tuple[tuple[CandidateMemory, ...], dict[str, Chunk]]:
-    """Return the memories that a new one may touch, and their rows.
+) -> tuple[NearbyChunk, ...]:
+    """Return the memories that a new one may change.
 
-    They are near by cosine, or speak of the same in other words; of the same scope, current, and of a
+    They are near by cosine, or share the words of what it states; they have its scope, are current, and of a
     kind that says how something is.
 
     Args:
         new: The new memory, its scope found.
-        around: What is near it.
+        neighbours: What is near it.
         target: The project.
-        vectors: Where words are looked for; None where they cannot be had.
+        vectors: Where full text is searched; None where it cannot be.
         settings: From which cosine a memory is near.
         at: Now.
-        stored: Its row where it is stored already: only what is older may be touched.
+        stored: Its row where it is stored already: only older memories may be changed.
     """
-    cosines = {one.id: one.score for one in around.scored}
-    near = [one.id for one in around.scored if one.score >= settings.consolidation_threshold][:_BY_COSINE]
-    said = _by_words(new, target.project, vectors)
-    ids = list(dict.fromkeys((*near, *said)))
-    held = dict(around.rows) | _read([id for id in ids if id not in around.rows], target.graph)
-    rows = {
-        id: held[id]
+    cosines = {one.id: one.score for one in neighbours.scored}
+    near = [one.id for one in neighbours.scored if one.score >= settings.consolidation_threshold]
+    ids = list(dict.fromkeys((*near[:_BY_COSINE], *_found_by_words(new, target.project, vectors))))
+    rows = dict(neighbours.rows) | _read([id for id in ids if id not in neighbours.rows], target.graph)
+    return tuple(
+        NearbyChunk(chunk=rows[id], cosine=cosines.get(id))
         for id in ids
-        if id in held
-        and _may_be_touched(held[id], new, target.project, at)
-        and (stored is None or held[id].times.recorded_at < stored.times.recorded_at)
-    }
-    found = tuple(
-        CandidateMemory(id=id, telling=telling_of(row), cosine=cosines.get(id)) for id, row in rows.items()
+        if id in rows
+        and _may_be_changed(rows[id], new, target.project, at)
+        and (stored is None or rows[id].times.recorded_at < stored.times.recorded_at)
     )
-    return found, rows
 
 
-def _by_words(new: Telling, project: str, vectors: VectorStore | None) -> list[str]:
-    looked_for = wanted(new)
-    query = " ".join(filter(None, (looked_for.query, *looked_for.slots)))
+def _found_by_words(new: Chunk, project: str, vectors: VectorStore | None) -> list[str]:
+    terms = search_terms(new)
+    query = " ".join(filter(None, (terms.query, *terms.slots)))
     if vectors is None or not query:
         return []
     scope = None if new.scope == "/" else new.scope
@@ -134,7 +131,7 @@ def _read(ids: Sequence[str], graph: GraphStore) -> dict[str, Chunk]:
     return {row.id: row for row in graph.chunks(ids)} if ids else {}
 
 
-def _may_be_touched(row: Chunk, new: Telling, project: str, at: datetime) -> bool:
+def _may_be_changed(row: Chunk, new: Chunk, project: str, at: datetime) -> bool:
     # What the vector store finds may be a moment old: the row decides.
     return (
         row.state == "active"

@@ -1,4 +1,4 @@
-"""Revise: what a memory says or how it is filed is put right, and what was believed before is kept."""
+"""Revise: a memory is put right, in its text or in how it is filed; the history keeps what it was."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,9 +12,8 @@ from hydramem.core.time import now
 from hydramem.ingest.knowledge.end_validity import corrected, is_version
 from hydramem.ingest.knowledge.trust_layers import VOICES
 from hydramem.ingest.memories.apply_plan import merge_known
-from hydramem.ingest.memories.memory_identity import life
-from hydramem.ingest.memories.memory_write import MemoryWrite
-from hydramem.ingest.memories.validate import MemoryDraft, ValidatedMemory, chunk_of, validate
+from hydramem.ingest.memories.memory_input import MemoryInput, ValidatedMemory, validate
+from hydramem.ingest.memories.memory_write import MemoryWrite, current_generation
 from hydramem.ingest.pending_jobs import LINK
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import current_run, in_one_run
@@ -54,8 +53,8 @@ def revise(
 ) -> Remembered:
     """Put a memory right.
 
-    Another text is another memory, with the times of the one that it corrects; that one is believed no
-    longer, nor what only it stated.
+    Another text is another memory, with the times of the one that it corrects; that one is withdrawn, with
+    the relations that only it stated.
 
     Args:
         id: The memory.
@@ -70,25 +69,24 @@ def revise(
     """
     if revision.is_empty:
         raise InvalidInputError("revise: nothing is given to change")
-    held = _found(id, graph)
-    place = target(held.project)
-    taken, vector = None, None
+    old = _revisable_row(id, graph)
+    place = target(old.project)
+    memory, vector = None, None
     if revision.text is not None:
-        taken = _taken(held, revision, settings)
+        memory = _validated(old, revision, settings)
         # The model works before the writer lock is taken: others write meanwhile.
-        row = chunk_of(taken, project=place.project, at=now())
-        (vector,) = place.embed([indexed_text(row)])
+        (vector,) = place.embed([indexed_text(memory.row)])
     with place.one_writer:
-        old = _found(id, graph)
-        encoding = MemoryWrite(operation="revise", target=place, at=now())
-        if taken is None or vector is None or taken.draft.text == old.text:
-            row = _filed(old, revision)
-            encoding.change(old, row, reason=revision.reason or "")
-            return _done(row, encoding, created=False)
-        return _correct(old, taken, vector, revision, encoding, settings)
+        old = _revisable_row(id, graph)
+        write = MemoryWrite(operation="revise", target=place, at=now())
+        if memory is None or vector is None or memory.row.text == old.text:
+            row = _with_revised_fields(old, revision)
+            write.change(old, row, reason=revision.reason or "")
+            return _committed(row, write, created=False)
+        return _correct(old, memory, vector, revision, write, settings)
 
 
-def _found(id: str, graph: GraphStore) -> Chunk:
+def _revisable_row(id: str, graph: GraphStore) -> Chunk:
     rows = graph.chunks([id])
     if not rows or is_version(rows[0]):
         raise NotFoundError(f"{id[:80]}: no memory has this id")
@@ -100,81 +98,79 @@ def _found(id: str, graph: GraphStore) -> Chunk:
     return row
 
 
-def _filed(row: Chunk, revision: Revision) -> Chunk:
+def _with_revised_fields(row: Chunk, revision: Revision) -> Chunk:
     names = ("scope", "categories", "importance", "confidence", "keywords", "summary", "expires_at")
     given = {name: value for name in names if (value := getattr(revision, name)) is not None}
     return replace(row, **given)
 
 
-def _taken(old: Chunk, revision: Revision, settings: MemoryConfig) -> ValidatedMemory:
+def _validated(old: Chunk, revision: Revision, settings: MemoryConfig) -> ValidatedMemory:
     """Screen the new text, as something said by who said the old one."""
-    filed = _filed(old, revision)
-    draft = MemoryDraft(
+    given = MemoryInput(
         text=revision.text or "",
         # A corrected turn keeps its place in its session; what it says has an id as any other text has.
         kind="note" if old.kind in ("turn", "event") else old.kind,
         author=old.author,
-        scope=filed.scope,
+        scope=_with_revised_fields(old, revision).scope,
         valid_from=old.times.valid_from,
     )
-    return validate([draft], settings)[0]
+    return validate([given], settings)[0]
 
 
 def _correct(
     old: Chunk,
-    taken: ValidatedMemory,
+    memory: ValidatedMemory,
     vector: Vector,
     revision: Revision,
-    encoding: MemoryWrite,
+    write: MemoryWrite,
     settings: MemoryConfig,
 ) -> Remembered:
-    draft, graph = replace(taken.draft, kind=old.kind, happened_at=old.happened_at), encoding.target.graph
-    there = life(draft, old.project, graph)
-    id, known = there.id, there.known
+    asserted = replace(memory.row, kind=old.kind, happened_at=old.happened_at)
+    identity = current_generation(asserted, old.project, write.target.graph)
+    id, known = identity.id, identity.known
     if known is not None:
-        said = replace(draft, source=old.source)
-        row = merge_known(known, said, encoding, settings).row
+        said_again = replace(memory, given=replace(memory.given, source=old.source))
+        row = merge_known(known, said_again, write, settings).row
     else:
-        row = _corrected_row(old, taken, revision, id, encoding.at)
-        encoding.insert(row, taken.found, vector, reason=revision.reason or f"corrects {old.id}")
-        if settings.cognitive and taken.active and old.kind != "turn" and settings.link_neighbors > 0:
-            encoding.later(job(LINK, project=old.project, chunk=id))
+        row = _corrected_row(old, memory, revision, id, write.at)
+        write.insert(row, memory.found, vector, reason=revision.reason or f"corrects {old.id}")
+        if settings.cognitive and memory.active and old.kind != "turn" and settings.link_neighbors > 0:
+            write.add_job(job(LINK, project=old.project, chunk=id))
     reason = revision.reason or f"corrected by {id}"
-    encoding.withdraw(old, corrected(old, at=encoding.at, by=id), reason=reason)
-    encoding.link(id, old.id, "supersedes", weight=1.0, reason=revision.reason or "corrected")
-    done = _done(row, encoding, created=known is None)
-    return replace(done, superseded=(old.id,), reasons=taken.screened.reasons, masked=taken.screened.masked)
+    write.withdraw(old, corrected(old, at=write.at, by=id), reason=reason)
+    write.link(id, old.id, "supersedes", weight=1.0, reason=revision.reason or "corrected")
+    done = _committed(row, write, created=known is None)
+    screened = memory.screened
+    return replace(done, superseded=(old.id,), reasons=screened.reasons, masked=screened.masked)
 
 
-def _corrected_row(old: Chunk, taken: ValidatedMemory, revision: Revision, id: str, at: datetime) -> Chunk:
-    made = chunk_of(taken, id=id, project=old.project, at=at)
-    filed = _filed(old, revision)
+def _corrected_row(old: Chunk, memory: ValidatedMemory, revision: Revision, id: str, at: datetime) -> Chunk:
     # Who said the old words has not said these, and nobody has verified them.
     kept = {name: value for name, value in old.metadata.items() if name != VOICES}
     return replace(
-        filed,
+        _with_revised_fields(old, revision),
         id=id,
-        text=made.text,
-        tokens=made.tokens,
-        state=made.state,
+        text=memory.row.text,
+        tokens=memory.row.tokens,
+        state=memory.row.state,
         layer="working",
         summary=revision.summary,
         times=replace(old.times, recorded_at=at),
         recall_count=0,
         last_recalled_at=None,
         vector_state="ready",
-        metadata={**kept, **made.metadata},
+        metadata={**kept, **memory.row.metadata},
     )
 
 
-def _done(row: Chunk, encoding: MemoryWrite, *, created: bool) -> Remembered:
-    encoding.commit()
+def _committed(row: Chunk, write: MemoryWrite, *, created: bool) -> Remembered:
+    write.commit()
     return Remembered(
         id=row.id,
         created=created,
         action="updated",
-        linked=encoding.linked(row.id),
-        entities=encoding.entities.get(row.id, ()),
+        linked=write.linked(row.id),
+        entities=write.entities.get(row.id, ()),
         scope=row.scope,
         categories=row.categories,
         importance=row.importance,

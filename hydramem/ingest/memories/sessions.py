@@ -14,10 +14,11 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import session_id, turn_id
 from hydramem.core.results.write_results import Captured
-from hydramem.core.row_types import Chunk, Session, Times
+from hydramem.core.row_types import Chunk, Times
 from hydramem.core.time import When, now
 from hydramem.ingest.extraction.extract import Passage, extract
 from hydramem.ingest.knowledge.graph_rows import GraphRows, graph_rows, relate
+from hydramem.ingest.memories.memory_write import session_row
 from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, screen
 from hydramem.ingest.screening.spoken_text import spoken_text
 from hydramem.ingest.write_target import Target
@@ -192,17 +193,9 @@ def _write(rows: Sequence[Chunk], session: str, woven: GraphRows, target: Target
             *(record("capture", project=project, target=row.id, after=row) for row in rows),
             *(each.change("capture") for each in related.refused),
         ),
-        sessions=(_session(session, project, woven.at, target.graph),),
+        sessions=(session_row(session, project, woven.at, target.graph),),
         chunks=tuple(rows),
         entities=woven.entities,
         mentions=woven.mentions,
         relations=related.kept,
     )
-
-
-def _session(name: str, project: str, at: datetime, graph: GraphStore) -> Session:
-    id = session_id(project, name)
-    held = next(iter(graph.sessions([id])), None)
-    if held is None:
-        return Session(id=id, project=project, name=name, started_at=at, last_at=at)
-    return replace(held, last_at=max(held.last_at, at))

@@ -1,14 +1,25 @@
-"""How near two texts are, whatever the embedder: cosine beside what unrelated texts have by it.
+"""How near two texts are, whatever the embedder: their cosine against that of unrelated texts.
 
-One embedder gives unrelated sentences a cosine of 0.04, another 0.42. What bounds compare is the share of the
-way from that background to equality, which says the same of both.
+One embedder gives unrelated sentences a cosine of 0.04, another 0.42. Thresholds therefore compare the share
+of the way from that background to equality, which means the same for both.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from hydramem.core.row_types import Chunk
 from hydramem.storage.outbox import Embed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearbyChunk:
+    """A stored chunk near a new memory; `cosine` is None where it was found by words alone."""
+
+    chunk: Chunk
+    cosine: float | None = None
+
 
 # Plain sentences that have nothing to do with each other.
 _UNRELATED = (

@@ -16,8 +16,8 @@ from hydramem.ingest.knowledge.merging.split_entity import split
 from hydramem.ingest.knowledge.relation_input import RelationInput
 from hydramem.ingest.knowledge.relations import Functional, relate
 from hydramem.ingest.memories.forget import forget, revive
+from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.remember import remember
-from hydramem.ingest.memories.validate import MemoryDraft
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.schema import ENTITY, MENTIONS, RELATES
@@ -70,7 +70,7 @@ class People(RuleBasedStateMachine):
 
     @rule(subject=NAMES, object=NAMES)
     def say(self, subject: str, object: str) -> None:
-        draft = MemoryDraft(text=f"{subject} leads {object}.", kind="note")
+        draft = MemoryInput(text=f"{subject} leads {object}.", kind="note")
         self.tried(lambda: remember(draft, target=self.kit.target(), settings=MemoryConfig(cognitive=False)))
 
     @rule(name=NAMES, alias=NAMES)

@@ -9,8 +9,8 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.row_types import Decision, RelationCandidate, Verdict
 from hydramem.ingest.knowledge.relation_input import RelationInput
 from hydramem.ingest.knowledge.relations import Asserted, Functional, relate
+from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.remember import remember
-from hydramem.ingest.memories.validate import MemoryDraft
 from hydramem.storage.store import Listing
 from tests.ingest.conftest import PROJECT, Kit
 
@@ -46,7 +46,7 @@ def state(
 
 
 def test_what_its_evidence_leaves_open_is_stored_and_ends_nothing(kit: Kit) -> None:
-    draft = MemoryDraft(text="She may have gone to Beta.", kind="note")
+    draft = MemoryInput(text="She may have gone to Beta.", kind="note")
     chunk = remember(draft, target=kit.target(), settings=AS_GIVEN).id
     state(kit, "Acme")
     done = state(kit, "Beta", Judge("deferred"), evidence=(chunk,))
@@ -67,7 +67,7 @@ def test_what_is_rejected_is_kept_in_the_history_alone(kit: Kit) -> None:
 
 
 def test_a_stored_relation_is_judged_again_only_for_more_evidence(kit: Kit) -> None:
-    draft = MemoryDraft(text="She went to Acme.", kind="note")
+    draft = MemoryInput(text="She went to Acme.", kind="note")
     chunk = remember(draft, target=kit.target(), settings=AS_GIVEN).id
     judge = Judge("accepted")
     state(kit, "Acme", judge)
@@ -83,7 +83,7 @@ def test_a_stored_relation_is_judged_again_only_for_more_evidence(kit: Kit) -> N
 def test_a_name_that_an_evidence_makes_common_gets_a_vector(kit: Kit) -> None:
     notes = [f"Note {number} says so." for number in range(3)]
     chunks = tuple(
-        remember(MemoryDraft(text=text, kind="note"), target=kit.target(), settings=AS_GIVEN).id
+        remember(MemoryInput(text=text, kind="note"), target=kit.target(), settings=AS_GIVEN).id
         for text in notes
     )
     state(kit, "Acme", evidence=chunks)
@@ -122,7 +122,7 @@ def test_both_directions_of_a_mutual_relation_are_one(kit: Kit) -> None:
 def test_confirming_what_was_extracted_ends_the_one_before_and_dates_it(kit: Kit) -> None:
     for company in ("Acme", "Beta"):
         text = f"Ada Lovelace works for {company}."
-        remember(MemoryDraft(text=text, kind="note"), target=kit.target(), settings=AS_GIVEN)
+        remember(MemoryInput(text=text, kind="note"), target=kit.target(), settings=AS_GIVEN)
     acme, beta = sorted(kit.relations(), key=lambda row: row.times.recorded_at)
     said = RelationInput(subject="Ada Lovelace", type="works_for", object="Beta")
     done = relate(said, target=kit.target(), functional=FUNCTIONAL)

@@ -14,8 +14,8 @@ from hydramem.ingest.knowledge.relation_input import RelationInput
 from hydramem.ingest.knowledge.relations import Functional, relate
 from hydramem.ingest.knowledge.trust_layers import MOST_VOICES, VOICES, corroborated, promote
 from hydramem.ingest.memories.forget import forget
+from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.remember import remember
-from hydramem.ingest.memories.validate import MemoryDraft
 from hydramem.search.visible.listings import relation_subject
 from hydramem.storage.changes import acting_as
 from tests.ingest.conftest import PROJECT, Kit
@@ -27,7 +27,7 @@ SESSIONS = st.sampled_from([None, "s_1", "s_2", "s_3"])
 
 
 def told(kit: Kit, text: str = "Ada leads Kestrel.", **fields: object) -> Remembered:
-    draft = replace(MemoryDraft(text=text, kind="note"), **fields)
+    draft = replace(MemoryInput(text=text, kind="note"), **fields)
     return remember(draft, target=kit.target(), settings=MemoryConfig())
 
 

@@ -1,11 +1,11 @@
 """Nearness that means the same by every embedder, and what a project calls things."""
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hydramem.core.config import MemoryConfig
 from hydramem.ingest.memories.ask_models import vocabulary
+from hydramem.ingest.memories.memory_input import MemoryInput, validate
 from hydramem.ingest.memories.similarity import background, nearness
 from hydramem.llm.hash_embedder import HashEmbedder
 from tests.ingest.conftest import Kit
@@ -44,7 +44,8 @@ def test_a_projects_words_are_its_own(kit: Kit) -> None:
     note(kit, "one", at=0.0, names=("Ada",), scope="/infra", categories=("db",))
     note(kit, "two", at=0.1, scope="/infra", categories=("db", "ops"))
     note(kit, "three", at=0.2, project="other", scope="/secret", categories=("hidden",))
-    known = vocabulary(("Ada", "Bo"), target=kit.target(), offering=True)
+    (memory,) = validate([MemoryInput(text="Met.", entities=("Ada", "Bo"))], MemoryConfig())
+    known = vocabulary(memory, kit.target(), offering=True)
     assert (known.scopes, known.categories) == (("/infra",), ("db", "ops"))
     assert known.mentions == {"Ada": 1}
-    assert not vocabulary((), target=replace(kit.target()), offering=False).scopes
+    assert not vocabulary(memory, kit.target()).scopes

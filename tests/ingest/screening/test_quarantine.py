@@ -10,8 +10,8 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.ingest.documents.ingest_extracted import ExtractedChunk, ExtractedRelation, ingest_extracted
 from hydramem.ingest.memories.forget import revive
+from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.remember import remember
-from hydramem.ingest.memories.validate import MemoryDraft
 from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, screen, threats_in
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import Listing
@@ -88,7 +88,7 @@ def test_a_long_text_of_anything_is_screened_in_seconds(unit: str) -> None:
 
 
 def test_a_quarantined_memory_is_kept_and_listed_and_leads_nowhere(kit: Kit) -> None:
-    done = remember(MemoryDraft(text=ORDER, kind="note"), target=kit.target(), settings=SETTINGS)
+    done = remember(MemoryInput(text=ORDER, kind="note"), target=kit.target(), settings=SETTINGS)
     assert (done.created, done.state, done.entities) == (True, "quarantined", ())
     row = kit.graph.chunks([done.id])[0]
     assert (row.text, row.metadata) == (ORDER, {QUARANTINED_FOR: list(done.reasons)})
@@ -96,16 +96,16 @@ def test_a_quarantined_memory_is_kept_and_listed_and_leads_nowhere(kit: Kit) -> 
     assert kit.graph.list_chunks(where, Listing()) == ()
     assert kit.vectors.matching("previous instructions", where, 10) == ()
     assert kit.graph.list_entities(PROJECT, Listing()) == ()
-    again = remember(MemoryDraft(text=ORDER, kind="note"), target=kit.target(), settings=SETTINGS)
+    again = remember(MemoryInput(text=ORDER, kind="note"), target=kit.target(), settings=SETTINGS)
     assert (again.id, again.created, again.state) == (done.id, False, "quarantined")
 
 
 def test_a_person_sets_a_quarantined_memory_free(kit: Kit) -> None:
-    id = remember(MemoryDraft(text=ORDER, kind="note"), target=kit.target(), settings=SETTINGS).id
+    id = remember(MemoryInput(text=ORDER, kind="note"), target=kit.target(), settings=SETTINGS).id
     assert revive([id], graph=kit.graph, mirror=kit.mirror).chunks == (id,)
     where = ChunkFilter(projects=(PROJECT,))
     assert [row.id for row in kit.vectors.matching("previous instructions", where, 10)] == [id]
-    again = remember(MemoryDraft(text=ORDER, kind="note"), target=kit.target(), settings=SETTINGS)
+    again = remember(MemoryInput(text=ORDER, kind="note"), target=kit.target(), settings=SETTINGS)
     assert (again.id, again.created, again.state) == (id, False, "active")
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.ingest.documents.ingest_extracted import ExtractedChunk, ingest_extracted
+from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.remember import remember
-from hydramem.ingest.memories.validate import MemoryDraft
 from hydramem.ingest.screening.spoken_text import strip_recalled
 from tests.ingest.conftest import Kit
 
@@ -130,7 +130,7 @@ def test_what_is_said_and_remembered_is_screened_and_documents_are_not(kit: Kit,
     said = [(row.position, row.text) for row in kit.chunks() if row.kind == "turn"]
     assert said == [(0, "The key is blue."), (2, "Thanks.")]
     assert [row.text for row in kit.chunks() if row.kind == "passage"] == [page.read_text()]
-    draft = MemoryDraft(text=f"{BLOCK} The lock is red.", kind="note")
+    draft = MemoryInput(text=f"{BLOCK} The lock is red.", kind="note")
     kept = remember(draft, target=kit.target(), settings=MemoryConfig())
     assert kit.graph.chunks([kept.id])[0].text == "The lock is red."
     with pytest.raises(InvalidInputError, match="text: is only what was recalled"):

@@ -18,8 +18,8 @@ from hydramem.garden.proposals.phase_context import PhaseContext
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.ingest.knowledge.end_validity import is_version
 from hydramem.ingest.legacy_update_rules.update_reading import reading
-from hydramem.ingest.memories.consolidate.consolidate import Comparison, compare, telling_of
-from hydramem.ingest.memories.neighbours import STEADY
+from hydramem.ingest.memories.consolidate.consolidate import Comparison, compare
+from hydramem.ingest.memories.memory_input import STEADY
 from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.schema import LINKS
 from hydramem.storage.store import Listing
@@ -95,7 +95,7 @@ def _pairs(scopes: Sequence[Sequence[Chunk]], held: frozenset[str], ground: Phas
     least = ground.settings.memory.consolidation_threshold
     for group in scopes:
         for one, other, cosine in _near(group, ground, least=least, most=_MOST_PAIRS):
-            found = _compared(one, other, cosine)
+            found = _compared(one, other)
             if found.action == "duplicate" and found.sure and not is_told_apart(one, other):
                 kept, gone = sorted((one, other), key=lambda row: stored_rows(row, held))
                 if gone.id not in held and gone.layer != "verified":
@@ -115,7 +115,7 @@ def _borderline(scopes: Sequence[Sequence[Chunk]], ground: PhaseContext) -> Iter
         for one, other, cosine in _near(group, ground, least=bound - _MARGIN, most=_MOST_LOOKED_AT):
             if "verified" in (one.layer, other.layer) or is_told_apart(one, other):
                 continue
-            found = _compared(one, other, cosine).action
+            found = _compared(one, other).action
             alike = (
                 found == "duplicate" if cosine < bound else found == "unrelated" and same_marks(one, other)
             )
@@ -123,9 +123,9 @@ def _borderline(scopes: Sequence[Sequence[Chunk]], ground: PhaseContext) -> Iter
                 yield frozenset((one.id, other.id))
 
 
-def _compared(one: Chunk, other: Chunk, cosine: float) -> Comparison:
+def _compared(one: Chunk, other: Chunk) -> Comparison:
     old, new = sorted((one, other), key=lambda row: (row.times.recorded_at, row.id))
-    return compare(telling_of(new), telling_of(old), cosine)
+    return compare(new, old)
 
 
 def same_marks(one: Chunk, other: Chunk) -> bool:

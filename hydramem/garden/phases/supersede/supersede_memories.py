@@ -14,9 +14,10 @@ from hydramem.core.row_types import Chunk
 from hydramem.garden.proposals.exclusions import UndoneRows
 from hydramem.garden.proposals.phase_context import PhaseContext
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
-from hydramem.ingest.memories.consolidate.consolidate import Action, decide, telling_of
+from hydramem.ingest.memories.consolidate.consolidate import Action, decide
+from hydramem.ingest.memories.memory_input import STEADY
 from hydramem.ingest.memories.memory_write import MemoryWrite
-from hydramem.ingest.memories.neighbours import STEADY, candidates, find_neighbours
+from hydramem.ingest.memories.neighbours import candidates, find_neighbours
 from hydramem.ingest.write_target import Target
 from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.schema import CHUNK, LINKS, RELATES, EdgeTable, NodeTable
@@ -77,22 +78,22 @@ def updates(
 
 def _ended_by(row: Chunk, vector: Vector, ground: PhaseContext) -> list[tuple[Chunk, Action, float | None]]:
     """Return the older memories that one takes the place of."""
-    target, new = _target(ground, []), telling_of(row)
-    around = find_neighbours(
-        vector, scope=row.scope, target=target, vectors=ground.vectors, neighbours=False, stored=row
+    target, settings = _target(ground, []), ground.settings.memory
+    neighbours = find_neighbours(
+        vector, scope=row.scope, target=target, vectors=ground.vectors, read_rows=False, stored=row
     )
-    near, rows = candidates(
-        new,
-        around,
+    near = candidates(
+        row,
+        neighbours,
         target=target,
         vectors=ground.vectors,
-        settings=ground.settings.memory,
+        settings=settings,
         at=ground.now,
         stored=row,
     )
-    plan = decide(new, near, ground.settings.memory)
-    cosines = {one.id: one.cosine for one in near}
-    return [(rows[each.id], each, cosines[each.id]) for each in plan.actions if each.action == "update"]
+    found = {one.chunk.id: one for one in near}
+    ended = [each for each in decide(row, near).actions if each.action == "update"]
+    return [(found[each.id].chunk, each, found[each.id].cosine) for each in ended]
 
 
 def _may_end(old: Chunk, new: Chunk) -> bool:

@@ -6,8 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hydramem.core.row_types import Chunk
-from hydramem.ingest.memories.similarity import nearness
+from hydramem.ingest.memories.similarity import NearbyChunk, nearness
 from hydramem.storage.chunk_filter import within_scope
 from hydramem.text.lexicon import tables, word_set
 from hydramem.text.normalize import folded
@@ -72,14 +71,6 @@ _WORD = re.compile(r"[^\W\d_][\w+#]*(?:[-.'’][^\W_][\w+#]*)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NearbyChunk:
-    """A stored chunk near a new memory, by the cosine of their vectors."""
-
-    chunk: Chunk
-    cosine: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
     """What a project calls things.
 
@@ -87,7 +78,7 @@ class Vocabulary:
         scopes, categories: In use, the most used first.
         mentions: How many chunks mention a name of the new memory, by name as the text has it.
         chunks: About how many chunks the project has.
-        background: Cosine of unrelated texts by the embedder (`ingest.background`).
+        background: Cosine of unrelated texts by the embedder (`similarity.background`).
     """
 
     scopes: tuple[str, ...] = ()
@@ -197,9 +188,9 @@ def summary_of(text: str) -> str | None:
 
 
 def _related(neighbours: Sequence[NearbyChunk], background: float) -> Iterable[tuple[NearbyChunk, float]]:
-    best = sorted(neighbours, key=lambda one: (-one.cosine, one.chunk.id))[:_VOTERS]
-    for one in best:
-        near = nearness(one.cosine, background)
+    scored = [(one.cosine, one) for one in neighbours if one.cosine is not None]
+    for cosine, one in sorted(scored, key=lambda each: (-each[0], each[1].chunk.id))[:_VOTERS]:
+        near = nearness(cosine, background)
         if near >= _RELATED and one.chunk.kind != "passage":
             yield one, near
 

@@ -1,23 +1,21 @@
-"""Consolidation: what a new memory does to those that are there. Pure, and without a model.
+"""Consolidation: what a new memory changes among the stored ones. Pure, and without a model.
 
-Two tellings are set against each other by their words: what they speak of, what they say of it, and what
-fills the place. Cosine cannot tell an update from a neighbour ("hall 3" and "hall 4" are nearer than most
-paraphrases), so it names candidates and never decides. Precision goes before recall: what is not clear is
-kept beside what is there.
+Two memories are compared by their words: the subject, the attribute, and its value. Cosine cannot tell an
+update from a neighbour ("hall 3" and "hall 4" are nearer than most paraphrases), so it names candidates and
+never decides. Precision goes before recall: where it is not clear, both memories are kept.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal, assert_never
 
-from hydramem.core.config import MemoryConfig
-from hydramem.core.row_types import Chunk, ChunkKind
+from hydramem.core.row_types import Chunk, Times
 from hydramem.ingest.knowledge.end_validity import Fact, end_validity
 from hydramem.ingest.legacy_update_rules.clause_tokens import ClauseStatement
-from hydramem.ingest.legacy_update_rules.pairing import Met, NeighbourQuery, looked_for, same_kind
+from hydramem.ingest.legacy_update_rules.pairing import Met, NeighbourQuery, neighbour_query, same_kind
 from hydramem.ingest.legacy_update_rules.update_frames import meet
 from hydramem.ingest.legacy_update_rules.update_reading import TextReading, reading
+from hydramem.ingest.memories.similarity import NearbyChunk
 
 Compared = Literal["duplicate", "update", "refine", "contradict", "unrelated"]
 
@@ -25,36 +23,8 @@ Doing = Literal["duplicate", "update", "refine", "contradict", "delete"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
-    """A memory as consolidation looks at it.
-
-    Attributes:
-        said_at: When it was told, or recorded.
-        happened_at: When what it tells of took place, where it is an event.
-    """
-
-    text: str
-    kind: ChunkKind = "note"
-    author: str | None = None
-    scope: str = "/"
-    said_at: datetime
-    happened_at: datetime | None = None
-    valid_from: datetime | None = None
-    valid_to: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateMemory:
-    """A stored memory that a new one may touch; `cosine` is None where there are no vectors."""
-
-    id: str
-    telling: Telling
-    cosine: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What a new memory is to one that is there.
+    """How a new memory relates to a stored one.
 
     Attributes:
         reason: A sentence for a person.
@@ -95,84 +65,64 @@ class ConsolidationPlan:
     reason: str = ""
 
 
-_SAID = ("turn", "passage")
+_KEPT_KINDS = ("turn", "passage")
 
 _MOST_REASONS = 3
 
 _UNRELATED = Comparison(action="unrelated", reason="Nothing shows that they tell of the same.")
 
 
-def telling_of(chunk: Chunk) -> Telling:
-    """Return a stored memory as consolidation looks at it."""
-    return Telling(
-        text=chunk.text,
-        kind=chunk.kind,
-        author=chunk.author,
-        scope=chunk.scope,
-        said_at=chunk.times.recorded_at,
-        happened_at=chunk.happened_at,
-        valid_from=chunk.times.valid_from,
-        valid_to=chunk.times.valid_to,
-    )
-
-
-def compare(new: Telling, old: Telling, cosine: float | None = None) -> Comparison:
-    """Say what a new memory is to one that is there.
-
-    Args:
-        new: What comes in.
-        old: What is stored.
-        cosine: Of their vectors, where there are any; taken for what it is, a hint that decides nothing.
-    """
-    apart = _apart(new, old)
-    if apart is not None:
-        return Comparison(action="unrelated", reason=apart)
+def compare(new: Chunk, old: Chunk) -> Comparison:
+    """Say how a new memory relates to a stored one."""
+    unrelated = _unrelated_because(new, old)
+    if unrelated is not None:
+        return Comparison(action="unrelated", reason=unrelated)
     mine, yours = reading(new.text), reading(old.text)
     if (mine.speaks or yours.speaks) and new.author != old.author:
         return _UNRELATED
-    met = _met(mine, yours)
-    if met is None:
+    pair = _compared_texts(mine, yours)
+    if pair is None:
         return _UNRELATED
-    match met.kind:
+    match pair.kind:
         case "same":
-            return _again(new, old)
+            return _repetition(new, old)
         case "more":
-            return Comparison(action="refine", reason=met.reason)
+            return Comparison(action="refine", reason=pair.reason)
         case "against":
-            return Comparison(action="contradict", reason=met.reason)
+            return Comparison(action="contradict", reason=pair.reason)
         case "after":
-            return _in_time(new, old, met)
+            return _update(new, old, pair)
         case _:
-            assert_never(met.kind)
+            assert_never(pair.kind)
 
 
-def _apart(new: Telling, old: Telling) -> str | None:
-    """Say why two memories have nothing to do with each other whatever they say, None where they may."""
+def _unrelated_because(new: Chunk, old: Chunk) -> str | None:
+    """Say why two memories are unrelated whatever their texts are; None where the texts decide."""
     if new.scope != old.scope:
         return "They belong to different scopes."
-    if not {new.kind, old.kind}.isdisjoint(_SAID):
+    if not {new.kind, old.kind}.isdisjoint(_KEPT_KINDS):
         return "What was said in a conversation or stands in a document is kept as it is."
     if "event" in (new.kind, old.kind) and (new.kind != old.kind or new.happened_at != old.happened_at):
         return "An event happened when it did; nothing takes its place."
     return None
 
 
-def _met(new: TextReading, old: TextReading) -> Met | None:
-    """Say how two texts meet: as wholes, or in their statements."""
+def _compared_texts(new: TextReading, old: TextReading) -> Met | None:
+    """Compare two texts, as wholes or by their statements."""
     if new.signature == old.signature or same_kind(new.said, old.said):
         return Met(kind="same", reason="It says the same.")
     found = [(mine, yours, meet(mine, yours, new)) for mine in new.statements for yours in old.statements]
     met = [(mine, yours, one) for mine, yours, one in found if one is not None]
-    if _equal(new, old, met):
+    if _all_equal(new, old, met):
         return Met(kind="same", reason="It says the same in other words.")
     for kind in ("after", "against"):
         for _, yours, one in met:
             if one.kind == kind:
-                return one if kind == "against" else _part(one, yours, old)
-    return _more(new, old, met)
+                return one if kind == "against" else _whole_or_part(one, yours, old)
+    return _extension(old, met)
 
 
-def _equal(
+def _all_equal(
     new: TextReading, old: TextReading, met: Sequence[tuple[ClauseStatement, ClauseStatement, Met]]
 ) -> bool:
     """Say whether two texts state the same in other words, number for number and date for date."""
@@ -186,7 +136,7 @@ def _equal(
     )
 
 
-def _part(met: Met, ended: ClauseStatement, old: TextReading) -> Met:
+def _whole_or_part(met: Met, ended: ClauseStatement, old: TextReading) -> Met:
     """Let a memory end only where nothing else that it tells would end with it."""
     others = [one for one in old.statements if one is not ended and not one.negated and not one.past]
     if all(one.subject == ended.subject and one.attribute == ended.attribute for one in others):
@@ -194,72 +144,70 @@ def _part(met: Met, ended: ClauseStatement, old: TextReading) -> Met:
     return Met(kind="against", reason=f"Part of it holds no longer. {met.reason}")
 
 
-def _more(
-    new: TextReading, old: TextReading, met: Sequence[tuple[ClauseStatement, ClauseStatement, Met]]
-) -> Met | None:
-    told = {id(yours) for _, yours, one in met if one.kind in ("same", "more")}
-    if not old.statements or told != {id(one) for one in old.statements}:
+def _extension(old: TextReading, met: Sequence[tuple[ClauseStatement, ClauseStatement, Met]]) -> Met | None:
+    repeated = {id(yours) for _, yours, one in met if one.kind in ("same", "more")}
+    if not old.statements or repeated != {id(one) for one in old.statements}:
         return None
     return Met(kind="more", reason="It says the same, and more.")
 
 
-def _again(new: Telling, old: Telling) -> Comparison:
-    """Say what the same words are: the same memory, unless they are told of another time."""
-    if (new.valid_from, new.valid_to) in ((None, None), (old.valid_from, old.valid_to)):
+def _repetition(new: Chunk, old: Chunk) -> Comparison:
+    """Compare two memories of the same words: they are one, unless they hold at different times."""
+    mine, yours = new.times, old.times
+    if (mine.valid_from, mine.valid_to) in ((None, None), (yours.valid_from, yours.valid_to)):
         return Comparison(action="duplicate", reason="It says the same.")
-    if old.valid_from is None and old.valid_to is None:
+    if yours.valid_from is None and yours.valid_to is None:
         return Comparison(action="refine", reason="It says the same, and from when on.")
     return Comparison(action="unrelated", reason="It says the same of another time.")
 
 
-def _in_time(new: Telling, old: Telling, met: Met) -> Comparison:
-    """Let the later of two take the place of the earlier; `supersede` alone decides which that is."""
-    outcome = end_validity(_fact("new", new), [_fact("old", old)])
+def _update(new: Chunk, old: Chunk, pair: Met) -> Comparison:
+    """Let the later of two take the place of the earlier; `end_validity` alone decides which that is."""
+    outcome = end_validity(_fact("new", new.times), [_fact("old", old.times)])
     if outcome.closings:
-        return Comparison(action="update", reason=met.reason, sure=met.sure)
+        return Comparison(action="update", reason=pair.reason, sure=pair.sure)
     if outcome.clashes:
-        said = f"{met.reason} Nothing is ended: {outcome.clashes[0].explanation}."
-        return Comparison(action="contradict", reason=said, sure=met.sure)
+        reason = f"{pair.reason} Nothing is ended: {outcome.clashes[0].explanation}."
+        return Comparison(action="contradict", reason=reason, sure=pair.sure)
     return Comparison(action="unrelated", reason="They hold at different times.")
 
 
-def _fact(name: str, telling: Telling) -> Fact:
+def _fact(name: str, times: Times) -> Fact:
     return Fact(
         id=name,
         slot="",
         value=name,
-        said_at=telling.said_at,
-        valid_from=telling.valid_from,
-        valid_to=telling.valid_to,
+        said_at=times.recorded_at,
+        valid_from=times.valid_from,
+        valid_to=times.valid_to,
     )
 
 
-def decide(new: Telling, candidates: Sequence[CandidateMemory], settings: MemoryConfig) -> ConsolidationPlan:
-    """Decide what to do with a new memory and those that it may touch.
+def decide(new: Chunk, candidates: Sequence[NearbyChunk]) -> ConsolidationPlan:
+    """Decide what to do with a new memory and those that it may change.
 
     Args:
-        new: What comes in.
+        new: The new memory.
         candidates: Stored memories of the same project, the likeliest first; those of other scopes are
             left alone.
-        settings: How memories are consolidated.
     """
-    compared = [(one, compare(new, one.telling, one.cosine)) for one in candidates]
-    for one, found in compared:
+    compared = [(one.chunk.id, compare(new, one.chunk)) for one in candidates]
+    for id, found in compared:
         if found.action == "duplicate":
-            known = Action(id=one.id, action="duplicate", reason=found.reason)
+            known = Action(id=id, action="duplicate", reason=found.reason)
             return ConsolidationPlan(actions=(known,), insert=False, reason=found.reason)
-    unsure = [one.id for one, found in compared if found.action == "update" and not found.sure]
+    unsure = [id for id, found in compared if found.action == "update" and not found.sure]
     actions = tuple(
-        Action(id=one.id, action=found.action, reason=found.reason)
-        for one, found in compared
-        if found.action != "unrelated" and (found.sure or unsure == [one.id])
+        Action(id=id, action=found.action, reason=found.reason)
+        for id, found in compared
+        if found.action != "unrelated" and (found.sure or unsure == [id])
     )
     reasons = tuple(action.reason for action in actions) or ("It touches nothing that is there.",)
     return ConsolidationPlan(actions=actions, reason=" ".join(reasons[:_MOST_REASONS]))
 
 
-def wanted(telling: Telling) -> NeighbourQuery:
-    """Say what to look for besides a memory's nearest neighbours: its vector may be far from what it ends."""
-    if telling.kind in (*_SAID, "event"):
+def search_terms(new: Chunk) -> NeighbourQuery:
+    """Return the words that find what a memory may end: its vector may be far from theirs."""
+    if new.kind in (*_KEPT_KINDS, "event"):
         return NeighbourQuery()
-    return looked_for(reading(telling.text).statements)
+    return neighbour_query(reading(new.text).statements)

@@ -7,22 +7,21 @@ inserted, what stands for it holds its numbers, names and negations.
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ModelError, ModelReplyError
-from hydramem.core.row_types import Usage
+from hydramem.core.row_types import Chunk, Usage
 from hydramem.ingest.legacy_update_rules.contrast_frames import MONTHS, NEGATIONS, WEEKDAYS
 from hydramem.ingest.legacy_update_rules.word_tables import NUMBERS
 from hydramem.ingest.memories.consolidate.consolidate import (
     Action,
-    CandidateMemory,
     ConsolidationPlan,
-    Telling,
     decide,
 )
+from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.llm.contracts import Generator
 from hydramem.text.shown_text import escape_attribute, escape_text
 
@@ -87,32 +86,29 @@ class Planned:
 
 
 def planned(
-    new: Telling,
-    candidates: Sequence[CandidateMemory],
+    new: Chunk,
+    candidates: Sequence[NearbyChunk],
     settings: MemoryConfig,
     generator: Generator | None,
-    *,
-    importances: Mapping[str, float] | None = None,
 ) -> Planned:
     """Plan by a model where there is one and something to compare with, else by rules.
 
-    What the rules call a duplicate needs no model. A model that fails, or names what it was not shown, costs
-    its answer: the rules decide, and a note says so.
+    What the rules call a duplicate needs no model. When the model fails, or names a memory that it was not
+    shown, the rules decide, and a note says so.
 
     Args:
-        new: What comes in.
-        candidates: Stored memories that it may touch.
-        settings: How memories are consolidated.
+        new: The new memory.
+        candidates: Stored memories that it may change.
+        settings: The longest text of a memory.
         generator: The model; None goes by rules.
-        importances: Of the candidates, by id; for the model to see.
     """
-    ruled = decide(new, candidates, settings)
+    ruled = decide(new, candidates)
     if generator is None or not candidates or not ruled.insert:
         return Planned(plan=ruled)
     asked = sorted(candidates, key=lambda one: -(one.cosine or 0.0))[:_MOST_CANDIDATES]
     usage = Usage()
     try:
-        prompt = _prompt(new, asked, importances or {})
+        prompt = _prompt(new, asked)
         reply = generator.generate(prompt, ConsolidationReply, system=_SYSTEM)
         usage = reply.usage
         plan, notes = read_plan(reply.value, new, asked, most_chars=settings.max_chars)
@@ -125,7 +121,7 @@ def planned(
 
 
 def read_plan(
-    reply: ConsolidationReply, new: Telling, candidates: Sequence[CandidateMemory], *, most_chars: int
+    reply: ConsolidationReply, new: Chunk, candidates: Sequence[NearbyChunk], *, most_chars: int
 ) -> tuple[ConsolidationPlan, tuple[str, ...]]:
     """Turn a model's reply into a plan.
 
@@ -138,7 +134,7 @@ def read_plan(
     Raises:
         ModelReplyError: It names a memory that is no candidate, or one twice, or rewrites one to nothing.
     """
-    by_id = {one.id: one for one in candidates}
+    by_id = {one.chunk.id: one.chunk for one in candidates}
     actions: list[Action] = []
     notes: list[str] = []
     seen = set[str]()
@@ -148,11 +144,11 @@ def read_plan(
             said = "is no candidate" if id not in by_id else "is named twice"
             raise ModelReplyError(f"the plan cannot be used: {id[:60]!r} {said}")
         seen.add(id)
-        if each.action == "update" and len(by_id[id].telling.text) > _SHOWN:
+        if each.action == "update" and len(by_id[id].text) > _SHOWN:
             notes.append(f"consolidate: {id} was not shown in full, so it is kept as it is")
         elif each.action != "keep":
             actions.append(_action(each, id, reply.insert_new, most_chars))
-    return _whole(tuple(actions), reply, new, candidates, notes), tuple(notes)
+    return _complete_plan(tuple(actions), reply, new, candidates, notes), tuple(notes)
 
 
 def _action(each: ActionReply, id: str, inserting: bool, most_chars: int) -> Action:
@@ -167,11 +163,11 @@ def _action(each: ActionReply, id: str, inserting: bool, most_chars: int) -> Act
     return Action(id=id, action="update", new_text=text or None, reason=reason)
 
 
-def _whole(
+def _complete_plan(
     actions: tuple[Action, ...],
     reply: ConsolidationReply,
-    new: Telling,
-    candidates: Sequence[CandidateMemory],
+    new: Chunk,
+    candidates: Sequence[NearbyChunk],
     notes: list[str],
 ) -> ConsolidationPlan:
     """Make sure that the new memory is not lost: what stands for it says what it says."""
@@ -183,8 +179,8 @@ def _whole(
         return ConsolidationPlan(actions=actions, insert=False, reason=reason)
     touched = {action.id for action in actions}
     for one in candidates:
-        if one.id not in touched and not missing(new.text, one.telling.text):
-            known = Action(id=one.id, action="duplicate", reason=reason)
+        if one.chunk.id not in touched and not missing(new.text, one.chunk.text):
+            known = Action(id=one.chunk.id, action="duplicate", reason=reason)
             return ConsolidationPlan(actions=(known, *actions), insert=False, reason=reason)
     notes.append("consolidate: the model would have lost a number, name or negation, so the memory is stored")
     return ConsolidationPlan(actions=actions, insert=True, reason=reason)
@@ -195,44 +191,40 @@ def missing(text: str, other: str) -> frozenset[str]:
 
     Negations count the other way round too: a text that denies something does not say what one without says.
     """
-    mine, theirs = _telling(text), frozenset(_folded(other))
+    mine, theirs = _distinctive_words(text), frozenset(_folded_words(other))
     lost = frozenset(word for word in mine if word not in theirs)
-    denied = frozenset(_folded(text)) & NEGATIONS, theirs & NEGATIONS
+    denied = frozenset(_folded_words(text)) & NEGATIONS, theirs & NEGATIONS
     return lost | (denied[1] if not denied[0] else frozenset())
 
 
-def _telling(text: str) -> frozenset[str]:
+def _distinctive_words(text: str) -> frozenset[str]:
     found = set[str]()
     for place, match in enumerate(_WORD.finditer(text)):
         word = match.group()
-        folded = _number(word.casefold())
+        folded = _in_figures(word.casefold())
         named = word[0].isupper() and (place > 0 or any(c.isupper() for c in word[1:]))
         if named or any(c.isdigit() for c in folded) or folded in NEGATIONS | MONTHS | WEEKDAYS:
             found.add(folded)
     return frozenset(found)
 
 
-def _folded(text: str) -> list[str]:
-    return [_number(match.group().casefold()) for match in _WORD.finditer(text)]
+def _folded_words(text: str) -> list[str]:
+    return [_in_figures(match.group().casefold()) for match in _WORD.finditer(text)]
 
 
-def _number(word: str) -> str:
+def _in_figures(word: str) -> str:
     return NUMBERS.get(word, word)
 
 
-def _prompt(new: Telling, candidates: Sequence[CandidateMemory], importances: Mapping[str, float]) -> str:
+def _prompt(new: Chunk, candidates: Sequence[NearbyChunk]) -> str:
     records = "\n".join(
-        f'<record record_id="{escape_attribute(one.id)}" scope="{escape_attribute(one.telling.scope)}" '
-        f'said="{one.telling.said_at:%Y-%m-%d}"{_importance(importances.get(one.id))}>'
-        f"{escape_text(one.telling.text[:_SHOWN])}</record>"
-        for one in candidates
+        f'<record record_id="{escape_attribute(row.id)}" scope="{escape_attribute(row.scope)}" '
+        f'said="{row.times.recorded_at:%Y-%m-%d}" importance="{row.importance:.1f}">'
+        f"{escape_text(row.text[:_SHOWN])}</record>"
+        for row in (one.chunk for one in candidates)
     )
-    text = escape_text(new.text[:_MOST_TEXT])
+    text, scope = escape_text(new.text[:_MOST_TEXT]), escape_attribute(new.scope)
     return (
-        f'<memory said="{new.said_at:%Y-%m-%d}" scope="{escape_attribute(new.scope)}">{text}</memory>\n\n'
+        f'<memory said="{new.times.recorded_at:%Y-%m-%d}" scope="{scope}">{text}</memory>\n\n'
         f"{records}\n\n{_TASK}"
     )
-
-
-def _importance(value: float | None) -> str:
-    return "" if value is None else f' importance="{value:.1f}"'

@@ -10,7 +10,12 @@ from typing import Literal
 
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.row_types import Chunk, Usage
-from hydramem.ingest.memories.classify.classify import MOST_KEYWORDS, clean_labels, clean_line, clean_summary
+from hydramem.ingest.memories.classify.classify_prompt import (
+    MOST_KEYWORDS,
+    clean_labels,
+    clean_line,
+    clean_summary,
+)
 from hydramem.ingest.memories.link.link_candidates import LinkProposal, Neighbour
 from hydramem.llm.contracts import Generator
 from hydramem.text.shown_text import escape_attribute, escape_text

@@ -21,8 +21,8 @@ from hydramem.ingest.knowledge.merging.reassign import reassign
 from hydramem.ingest.knowledge.merging.split_entity import split
 from hydramem.ingest.knowledge.relation_input import RelationInput
 from hydramem.ingest.knowledge.relations import Functional, relate
+from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.remember import remember
-from hydramem.ingest.memories.validate import MemoryDraft
 from hydramem.storage.changes import in_one_run, record
 from hydramem.storage.schema import ENTITY, MENTIONS, RELATES
 from hydramem.storage.undo.undo import undo
@@ -53,7 +53,7 @@ def told(kit: Kit, subject: str, type: str, object: str, **fields: object) -> Re
 
 
 def said(kit: Kit, text: str) -> str:
-    return remember(MemoryDraft(text=text, kind="note"), target=kit.target(), settings=MemoryConfig()).id
+    return remember(MemoryInput(text=text, kind="note"), target=kit.target(), settings=MemoryConfig()).id
 
 
 def unite(kit: Kit, keep: str, *others: str) -> Merged:

@@ -8,24 +8,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.core.config import MemoryConfig
 from hydramem.core.row_types import Chunk, Times
 from hydramem.ingest.memories.consolidate.consolidate import (
-    CandidateMemory,
-    Telling,
     compare,
     decide,
-    telling_of,
-    wanted,
+    search_terms,
 )
+from hydramem.ingest.memories.similarity import NearbyChunk
 
 THEN = datetime(2026, 1, 5, tzinfo=UTC)
 LATER = THEN + timedelta(days=40)
-SETTINGS = MemoryConfig()
 
 
-def told(text: str, at: datetime = THEN, **fields: object) -> Telling:
-    return replace(Telling(text=text, said_at=at), **fields)
+def told(text: str, at: datetime = THEN, **fields: object) -> Chunk:
+    chunk = Chunk(id=text, project="p", text=text, kind="note", times=Times(recorded_at=at))
+    return changed(chunk, **fields)
+
+
+def changed(chunk: Chunk, **fields: object) -> Chunk:
+    times = {name: fields.pop(name) for name in ("recorded_at", "valid_from", "valid_to") if name in fields}
+    return replace(chunk, times=replace(chunk.times, **times), **fields)
 
 
 def action(old: str, new: str) -> str:
@@ -141,7 +143,7 @@ def test_what_cannot_be_ordered_contradicts() -> None:
     assert "does not begin after" in compare(new, old).reason
     # An older statement that arrives late ends nothing.
     late = told("The gate code is 4421.", LATER, valid_from=THEN - timedelta(days=9))
-    assert compare(late, replace(old, valid_from=THEN)).action == "contradict"
+    assert compare(late, changed(old, valid_from=THEN)).action == "contradict"
     assert action("Grandfather was born in 1931.", "Grandfather was born in 1933.") == "contradict"
 
 
@@ -149,7 +151,7 @@ def test_what_ended_before_the_other_began_is_left_alone() -> None:
     old = told("Ada lives in Berlin.", valid_to=THEN)
     assert compare(told("Ada lives in Rome.", LATER, valid_from=LATER), old).action == "unrelated"
     again = told("Ada lives in Berlin.", LATER, valid_from=LATER)
-    assert compare(again, replace(old, valid_from=THEN - timedelta(days=9))).action == "unrelated"
+    assert compare(again, changed(old, valid_from=THEN - timedelta(days=9))).action == "unrelated"
 
 
 def test_only_what_is_told_of_itself_is_touched() -> None:
@@ -163,8 +165,8 @@ def test_only_what_is_told_of_itself_is_touched() -> None:
 
 def test_events_are_the_same_only_at_the_same_time() -> None:
     old = told("The server crashed.", kind="event", happened_at=THEN)
-    assert compare(replace(old, said_at=LATER), old).action == "duplicate"
-    assert compare(replace(old, said_at=LATER, happened_at=LATER), old).action == "unrelated"
+    assert compare(changed(old, recorded_at=LATER), old).action == "duplicate"
+    assert compare(changed(old, recorded_at=LATER, happened_at=LATER), old).action == "unrelated"
 
 
 def test_a_memory_does_not_end_for_a_part_of_it() -> None:
@@ -172,41 +174,35 @@ def test_a_memory_does_not_end_for_a_part_of_it() -> None:
     assert action(old, "Ada lives in Rome now.") == "contradict"
 
 
-def held(*texts: str) -> list[CandidateMemory]:
-    return [CandidateMemory(id=text, telling=told(text)) for text in texts]
+def stored(*texts: str) -> list[NearbyChunk]:
+    return [NearbyChunk(chunk=told(text)) for text in texts]
 
 
 def test_a_duplicate_stands_for_the_new_one() -> None:
-    plan = decide(
-        told("ada lives in berlin", LATER), held("Ben lives in Rome.", "Ada lives in Berlin."), SETTINGS
-    )
+    plan = decide(told("ada lives in berlin", LATER), stored("Ben lives in Rome.", "Ada lives in Berlin."))
     assert not plan.insert
     assert [(one.id, one.action) for one in plan.actions] == [("Ada lives in Berlin.", "duplicate")]
 
 
 def test_what_is_not_sure_ends_nothing_where_several_may_be_meant() -> None:
     new = told("We switched to Quandel.", LATER)
-    assert [one.action for one in decide(new, held("We use Zorbix."), SETTINGS).actions] == ["update"]
-    assert decide(new, held("We use Zorbix.", "We use Flimm."), SETTINGS).actions == ()
+    assert [one.action for one in decide(new, stored("We use Zorbix.")).actions] == ["update"]
+    assert decide(new, stored("We use Zorbix.", "We use Flimm.")).actions == ()
 
 
 def test_cosine_decides_nothing() -> None:
     old, new = told("crate 1001 is in hall 3"), told("crate 1002 is in hall 4", LATER)
-    assert {compare(new, old, cosine).action for cosine in (None, 0.0, 0.97, 1.0)} == {"unrelated"}
+    for cosine in (None, 0.0, 0.97, 1.0):
+        assert decide(new, [NearbyChunk(chunk=old, cosine=cosine)]).actions == ()
 
 
 def test_what_to_look_for_finds_what_it_ends() -> None:
-    switched = wanted(told("We switched to MySQL."))
+    switched = search_terms(told("We switched to MySQL."))
     assert switched.query is not None
     assert "postgresql" in switched.query.split()
-    moved = wanted(told("Crate 1001 is in hall 5."))
+    moved = search_terms(told("Crate 1001 is in hall 5."))
     assert moved.slots == ("1001 crate is",)
-    assert wanted(told("Hello!", kind="turn")) == wanted(told("?!"))
-
-
-def test_a_stored_memory_is_looked_at_by_when_it_was_recorded() -> None:
-    chunk = Chunk(id="c", project="p", text="x", kind="fact", times=Times(recorded_at=THEN, valid_from=THEN))
-    assert telling_of(chunk) == told("x", kind="fact", valid_from=THEN)
+    assert search_terms(told("Hello!", kind="turn")) == search_terms(told("?!"))
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
