@@ -10,8 +10,9 @@ from hydramem.core.results.write_results import Curated, Forgotten, Remembered
 from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.core.time import When
 from hydramem.ingest.memories.edit_curated_files import curate
-from hydramem.ingest.memories.forget import MEMORIES, Sweep, forget, forget_matching, re_extract, revive
+from hydramem.ingest.memories.forget import Sweep, forget, forget_matching, re_extract, revive
 from hydramem.ingest.memories.memory_input import (
+    MEMORIES,
     MOST_SUMMARY,
     MemoryInput,
     ValidatedMemory,

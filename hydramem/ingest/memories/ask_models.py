@@ -12,8 +12,8 @@ from hydramem.ingest.memories.classify.classify import Classified, classify
 from hydramem.ingest.memories.classify.classify_rules import Vocabulary
 from hydramem.ingest.memories.consolidate.consolidate import ConsolidationPlan
 from hydramem.ingest.memories.consolidate.consolidate_prompt import planned
-from hydramem.ingest.memories.memory_input import ValidatedMemory
-from hydramem.ingest.memories.neighbours import MEMORIES, Neighbours, candidates, find_neighbours
+from hydramem.ingest.memories.memory_input import MEMORIES, ValidatedMemory
+from hydramem.ingest.memories.neighbours import Neighbours, candidates, find_neighbours
 from hydramem.ingest.memories.similarity import NearbyChunk, background
 from hydramem.ingest.write_target import Target
 from hydramem.llm.contracts import Generator

@@ -25,6 +25,7 @@ from hydramem.ingest.knowledge.support import (
     moved_relation,
     unsupported,
 )
+from hydramem.ingest.memories.memory_input import MEMORIES
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
@@ -215,8 +216,6 @@ def re_extract(chunks: Sequence[Chunk], *, target: Target, operation: str) -> No
     worth = {row.id: row.name for row in woven.crossing(worth_a_vector)}
     target.commit(write, target.embed_by_id(worth))
 
-
-MEMORIES: tuple[ChunkKind, ...] = ("note", "fact", "event", "turn")
 
 _PAGE = 5000
 

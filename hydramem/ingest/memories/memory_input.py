@@ -38,6 +38,9 @@ _MOST_METADATA = 20_000
 OPEN_FIELDS = ("scope", "categories", "importance", "keywords", "summary")
 """Fields that are found where the caller leaves them open."""
 
+MEMORIES: tuple[ChunkKind, ...] = ("note", "fact", "event", "turn")
+"""The kinds that are memories of their own, not part of a document."""
+
 STEADY: tuple[ChunkKind, ...] = ("note", "fact")
 """Kinds that say how something is: another may take their place, while what happened stays."""
 

@@ -5,17 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hydramem.core.config import MemoryConfig
-from hydramem.core.row_types import Chunk, ChunkKind
+from hydramem.core.row_types import Chunk
 from hydramem.ingest.memories.consolidate.consolidate import search_terms
-from hydramem.ingest.memories.memory_input import STEADY
+from hydramem.ingest.memories.memory_input import MEMORIES, STEADY
 from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.ingest.write_target import Target
 from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.store import GraphStore, Scored, VectorStore
 from hydramem.storage.vector_rows import Vector
-
-MEMORIES: tuple[ChunkKind, ...] = ("note", "fact", "event", "turn")
-"""The kinds that are memories of their own, not part of a document."""
 
 # Nearest memories that are looked at; those of scopes below the new one's are among them.
 _NEAREST = 32

@@ -1,13 +1,13 @@
-"""Link: a stored memory and those near it, as A-MEM does (Xu et al., 2025), after the fact and again at need.
+"""Link a stored memory to those near it, as A-MEM does (Xu et al., 2025); a job does so after it is stored.
 
-Without a model two memories are linked for being near in meaning, or for mentioning the same rare name. With
-one, it says which go together, how and why, and what each is about now; that is applied by id, to the rows as
+Without a model two memories are linked when they are near in meaning, or mention the same rare name. A model
+says which go together, how and why, and what each is about now; its reply is applied by id, to the rows as
 they are when it is written, with history. Doing it again changes nothing.
 """
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -18,17 +18,15 @@ from hydramem.core.errors import ModelError
 from hydramem.core.row_types import Change, Chunk, Link, Usage
 from hydramem.core.time import now
 from hydramem.graph.snapshot.snapshot import LINK, Snapshot
-from hydramem.ingest.memories.link import link_prompt
 from hydramem.ingest.memories.link.link_candidates import (
-    MEMORIES,
-    LinkProposal,
     Neighbour,
     bounded,
     link_candidates,
     link_of,
     proposed,
 )
-from hydramem.ingest.memories.link.link_prompt import Refinement
+from hydramem.ingest.memories.link.link_prompt import LinkSuggestions, refined, suggest_links
+from hydramem.ingest.memories.memory_input import MEMORIES
 from hydramem.ingest.write_target import Target
 from hydramem.llm.contracts import Generator
 from hydramem.storage.changes import record
@@ -44,45 +42,23 @@ class Linked:
 
     Attributes:
         links: Links that were added.
-        given_way: Ids of links that gave way to stronger ones.
-        refined: Ids of the memories whose keywords or summary changed.
-        notes: What a model said that could not be used, or why rules stood in.
+        notes: Which parts of a model's reply could not be used, or why rules stood in.
         usage: What the model cost.
     """
 
     id: str
     links: tuple[Link, ...] = ()
-    given_way: tuple[str, ...] = ()
-    refined: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LinkWork:
-    """What is to be done for one memory, before the rows are looked at once more."""
+    """What is to be done for one memory, before the rows are read once more."""
 
     new: Chunk
     neighbours: tuple[Neighbour, ...]
-    links: tuple[LinkProposal, ...]
-    refined: tuple[Refinement, ...] = ()
-    notes: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-
-
-def link_memory(
-    id: str,
-    *,
-    target: Target,
-    vectors: VectorStore,
-    snapshot: Snapshot,
-    settings: MemoryConfig,
-    generator: Generator | None = None,
-) -> Linked:
-    """Link one memory; see `link_memories`."""
-    return link_memories(
-        [id], target=target, vectors=vectors, snapshot=snapshot, settings=settings, generator=generator
-    )[0]
+    suggested: LinkSuggestions
 
 
 def link_memories(
@@ -113,32 +89,37 @@ def link_memories(
     }
     near = link_candidates(tuple(rows.values()), target, vectors, snapshot, settings)
     # The arrays know who is linked to whom; reading links of many memories from the store takes far longer.
-    paired = {frozenset((id, other)) for id in rows for other in _linked(id, snapshot)}
-    found = {
-        id: _decided(row, [one for one in near[id] if frozenset((id, one.chunk.id)) not in paired], generator)
+    paired = {frozenset((id, other)) for id in rows for other in _linked_ids(id, snapshot)}
+    work = [
+        _work(row, [one for one in near[id] if frozenset((id, one.chunk.id)) not in paired], generator)
         for id, row in rows.items()
+    ]
+    fresh = _write_links(work, target, snapshot, settings)
+    done = {
+        each.new.id: Linked(
+            id=each.new.id,
+            links=tuple(link for link in fresh if link.source == each.new.id),
+            notes=each.suggested.notes,
+            usage=each.suggested.usage,
+        )
+        for each in work
     }
-    done = _applied(tuple(found.values()), target, snapshot, settings)
     return tuple(done.get(id, Linked(id=id)) for id in ids)
 
 
-def _decided(new: Chunk, neighbours: Sequence[Neighbour], generator: Generator | None) -> _LinkWork:
+def _work(new: Chunk, neighbours: Sequence[Neighbour], generator: Generator | None) -> _LinkWork:
     near = tuple(neighbours)
-    if generator is None or not near:
-        return _LinkWork(new=new, neighbours=near, links=proposed(near))
-    try:
-        said = link_prompt.ask(new, near, generator)
-    except ModelError as error:
-        logger.warning("linking by %s failed, rules stand in: %s", generator.name, error)
-        note = f"link: the model failed, rules stand in ({error})"
-        return _LinkWork(new=new, neighbours=near, links=proposed(near), notes=(note,))
-    return _LinkWork(
-        new=new, neighbours=near, links=said.links, refined=said.refined, notes=said.notes, usage=said.usage
-    )
+    suggested = LinkSuggestions(links=proposed(near))
+    if generator is not None and near:
+        try:
+            suggested = suggest_links(new, near, generator)
+        except ModelError as error:
+            logger.warning("linking by %s failed, rules stand in: %s", generator.name, error)
+            suggested = replace(suggested, notes=(f"link: the model failed, rules stand in ({error})",))
+    return _LinkWork(new=new, neighbours=near, suggested=suggested)
 
 
-# What is written ----------------------------------------------------------------------------------
-def _linked(id: str, snapshot: Snapshot) -> list[str]:
+def _linked_ids(id: str, snapshot: Snapshot) -> list[str]:
     """Return what a memory is linked to, by links of any state, once for each link."""
     node = snapshot.node(id)
     if node is None:
@@ -148,18 +129,21 @@ def _linked(id: str, snapshot: Snapshot) -> list[str]:
     return [snapshot.nodes.ids[other] for other in out.neighbors[links].tolist()]
 
 
-def _crowded(asked: Sequence[Link], snapshot: Snapshot, most: int) -> list[str]:
-    """Return the memories that might have more links than allowed with those that are asked for."""
-    more = Counter(end for link in asked for end in (link.source, link.target))
-    return sorted(end for end, count in more.items() if count + len(_linked(end, snapshot)) > most)
+def _crowded(new: Sequence[Link], snapshot: Snapshot, most: int) -> list[str]:
+    """Return the memories that might have more links than allowed with the new ones."""
+    more = Counter(end for link in new for end in (link.source, link.target))
+    return sorted(end for end, count in more.items() if count + len(_linked_ids(end, snapshot)) > most)
 
 
-def _applied(
-    found: Sequence[_LinkWork], target: Target, snapshot: Snapshot, settings: MemoryConfig
-) -> dict[str, Linked]:
-    """Write what is to be done, to the rows as they are now; what changed since it was read is left alone."""
-    read = {one.chunk.id: one.chunk for each in found for one in each.neighbours}
-    read |= {each.new.id: each.new for each in found}
+def _write_links(
+    work: Sequence[_LinkWork], target: Target, snapshot: Snapshot, settings: MemoryConfig
+) -> tuple[Link, ...]:
+    """Write links and refinements to the rows as they are now; return the links that were added.
+
+    A row whose text changed since it was read is left alone.
+    """
+    read = {one.chunk.id: one.chunk for each in work for one in each.neighbours}
+    read |= {each.new.id: each.new for each in work}
     with target.one_writer:
         at = now()
         rows = {
@@ -167,24 +151,48 @@ def _applied(
             for row in target.graph.chunks(sorted(read))
             if row.state == "active" and row.text == read[row.id].text
         }
-        asked = _asked(found, rows, target.project, at)
-        crowded = _crowded(asked, snapshot, settings.most_links)
-        held = [link for link in target.graph.links(crowded) if link.state == "active"] if crowded else []
-        fresh, weak = bounded(held, asked, settings.most_links)
-        refined = _refined(found, rows)
-        changes = _changes(fresh, weak, refined, rows, target.project, at)
+        new = _new_links(work, rows, target.project, at)
+        crowded = _crowded(new, snapshot, settings.most_links)
+        stored = [link for link in target.graph.links(crowded) if link.state == "active"] if crowded else []
+        fresh, weak = bounded(stored, new, settings.most_links)
+        # `archived` would be for links that forgetting takes along, and reviving brings back.
+        replaced = [
+            (link, replace(link, state="superseded", times=replace(link.times, retired_at=at)))
+            for link in weak
+        ]
+        refined = _refined_rows(work, rows)
+        changes = (
+            *_link_changes(fresh, target.project),
+            *(
+                record("link", project=target.project, target=old.id, before=old, after=link)
+                for old, link in replaced
+            ),
+            *(
+                record(
+                    "link",
+                    project=target.project,
+                    target=id,
+                    before=rows[id],
+                    after=row,
+                    reason="seen beside a new memory",
+                )
+                for id, row in refined.items()
+            ),
+        )
         if changes:
-            gone = tuple(_given_way(link, at) for link in weak)
-            target.commit(Write(changes=changes, chunks=tuple(refined.values()), links=(*fresh, *gone)), {})
-    return {each.new.id: _told(each, fresh, weak, refined) for each in found}
+            links = (*fresh, *(link for _, link in replaced))
+            target.commit(Write(changes=changes, chunks=tuple(refined.values()), links=links), {})
+    return fresh
 
 
-def _asked(found: Sequence[_LinkWork], rows: Mapping[str, Chunk], project: str, at: datetime) -> list[Link]:
+def _new_links(
+    work: Sequence[_LinkWork], rows: Mapping[str, Chunk], project: str, at: datetime
+) -> list[Link]:
     """Return the links to add: between memories that are still there, each pair once."""
     links: list[Link] = []
     paired = set[frozenset[str]]()
-    for each in found:
-        for proposal in each.links:
+    for each in work:
+        for proposal in each.suggested.links:
             pair = frozenset((each.new.id, proposal.target))
             if pair not in paired and pair <= rows.keys() and len(pair) == 2:
                 paired.add(pair)
@@ -192,66 +200,21 @@ def _asked(found: Sequence[_LinkWork], rows: Mapping[str, Chunk], project: str, 
     return links
 
 
-def _refined(found: Sequence[_LinkWork], rows: Mapping[str, Chunk]) -> dict[str, Chunk]:
+def _refined_rows(work: Sequence[_LinkWork], rows: Mapping[str, Chunk]) -> dict[str, Chunk]:
     changed: dict[str, Chunk] = {}
-    for each in found:
-        for one in each.refined:
+    for each in work:
+        for one in each.suggested.refined:
             row = changed.get(one.id) or rows.get(one.id)
             if row is not None:
-                keywords, summary = link_prompt.refined(row, one, new=row.id == each.new.id)
+                keywords, summary = refined(row, one, new=row.id == each.new.id)
                 changed[row.id] = replace(row, keywords=keywords, summary=summary)
     return {id: row for id, row in changed.items() if row != rows[id]}
 
 
-def _given_way(link: Link, at: datetime) -> Link:
-    """Return a link in whose place a stronger one came; `archived` is for what forgetting takes along."""
-    return replace(link, state="superseded", times=replace(link.times, retired_at=at))
-
-
-def _changes(
-    fresh: Sequence[Link],
-    weak: Sequence[Link],
-    refined: Mapping[str, Chunk],
-    rows: Mapping[str, Chunk],
-    project: str,
-    at: datetime,
-) -> tuple[Change, ...]:
-    by_source: dict[str, list[Link]] = {}
-    for link in fresh:
-        by_source.setdefault(link.source, []).append(link)
-    added = (
-        record(
-            "link", project=project, target=source, before={}, after={"links": [_plain(one) for one in links]}
-        )
-        for source, links in by_source.items()
-    )
-    gone = (
-        record("link", project=project, target=link.id, before=link, after=_given_way(link, at))
-        for link in weak
-    )
-    rewritten = (
-        record(
-            "link", project=project, target=id, before=rows[id], after=row, reason="seen beside a new memory"
-        )
-        for id, row in refined.items()
-    )
-    return (*added, *gone, *rewritten)
-
-
-def _plain(link: Link) -> dict[str, object]:
-    return {"type": link.type, "to": link.target, "weight": link.weight, "reason": link.reason, "id": link.id}
-
-
-def _told(
-    each: _LinkWork, fresh: Sequence[Link], weak: Sequence[Link], refined: Mapping[str, Chunk]
-) -> Linked:
-    own = tuple(link for link in fresh if link.source == each.new.id)
-    ends = {end for link in own for end in (link.source, link.target)}
-    return Linked(
-        id=each.new.id,
-        links=own,
-        given_way=tuple(link.id for link in weak if ends.intersection((link.source, link.target))),
-        refined=tuple(one.id for one in each.refined if one.id in refined),
-        notes=each.notes,
-        usage=each.usage,
-    )
+def _link_changes(links: Sequence[Link], project: str) -> Iterator[Change]:
+    by_source: dict[str, list[object]] = {}
+    for one in links:
+        plain = {"type": one.type, "to": one.target, "weight": one.weight, "reason": one.reason, "id": one.id}
+        by_source.setdefault(one.source, []).append(plain)
+    for source, added in by_source.items():
+        yield record("link", project=project, target=source, before={}, after={"links": added})

@@ -9,9 +9,10 @@ import numpy as np
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.ids import link_id
-from hydramem.core.row_types import Chunk, ChunkKind, Link, LinkType, Times
+from hydramem.core.row_types import Chunk, Link, LinkType, Times
 from hydramem.core.time import now
 from hydramem.graph.snapshot.snapshot import MENTION, Nodes, Snapshot
+from hydramem.ingest.memories.memory_input import MEMORIES
 from hydramem.ingest.memories.similarity import background, nearness
 from hydramem.ingest.write_target import Target
 from hydramem.storage.chunk_filter import ChunkFilter
@@ -131,9 +132,6 @@ def bounded(
 def _strength(link: Link) -> tuple[bool, float, datetime, str]:
     return link.type not in _LIKENESS, link.weight, link.times.recorded_at, link.id
 
-
-MEMORIES: tuple[ChunkKind, ...] = ("note", "fact", "event", "turn")
-"""The kinds that are linked."""
 
 # Beside the neighbours that are wanted, so that some may be gone.
 _SPARE = 5

@@ -1,7 +1,7 @@
-"""What a model says of a new memory and its neighbours: links with reasons, and what they now are about.
+"""What a model suggests for a new memory and its neighbours: links with reasons, keywords and summaries.
 
-After A-MEM (Xu et al., 2025). Memories are named by id alone, never by rank: what names another than those
-shown is left out, so that no reply rewrites or links what it was not asked about.
+After A-MEM (Xu et al., 2025). Memories are named by id alone, never by rank: an id that was not shown is
+left out, so that no reply rewrites or links a memory that it was not asked about.
 """
 
 from collections.abc import Collection, Sequence
@@ -77,8 +77,8 @@ class Refinement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evolution:
-    """What of a model's reply can be used, and why other parts cannot."""
+class LinkSuggestions:
+    """The parts of a model's reply that can be used, and why others cannot."""
 
     links: tuple[LinkProposal, ...] = ()
     refined: tuple[Refinement, ...] = ()
@@ -86,7 +86,7 @@ class Evolution:
     usage: Usage = field(default_factory=Usage)
 
 
-def ask(new: Chunk, neighbours: Sequence[Neighbour], generator: Generator) -> Evolution:
+def suggest_links(new: Chunk, neighbours: Sequence[Neighbour], generator: Generator) -> LinkSuggestions:
     """Ask a model how a new memory and its neighbours go together.
 
     Args:
@@ -97,27 +97,27 @@ def ask(new: Chunk, neighbours: Sequence[Neighbour], generator: Generator) -> Ev
     Raises:
         ModelError: The model failed.
     """
-    shown = [_shown("memory", new), *(_shown("neighbour", one.chunk) for one in neighbours)]
+    shown = [_tag("memory", new), *(_tag("neighbour", one.chunk) for one in neighbours)]
     reply = generator.generate("\n".join((*shown, "", _TASK)), LinkReply, system=_SYSTEM)
     known = {one.chunk.id: one.chunk for one in neighbours}
-    said = reply.value
+    value = reply.value
     notes: list[str] = []
     links = {
         choice.id.strip(): _proposal(choice)
-        for choice in reversed(said.links)
+        for choice in reversed(value.links)
         if _is_known(choice.id, known, notes)
     }
-    told = [NeighbourReply(id=new.id, keywords=said.keywords, summary=said.summary)]
-    told += [each for each in said.neighbours if _is_known(each.id, known, notes)]
+    described = [NeighbourReply(id=new.id, keywords=value.keywords, summary=value.summary)]
+    described += [each for each in value.neighbours if _is_known(each.id, known, notes)]
     secret = new.private or any(chunk.private for chunk in known.values())
-    refined = []
-    for each in told:
+    refinements = []
+    for each in described:
         chunk = known.get(each.id.strip(), new)
         if not secret or chunk.private:  # what a private memory says goes into no other
-            refined.append(_refinement(each, chunk, notes))
-    return Evolution(
+            refinements.append(_refinement(each, chunk, notes))
+    return LinkSuggestions(
         links=tuple(links.values())[::-1],
-        refined=tuple(one for one in refined if one.keywords or one.summary),
+        refined=tuple(one for one in refinements if one.keywords or one.summary),
         notes=tuple(dict.fromkeys(notes)),
         usage=reply.usage,
     )
@@ -156,7 +156,7 @@ def _refinement(each: NeighbourReply, chunk: Chunk, notes: list[str]) -> Refinem
     return Refinement(id=chunk.id, keywords=clean_labels(each.keywords, MOST_KEYWORDS), summary=summary)
 
 
-def _shown(name: str, chunk: Chunk) -> str:
+def _tag(name: str, chunk: Chunk) -> str:
     summary = f' summary="{escape_attribute(chunk.summary)}"' if chunk.summary else ""
     return (
         f'<{name} id="{escape_attribute(chunk.id)}" said="{chunk.times.recorded_at:%Y-%m-%d}" '
