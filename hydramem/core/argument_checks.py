@@ -10,7 +10,6 @@ from hydramem.core.errors import InvalidInputError
 _T = TypeVar("_T")
 
 MAX_NAME = 200
-
 MAX_SCOPE = 500
 
 

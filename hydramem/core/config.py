@@ -1,21 +1,23 @@
-"""Configuration as one frozen value, loaded once: defaults, then a YAML file, then the environment.
+"""Every setting with its default, as one frozen value; `config_loading` fills it in.
 
-`config.yml` at the root of the repository shows every key with its default. A key can be overridden as
-`HYDRAMEM_<SECTION>_<KEY>`. A secret is never a value here: a key that ends in `_env` names the
-environment variable that holds it.
+A secret is never a value here: a key that ends in `_env` names the environment variable that holds it.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from hydramem.core.row_types import Phase
 
-# pydantic reads this attribute of a standard dataclass: an unknown key is an error.
-_STRICT: Any = {"extra": "forbid"}
+
+class _Section:
+    """Part of the configuration; pydantic reads the attribute, so that an unknown key is an error."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StorageConfig:
+class StorageConfig(_Section):
     """Where and how the stores run.
 
     Attributes:
@@ -30,8 +32,6 @@ class StorageConfig:
         keep_versions_minutes: Age at which old versions of the vector store are dropped.
     """
 
-    __pydantic_config__ = _STRICT
-
     graph: Literal["ladybug", "kuzu", "memory"] = "ladybug"
     buffer_pool_mb: int = 1024
     max_db_gb: int = 16
@@ -42,7 +42,7 @@ class StorageConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingConfig:
+class EmbeddingConfig(_Section):
     """Which model makes the vectors.
 
     Attributes:
@@ -56,8 +56,6 @@ class EmbeddingConfig:
         api_key_env: Name of the environment variable that holds the key.
     """
 
-    __pydantic_config__ = _STRICT
-
     model: str = "auto"
     provider: Literal["local", "ollama", "openai"] = "local"
     dimension: int = 0
@@ -69,7 +67,7 @@ class EmbeddingConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoleConfig:
+class RoleConfig(_Section):
     """A generator for one role; an empty field inherits from `llm`.
 
     Attributes:
@@ -79,8 +77,6 @@ class RoleConfig:
         api_key_env: As `llm.api_key_env`.
     """
 
-    __pydantic_config__ = _STRICT
-
     provider: Literal["", "none", "auto", "ollama", "openai", "anthropic"] = ""
     model: str = ""
     base_url: str = ""
@@ -88,7 +84,7 @@ class RoleConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RolesConfig:
+class RolesConfig(_Section):
     """Generators by role.
 
     Attributes:
@@ -101,8 +97,6 @@ class RolesConfig:
         rerank: The order of what recall found, where `search.rerank` is llm.
     """
 
-    __pydantic_config__ = _STRICT
-
     extract: RoleConfig = field(default_factory=RoleConfig)
     classify: RoleConfig = field(default_factory=RoleConfig)
     consolidate: RoleConfig = field(default_factory=RoleConfig)
@@ -113,7 +107,7 @@ class RolesConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LlmConfig:
+class LlmConfig(_Section):
     """The optional generator. Nothing leaves the machine unless a provider is named here.
 
     Attributes:
@@ -128,8 +122,6 @@ class LlmConfig:
         roles: Overrides by role; an empty key inherits the one above.
     """
 
-    __pydantic_config__ = _STRICT
-
     provider: Literal["none", "auto", "ollama", "openai", "anthropic"] = "none"
     model: str = ""
     base_url: str = ""
@@ -140,7 +132,7 @@ class LlmConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IngestConfig:
+class IngestConfig(_Section):
     """How documents become chunks and graph.
 
     Attributes:
@@ -151,8 +143,6 @@ class IngestConfig:
         llm_chunks: Chunks sent in one extraction call, where a generator is configured.
     """
 
-    __pydantic_config__ = _STRICT
-
     chunk_tokens: int = 220
     overlap_tokens: int = 20
     max_file_mb: int = 32
@@ -161,7 +151,7 @@ class IngestConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryConfig:
+class MemoryConfig(_Section):
     """How a memory is encoded, and what remember accepts.
 
     Attributes:
@@ -183,8 +173,6 @@ class MemoryConfig:
         curated_user_chars: Most characters of the curated file `USER.md`.
     """
 
-    __pydantic_config__ = _STRICT
-
     cognitive: bool = True
     consolidation_threshold: float = 0.85
     batch_threshold: float = 0.98
@@ -199,7 +187,7 @@ class MemoryConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchConfig:
+class SearchConfig(_Section):
     """How recall gathers and fuses.
 
     Attributes:
@@ -226,8 +214,6 @@ class SearchConfig:
         rerank_ms: Milliseconds after which recall goes on without the reranker, and says so.
     """
 
-    __pydantic_config__ = _STRICT
-
     traversal: Literal["bfs", "ppr", "hybrid", "none"] = "ppr"
     candidates: int = 100
     vector_weight: float = 0.5
@@ -251,7 +237,7 @@ class SearchConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VerificationConfig:
+class VerificationConfig(_Section):
     """When a relation is believed.
 
     Attributes:
@@ -264,8 +250,6 @@ class VerificationConfig:
             own relations show to be so are added to them.
     """
 
-    __pydantic_config__ = _STRICT
-
     accept_at: float = 0.7
     reject_below: float = 0.3
     vog_max_candidates: int = 30
@@ -274,7 +258,7 @@ class VerificationConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GardenConfig:
+class GardenConfig(_Section):
     """What the gardener does in a night, and how far it may go.
 
     Attributes:
@@ -294,8 +278,6 @@ class GardenConfig:
         backups: Rolling backups that are kept; 0 makes none.
     """
 
-    __pydantic_config__ = _STRICT
-
     phases: tuple[Phase, ...] = get_args(Phase)
     phase_seconds: float = 600.0
     phase_calls: int = 50
@@ -314,7 +296,7 @@ class GardenConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitsConfig:
+class LimitsConfig(_Section):
     """How much is kept, and for how long; 0 is without limit. The gardener enforces it, `stats` says it.
 
     Attributes:
@@ -325,8 +307,6 @@ class LimitsConfig:
         session_days: Days that sessions without a memory are kept after their last turn.
     """
 
-    __pydantic_config__ = _STRICT
-
     memories: int = 0
     document_mb: int = 0
     archived_days: int = 0
@@ -335,7 +315,7 @@ class LimitsConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerConfig:
+class ServerConfig(_Section):
     """How the MCP server is reached and what it may read.
 
     Attributes:
@@ -348,8 +328,6 @@ class ServerConfig:
         tools: agent shows the everyday tools, all shows every operation.
     """
 
-    __pydantic_config__ = _STRICT
-
     host: str = "127.0.0.1"
     port: int = 8765
     token_env: str = "HYDRAMEM_TOKEN"  # noqa: S105 - the name of a variable, not a token
@@ -360,10 +338,8 @@ class ServerConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
+class Config(_Section):
     """Every setting; each layer is given its own section."""
-
-    __pydantic_config__ = _STRICT
 
     storage: StorageConfig = field(default_factory=StorageConfig)
     embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)

@@ -1,8 +1,7 @@
-"""Configuration as one frozen value, loaded once: defaults, then a YAML file, then the environment.
+"""Load the configuration once: defaults, then a YAML file, then the environment.
 
 `config.yml` at the root of the repository shows every key with its default. A key can be overridden as
-`HYDRAMEM_<SECTION>_<KEY>`. A secret is never a value here: a key that ends in `_env` names the
-environment variable that holds it.
+`HYDRAMEM_<SECTION>_<KEY>`.
 """
 
 import os
@@ -91,7 +90,7 @@ def _validate(settings: Mapping[str, Any], where: str) -> Config:
         return TypeAdapter(Config).validate_json(_as_json(settings), strict=True)
     except ValidationError as error:
         problems = "; ".join(
-            f"{'.'.join(map(str, problem['loc'])) or '(top)'}: {_say(problem['msg'], problem['input'])}"
+            f"{'.'.join(map(str, problem['loc'])) or '(top)'}: {_problem(problem['msg'], problem['input'])}"
             for problem in error.errors()
         )
         raise ConfigError(f"{where}: {problems}") from error
@@ -103,7 +102,7 @@ def _as_json(settings: Mapping[str, Any]) -> str:
     return json.dumps(settings, default=str)
 
 
-def _say(message: str, given: object) -> str:
+def _problem(message: str, given: object) -> str:
     if message == "Unexpected keyword argument":
         return "no such key"
     return f"{message[0].lower()}{message[1:]}, got {str(given)[:60]!r}"

@@ -67,7 +67,7 @@ def _section_text(name: str, section: type[Any]) -> str:
             said = whys[item.name]
             lines.append(f"  # {said}")
         default = getattr(section(), item.name)
-        lines += _roles_text(default) if is_dataclass(default) else [f"  {item.name}: {_plain(default)}"]
+        lines += _roles_text(default) if is_dataclass(default) else [f"  {item.name}: {_yaml_value(default)}"]
     return "\n".join(lines) + "\n"
 
 
@@ -75,12 +75,12 @@ def _roles_text(roles: Any) -> list[str]:
     lines, whys = ["  roles:"], attributes(type(roles))
     for item in fields(roles):
         role = getattr(roles, item.name)
-        keys = ", ".join(f"{key.name}: {_plain(getattr(role, key.name))}" for key in fields(role))
+        keys = ", ".join(f"{key.name}: {_yaml_value(getattr(role, key.name))}" for key in fields(role))
         lines += [f"    # {whys[item.name]}", f"    {item.name}: {{{keys}}}"]
     return lines
 
 
-def _plain(value: object) -> str:
+def _yaml_value(value: object) -> str:
     """Write a value as YAML; JSON is YAML, and plain words need no quotes."""
     if isinstance(value, str) and re.fullmatch(r"(?!(?:null|true|false|yes|off)$)[A-Za-z_]{3,}", value):
         return value

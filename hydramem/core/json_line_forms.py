@@ -7,7 +7,6 @@ from pathlib import Path
 from hydramem.core.errors import InvalidInputError
 
 _MOST_BYTES = 64 * 2**20
-
 _MOST_SAID = 10
 
 

@@ -6,31 +6,17 @@ from datetime import datetime
 from typing import Literal
 
 ChunkKind = Literal["passage", "note", "fact", "event", "turn"]
-
 Layer = Literal["working", "shared", "verified"]
-
 State = Literal["active", "superseded", "archived", "quarantined"]
-
 Origin = Literal["extracted", "asserted", "inferred"]
-
 VectorState = Literal["pending", "ready"]
-
 LinkType = Literal["supports", "contradicts", "extends", "supersedes", "relates_to"]
-
 Decision = Literal["accepted", "rejected", "deferred"]
-
 Stage = Literal["srmkg", "vog", "person"]
-
 Traversal = Literal["bfs", "ppr", "hybrid", "none"]
-
 RecallMode = Literal["fast", "deep"]
-
-Direction = Literal["out", "in", "both"]
-
 EdgeKind = Literal["relation", "mention", "link", "synonym"]
-
 JobState = Literal["waiting", "running", "done", "failed"]
-
 Phase = Literal["infer", "verify", "supersede", "merge", "reuse", "prune", "review", "maintain"]
 
 Metadata = Mapping[str, object]
@@ -136,7 +122,7 @@ class Entity:
     """A named thing.
 
     Attributes:
-        key: The normalised name (`core.ids.entity_key`).
+        key: The normalised name (`text.normalize.entity_key`).
         mention_count: Chunks that mention it.
     """
 
@@ -301,7 +287,7 @@ class Change:
         run: Groups the changes of one call, or of one run of a long operation.
         request: Id by which a retried write happens once.
         image: On the first Change of a transaction, what undoing all of it takes, as JSON text
-            (`storage.images`): rows made, columns before and after, rows removed.
+            (`storage.undo.undo_images`): rows made, columns before and after, rows removed.
     """
 
     id: str

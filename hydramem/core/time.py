@@ -9,13 +9,12 @@ from hydramem.core.errors import InvalidInputError
 When = datetime | str
 """A moment as callers give it: an aware datetime or ISO 8601 text (a date or month is its start in UTC).
 
-Operations also take words such as "last Friday": `core.moments`.
+Operations also take words such as "last Friday": `text.dates.caller_dates`.
 """
 
 _YEAR_OR_MONTH = re.compile(r"\d{4}(-\d{2})?")
 
 _last = datetime.min.replace(tzinfo=UTC)
-
 _lock = threading.Lock()
 
 

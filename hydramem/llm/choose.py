@@ -17,9 +17,7 @@ from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.llm.local_embedder import VectorSpace, known_space, listed_space, open_known, open_listed
 
 _HASH = "hash"
-
 _HASH_DIMENSION = 384
-
 _WITH_KEY = ("openai", "anthropic")
 
 

@@ -26,9 +26,7 @@ from hydramem.llm.unpack_model import unpack
 Progress = Callable[[str], None]
 
 _STAGING = ".incoming-"
-
 _HUB_SECONDS = 5.0
-
 _PIP_SECONDS = 900
 
 

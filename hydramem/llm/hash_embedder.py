@@ -10,15 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BASE = 0x100000001B3  # odd, so that it has an inverse modulo 2**64
-
 _INVERSE = pow(_BASE, -1, 2**64)
-
 _NGRAM = 3
-
 _NGRAM_WEIGHT = 0.25
-
 _MAX_CHARS = 65_536
-
 _BATCH = 64
 
 Words = NDArray[np.uint64]

@@ -23,7 +23,6 @@ Vectors = NDArray[np.float32]
 # A tokenizer reads a text to its end before it is truncated; what lies beyond this is never in the vector
 # of a text of ordinary words.
 _MAX_CHARS_A_TOKEN = 64
-
 _register_lock = threading.Lock()
 
 

@@ -1,7 +1,8 @@
-"""What every remote model needs: retries with back-off, and replies checked against a shape."""
+"""Models on a server: retries with back-off, checked replies, and what all generators and embedders share."""
 
 import logging
 import random
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -9,17 +10,25 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hydramem.core.config import EmbeddingConfig, LlmConfig
 from hydramem.core.errors import ModelReplyError, ModelUnavailableError
+from hydramem.core.row_types import Usage
+from hydramem.llm.contracts import Reply
+from hydramem.llm.local_embedder import prefixes
+from hydramem.text.tokens import well_formed
 
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
-
 _FIRST_PAUSE = 0.5
-
 _LONGEST_PAUSE = 30.0
-
 _QUOTED = 200
+
+REMOTE_SECONDS = 60.0
+_EMBEDDER_RETRIES = 2
+
+# Servers refuse an empty input, yet every text has a place in the space.
+_NOTHING = " "
 
 
 class TransientError(ModelUnavailableError):
@@ -126,3 +135,110 @@ def _close(schema: dict[str, Any]) -> None:
     for part in (*named, *held, *listed):
         if isinstance(part, dict):
             _close(part)
+
+
+class RemoteGenerator:
+    """Answers of a model on a server; a provider adds the requests. See `Generator`."""
+
+    _provider: str
+
+    def __init__(self, settings: LlmConfig) -> None:
+        self._settings = settings
+        self._model = settings.model
+
+    @property
+    def name(self) -> str:
+        """Provider and model."""
+        return f"{self._provider}:{self._model or '(the first it lists)'}"
+
+    def generate(self, prompt: str, shape: type[T], *, system: str = "") -> Reply[T]:
+        """Answer a prompt with an instance of `shape`.
+
+        Raises:
+            ModelUnavailableError: Not reachable, or no answer within the time-out and retries.
+            ModelReplyError: The answer is not of the shape.
+            ModelError: The server refuses the request, or structured output.
+        """
+        self._model = self._model or self._first_model()
+        text, usage = self._answer(well_formed(prompt), shape, well_formed(system))
+        return Reply(value=read_reply(text, shape, name=self.name), usage=usage)
+
+    def _first_model(self) -> str:
+        """Return the first model that the server lists."""
+        raise NotImplementedError
+
+    def _answer(self, prompt: str, shape: type[Any], system: str) -> tuple[str, Usage]:
+        """Return the JSON text of an answer, and what it cost."""
+        raise NotImplementedError
+
+    def _call(self, attempt: Callable[[], T]) -> T:
+        return call(attempt, retries=self._settings.retries)
+
+
+def messages(prompt: str, system: str) -> list[dict[str, str]]:
+    """Return a prompt as the messages of a chat, after the system's where there is one."""
+    asked = [{"role": "user", "content": prompt}]
+    return [{"role": "system", "content": system}, *asked] if system else asked
+
+
+class RemoteEmbedder:
+    """Vectors from a server; a provider adds the one request. See `Embedder`."""
+
+    def __init__(self, settings: EmbeddingConfig, *, known_dimension: int = 0) -> None:
+        self._settings = settings
+        self._known_dimension = known_dimension or settings.dimension
+        self._query_prefix, self._document_prefix = prefixes(settings.model)
+        self._lock = threading.Lock()
+
+    @property
+    def fingerprint(self) -> str:
+        """Name of the vector space, e.g. `ollama:nomic-embed-text/768`; may ask the server once."""
+        return f"{self._name}/{self.dimension}"
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector; asks the server once where neither the store nor the configuration says."""
+        with self._lock:
+            if not self._known_dimension:
+                self._known_dimension = self._fetch([_NOTHING]).shape[1]
+            return self._known_dimension
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return unit-length rows of shape (len(texts), dimension), in the order given.
+
+        Raises:
+            ModelError: The server is not reachable, or its reply cannot be used.
+        """
+        size = max(1, self._settings.batch_size)
+        sent = [well_formed(self._document_prefix + text) or _NOTHING for text in texts]
+        rows = np.empty((len(texts), self.dimension), dtype=np.float32)
+        for start in range(0, len(sent), size):
+            rows[start : start + size] = self._checked(sent[start : start + size])
+        return rows
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return a unit-length array of shape (dimension,).
+
+        Raises:
+            ModelError: The server is not reachable, or its reply cannot be used.
+        """
+        row: NDArray[np.float32] = self._checked([well_formed(self._query_prefix + text) or _NOTHING])[0]
+        return row
+
+    @property
+    def _name(self) -> str:
+        return f"{self._settings.provider}:{self._settings.model}"
+
+    def _checked(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        rows = self._fetch(texts)
+        if rows.shape[1] != self.dimension:
+            raise ModelReplyError(f"{self._name}: expected vectors of {self.dimension}, got {rows.shape[1]}")
+        return rows
+
+    def _fetch(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors = call(lambda: self._request(texts, self._settings.dimension), retries=_EMBEDDER_RETRIES)
+        return unit_rows(vectors, count=len(texts), name=self._name)
+
+    def _request(self, texts: Sequence[str], dimension: int) -> Sequence[Sequence[float]]:
+        """Ask the server once; `dimension` 0 leaves the length to the model."""
+        raise NotImplementedError

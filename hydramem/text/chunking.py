@@ -6,7 +6,6 @@ that is neither white space nor a heading is in a chunk, in order; the work is l
 """
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -21,9 +20,7 @@ _CHARS_PER_TOKEN = 12
 _LONGEST_RUN = 20_000
 
 _BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
-
 _TABLE = re.compile(r"\s*\|.*\n\s*\|")
-
 _DEFINITION = re.compile(
     r"^(?=(?:async\s+def|def|class|@\w|func|fn|pub|impl|struct|enum|interface|trait|type|export|function|public|private"
     r"|protected|static|abstract|module|namespace|package|const|let|var|sub|CREATE|ALTER|INSERT|template)\b)",
@@ -189,21 +186,15 @@ def _pack(
 def _piece(
     text: str, units: Sequence[_Unit], begin: int, path: tuple[str, ...], limit: int
 ) -> Iterator[Piece]:
-    start, end = units[0].start, units[-1].end
-    alone = len(units) == 1 and begin == start
+    fresh, end = units[0].start, units[-1].end
+    alone = len(units) == 1 and begin == fresh
     tokens = units[0].tokens if alone else count_tokens(text[begin:end])
-    if tokens <= limit:
-        yield Piece(text=text[begin:end], start=begin, end=end, fresh=start, tokens=tokens, heading_path=path)
-        return
-    # Joining rarely makes more tokens than the sum; then each unit stands alone.
-    for unit in units:
+    spans = [(begin, fresh, end, tokens)]
+    if tokens > limit:  # joining rarely makes more tokens than the sum; then each unit is a piece
+        spans = [(unit.start, unit.start, unit.end, unit.tokens) for unit in units]
+    for first, fresh, last, count in spans:
         yield Piece(
-            text=text[unit.start : unit.end],
-            start=unit.start,
-            end=unit.end,
-            fresh=unit.start,
-            tokens=unit.tokens,
-            heading_path=path,
+            text=text[first:last], start=first, end=last, fresh=fresh, tokens=count, heading_path=path
         )
 
 
@@ -229,8 +220,3 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     while end > start and text[end - 1].isspace():
         end -= 1
     return start, end
-
-
-def piece_at(pieces: Sequence[Piece], offset: int) -> int:
-    """Return the index of the piece whose own text holds an offset of the source."""
-    return max(0, bisect_left([piece.end for piece in pieces], offset + 1))

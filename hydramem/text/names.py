@@ -1,4 +1,4 @@
-"""Wording: a name or a short text taken apart into what comparing needs: words, letters, numbers. Pure."""
+"""Names compared: how they are spelled, what they are made of, and which of their words agree. Pure."""
 
 import re
 import unicodedata
@@ -7,84 +7,32 @@ from dataclasses import dataclass
 
 from hydramem.text.lexicon import word_set
 
-_SPELLED_WORD = re.compile(r"[^\W_]+[+#]*")
-
-# Between letters, and after an initial, these marks part no words: O'ahu, U.S., J.K.
-_INNER_MARK_IN_SPELLING = re.compile(r"(?<=\w)['’.](?=\w|\s|$)")
-
-_PLAIN = re.compile(r"[a-z0-9 ]+")
-
-# Letters beyond Latin, Greek and Cyrillic: no part of a name there is known to be mere spelling.
-_OTHER_SCRIPT = re.compile("[\u0530-\u1fff\u2c00-\uffff\U00010000-\U0010ffff]")
-
-_TITLES = word_set("compared_names", "titles") | {"the", "a", "an"}
-
-_FORMS = word_set("compared_names", "legal_forms")
-
-_SAME_WORDS = {"saint": "st", "and": "", "mount": "mt"}
-
-_LEAST_CHARACTERS = 3
-
-
-def spelling(name: str) -> str | None:
-    """Return what names share that differ in spelling alone; None where too little is left to tell.
-
-    `Dr. Ada Lovelace`, `Lovelace, Ada` and `ada_lovelace` are one; `C`, `C++` and `C#` have none.
-    """
-    folded = name.casefold()
-    if _PLAIN.fullmatch(folded):
-        words = folded.split()
-    else:
-        folded = _without_marks(folded)
-        if _OTHER_SCRIPT.search(folded):
-            return None
-        words = _SPELLED_WORD.findall(folded)
-    words = [_SAME_WORDS.get(word, word) for word in words]
-    # What a title or legal form leaves must still be a name of its own: The Company is not Company.
-    if len(words) > 2 and words[0] in _TITLES:
-        words = words[1:]
-    if len(words) > 1 and words[-1] in _FORMS:
-        words = words[:-1]
-    joined = "".join(words)
-    return joined if len(joined) >= _LEAST_CHARACTERS else None
-
-
-def _without_marks(folded: str) -> str:
-    kept: list[str] = []
-    letter = ""
-    for mark in unicodedata.normalize("NFKD", folded):
-        if not unicodedata.combining(mark):
-            letter = mark
-        # Marks on Latin letters are spelling; elsewhere they can be all that tells two words apart.
-        elif letter < "\u0250":
-            continue
-        kept.append(mark)
-    bare = unicodedata.normalize("NFC", "".join(kept))
-    if bare.count(",") == 1:
-        last, first = bare.split(",")
-        bare = f"{first} {last}"
-    return _INNER_MARK_IN_SPELLING.sub("", bare)
-
-
 _WORD = re.compile(r"[^\W_]+(?:\.\d+)?[+#]*")
-
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-
 _INNER_MARK = re.compile(r"(?<=\w)['’](?=\w)")
-
 _NOT_DIGITS = re.compile(r"[^\d]")
-
 _CODE = re.compile(r"\d[\d/ .()-]{5,}\d")
-
 _AMOUNT = re.compile(r"\s*[^\w\s]?\s*(\d+(?:\.\d+)?)\s*[^\w\s]?\s*")
 
+_SPELLED_WORD = re.compile(r"[^\W_]+[+#]*")
+# Between letters, and after an initial, these marks part no words: O'ahu, U.S., J.K.
+_INNER_MARK_IN_SPELLING = re.compile(r"(?<=\w)['’.](?=\w|\s|$)")
+_PLAIN = re.compile(r"[a-z0-9 ]+")
+# Letters beyond Latin, Greek and Cyrillic: no part of a name there is known to be mere spelling.
+_OTHER_SCRIPT = re.compile("[\u0530-\u1fff\u2c00-\uffff\U00010000-\U0010ffff]")
+_SAME_WORDS = {"saint": "st", "and": "", "mount": "mt"}
+
+_TITLES = word_set("compared_names", "titles") | {"the", "a", "an"}
+_FORMS = word_set("compared_names", "legal_forms")
+_SMALL = word_set("stop_words", "initials")
+
+_LEAST_SPELLING = 3
+_LEAST_TYPO = 5
+_LEAST_CODE = 7
 _MOST_CHARACTERS = 2000
 
-_SOFT = 0.7
-
-_LEAST_TYPO = 5
-
-_SMALL = word_set("stop_words", "initials")
+_SIMILAR = 0.7
+"""How sure it is that two words are one where one only may stand for the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +46,7 @@ class NameParts:
         numbers: Its numbers, without zeros that mean nothing.
         codes: Long numbers without their marks, as of telephones.
         amount: Its value, where it is nothing but a number.
-        spelling: As in `graph.spelling`.
+        spelling: What `spelling` returns for it.
         initials: First letters of its words.
     """
 
@@ -124,8 +72,8 @@ class NameParts:
 
 def name_parts(text: str) -> NameParts:
     """Take a text apart; of a very long one the beginning counts."""
-    folded = folded_name(text[:_MOST_CHARACTERS])
-    found = [_plain(word) for word in _WORD.findall(folded)]
+    folded = _folded_name(text[:_MOST_CHARACTERS])
+    found = [_plain_number(word) for word in _WORD.findall(folded)]
     padded = f" {' '.join(found)} "
     amount = _AMOUNT.fullmatch(folded)
     codes = (_NOT_DIGITS.sub("", code) for code in _CODE.findall(folded))
@@ -133,22 +81,22 @@ def name_parts(text: str) -> NameParts:
         words=tuple(dict.fromkeys(found)),
         repeats=len(set(found)) < len(found),
         triples=frozenset(padded[place : place + 3] for place in range(len(padded) - 2)),
-        numbers=frozenset(_plain(number) for number in _NUMBER.findall(folded)),
-        codes=frozenset(code for code in codes if len(code) >= 7),
+        numbers=frozenset(_plain_number(number) for number in _NUMBER.findall(folded)),
+        codes=frozenset(code for code in codes if len(code) >= _LEAST_CODE),
         amount=float(amount[1]) if amount else None,
         spelling=spelling(text[:_MOST_CHARACTERS]),
         initials="".join(word[0] for word in found if word not in _SMALL),
     )
 
 
-def folded_name(text: str) -> str:
+def _folded_name(text: str) -> str:
     """Return a text without case, accents and marks within words."""
     split = unicodedata.normalize("NFKD", text.casefold())
     bare = "".join(mark for mark in split if not unicodedata.combining(mark))
     return _INNER_MARK.sub("", unicodedata.normalize("NFC", bare))
 
 
-def _plain(word: str) -> str:
+def _plain_number(word: str) -> str:
     if not word[0].isdecimal() or not word.isascii():
         return word
     whole, _, rest = word.partition(".")
@@ -156,25 +104,64 @@ def _plain(word: str) -> str:
     return f"{whole.lstrip('0') or '0'}.{shorter}" if shorter else whole.lstrip("0") or "0"
 
 
-Matched = tuple[list[tuple[str, float]], list[str], list[str]]
+def spelling(name: str) -> str | None:
+    """Return what names share that differ in spelling alone; None where too little is left to tell.
+
+    `Dr. Ada Lovelace`, `Lovelace, Ada` and `ada_lovelace` are one; `C`, `C++` and `C#` have none.
+    """
+    folded = name.casefold()
+    if _PLAIN.fullmatch(folded):
+        words = folded.split()
+    else:
+        folded = _without_marks(folded)
+        if _OTHER_SCRIPT.search(folded):
+            return None
+        words = _SPELLED_WORD.findall(folded)
+    words = [_SAME_WORDS.get(word, word) for word in words]
+    # What a title or legal form leaves must still be a name of its own: The Company is not Company.
+    if len(words) > 2 and words[0] in _TITLES:
+        words = words[1:]
+    if len(words) > 1 and words[-1] in _FORMS:
+        words = words[:-1]
+    joined = "".join(words)
+    return joined if len(joined) >= _LEAST_SPELLING else None
 
 
-def match_words(mine: Iterable[str], yours: Iterable[str]) -> Matched:
-    """Pair the words of two texts, equal ones first, then what one may stand for the other.
+def _without_marks(folded: str) -> str:
+    kept: list[str] = []
+    letter = ""
+    for mark in unicodedata.normalize("NFKD", folded):
+        if not unicodedata.combining(mark):
+            letter = mark
+        # Marks on Latin letters are spelling; elsewhere they can be all that tells two words apart.
+        elif letter < "\u0250":
+            continue
+        kept.append(mark)
+    bare = unicodedata.normalize("NFC", "".join(kept))
+    if bare.count(",") == 1:
+        last, first = bare.split(",")
+        bare = f"{first} {last}"
+    return _INNER_MARK_IN_SPELLING.sub("", bare)
+
+
+def match_words(
+    mine: Iterable[str], yours: Iterable[str]
+) -> tuple[list[tuple[str, float]], list[str], list[str]]:
+    """Pair the words of two texts, equal ones first, then those of which one may stand for the other.
 
     Returns:
-        Words in common, each with how surely they are; words of the first alone; of the second alone.
+        Words in common, each with how sure that is; words of the first alone; of the second alone.
     """
-    mine, rest = list(mine), list(dict.fromkeys(yours))
-    common = [(word, 1.0) for word in mine if word in rest]
-    left = [word for word in mine if word not in rest]
-    right = [word for word in rest if word not in mine]
+    mine, yours = list(mine), list(dict.fromkeys(yours))
+    common = [(word, 1.0) for word in mine if word in yours]
+    left = [word for word in mine if word not in yours]
+    right = [word for word in yours if word not in mine]
     for word in list(left):
-        meant = next((other for other in right if stands_for(word, other)), None)
-        if meant is not None:
-            common.append((max(word, meant, key=len), _SOFT))
+        match = next((other for other in right if stands_for(word, other)), None)
+        if match is not None:
+            common.append((max(word, match, key=len), _SIMILAR))
             left.remove(word)
-            right.remove(meant)
+            right.remove(match)
     return common, left, right
 
 

@@ -11,7 +11,6 @@ import unicodedata
 from hydramem.text.lexicon import word_set
 
 _FORMS = str.maketrans({"“": '"', "”": '"', "„": '"', "’": "'", "‘": "'", "‐": "-", "‑": "-", "\u00ad": None})
-
 _SMALL = word_set("stop_words", "sentence_starts")
 
 

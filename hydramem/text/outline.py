@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 # A longer line is text that happens to start with `#`.
 _LONGEST_HEADING = 200
-
 _LONGEST_TITLE = 120
 
 _MARK = re.compile(
@@ -15,11 +14,8 @@ _MARK = re.compile(
     r"|^(?P<over>[^\s#>|*+`~-][^\n]*)\n(?P<under>=+|-{2,})[ \t]*$",
     re.MULTILINE,
 )
-
 _SENTENCE_END = re.compile(r"[.!?:;,。！？…]$")
-
 _STARTS_BLOCK = re.compile(r"[-*+>|`~<{\[(]|\d+[.)]\s")
-
 _MARKUP = re.compile(r"[*_`]+|\[([^\]]*)\]\([^)]*\)")
 
 

@@ -14,9 +14,7 @@ MAX_QUERY_CHARS = 32_768
 
 # Han, kana and their extensions: scripts written without spaces.
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
-
 _WORD = re.compile(r"[^\W_]+")
-
 _ENDINGS = ("ations", "ation", "ings", "ing", "edly", "ied", "ies", "ed", "es", "s", "ly", "e")
 
 

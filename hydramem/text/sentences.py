@@ -12,7 +12,6 @@ _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[\"“])(?:[^\W\d_]|(?:[A-Za-z]\.)+[A-Za-z]|Mr|Mrs|Ms|Dr|St|Sr|Jr|Prof|Gen|Col|Lt|Sgt|Capt|Rev|Hon|Mt|Ft"
     r"|No|Nos|vs|etc|cf|ca|approx|fig|vol|ed|eds|pp|Inc|Ltd|Co|Corp|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec)$"
 )
-
 _LONGEST_ABBREVIATION = 12
 
 

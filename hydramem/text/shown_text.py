@@ -8,7 +8,6 @@ from hydramem.text.tokens import well_formed
 _MARKS = {
     ord(mark): f"&#{ord(mark)};" for mark in "\uff1c\uff1e\uff06\uff02\uff07\ufe64\ufe65\ufe60"
 } | str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-
 _QUOTES = _MARKS | str.maketrans({'"': "&quot;", "'": "&#39;"})
 
 # What XML cannot hold, and what breaks a line where only some readers see it.

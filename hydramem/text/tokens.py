@@ -8,7 +8,7 @@ import lzma
 import re
 import threading
 from binascii import a2b_base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 _VOCABULARY = Path(__file__).parent.parent / "data" / "cl100k_base.tiktoken.xz"
-
 _PATTERN = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
     r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
@@ -30,9 +29,7 @@ _PATTERN = (
 # Merging a run of n characters costs more than n steps; no word of any language is this long, so runs
 # are cut here, and every other text is counted exactly as tiktoken counts it.
 _RUN = 512
-
 _LONG_RUN = re.compile(rf"(?<!\S)\S{{{_RUN + 1},}}|(?<!\s)\s{{{_RUN + 1},}}")
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -43,7 +40,6 @@ class _Vocabulary:
 
 
 _lock = threading.Lock()
-
 _loaded: _Vocabulary | None = None
 
 
@@ -51,11 +47,6 @@ def count_tokens(text: str) -> int:
     """Count the tokens of a text; special tokens such as `<|endoftext|>` in it are ordinary text."""
     encode = _vocabulary().encoding.encode_ordinary
     return sum(len(encode(part)) for part in _parts(well_formed(text)))
-
-
-def count_many(texts: Sequence[str]) -> tuple[int, ...]:
-    """Count the tokens of each text."""
-    return tuple(count_tokens(text) for text in texts)
 
 
 def split_at(text: str, tokens: int) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hydramem
-from hydramem.text.tokens import count_many, count_tokens, split_at, well_formed
+from hydramem.text.tokens import count_tokens, split_at, well_formed
 
 any_text = st.text(
     st.one_of(st.sampled_from("a b1'\n👍漢é\u0301\u200d"), st.characters(codec=None)), max_size=200
@@ -22,7 +22,6 @@ def test_counts_are_those_of_cl100k():
     assert count_tokens("hello world") == 2
     assert count_tokens("tiktoken is great!") == 6
     assert count_tokens("お誕生日おめでとう") == 9
-    assert count_many(["hello world", ""]) == (2, 0)
 
 
 def test_the_shipped_vocabulary_is_the_published_one():

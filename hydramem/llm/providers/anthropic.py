@@ -6,26 +6,24 @@ Plain HTTP, as for OpenAI-compatible endpoints: it takes no client library, so t
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from hydramem.core.config import LlmConfig
 from hydramem.core.errors import ModelError, ModelReplyError, ModelUnavailableError
 from hydramem.core.row_types import Usage
-from hydramem.llm.contracts import Reply
-from hydramem.llm.model_calls import call, read_reply, schema_of
-from hydramem.llm.providers.http_endpoint import QUOTED, Endpoint, first_model, key_for
-from hydramem.text.tokens import well_formed
+from hydramem.llm.model_calls import RemoteGenerator, messages, schema_of
+from hydramem.llm.providers.http_endpoint import QUOTED, Endpoint, HttpProvider
 
-T = TypeVar("T")
+_VERSION = {"anthropic-version": "2023-06-01"}
 
-ANTHROPIC_URL = "https://api.anthropic.com/v1"
-
-ANTHROPIC_KEY_ENV = "ANTHROPIC_API_KEY"
-
-_VERSION = "2023-06-01"
+_ANTHROPIC = HttpProvider(
+    url="https://api.anthropic.com/v1",
+    key_env="ANTHROPIC_API_KEY",
+    headers=lambda key: _VERSION | {"x-api-key": key} if key else _VERSION,
+    structured=("tool_choice", "input_schema"),
+)
 
 _TOOL = "answer"
-
 _MOST_REPLY_TOKENS = 8192
 
 
@@ -51,87 +49,59 @@ class _AnthropicMessage:
     usage: _AnthropicUsage | None = None
 
 
-class AnthropicGenerator:
+class AnthropicGenerator(RemoteGenerator):
     """Answers through `/messages` by a forced tool with the shape's schema; see `Generator`."""
 
+    _provider = "anthropic"
+
     def __init__(self, settings: LlmConfig, *, environment: Mapping[str, str]) -> None:
-        self._endpoint = _endpoint(settings, environment)
-        self._settings = settings
-        self._model = settings.model
-        # The newest models refuse to be told; the others answer one question alike only when they are.
+        super().__init__(settings)
+        self._endpoint = Endpoint(
+            _ANTHROPIC, settings.base_url, settings.api_key_env, environment, seconds=settings.timeout_seconds
+        )
+        # The newest models refuse a temperature; the others answer a question the same way only with one.
         self._temperature = True
 
-    @property
-    def name(self) -> str:
-        """Provider and model."""
-        return f"anthropic:{self._model or '(the first it lists)'}"
+    def _first_model(self) -> str:
+        return self._call(self._endpoint.first_model)
 
-    def generate(self, prompt: str, shape: type[T], *, system: str = "") -> Reply[T]:
-        """Answer a prompt with an instance of `shape`.
-
-        Raises:
-            ModelUnavailableError: Not reachable, or no answer within the time-out and retries.
-            ModelReplyError: The answer is not of the shape.
-            ModelError: The server refuses the request.
-        """
-        self._model = self._model or first_model(self._endpoint, retries=self._settings.retries)
-        message = self._ask(_question(self._model, prompt, shape, system))
+    def _answer(self, prompt: str, shape: type[Any], system: str) -> tuple[str, Usage]:
+        tool = {"name": _TOOL, "description": "Give your answer.", "input_schema": schema_of(shape)}
+        body = {
+            "model": self._model,
+            "max_tokens": _MOST_REPLY_TOKENS,
+            "messages": messages(prompt, ""),
+            "tools": [tool],
+            "tool_choice": {"type": "tool", "name": _TOOL, "disable_parallel_tool_use": True},
+        }
+        message = self._send(body | {"system": system} if system else body)
         usage = message.usage or _AnthropicUsage()
-        return Reply(
-            value=read_reply(self._given(message), shape, name=self.name),
-            usage=Usage(calls=1, prompt_tokens=usage.input_tokens, reply_tokens=usage.output_tokens),
-        )
+        cost = Usage(calls=1, prompt_tokens=usage.input_tokens, reply_tokens=usage.output_tokens)
+        return self._tool_input(message), cost
 
-    def _ask(self, body: Mapping[str, Any]) -> _AnthropicMessage:
+    def _send(self, body: Mapping[str, Any]) -> _AnthropicMessage:
         def attempt() -> _AnthropicMessage:
             sent = {**body, "temperature": 0} if self._temperature else body
             return self._endpoint.send("POST", "messages", _AnthropicMessage, sent)
 
         try:
-            return call(attempt, retries=self._settings.retries)
+            return self._call(attempt)
         except ModelUnavailableError:
             raise
         except ModelError as error:
             if not self._temperature or "temperature" not in str(error):
                 raise
             self._temperature = False
-            return call(attempt, retries=self._settings.retries)
+            return self._call(attempt)
 
-    def _given(self, message: _AnthropicMessage) -> str:
-        """Return what the model gave the tool, as JSON text."""
+    def _tool_input(self, message: _AnthropicMessage) -> str:
+        """Return the arguments that the model called the tool with, as JSON text."""
         if message.stop_reason == "max_tokens":
             raise ModelReplyError(f"{self.name}: the reply was cut off at the token limit")
         if message.stop_reason == "refusal":
             raise ModelReplyError(f"{self.name}: refused to answer")
-        given = [block for block in message.content if block.type == "tool_use" and block.name == _TOOL]
-        if len(given) != 1:
-            said = " ".join(block.text or block.type for block in message.content)
-            raise ModelReplyError(f"{self.name}: the reply is not one answer; it begins {said[:QUOTED]!r}")
-        return json.dumps(given[0].input)
-
-
-def _endpoint(settings: LlmConfig, environment: Mapping[str, str]) -> Endpoint:
-    url = (settings.base_url or ANTHROPIC_URL).rstrip("/")
-    key_env = settings.api_key_env or ANTHROPIC_KEY_ENV
-    key = key_for(url, key_env, environment, needed=not settings.base_url)
-    headers = {"anthropic-version": _VERSION} | ({"x-api-key": key} if key else {})
-    return Endpoint(
-        url,
-        key=key,
-        key_env=key_env,
-        headers=headers,
-        seconds=settings.timeout_seconds,
-        structured=("tool_choice", "input_schema"),
-    )
-
-
-def _question(model: str, prompt: str, shape: type[Any], system: str) -> dict[str, Any]:
-    tool = {"name": _TOOL, "description": "Give your answer.", "input_schema": schema_of(shape)}
-    body = {
-        "model": model,
-        "max_tokens": _MOST_REPLY_TOKENS,
-        "messages": [{"role": "user", "content": well_formed(prompt)}],
-        "tools": [tool],
-        "tool_choice": {"type": "tool", "name": _TOOL, "disable_parallel_tool_use": True},
-    }
-    return {**body, "system": well_formed(system)} if system else body
+        calls = [block for block in message.content if block.type == "tool_use" and block.name == _TOOL]
+        if len(calls) != 1:
+            text = " ".join(block.text or block.type for block in message.content)
+            raise ModelReplyError(f"{self.name}: the reply is not one answer; it begins {text[:QUOTED]!r}")
+        return json.dumps(calls[0].input)

@@ -3,15 +3,19 @@
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hydramem.core.config import EmbeddingConfig, LlmConfig
 from hydramem.core.errors import ModelError, ModelReplyError, ModelUnavailableError
 from hydramem.core.row_types import Usage
-from hydramem.llm.contracts import Reply
-from hydramem.llm.model_calls import TransientError, call, read_reply, schema_of
-from hydramem.llm.providers.http_endpoint import REMOTE_SECONDS, RemoteEmbedder
-from hydramem.text.tokens import well_formed
+from hydramem.llm.model_calls import (
+    REMOTE_SECONDS,
+    RemoteEmbedder,
+    RemoteGenerator,
+    TransientError,
+    messages,
+    schema_of,
+)
 
 if TYPE_CHECKING:
     from ollama import Client
@@ -19,59 +23,45 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 OLLAMA_URL = "http://127.0.0.1:11434"
-
 _PROBE_SECONDS = 1.0
 
 
-class OllamaGenerator:
+class OllamaGenerator(RemoteGenerator):
     """Answers through Ollama's chat endpoint, held to the JSON schema of the shape; see `Generator`."""
 
+    _provider = "ollama"
+
     def __init__(self, settings: LlmConfig) -> None:
-        self._settings = settings
+        super().__init__(settings)
         self._url = settings.base_url or OLLAMA_URL
-        self._model = settings.model
         self._client = _connect(self._url, settings.timeout_seconds)
         weakref.finalize(self, self._client.close)
 
-    @property
-    def name(self) -> str:
-        """Provider and model."""
-        return f"ollama:{self._model or '(the first it lists)'}"
-
-    def generate(self, prompt: str, shape: type[T], *, system: str = "") -> Reply[T]:
-        """Answer a prompt with an instance of `shape`.
-
-        Raises:
-            ModelUnavailableError: Not reachable, or no answer within the time-out and retries.
-            ModelReplyError: The answer is not of the shape.
-        """
-        model = self._model or self._first_model()
-        messages = [{"role": "system", "content": well_formed(system)}] if system else []
-        messages.append({"role": "user", "content": well_formed(prompt)})
-        answer = self._call(
-            lambda: self._client.chat(
-                model=model, messages=messages, format=schema_of(shape), options={"temperature": 0}
-            )
-        )
-        usage = Usage(
-            calls=1, prompt_tokens=answer.prompt_eval_count or 0, reply_tokens=answer.eval_count or 0
-        )
-        return Reply(value=read_reply(answer.message.content or "", shape, name=self.name), usage=usage)
-
     def _first_model(self) -> str:
         listed = self._call(self._client.list).models
-        names = [model.model for model in listed if model.model]
-        if not names:
+        name = next((model.model for model in listed if model.model), None)
+        if name is None:
             raise ModelUnavailableError(f"Ollama at {self._url} has no model; run `ollama pull MODEL`")
-        self._model = names[0]
-        return names[0]
+        return name
+
+    def _answer(self, prompt: str, shape: type[Any], system: str) -> tuple[str, Usage]:
+        reply = self._call(
+            lambda: self._client.chat(
+                model=self._model,
+                messages=messages(prompt, system),
+                format=schema_of(shape),
+                options={"temperature": 0},
+            )
+        )
+        cost = Usage(calls=1, prompt_tokens=reply.prompt_eval_count or 0, reply_tokens=reply.eval_count or 0)
+        return reply.message.content or "", cost
 
     def _call(self, attempt: Callable[[], T]) -> T:
         def once() -> T:
             with _ollama_errors(self._url):
                 return attempt()
 
-        return call(once, retries=self._settings.retries)
+        return super()._call(once)
 
 
 class OllamaEmbedder(RemoteEmbedder):

@@ -1,4 +1,4 @@
-"""The image of a write on plain dictionaries; see `storage.images`."""
+"""The image of a write on plain dictionaries; see `storage.undo.undo_images`."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

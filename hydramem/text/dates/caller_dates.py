@@ -15,7 +15,6 @@ from hydramem.text.lexicon import word_rows
 
 _MOST_CHARS = 64
 _LEAST_CHARS = 3
-
 _LANGUAGES = ["en", "de", "es"]
 _SETTINGS = {
     "TIMEZONE": "UTC",
@@ -50,7 +49,6 @@ _COUNT = re.compile(rf"\b(hace|dentro de|en|in|vor) ({'|'.join(_NUMBERS)})\b")
 
 # From now on by so much: a length, which ends at this time of day.
 _LENGTH = re.compile(r"(?:in|en|dentro de) \d+ \w+")
-
 _COUNTED_BACK = re.compile(r"\bago\b|^vor |^hace ")
 
 _one_at_a_time = threading.Lock()
