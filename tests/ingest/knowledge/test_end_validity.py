@@ -7,15 +7,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.core.row_types import Chunk, Times
+from hydramem.core.row_types import Chunk, Relation, Times
 from hydramem.ingest.knowledge.end_validity import (
+    STANDS_BESIDE,
     SUPERSEDED_BY,
+    VERSION_OF,
+    WITHDRAWN,
     Fact,
+    can_coexist,
+    closed,
     corrected,
     end_validity,
+    fact_of,
     is_version,
+    mark_coexisting,
+    may_return,
+    newest_said,
     overlap,
+    returned,
+    revised,
     superseded,
+    withdrawn,
 )
 
 
@@ -66,6 +78,26 @@ def test_what_is_not_plain_is_a_clash_and_ends_nothing(new: Fact, old: Fact, why
     assert why in outcome.clashes[0].explanation
 
 
+def test_facts_said_at_one_time_go_by_when_they_begin() -> None:
+    together = replace(NEW, said_at=OLD.said_at)
+    assert [one.id for one in end_validity(together, [OLD]).closings] == ["old"]
+
+
+def test_every_fact_of_the_slot_is_looked_at() -> None:
+    others = [
+        replace(OLD, id="elsewhere", slot="grace works_for"),
+        replace(OLD, id="agrees", value="beta"),
+        replace(OLD, id="first"),
+        replace(OLD, id="clashing", valid_from=year(2022)),
+        replace(OLD, id="second", value="gamma"),
+    ]
+    outcome = end_validity(NEW, others)
+    assert [one.id for one in outcome.closings] == ["first", "second"]
+    assert [one.id for one in outcome.clashes] == ["clashing"]
+    assert [note.split()[0] for note in outcome.notes] == ["it", "it", "the"]
+    assert outcome.notes[-1] == outcome.clashes[0].explanation
+
+
 def test_a_slot_that_only_seems_to_have_one_value_ends_nothing() -> None:
     outcome = end_validity(NEW, [OLD], may_close=False)
     assert (outcome.closings, len(outcome.clashes)) == ((), 1)
@@ -96,7 +128,11 @@ def test_overlap_is_of_moments_that_both_cover(
 
 
 CHUNK = Chunk(
-    id="c_old", project="p", text="We use PostgreSQL.", kind="fact", times=Times(recorded_at=year(2020))
+    id="c_old",
+    project="p",
+    text="We use PostgreSQL.",
+    kind="fact",
+    times=Times(recorded_at=year(2020), valid_from=year(2019)),
 )
 
 
@@ -104,8 +140,10 @@ def test_a_superseded_memory_ends_and_keeps_what_was_believed() -> None:
     current, version = superseded(CHUNK, until=year(2022), at=year(2022), by="c_new")
     assert (current.id, current.state, current.times.valid_to) == ("c_old", "superseded", year(2022))
     assert current.times.recorded_at == year(2022)
+    assert current.times.valid_from == CHUNK.times.valid_from == year(2019)
     assert current.metadata[SUPERSEDED_BY] == "c_new"
     assert is_version(version)
+    assert not is_version(current)
     assert version.id != current.id
     assert version.id.startswith("c_")
     assert (version.state, version.times.retired_at, version.times.valid_to) == ("archived", year(2022), None)
@@ -121,3 +159,137 @@ def test_a_corrected_memory_is_believed_no_longer() -> None:
     assert (gone.state, gone.times.retired_at) == ("archived", year(2022))
     assert gone.times.recorded_at == CHUNK.times.recorded_at
     assert gone.metadata[SUPERSEDED_BY] == "c_new"
+
+
+# Relations ----------------------------------------------------------------------------------------
+
+RELATION = Relation(
+    id="r_1",
+    project="p",
+    subject="ada",
+    type="works_for",
+    object="acme",
+    origin="extracted",
+    times=Times(recorded_at=year(2020), valid_from=year(2019), valid_to=year(2030)),
+    metadata={"source": "wiki"},
+)
+
+
+def test_the_names_of_stored_metadata_do_not_change() -> None:
+    names = (VERSION_OF, SUPERSEDED_BY, WITHDRAWN, STANDS_BESIDE)
+    assert names == ("version_of", "superseded_by", "withdrawn", "stands_beside")
+
+
+def test_a_relation_is_a_fact_of_either_end() -> None:
+    fact = fact_of(RELATION, subject="ada", said_at=year(2021))
+    assert (fact.id, fact.value, fact.said_at) == ("r_1", "acme", year(2021))
+    assert (fact.valid_from, fact.valid_to) == (year(2019), year(2030))
+    both = replace(RELATION, bidirectional=True)
+    sides = [fact_of(both, subject=end, said_at=year(2021)) for end in ("ada", "acme")]
+    assert [one.value for one in sides] == ["acme", "ada"]
+    assert len({one.slot for one in (fact, *sides)}) == 3
+    assert fact_of(replace(RELATION, object="beta"), subject="ada", said_at=year(2021)).slot == fact.slot
+
+
+@pytest.mark.parametrize(
+    ("verdict", "origin", "evidence", "certain"),
+    [
+        (None, "extracted", ("c1",), True),
+        ("accepted", "extracted", ("c1",), True),
+        ("deferred", "extracted", ("c1",), False),
+        ("rejected", "extracted", (), False),
+        ("deferred", "asserted", (), True),
+        ("deferred", "asserted", ("c1",), False),
+        ("deferred", "inferred", (), False),
+    ],
+)
+def test_only_what_is_accepted_or_vouched_for_is_certain(
+    verdict: str | None, origin: str, evidence: tuple[str, ...], certain: bool
+) -> None:
+    row = replace(RELATION, verdict=verdict, origin=origin, evidence=evidence)
+    assert fact_of(row, subject="ada", said_at=year(2021)).certain is certain
+
+
+def test_a_revised_relation_has_other_times_and_keeps_what_was_believed() -> None:
+    before = replace(RELATION, state="superseded", metadata={"source": "wiki", SUPERSEDED_BY: "r_0"})
+    current, version = revised(before, valid_from=year(2018), valid_to=None, at=year(2022))
+    assert current.times == Times(recorded_at=year(2022), valid_from=year(2018))
+    assert (current.id, current.state, current.metadata) == ("r_1", "active", {"source": "wiki"})
+    assert version.times == replace(before.times, retired_at=year(2022))
+    assert version.state == "archived"
+    assert version.metadata == before.metadata | {VERSION_OF: "r_1"}
+    assert version.id != before.id
+    assert (is_version(version), is_version(current)) == (True, False)
+    assert replace(version, id="", state="active", times=before.times, metadata={}) == replace(
+        before, id="", state="active", metadata={}
+    )
+    later = revised(current, valid_from=None, valid_to=None, at=year(2023))[1]
+    assert later.id != version.id, "each version of a row has a name of its own"
+
+
+@pytest.mark.parametrize(
+    ("until", "by", "state"),
+    [
+        (2021, "r_2", "superseded"),
+        (2022, "r_2", "superseded"),
+        (2023, "r_2", "active"),
+        (2021, None, "active"),
+    ],
+)
+def test_a_closed_relation_ends_and_names_its_successor(until: int, by: str | None, state: str) -> None:
+    current, version = closed(RELATION, until=year(until), at=year(2022), by=by)
+    assert current.times == Times(
+        recorded_at=year(2022), valid_from=RELATION.times.valid_from, valid_to=year(until)
+    )
+    assert (current.state, current.metadata.get(SUPERSEDED_BY)) == (state, by)
+    assert current.metadata["source"] == "wiki"
+    assert version == revised(RELATION, valid_from=None, valid_to=None, at=year(2022))[1]
+
+
+def test_what_a_person_says_holds_beside_it_may_be_marked_on_either() -> None:
+    one, other, third = (replace(RELATION, id=f"r_{number}") for number in (1, 2, 3))
+    assert not can_coexist(one, other)
+    marked = mark_coexisting(one, "r_2")
+    assert can_coexist(marked, other)
+    assert can_coexist(other, marked)
+    assert not can_coexist(marked, third)
+    both = mark_coexisting(mark_coexisting(marked, "r_3"), "r_2")
+    assert both.metadata == {"source": "wiki", STANDS_BESIDE: ["r_2", "r_3"]}
+    assert can_coexist(both, other)
+    assert can_coexist(replace(both, metadata={STANDS_BESIDE: ("r_3",)}), third)
+    assert not can_coexist(replace(one, metadata={STANDS_BESIDE: "r_2"}), other)
+
+
+@pytest.mark.parametrize(
+    ("state", "metadata", "returns"),
+    [
+        ("archived", {}, True),
+        ("archived", {SUPERSEDED_BY: "r_2"}, True),
+        ("archived", {WITHDRAWN: True}, False),
+        ("archived", {VERSION_OF: "r_2"}, False),
+        ("active", {}, False),
+        ("superseded", {}, False),
+        ("active", {WITHDRAWN: True}, False),
+    ],
+)
+def test_only_what_went_with_its_evidence_returns_with_it(
+    state: str, metadata: dict[str, object], returns: bool
+) -> None:
+    assert may_return(replace(RELATION, state=state, metadata=metadata)) is returns
+
+
+@pytest.mark.parametrize("metadata", [{"source": "wiki"}, {SUPERSEDED_BY: "r_2"}])
+def test_a_withdrawn_relation_returns_as_it_was(metadata: dict[str, object]) -> None:
+    state = "superseded" if SUPERSEDED_BY in metadata else "active"
+    row = replace(RELATION, state=state, metadata=metadata)
+    gone = withdrawn(row, year(2022))
+    assert (gone.state, gone.times.retired_at, gone.metadata[WITHDRAWN]) == ("archived", year(2022), True)
+    assert replace(gone.times, retired_at=None) == row.times
+    assert not may_return(gone)
+    assert returned(gone) == row
+
+
+def test_a_relation_was_last_said_by_its_newest_evidence() -> None:
+    assert newest_said(RELATION, [year(2018), year(2025), year(2021)]) == year(2025)
+    assert newest_said(RELATION, [year(2010)]) == year(2010)
+    assert newest_said(RELATION, []) == RELATION.times.recorded_at
