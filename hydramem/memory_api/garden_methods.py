@@ -13,10 +13,9 @@ from hydramem.core.results.garden_results import Answer, Gardened, Reviewed, Tra
 from hydramem.core.row_types import Phase
 from hydramem.core.time import now
 from hydramem.garden.edges import edge_scoring
-from hydramem.garden.night import report as run_reports
 from hydramem.garden.night.apply import WriteAccess
 from hydramem.garden.night.interpreter_tuning import tuned_interpreter
-from hydramem.garden.night.phase_order import STEPS
+from hydramem.garden.night.report import last_report, save_report
 from hydramem.garden.night.run_phases import GardenRun, apply_file, interrupted, plan, run_phases
 from hydramem.garden.phases.maintain import maintain
 from hydramem.garden.proposals.exclusions import undecided_pairs
@@ -101,7 +100,7 @@ class GardenMethods(Handle):
     def _status(self, name: str, phases: Sequence[Phase]) -> Gardened | None:
         """Return what the last night did, or what there is to say of one that was cut short since."""
         cut_short = interrupted(self._given(name, phases, None))
-        report = run_reports.last(self._garden_folder(name) / _REPORTS) if cut_short is None else cut_short
+        report = last_report(self._garden_folder(name) / _REPORTS) if cut_short is None else cut_short
         if report is None or report.run is None:
             return report
         return replace(report, taken_back=is_undone(report.run, self._use().graph))
@@ -199,7 +198,7 @@ class GardenMethods(Handle):
             return plan(night, out=None if out is None else Path(out).expanduser())
         report = run_phases(night) if file is None else apply_file(night, Path(file).expanduser())
         try:
-            run_reports.save_report(report, self._garden_folder(name) / _REPORTS)
+            save_report(report, self._garden_folder(name) / _REPORTS)
         except StorageError as error:
             # What was made is made, and its run is known from here alone.
             return replace(report, notes=(*report.notes, f"{error}."))
@@ -219,7 +218,7 @@ class GardenMethods(Handle):
                 return lambda done, whole: None
             return lambda done, whole: progress(Progress(done=done, total=whole, what=what))
 
-        def ground(phase: Phase) -> PhaseContext:
+        def context(phase: Phase) -> PhaseContext:
             space = store.space
             return PhaseContext(
                 project=name,
@@ -243,13 +242,12 @@ class GardenMethods(Handle):
         return GardenRun(
             project=name,
             phases=phases,
-            steps=STEPS,
-            ground=ground,
-            hands=WriteAccess(
+            context=context,
+            access=WriteAccess(
                 graph=store.graph,
                 commit=store.mirror.commit,
                 deliver=store.mirror.deliver_deferred,
-                moment=lambda: store.mirror.writes,
+                revision=lambda: store.mirror.writes,
                 places=lambda: store.snapshots.of(name).nodes.index,
                 keeping=partial(store.snapshots.keeping, name),
                 one_writer=store.mirror.one_writer,

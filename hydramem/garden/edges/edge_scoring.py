@@ -58,27 +58,27 @@ def material(snapshot: Snapshot, graph: GraphStore, vectors: VectorStore, folder
     )
 
 
-def scores_of(ground: PhaseContext) -> EdgeScores | None:
+def scores_of(context: PhaseContext) -> EdgeScores | None:
     """Score the relations of a project; None where it has too few to learn from.
 
     A model that was trained before serves while settings are the same, and nearly all of the graph and of
     what people said; else one is trained, and kept where the night is more than a plan.
 
     Args:
-        ground: What is looked at.
+        context: What is looked at.
     """
-    given = material(ground.snapshot, ground.graph, ground.vectors, ground.folder)
+    given = material(context.snapshot, context.graph, context.vectors, context.folder)
     if not available():
-        return logistic.score(given.snapshot, labels=given.labels, progress=ground.progress)
+        return logistic.score(given.snapshot, labels=given.labels, progress=context.progress)
     from hydramem.garden.edges.gnn.score import save, score
 
     model, why = serving(given)
     if model is None:
-        seconds = _SHARE * ground.settings.garden.phase_seconds
-        model = _trained(given, seconds=seconds, progress=ground.progress)
+        seconds = _SHARE * context.settings.garden.phase_seconds
+        model = _trained(given, seconds=seconds, progress=context.progress)
         if model is None:
             return None
-        if ground.keeps:
+        if context.saves_models:
             save(model, given.file)
     scores = score(model, given.snapshot, vectors=given.vectors.entity_vectors)
     return replace(scores, notes=() if why is None else (f"The edge scorer was trained anew: {why}.",))

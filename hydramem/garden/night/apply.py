@@ -1,52 +1,51 @@
-"""Apply: a plan's proposals are made in small batches, each checked against the store as it is by then."""
+"""Apply the proposals of a plan in small batches, each checked against the store as it is by then."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
-from itertools import chain
+from itertools import chain, islice
+from math import ceil, sqrt
 from time import perf_counter, sleep
 from typing import Any
 
-from hydramem.core.row_types import Change
-from hydramem.garden.night.proposal_batches import Pace, side_by_side
-from hydramem.garden.proposals.proposal import ClaimedRows, Current, Proposal, digest_of, table_of, written
+from hydramem.core.row_types import Change, Phase
+from hydramem.garden.proposals.proposal import (
+    ROW_FIELDS,
+    ClaimedRows,
+    CurrentRows,
+    Proposal,
+    removed_addresses,
+    row_address,
+    row_digest,
+    table_of,
+    written_rows,
+)
 from hydramem.ingest.knowledge.merging.merge_entities import plan_merge
 from hydramem.ingest.knowledge.support import recounted
 from hydramem.storage.changes import record
-from hydramem.storage.schema import CHUNK, ENTITY, MENTIONS, RELATES, EdgeTable
+from hydramem.storage.schema import CHUNK, DOCUMENT, ENTITY, LINKS, RELATES, EdgeTable
 from hydramem.storage.store import GraphStore
-from hydramem.storage.undo.undo_images import address_of, as_text
+from hydramem.storage.undo.undo_images import Table, as_text
 from hydramem.storage.write import Removal, Write
 
+_PAUSE = 0.002
+"""Seconds between two batches, in which a waiting writer gets the lock."""
 
-def dependents(proposal: Proposal, graph: GraphStore) -> str | None:
-    """Return what holds a thing that a proposal only takes out; None where nothing does.
+_DELIVERY = 500
+"""Rows replicated to the vector store at once: so many take little longer than a few, and each delivery makes
+new versions of its tables."""
 
-    A merge says itself what becomes of what its entities held, as far as it knew it.
+_FIRST_BATCH = 2
+"""Rows of the first batch of a phase: rows that are not cached take unpredictably long."""
 
-    Args:
-        proposal: What is about to be made.
-        graph: The store as it is by then.
-    """
-    gone = proposal.write.removed.entities
-    if not gone:
-        return None
-    foreseen = proposal.expects if any(True for _ in written(proposal.write)) else {}
-    for mention in graph.mentioned(gone):
-        if address_of(MENTIONS, mention) not in foreseen:
-            return f"memory {mention.chunk} names"
-    new = (row.id for row in graph.relations(gone) if address_of(RELATES, row) not in foreseen)
-    return next((f"relation {id} holds" for id in new), None)
+_LEAST_BATCH, _MOST_BATCH = 4, 1024
+"""Rows of later batches: in smaller ones most of the time is the transaction's own."""
 
+_BATCH_SECONDS = 0.025
+"""How long a batch should take; the actual time varies by a factor of two and more."""
 
-# Between two batches whoever waits for the writer lock gets it.
-_BREATH = 0.002
-
-# Rows of the vector store that are delivered at once: so many take little longer than a few, and each time
-# makes versions of its tables.
-_DELIVERED = 500
-
-_ROWS = ("documents", "sessions", "entities", "chunks", "mentions", "relations", "links")
+_SORTED_FROM = 2000
+"""Proposals from which sorting them by storage place pays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +53,10 @@ class Applied:
     """What became of a plan's proposals, by their ids.
 
     Attributes:
+        made: Those that were applied.
         refused: With the reason for each.
-        standing: Those that the store had already, by an earlier try.
-        left: Those that were not tried, because something stopped the rest.
+        standing: Those whose result the store had already, from an earlier attempt.
+        left: Those not tried, because the run was stopped.
     """
 
     made: tuple[str, ...] = ()
@@ -67,79 +67,130 @@ class Applied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteAccess:
-    """What it takes to write.
+    """How proposals reach the stores.
 
     Attributes:
-        commit: Commits a write; vectors are made where rows need them.
-        deliver: Has the vector store hear of what was committed and could wait.
-        moment: Returns another value once anybody wrote; what was read stands while it returns the same.
-        places: Returns where the graph store has nodes, by id, as far as that is known.
-        keeping: Has others go on reading the graph while rows are taken out of it.
-        one_writer: The writer lock; it is let go between two batches.
-        stopping: Says whether to end after the batch at hand.
-        progress: Called with proposals done and proposals to do.
+        commit: Commits a write, and embeds rows that need vectors.
+        one_writer: The writer lock; it is released between two batches.
+        deliver: Replicates deferred writes to the vector store.
+        revision: Returns a value that changes with every write, whoever makes it.
+        places: Returns where the graph store keeps nodes, by id, as far as that is known.
+        keeping: Keeps the graph in memory readable while rows are removed.
+        stopping: Says whether to stop after the current batch.
+        progress: Called with the proposals done and all proposals.
     """
 
     graph: GraphStore
     commit: Callable[[Write], None]
     one_writer: AbstractContextManager[Any]
     deliver: Callable[[], None] = lambda: None
-    moment: Callable[[], object] = object
+    revision: Callable[[], object] = object
     places: Callable[[], Mapping[str, int]] = dict
     keeping: Callable[[], AbstractContextManager[None]] = nullcontext
     stopping: Callable[[], bool] = lambda: False
     progress: Callable[[int, int], None] = lambda done, whole: None
 
 
-def apply(proposals: Sequence[Proposal], hands: WriteAccess, *, run: str) -> Applied:
-    """Make proposals, phase by phase; each happens whole or not at all.
+def apply(proposals: Sequence[Proposal], access: WriteAccess, *, run: str) -> Applied:
+    """Apply proposals phase by phase, each as a whole or not at all.
 
-    A batch is as many as take a twentieth of a second at most, as far as that can be told beforehand. The
-    vector store hears of many batches at once; what it did not hear is in the outbox.
+    A batch holds as many as take a fraction of a second. Several batches are replicated to the vector store
+    together; until then their rows are in the outbox.
 
     Args:
-        proposals: What to make.
-        hands: What it takes.
-        run: The run that it all belongs to.
+        proposals: What to apply.
+        access: How they reach the stores.
+        run: Id of the run that all changes belong to.
     """
-    with hands.keeping():
+    with access.keeping():
         try:
-            return _applied(side_by_side(proposals, hands.places), hands, run)
+            return _apply_batches(side_by_side(proposals, access.places), access, run)
         finally:
-            hands.deliver()
+            access.deliver()
 
 
-def _applied(proposals: Sequence[Proposal], hands: WriteAccess, run: str) -> Applied:
+def _apply_batches(proposals: Sequence[Proposal], access: WriteAccess, run: str) -> Applied:
     made: list[str] = []
     standing: list[str] = []
     refused: dict[str, str] = {}
-    pace, place, unheard = Pace(), 0, 0
-    while place < len(proposals) and not hands.stopping():
+    pace, place, undelivered = Pace(), 0, 0
+    while place < len(proposals) and not access.stopping():
         batch = pace.batch(proposals, place)
-        ready, held = _make(batch, hands, run)
-        made += ready.made
-        standing += ready.standing
-        refused |= ready.refused
+        result, seconds = _apply_batch(batch, access, run)
+        made += result.made
+        standing += result.standing
+        refused |= result.refused
         place += len(batch)
-        pace.took(batch[0].phase, held)
-        unheard += ready.told
-        if unheard >= _DELIVERED:
-            hands.deliver()
-            unheard = 0
-        hands.progress(place, len(proposals))
-        sleep(_BREATH)
+        pace.took(batch[0].phase, seconds)
+        undelivered += result.replicated_rows
+        if undelivered >= _DELIVERY:
+            access.deliver()
+            undelivered = 0
+        access.progress(place, len(proposals))
+        sleep(_PAUSE)
     left = tuple(each.id for each in proposals[place:])
     return Applied(made=tuple(made), refused=refused, standing=tuple(standing), left=left)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ready:
-    """What a batch comes to.
+def side_by_side(
+    proposals: Sequence[Proposal], places: Callable[[], Mapping[str, int]]
+) -> tuple[Proposal, ...]:
+    """Return proposals in the order of their phases, those of a phase in the order of storage.
 
-    Attributes:
-        write: Its rows; None where nothing is to be made.
-        told: How many rows the vector store has to hear of.
+    An engine writes and checkpoints neighbouring rows together: many relations take a third of the time.
+
+    Args:
+        proposals: In any order; a few are left as they are.
+        places: Returns where nodes are stored, by id; not called for a few.
     """
+    if len(proposals) < _SORTED_FROM:
+        return tuple(proposals)
+    phases = {phase: number for number, phase in enumerate(dict.fromkeys(each.phase for each in proposals))}
+    place = places()
+    return tuple(sorted(proposals, key=lambda each: (phases[each.phase], place.get(_first_node(each), -1))))
+
+
+def _first_node(proposal: Proposal) -> str:
+    """Return the first node that a proposal changes, or at which a changed edge begins."""
+    write = proposal.write
+    _, key = next(chain(map(row_address, written_rows(write)), removed_addresses(write)))
+    return key[0]
+
+
+@dataclass(slots=True)
+class Pace:
+    """How many rows a batch holds, for each phase by the time that its rows took."""
+
+    _sizes: dict[Phase, int] = field(default_factory=dict)
+
+    def batch(self, proposals: Sequence[Proposal], place: int) -> list[Proposal]:
+        """Return the next batch from a place on: proposals of one phase, at least one."""
+        batch = [proposals[place]]
+        phase, rows = batch[0].phase, _row_count(batch[0])
+        for proposal in islice(proposals, place + 1, None):
+            rows += _row_count(proposal)
+            if proposal.phase != phase or rows > self._sizes.get(phase, _FIRST_BATCH):
+                break
+            batch.append(proposal)
+        return batch
+
+    def took(self, phase: Phase, seconds: float) -> None:
+        """Adapt the size to how long a batch took, damped so that one slow batch changes little."""
+        size = self._sizes.get(phase, _FIRST_BATCH)
+        share = min(2.0, max(0.5, sqrt(_BATCH_SECONDS / max(seconds, 1e-6))))
+        size = (ceil if share > 1 else int)(size * share)
+        self._sizes[phase] = min(_MOST_BATCH, max(_LEAST_BATCH, size))
+
+
+def _row_count(proposal: Proposal) -> int:
+    gone = proposal.write.removed
+    removed = sum(len(getattr(gone, part.name)) for part in fields(gone))
+    return sum(1 for _ in written_rows(proposal.write)) + removed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _BatchResult:
+    """What a batch comes to; `write` is None where nothing is to be committed."""
 
     made: tuple[str, ...]
     refused: Mapping[str, str]
@@ -147,129 +198,143 @@ class _Ready:
     write: Write | None
 
     @property
-    def told(self) -> int:
+    def replicated_rows(self) -> int:
+        """How many rows the vector store gets of it."""
         rows = self.write
         if rows is None:
             return 0
-        parts = (rows.chunks, rows.entities, rows.removed.chunks, rows.removed.entities)
-        return sum(map(len, parts))
+        return sum(map(len, (rows.chunks, rows.entities, rows.removed.chunks, rows.removed.entities)))
 
 
-def _make(batch: Sequence[Proposal], hands: WriteAccess, run: str) -> tuple[_Ready, float]:
-    """Make a batch; return what became of it, and for how long the writer lock was held.
+def _apply_batch(batch: Sequence[Proposal], access: WriteAccess, run: str) -> tuple[_BatchResult, float]:
+    """Apply a batch; return what became of it, and for how many seconds the writer lock was held.
 
-    What it comes to is worked out before the lock is taken, and again where somebody wrote in between.
+    The result is computed before the lock is taken, and again where somebody wrote in between.
     """
-    moment = hands.moment()
-    current = Current(batch, hands.graph)
-    # What a merge tells is not made again: where its rows changed, it is refused.
-    told = {each.id: _merging(each, run, current, hands.graph) for each in batch}
-    ready = _ready(batch, current, told, hands.graph, run)
-    with hands.one_writer:
+    graph, revision = access.graph, access.revision()
+    current = CurrentRows(batch, graph)
+    # The Changes of merges are not computed again: where its rows changed, a merge is refused.
+    merges = {each.id: _merge_changes(each, run, current, graph) for each in batch}
+    result = _checked(batch, current, merges, graph, run)
+    with access.one_writer:
         started = perf_counter()
-        if hands.moment() != moment:
-            ready = _ready(batch, Current(batch, hands.graph), told, hands.graph, run)
-        if ready.write is not None:
-            hands.commit(ready.write)
-        return ready, perf_counter() - started
+        if access.revision() != revision:
+            result = _checked(batch, CurrentRows(batch, graph), merges, graph, run)
+        if result.write is not None:
+            access.commit(result.write)
+        return result, perf_counter() - started
 
 
-def _ready(
+def _checked(
     batch: Sequence[Proposal],
-    current: Current,
-    told: Mapping[str, Sequence[Change]],
+    current: CurrentRows,
+    merges: Mapping[str, Sequence[Change]],
     graph: GraphStore,
     run: str,
-) -> _Ready:
+) -> _BatchResult:
+    """Sort out which proposals still apply, and join their writes."""
+    chosen: list[Proposal] = []
     standing: list[str] = []
     refused: dict[str, str] = {}
-    chosen = _chosen(batch, current, graph, standing, refused)
-    write = _counted(_joined(chosen, run, current, told), current, graph) if chosen else None
-    made = tuple(each.id for each in chosen)
-    return _Ready(made=made, refused=refused, standing=tuple(standing), write=write)
-
-
-def _chosen(
-    batch: Sequence[Proposal],
-    current: Current,
-    graph: GraphStore,
-    standing: list[str],
-    refused: dict[str, str],
-) -> list[Proposal]:
-    """Return the proposals of a batch whose rows are as they were seen."""
-    chosen: list[Proposal] = []
-    taken = ClaimedRows()
+    claimed = ClaimedRows()
     for proposal in batch:
         changed = current.differing(proposal.expects)
-        if current.stands(proposal.write):
+        if current.matches(proposal.write):
             standing.append(proposal.id)
         elif changed:
             refused[proposal.id] = f"{as_text(changed[0])} was changed since the plan was made"
-        elif (clash := taken.take(proposal)) is not None:
-            refused[proposal.id] = f"{as_text(clash)} is changed by the proposal before it"
+        elif (taken := claimed.claim(proposal)) is not None:
+            refused[proposal.id] = f"{as_text(taken)} is changed by the proposal before it"
         elif (holder := dependents(proposal, graph)) is not None:
             refused[proposal.id] = f"{holder} it since the plan was made"
         else:
             chosen.append(proposal)
-    return chosen
+    write = _counted(_joined(chosen, run, current, merges), current, graph) if chosen else None
+    made = tuple(each.id for each in chosen)
+    return _BatchResult(made=made, refused=refused, standing=tuple(standing), write=write)
+
+
+def dependents(proposal: Proposal, graph: GraphStore) -> str | None:
+    """Return what still refers to an entity that a proposal removes; None where nothing does.
+
+    A merge moves the references that it knew itself; only those it did not know count.
+
+    Args:
+        proposal: What is about to be applied.
+        graph: The store as it is by then.
+    """
+    gone = proposal.write.removed.entities
+    if not gone:
+        return None
+    known = proposal.expects if any(True for _ in written_rows(proposal.write)) else {}
+    for mention in graph.mentioned(gone):
+        if row_address(mention) not in known:
+            return f"memory {mention.chunk} names"
+    new = (row.id for row in graph.relations(gone) if row_address(row) not in known)
+    return next((f"relation {id} holds" for id in new), None)
 
 
 def _joined(
-    proposals: Sequence[Proposal], run: str, current: Current, told: Mapping[str, Sequence[Change]]
+    proposals: Sequence[Proposal], run: str, current: CurrentRows, merges: Mapping[str, Sequence[Change]]
 ) -> Write:
-    """Return one write of all, each row with its Change; `told` has those of merges."""
-    rows: dict[str, Any] = {
-        name: tuple(chain(*(getattr(each.write, name) for each in proposals))) for name in _ROWS
-    }
-    removed = {
-        part.name: tuple(chain(*(getattr(each.write.removed, part.name) for each in proposals)))
-        for part in fields(Removal)
-    }
-    changes = tuple(chain(*(told[each.id] or _changes(each, run, current) for each in proposals)))
-    # The vector store hears of it when others can write again: it takes longer than all of the rest.
-    return Write(changes=changes, removed=Removal(**removed), deferred=True, gathered=True, **rows)
+    """Return one write of all proposals, each row with its Change; `merges` has those of merges."""
+
+    def concatenated(parts: Sequence[object], name: str) -> tuple[Any, ...]:
+        return tuple(chain(*(getattr(part, name) for part in parts)))
+
+    writes = [each.write for each in proposals]
+    removals = [write.removed for write in writes]
+    changes = tuple(chain(*(merges[each.id] or _changes(each, run, current) for each in proposals)))
+    rows: dict[str, Any] = {name: concatenated(writes, name) for name in ROW_FIELDS}
+    # The vector store gets it after the lock is released: it takes longer than all of the rest.
+    return Write(
+        changes=changes,
+        removed=Removal(**{part.name: concatenated(removals, part.name) for part in fields(Removal)}),
+        deferred=True,
+        gathered=True,
+        **rows,
+    )
 
 
-def _counted(write: Write, current: Current, graph: GraphStore) -> Write:
-    """Return a write with the entities whose mentions it makes more or fewer."""
+def _counted(write: Write, current: CurrentRows, graph: GraphStore) -> Write:
+    """Add to a write the entities whose number of mentions it changes."""
     ids = (*(row.id for row in write.chunks), *write.removed.chunks)
     before = {id: row for id in ids if (row := current.row((CHUNK.name, (id,)))) is not None}
     return replace(write, entities=(*write.entities, *recounted(write, before, graph)))
 
 
-def _merging(proposal: Proposal, run: str, current: Current, graph: GraphStore) -> tuple[Change, ...]:
-    """Return the Changes of a merge of entities, as `split` reads them; none where it is no such merge."""
+def _merge_changes(
+    proposal: Proposal, run: str, current: CurrentRows, graph: GraphStore
+) -> tuple[Change, ...]:
+    """Return the Changes of a merge of entities in the form that `split` reads; none for other proposals."""
     keep = current.row((ENTITY.name, (proposal.target,)))
     merging = [current.row((ENTITY.name, (id,))) for id in proposal.write.removed.entities]
     if proposal.action != "merge" or keep is None or not merging or None in merging:
         return ()
     made = plan_merge(keep, merging, graph)
-    if set(map(digest_of, made.write.relations)) != set(map(digest_of, proposal.write.relations)):
-        return ()  # more is related by now than the plan was made of: rows tell of it as they are
+    if set(map(row_digest, made.write.relations)) != set(map(row_digest, proposal.write.relations)):
+        return ()  # relations were added since the plan: each row gets a Change of its own
     return made.changes(reason=proposal.reason, operation="garden", run=run)
 
 
-def _changes(proposal: Proposal, run: str, current: Current) -> Iterator[Change]:
-    """Yield a Change for each node, relation and link; mentions go with what they join."""
-    told = {"project": proposal.project, "reason": proposal.reason, "run": run}
-    for row in written(proposal.write):
-        table = table_of(row)
-        if isinstance(table, EdgeTable) and not hasattr(row, "id"):
+def _changes(proposal: Proposal, run: str, current: CurrentRows) -> Iterator[Change]:
+    """Yield a Change for each node, relation and link; mentions need none of their own."""
+    common = {"project": proposal.project, "reason": proposal.reason, "run": run}
+    gone, recorded = proposal.write.removed, False
+    for row in written_rows(proposal.write):
+        if isinstance(table_of(row), EdgeTable) and not hasattr(row, "id"):
             continue
-        address = address_of(table, row)
-        yield record("garden", target=address[1][-1], before=current.row(address), after=row, **told)
-    gone = proposal.write.removed
-    for name, ids in (("Chunk", gone.chunks), ("Entity", gone.entities), ("Document", gone.documents)):
-        for id in ids:
-            yield record("garden", target=id, before=current.row((name, (id,))), **told)
-    for name, keys in (("RELATES", gone.relations), ("LINKS", gone.links)):
-        for key in keys:
-            yield record("garden", target=key[-1], before=current.row((name, key)), **told)
-    if not (_has_rows(proposal.write) or any((gone.chunks, gone.entities, gone.documents, gone.relations))):
-        yield record(
-            "garden", target=proposal.target, after={"removed": proposal.text, **proposal.told}, **told
-        )
-
-
-def _has_rows(write: Write) -> bool:
-    return any((write.documents, write.sessions, write.entities, write.chunks, write.relations, write.links))
+        address, recorded = row_address(row), True
+        yield record("garden", target=address[1][-1], before=current.row(address), after=row, **common)
+    removed: list[tuple[Table, tuple[str, ...]]] = [
+        *((CHUNK, (id,)) for id in gone.chunks),
+        *((ENTITY, (id,)) for id in gone.entities),
+        *((DOCUMENT, (id,)) for id in gone.documents),
+        *((RELATES, key) for key in gone.relations),
+        *((LINKS, key) for key in gone.links),
+    ]
+    for table, key in removed:
+        yield record("garden", target=key[-1], before=current.row((table.name, key)), **common)
+    if not recorded and not any((gone.chunks, gone.entities, gone.documents, gone.relations)):
+        after = {"removed": proposal.text, **proposal.told}
+        yield record("garden", target=proposal.target, after=after, **common)

@@ -1,8 +1,8 @@
-"""Calm: while a night works in one thread of a process, the others get their turn soon.
+"""Settings of the interpreter that keep other threads responsive while a run works in one of them.
 
-Two habits of the interpreter would hold them up for far longer than any batch: a full collection of garbage
-looks at every object of the process, a third of a second where a memory is large; and a thread that computes
-is asked to make room only every five milliseconds, of which one recall needs dozens.
+With the defaults two things delay others longer than any batch: a full garbage collection visits every object
+of the process, a third of a second where a memory is large; and a computing thread yields only every five
+milliseconds, while one recall needs dozens of turns.
 """
 
 import gc
@@ -11,46 +11,38 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_HARDLY_EVER = 1_000_000
+_RARELY = 1_000_000
 """Collections of the middle generation between two full ones."""
 
-_TURN = 0.0005
-"""Seconds after which a thread that computes makes room for another that waits."""
+_TURN_SECONDS = 0.0005
+"""Seconds after which a computing thread yields to one that waits."""
 
 _lock = threading.Lock()
 
-_nights = 0
+_active = 0
+"""How many callers use the settings now."""
 
-_before = (gc.get_threshold(), sys.getswitchinterval())
+_defaults = (gc.get_threshold(), sys.getswitchinterval())
 
 
 @contextmanager
 def tuned_interpreter() -> Iterator[None]:
-    """Put full collections off and have threads take shorter turns; what was set before is set again after.
+    """Defer full collections and shorten the turns of threads; restore the settings at the end.
 
-    Young garbage is collected as ever. Several nights of one process may overlap.
+    Young objects are collected as usual. Several threads may use it at the same time.
     """
-    _begin()
+    global _active, _defaults
+    with _lock:
+        if not _active:
+            _defaults = gc.get_threshold(), sys.getswitchinterval()
+            gc.set_threshold(*_defaults[0][:2], _RARELY)
+            sys.setswitchinterval(min(_TURN_SECONDS, _defaults[1]))
+        _active += 1
     try:
         yield
     finally:
-        _end()
-
-
-def _begin() -> None:
-    global _nights, _before
-    with _lock:
-        if not _nights:
-            _before = gc.get_threshold(), sys.getswitchinterval()
-            gc.set_threshold(*_before[0][:2], _HARDLY_EVER)
-            sys.setswitchinterval(min(_TURN, _before[1]))
-        _nights += 1
-
-
-def _end() -> None:
-    global _nights
-    with _lock:
-        _nights -= 1
-        if not _nights:
-            gc.set_threshold(*_before[0])
-            sys.setswitchinterval(_before[1])
+        with _lock:
+            _active -= 1
+            if not _active:
+                gc.set_threshold(*_defaults[0])
+                sys.setswitchinterval(_defaults[1])

@@ -1,19 +1,119 @@
-"""Reports of nights: the last ones of each project, as files that a person can read too."""
+"""The report of a run: made from what its phases returned, and kept as a file for each of the last runs."""
 
 import json
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import get_args
 
 from hydramem.core.errors import StorageError
-from hydramem.core.results.garden_results import Gardened
+from hydramem.core.results.garden_results import (
+    SHOWN_CHANGES,
+    Gardened,
+    NightState,
+    PhaseReport,
+    ProposedChange,
+    RefusedChange,
+)
+from hydramem.core.row_types import Phase
+from hydramem.garden.night.apply import Applied
+from hydramem.garden.proposals.phase_context import PhaseOutcome
+from hydramem.garden.proposals.proposal import SHOWN_FIELDS, Proposal
 from hydramem.storage.files.durable_files import write_whole
 
 _KEPT = 30
 
 
+@dataclass(slots=True, kw_only=True)
+class PhaseResults:
+    """What the phases of a run returned.
+
+    Attributes:
+        outcomes, seconds: Of each phase that ran.
+        dropped: How many proposals of a phase conflict with those of an earlier one.
+        proposals: All others.
+    """
+
+    outcomes: dict[Phase, PhaseOutcome] = field(default_factory=dict)
+    seconds: dict[Phase, float] = field(default_factory=dict)
+    dropped: dict[Phase, int] = field(default_factory=dict)
+    proposals: tuple[Proposal, ...] = ()
+
+
+def report_of(
+    results: PhaseResults,
+    applied: Applied | None,
+    *,
+    project: str,
+    started_at: datetime,
+    seconds: float,
+    run: str | None = None,
+) -> Gardened:
+    """Return the report of a run.
+
+    Args:
+        results: What its phases returned.
+        applied: What became of the proposals; None where only a plan was asked for.
+        project, started_at, seconds: Of the run.
+        run: The run's id, where it wrote something.
+    """
+    phases = [phase for phase in get_args(Phase) if phase in results.outcomes]
+    if not results.outcomes:
+        planned = {each.phase for each in results.proposals}
+        phases = [phase for phase in get_args(Phase) if phase in planned]
+    reports = tuple(_phase_report(phase, results, applied) for phase in phases)
+    refused = {} if applied is None else applied.refused
+    return Gardened(
+        project=project,
+        run=run,
+        started_at=started_at,
+        seconds=seconds,
+        state="planned" if applied is None else _worst_state(reports),
+        phases=reports,
+        changes=tuple(
+            ProposedChange(**{name: getattr(each, name) for name in SHOWN_FIELDS})
+            for each in results.proposals[:SHOWN_CHANGES]
+        ),
+        refused=tuple(
+            RefusedChange(id=each.id, text=each.text, why=refused[each.id])
+            for each in results.proposals
+            if each.id in refused
+        ),
+    )
+
+
+def _phase_report(phase: Phase, results: PhaseResults, applied: Applied | None) -> PhaseReport:
+    outcome = results.outcomes.get(phase, PhaseOutcome())
+    own = {each.id for each in results.proposals if each.phase == phase}
+    dropped, became = results.dropped.get(phase, 0), applied or Applied()
+    counted = {
+        "applied": len(own.intersection(became.made)),
+        "refused": len(own.intersection(became.refused)),
+        "standing": len(own.intersection(became.standing)),
+    }
+    left = len(own) - sum(counted.values())
+    return PhaseReport(
+        phase=phase,
+        state="partial" if applied is not None and left and outcome.state == "completed" else outcome.state,
+        proposals=len(own) + dropped,
+        dropped=dropped,
+        left=left,
+        counts=outcome.counts,
+        notes=outcome.notes,
+        usage=outcome.usage,
+        seconds=results.seconds.get(phase, 0.0),
+        **counted,
+    )
+
+
+def _worst_state(reports: Sequence[PhaseReport]) -> NightState:
+    states = {report.state for report in reports}
+    return "failed" if "failed" in states else "partial" if "partial" in states else "completed"
+
+
 def save_report(report: Gardened, folder: Path) -> None:
-    """Write a report down; the oldest beyond a month of nights go.
+    """Save a report; of each project the last thirty are kept.
 
     Raises:
         StorageError: It cannot be written.
@@ -21,18 +121,19 @@ def save_report(report: Gardened, folder: Path) -> None:
     name = f"{report.started_at:%Y%m%dT%H%M%S.%f}.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / name, json.dumps(asdict(report), ensure_ascii=True, indent=1, default=_plain))
+        text = json.dumps(asdict(report), ensure_ascii=True, indent=1, default=datetime.isoformat)
+        write_whole(folder / name, text)
         for old in sorted(folder.glob("*.json"))[:-_KEPT]:
             old.unlink(missing_ok=True)
     except OSError as error:
         raise StorageError(f"{folder}: the report cannot be kept: {error.strerror or error}") from error
 
 
-def last(folder: Path) -> Gardened | None:
-    """Return the report of the last night; None before the first.
+def last_report(folder: Path) -> Gardened | None:
+    """Return the report of the last run; None before the first.
 
     Raises:
-        StorageError: The file is not a report any more.
+        StorageError: The file is damaged.
     """
     from pydantic import TypeAdapter, ValidationError
 
@@ -42,10 +143,4 @@ def last(folder: Path) -> Gardened | None:
     try:
         return TypeAdapter(Gardened).validate_json(newest.read_bytes())
     except (ValidationError, OSError) as error:
-        raise StorageError(f"{newest}: is no report of a night any more; delete it") from error
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    raise TypeError(f"{type(value).__name__} has no place in a report")
+        raise StorageError(f"{newest}: is no report of the gardener any more; delete it") from error

@@ -1,5 +1,5 @@
-"""Tend: a night of the gardener. Every phase looks at the memory as it is at nightfall and says what it would
-change; the plan is written down; its proposals are made in small batches under one run, which can be undone.
+"""A run of the gardener: every phase reads the memory as it is when the run starts and proposes changes; the
+plan is written down; its proposals are applied in small batches under one run id, which can be undone.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -8,88 +8,109 @@ from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import get_args
+from typing import Any, get_args
 
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.ids import new_id
-from hydramem.core.results.garden_results import (
-    SHOWN_CHANGES,
-    Gardened,
-    NightState,
-    PhaseReport,
-    ProposedChange,
-    RefusedChange,
-)
+from hydramem.core.results.garden_results import Gardened
 from hydramem.core.row_types import Phase
 from hydramem.garden.night.apply import Applied, WriteAccess, apply
-from hydramem.garden.proposals.exclusions import save_undecided_pairs
+from hydramem.garden.night.report import PhaseResults, report_of
+from hydramem.garden.phases.infer.infer import infer
+from hydramem.garden.phases.merge.merge import merge
+from hydramem.garden.phases.prune.prune import prune
+from hydramem.garden.phases.reuse_weights import reuse
+from hydramem.garden.phases.supersede.supersede_relations import supersede
+from hydramem.garden.phases.verify_deferred import verify
+from hydramem.garden.proposals.exclusions import save_undecided_pairs, undecided_pairs
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, PhaseStep
 from hydramem.garden.proposals.plan_file import GardenPlan, may_become_a_plan, ordered, read_plan, write_plan
 from hydramem.garden.proposals.proposal import ClaimedRows, Proposal
+from hydramem.garden.review.answers import counted
+from hydramem.garden.review.questions import cases
 from hydramem.storage.undo.undo import is_undone
 from hydramem.text.shown_text import amount
 
-_LAST: tuple[Phase, ...] = ("review",)
-"""Phases that propose nothing, and look once everything is made."""
+
+def review(context: PhaseContext) -> PhaseOutcome:
+    """Count the questions that wait for a person, by kind; only a person decides them."""
+    settings = context.settings
+    found = cases(
+        context.graph,
+        context.snapshot,
+        undecided_pairs(context.folder),
+        functional=settings.verification.functional,
+    )
+    waiting = found[: settings.garden.review_limit]
+    return PhaseOutcome(counts={"waiting": len(waiting), **counted(waiting)})
+
+
+STEPS: Mapping[Phase, PhaseStep] = {
+    "infer": infer,
+    "verify": verify,
+    "supersede": supersede,
+    "merge": merge,
+    "reuse": reuse,
+    "prune": prune,
+    "review": review,
+}
+"""The phases but `maintain`, which changes no rows and is `GardenRun.upkeep`."""
+
+_AFTER_APPLYING: tuple[Phase, ...] = ("review",)
+"""Phases that propose nothing and look once the proposals are applied."""
 
 UNFINISHED = "unfinished.jsonl"
-"""The plan that is being applied; where it is there at the start of a night, the one before was cut short."""
+"""The plan that is being applied; where a run finds it at its start, the run before was interrupted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GardenRun:
-    """What a night is given.
+    """What a run works with.
 
     Attributes:
-        phases: Which phases run; they run in the order of the night.
-        steps: What each phase does.
-        ground: Returns what a phase looks at, with a budget of its own.
-        hands: What it takes to write.
+        phases: Which phases run; their order is that of `Phase`.
+        context: Returns the context of a phase, with a budget of its own.
+        access: How proposals reach the stores.
         folder: Where the gardener keeps plans; None where nothing is kept.
-        upkeep: The part that changes no rows, and runs last; None where only a plan is asked for.
-        key: Returns what plans are sealed with.
+        now: When the run started.
+        steps: What each phase does.
+        upkeep: The phase that changes no rows, and runs last; None where only a plan is asked for.
+        key: Returns the key that signs plans.
         began: Called with each phase when it begins.
     """
 
     project: str
     phases: Sequence[Phase]
-    steps: Mapping[Phase, PhaseStep]
-    ground: Callable[[Phase], PhaseContext]
-    hands: WriteAccess
+    context: Callable[[Phase], PhaseContext]
+    access: WriteAccess
     folder: Path | None
     now: datetime
-    upkeep: Callable[[PhaseContext], PhaseOutcome] | None = None
+    steps: Mapping[Phase, PhaseStep] = field(default_factory=lambda: STEPS)
+    upkeep: PhaseStep | None = None
     key: Callable[[], bytes] = lambda: b""
     began: Callable[[Phase], None] = lambda phase: None
 
     @property
     def unfinished(self) -> Path | None:
-        """Where the plan is that is being applied; None where nothing is kept."""
+        """Where the plan is kept while it is applied; None where nothing is kept."""
         return None if self.folder is None else self.folder / UNFINISHED
 
+    def interrupted_plan(self) -> GardenPlan | None:
+        """Return the plan that an interrupted run left; None where none did.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Resumed:
-    """What became of an interrupted night: changes made now, their run, and what there is to say."""
-
-    made: int = 0
-    run: str | None = None
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(slots=True, kw_only=True)
-class _Planned:
-    outcomes: dict[Phase, PhaseOutcome] = field(default_factory=dict)
-    seconds: dict[Phase, float] = field(default_factory=dict)
-    dropped: dict[Phase, int] = field(default_factory=dict)
-    proposals: tuple[Proposal, ...] = ()
+        Raises:
+            InvalidInputError: Its file is no plan any more.
+        """
+        if self.unfinished is None or not self.unfinished.exists():
+            return None
+        return read_plan(self.unfinished, project=self.project, key=self.key())
 
 
-def plan(night: GardenRun, *, out: Path | None = None) -> Gardened:
-    """Say what a night would change, and change nothing.
+def plan(run: GardenRun, *, out: Path | None = None) -> Gardened:
+    """Say what a run would change, and change nothing.
 
     Args:
-        night: The night.
+        run: The run.
         out: Where to write the plan, for `apply_file`.
 
     Raises:
@@ -98,15 +119,15 @@ def plan(night: GardenRun, *, out: Path | None = None) -> Gardened:
     """
     started = perf_counter()
     if out is not None:
-        _check_place(out)
-    found = _look(replace(night, ground=lambda phase: replace(night.ground(phase), keeps=False)))
-    made = GardenPlan(project=night.project, run=new_id("w"), made_at=night.now, proposals=found.proposals)
+        _check_file(out)
+    results = _proposed(replace(run, context=lambda phase: replace(run.context(phase), saves_models=False)))
     if out is not None:
-        write_plan(made, out, key=night.key())
-    return _told(night, found, None, run=None, seconds=perf_counter() - started, file=out)
+        write_plan(_plan_of(run, results), out, key=run.key())
+    report = _report(run, results, None, started)
+    return replace(report, file=None if out is None else str(out))
 
 
-def _check_place(out: Path) -> None:
+def _check_file(out: Path) -> None:
     try:
         if out.is_dir() or not out.absolute().parent.is_dir():
             raise StorageError(f"{out}: the plan cannot be written: give a file in a folder that is there")
@@ -119,128 +140,63 @@ def _check_place(out: Path) -> None:
         raise InvalidInputError(f"{out}: holds something that is no plan; name a new file")
 
 
-def run_phases(night: GardenRun) -> Gardened:
-    """Plan a night and make what it planned, after what an interrupted night before left to do."""
+def _plan_of(run: GardenRun, results: PhaseResults) -> GardenPlan:
+    return GardenPlan(project=run.project, run=new_id("w"), made_at=run.now, proposals=results.proposals)
+
+
+def run_phases(run: GardenRun) -> Gardened:
+    """Plan a run and apply its proposals, after those that an interrupted run left."""
     started = perf_counter()
-    resumed = _resume(night)
-    found = _look(replace(night, phases=[phase for phase in night.phases if phase not in _LAST]))
-    _keep_doubts(night, found)
-    made = GardenPlan(project=night.project, run=new_id("w"), made_at=night.now, proposals=found.proposals)
-    done = _make(night, made)
-    _walk(night, _LAST, found)
-    if night.upkeep is not None and "maintain" in night.phases:
-        _step(night, "maintain", night.upkeep, found)
-    seconds = perf_counter() - started
-    return _told(night, found, done, run=made.run, seconds=seconds, resumed=resumed)
+    resumed = _resume(run)
+    early = [phase for phase in run.phases if phase not in _AFTER_APPLYING]
+    results = _proposed(replace(run, phases=early))
+    undecided = [one.undecided for one in results.outcomes.values() if one.undecided is not None]
+    if undecided and run.folder is not None:
+        save_undecided_pairs(chain.from_iterable(undecided), run.folder)
+    made = _plan_of(run, results)
+    applied = _apply(run, made)
+    _take_steps(run, _AFTER_APPLYING, results)
+    if run.upkeep is not None and "maintain" in run.phases:
+        _take_step(run, "maintain", run.upkeep, results)
+    report = _report(run, results, applied, started, id=made.run)
+    return replace(report, **resumed)
 
 
-def apply_file(night: GardenRun, file: Path) -> Gardened:
-    """Make exactly what a plan's file says; what rests on rows that changed since is refused.
+def apply_file(run: GardenRun, file: Path) -> Gardened:
+    """Apply exactly the proposals of a plan's file; those that rest on rows that changed since are refused.
 
-    Lines that were taken out of the file are not made; a line that was changed is refused with the file.
+    Lines that were deleted from the file are not applied; with a line that was changed the file is refused.
 
     Raises:
         InvalidInputError: The file is no plan of this project.
     """
     started = perf_counter()
-    given = read_plan(file, project=night.project, key=night.key())
-    if is_undone(given.run, night.hands.graph):
-        # It was made and taken back: made again it is another run, that can be taken back in its turn.
-        given = replace(given, run=new_id("w"))
-    done = _make(night, given)
-    found = _Planned(proposals=given.proposals)
-    seconds = perf_counter() - started
-    notes = (f"{amount(given.struck, 'change')} of the plan taken out of its file.",) if given.struck else ()
-    report = _told(night, found, done, run=given.run, seconds=seconds, file=file)
-    return replace(report, notes=(*report.notes, *notes))
+    read = read_plan(file, project=run.project, key=run.key())
+    if is_undone(read.run, run.access.graph):
+        # It was applied and undone: applied again it is another run, which can be undone in its turn.
+        read = replace(read, run=new_id("w"))
+    applied = _apply(run, read)
+    notes = (f"{amount(read.struck, 'change')} of the plan taken out of its file.",) if read.struck else ()
+    report = _report(run, PhaseResults(proposals=read.proposals), applied, started, id=read.run)
+    return replace(report, file=str(file), notes=notes)
 
 
-def _look(night: GardenRun) -> _Planned:
-    found = _Planned()
-    _walk(night, get_args(Phase), found)
-    kept: list[Proposal] = []
-    taken = ClaimedRows()
-    for proposal in ordered([each for one in found.outcomes.values() for each in one.proposals]):
-        if taken.take(proposal) is None:
-            kept.append(proposal)
-        else:
-            found.dropped[proposal.phase] = found.dropped.get(proposal.phase, 0) + 1
-    found.proposals = tuple(kept)
-    return found
-
-
-def _walk(night: GardenRun, phases: Sequence[Phase], found: _Planned) -> None:
-    """Take the steps of those phases that the night has, in their order."""
-    for phase in phases:
-        if phase in night.phases and phase in night.steps:
-            _step(night, phase, night.steps[phase], found)
-
-
-def _step(night: GardenRun, phase: Phase, step: PhaseStep, found: _Planned) -> None:
-    night.began(phase)
-    started = perf_counter()
+def interrupted(run: GardenRun) -> Gardened | None:
+    """Return a report of an interrupted run; None where none was interrupted."""
     try:
-        outcome = step(night.ground(phase))
-    except HydraMemError as error:
-        # One phase that cannot do its work does not cost the others theirs; the report says so.
-        outcome = PhaseOutcome(state="failed", notes=(str(error),))
-    found.outcomes[phase] = outcome
-    found.seconds[phase] = perf_counter() - started
-
-
-def _keep_doubts(night: GardenRun, found: _Planned) -> None:
-    sought = [one.doubts for one in found.outcomes.values() if one.doubts is not None]
-    if sought and night.folder is not None:
-        save_undecided_pairs(chain.from_iterable(sought), night.folder)
-
-
-def _make(night: GardenRun, made: GardenPlan) -> Applied:
-    unfinished = night.unfinished
-    if unfinished is not None and made.proposals:
-        unfinished.parent.mkdir(parents=True, exist_ok=True)
-        write_plan(made, unfinished, key=night.key())
-    done = apply(made.proposals, night.hands, run=made.run)
-    if unfinished is not None and not done.left:
-        unfinished.unlink(missing_ok=True)
-    return done
-
-
-def _resume(night: GardenRun) -> _Resumed:
-    """Make what an interrupted night left to do, where it still may be done."""
-    unfinished = night.unfinished
-    if unfinished is None or not unfinished.exists():
-        return _Resumed()
-    try:
-        before = read_plan(unfinished, project=night.project, key=night.key())
-    except InvalidInputError as error:
-        unfinished.unlink()
-        return _Resumed(notes=(f"What an interrupted night left to do is given up: {error}.",))
-    if is_undone(before.run, night.hands.graph):
-        unfinished.unlink()
-        return _Resumed(notes=(f"The rest of {before.run} is not made: it was taken back.",))
-    done = apply(before.proposals, night.hands, run=before.run)
-    if not done.left:
-        unfinished.unlink()
-    return _Resumed(made=len(done.made), run=before.run)
-
-
-def interrupted(night: GardenRun) -> Gardened | None:
-    """Return what there is to say of a night that was cut short; None where none was."""
-    unfinished = night.unfinished
-    if unfinished is None or not unfinished.exists():
-        return None
-    try:
-        before = read_plan(unfinished, project=night.project, key=night.key())
+        left = run.interrupted_plan()
     except InvalidInputError:
         return None
-    taken_back = is_undone(before.run, night.hands.graph)
-    note = "It was cut short, or goes on still; the next night makes what is left of it."
+    if left is None:
+        return None
+    taken_back = is_undone(left.run, run.access.graph)
+    note = "It was interrupted, or is still running; the next run applies what is left of it."
     if taken_back:
-        note = "It was cut short; what is left of it is not made."
+        note = "It was interrupted; what is left of it is not applied."
     return Gardened(
-        project=night.project,
-        run=before.run,
-        started_at=before.made_at,
+        project=run.project,
+        run=left.run,
+        started_at=left.made_at,
         seconds=0.0,
         state="partial",
         taken_back=taken_back,
@@ -248,83 +204,82 @@ def interrupted(night: GardenRun) -> Gardened | None:
     )
 
 
-def _told(
-    night: GardenRun,
-    found: _Planned,
-    done: Applied | None,
-    *,
-    run: str | None,
-    seconds: float,
-    resumed: _Resumed | None = None,
-    file: Path | None = None,
+def _proposed(run: GardenRun) -> PhaseResults:
+    """Take the steps of a run; of proposals that conflict, the first and surest is kept."""
+    results = PhaseResults()
+    _take_steps(run, get_args(Phase), results)
+    kept: list[Proposal] = []
+    claimed = ClaimedRows()
+    for proposal in ordered([each for one in results.outcomes.values() for each in one.proposals]):
+        if claimed.claim(proposal) is None:
+            kept.append(proposal)
+        else:
+            results.dropped[proposal.phase] = results.dropped.get(proposal.phase, 0) + 1
+    results.proposals = tuple(kept)
+    return results
+
+
+def _take_steps(run: GardenRun, phases: Sequence[Phase], results: PhaseResults) -> None:
+    for phase in phases:
+        if phase in run.phases and phase in run.steps:
+            _take_step(run, phase, run.steps[phase], results)
+
+
+def _take_step(run: GardenRun, phase: Phase, step: PhaseStep, results: PhaseResults) -> None:
+    run.began(phase)
+    started = perf_counter()
+    try:
+        outcome = step(run.context(phase))
+    except HydraMemError as error:
+        # A phase that fails does not stop the others; the report names it.
+        outcome = PhaseOutcome(state="failed", notes=(str(error),))
+    results.outcomes[phase] = outcome
+    results.seconds[phase] = perf_counter() - started
+
+
+def _apply(run: GardenRun, made: GardenPlan) -> Applied:
+    """Apply a plan; its file is kept until all of it was tried."""
+    unfinished = run.unfinished
+    if unfinished is not None and made.proposals:
+        unfinished.parent.mkdir(parents=True, exist_ok=True)
+        write_plan(made, unfinished, key=run.key())
+    applied = apply(made.proposals, run.access, run=made.run)
+    if unfinished is not None and not applied.left:
+        unfinished.unlink(missing_ok=True)
+    return applied
+
+
+def _resume(run: GardenRun) -> dict[str, Any]:
+    """Apply what an interrupted run left, where that is possible; return the report's fields on it."""
+    try:
+        left = run.interrupted_plan()
+    except InvalidInputError as error:
+        note = f"What an interrupted run left to do is given up: {error}."
+        return _given_up(run, note)
+    if left is None:
+        return {}
+    if is_undone(left.run, run.access.graph):
+        return _given_up(run, f"The rest of {left.run} is not applied: it was undone.")
+    made = _apply(run, left).made
+    return {"resumed": len(made), "resumed_run": left.run} if made else {}
+
+
+def _given_up(run: GardenRun, note: str) -> dict[str, Any]:
+    if run.unfinished is not None:
+        run.unfinished.unlink()
+    return {"notes": (note,)}
+
+
+def _report(
+    run: GardenRun, results: PhaseResults, applied: Applied | None, started: float, *, id: str = ""
 ) -> Gardened:
-    phases = [phase for phase in get_args(Phase) if phase in found.outcomes]
-    if not found.outcomes:
-        phases = [phase for phase in get_args(Phase) if any(each.phase == phase for each in found.proposals)]
-    reports = tuple(_report(phase, found, done) for phase in phases)
-    refused = {} if done is None else done.refused
-    return Gardened(
-        project=night.project,
-        run=run if done is not None and (done.made or (done.standing and _is_known(run, night))) else None,
-        started_at=night.now,
-        seconds=seconds,
-        state="planned" if done is None else _worst(reports),
-        phases=reports,
-        resumed=0 if resumed is None else resumed.made,
-        resumed_run=None if resumed is None or not resumed.made else resumed.run,
-        notes=() if resumed is None else resumed.notes,
-        changes=tuple(_shown(each) for each in found.proposals[:SHOWN_CHANGES]),
-        refused=tuple(
-            RefusedChange(id=each.id, text=each.text, why=refused[each.id])
-            for each in found.proposals
-            if each.id in refused
-        ),
-        file=None if file is None else str(file),
-    )
-
-
-def _is_known(run: str | None, night: GardenRun) -> bool:
-    """Say whether a run wrote something: what stands may be another's work."""
-    return run is not None and bool(night.hands.graph.changes(run=run))
-
-
-def _report(phase: Phase, found: _Planned, done: Applied | None) -> PhaseReport:
-    outcome = found.outcomes.get(phase, PhaseOutcome())
-    own = {each.id for each in found.proposals if each.phase == phase}
-    kept, dropped = len(own), found.dropped.get(phase, 0)
-    became = done or Applied()
-    counted = {
-        "applied": len(own.intersection(became.made)),
-        "refused": len(own.intersection(became.refused)),
-        "standing": len(own.intersection(became.standing)),
-    }
-    left = kept - sum(counted.values())
-    return PhaseReport(
-        phase=phase,
-        state="partial" if done is not None and left and outcome.state == "completed" else outcome.state,
-        proposals=kept + dropped,
-        dropped=dropped,
-        left=left,
-        counts=outcome.counts,
-        notes=outcome.notes,
-        usage=outcome.usage,
-        seconds=found.seconds.get(phase, 0.0),
-        **counted,
-    )
-
-
-def _worst(reports: Sequence[PhaseReport]) -> NightState:
-    states = {report.state for report in reports}
-    return "failed" if "failed" in states else "partial" if "partial" in states else "completed"
-
-
-def _shown(proposal: Proposal) -> ProposedChange:
-    return ProposedChange(
-        id=proposal.id,
-        phase=proposal.phase,
-        action=proposal.action,
-        target=proposal.target,
-        text=proposal.text,
-        reason=proposal.reason,
-        score=proposal.score,
+    # What the store had already may be the work of another run.
+    wrote = applied is not None and (applied.made or (applied.standing and run.access.graph.changes(run=id)))
+    return report_of(
+        results,
+        applied,
+        project=run.project,
+        started_at=run.now,
+        seconds=perf_counter() - started,
+        run=id if wrote else None,
     )

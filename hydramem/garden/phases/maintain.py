@@ -1,10 +1,9 @@
-"""Maintain: the part of a night that changes no rows. Nothing of it holds writers up for long at a time.
+"""Maintain: the phase that changes no rows and blocks writers only for short moments.
 
-What waits is done, the stores are put in order and set against each other, groups of entities get lasting
-names, and a backup is made.
+It runs pending jobs, compacts vectors, compares the stores, names communities, checkpoints the graph and
+makes a backup.
 """
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,22 +12,25 @@ from hydramem.core.results.garden_results import PhaseState
 from hydramem.core.results.knowledge_results import Cutoffs
 from hydramem.core.results.upkeep_results import BackedUp, Drained
 from hydramem.garden.phases.lasting_communities import regroup
-from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome
+from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, PhaseWork
 from hydramem.storage.repair.doctor import Sampled
 
 _DRAIN_SHARE = 0.5
+"""Share of the phase's time for pending jobs."""
+
+_TASKS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upkeep:
-    """What a store can do for its own order, as callables: garden does not know opened stores.
+    """The upkeep of an open store, as callables.
 
     Attributes:
-        drain: Does what was left for later, for so many seconds at most.
-        compact: Puts the vectors in order where that pays.
-        compare: Sets vectors and graph against each other.
-        checkpoint: Folds the graph's log into its file.
-        backup: Makes a rolling backup; None where none is kept.
+        drain: Runs pending jobs, for so many seconds at most.
+        compact: Compacts the vector store where that pays.
+        compare: Compares samples of vectors and graph.
+        checkpoint: Writes the graph's log into its file.
+        backup: Makes a rolling backup; None where none are kept.
     """
 
     drain: Callable[[float], Drained]
@@ -38,84 +40,81 @@ class Upkeep:
     backup: Callable[[], BackedUp] | None = None
 
 
-@dataclass(slots=True)
-class _Report:
-    counts: Counter[str]
-    notes: list[str]
-    ground: PhaseContext
-    incomplete: int = 0
-    tried: int = 0
+class _Tasks(PhaseWork):
+    """The tasks of upkeep; one that fails does not stop the others."""
 
-    def does(self, what: str, work: Callable[[], object]) -> None:
-        """Do one thing of the upkeep; one that fails does not cost the others theirs, and is told of."""
+    tried = 0
+    incomplete = 0
+
+    def run(self, name: str, task: Callable[[], object]) -> None:
+        """Run one task, and note why where it fails."""
         self.tried += 1
         try:
-            work()
+            task()
         except HydraMemError as error:
-            self.incomplete += 1
-            self.notes.append(f"{what}: {error}.")
-        self.ground.progress(self.tried, 6)
+            self.note_problem(f"{name}: {error}.")
+        self.context.progress(self.tried, _TASKS)
 
-    def lacks(self, note: str) -> None:
-        """Tell of what is not as it should be."""
+    def note_problem(self, note: str) -> None:
+        """Note what is not as it should be."""
         self.incomplete += 1
         self.notes.append(note)
 
 
-def maintain(ground: PhaseContext, upkeep: Upkeep) -> PhaseOutcome:
-    """Do what keeps a store quick and safe.
+def maintain(context: PhaseContext, upkeep: Upkeep) -> PhaseOutcome:
+    """Do what keeps a store fast and safe.
 
     Args:
-        ground: The project, and the budget of the phase.
-        upkeep: What is done to the store.
+        context: The project, and the budget of the phase.
+        upkeep: The tasks of the open store.
     """
-    report = _Report(Counter(), [], ground)
-    report.does("what was left for later", lambda: _drain(ground, upkeep, report))
-    report.does("vectors", upkeep.compact)
-    report.does("comparison", lambda: _compare(upkeep, report))
-    report.does("communities", lambda: _regroup(ground, report))
-    report.does("checkpoint", upkeep.checkpoint)
+    tasks = _Tasks(context)
+    tasks.run("what was left for later", lambda: _drain(upkeep, tasks))
+    tasks.run("vectors", upkeep.compact)
+    tasks.run("comparison", lambda: _compare(upkeep, tasks))
+    tasks.run("communities", lambda: _regroup(tasks))
+    tasks.run("checkpoint", upkeep.checkpoint)
     if upkeep.backup is not None:
         make = upkeep.backup
-        report.does("backup", lambda: _backup(make, report))
-    report.counts["memories_expired"] = ground.graph.past(Cutoffs(at=ground.now)).expired
+        tasks.run("backup", lambda: _backup(make, tasks))
+    tasks.counts["memories_expired"] = context.graph.past(Cutoffs(at=context.now)).expired
     state: PhaseState = "completed"
-    if report.incomplete:
-        state = "failed" if report.incomplete >= report.tried else "partial"
+    if tasks.incomplete:
+        state = "failed" if tasks.incomplete >= tasks.tried else "partial"
     return PhaseOutcome(
-        counts=dict(report.counts), notes=tuple(report.notes), state=state, usage=ground.budget.usage
+        counts=dict(tasks.counts), notes=tuple(tasks.notes), state=state, usage=context.budget.usage
     )
 
 
-def _drain(ground: PhaseContext, upkeep: Upkeep, report: _Report) -> None:
-    drained = upkeep.drain(ground.settings.garden.phase_seconds * _DRAIN_SHARE)
-    report.counts["jobs_done"] = drained.done
-    ground.budget.spend(drained.usage)
+def _drain(upkeep: Upkeep, tasks: _Tasks) -> None:
+    drained = upkeep.drain(tasks.context.settings.garden.phase_seconds * _DRAIN_SHARE)
+    tasks.counts["jobs_done"] = drained.done
+    tasks.context.budget.spend(drained.usage)
     if drained.left or drained.failed:
-        report.lacks(
+        tasks.note_problem(
             f"{drained.left} jobs wait and {drained.failed} were given up; `hydramem jobs` says why."
         )
 
 
-def _compare(upkeep: Upkeep, report: _Report) -> None:
+def _compare(upkeep: Upkeep, tasks: _Tasks) -> None:
     found = upkeep.compare()
-    report.counts["rows_compared"] = found.compared
-    report.counts["rows_differing"] = found.differing
+    tasks.counts["rows_compared"] = found.compared
+    tasks.counts["rows_differing"] = found.differing
     if found.differing:
-        report.lacks(
+        tasks.note_problem(
             f"{found.differing} of {found.compared} rows differ between graph and vectors; "
             "`hydramem doctor --fix` rebuilds them."
         )
 
 
-def _regroup(ground: PhaseContext, report: _Report) -> None:
-    groups, failures = regroup(ground)
-    report.counts["communities"] = len(groups)
+def _regroup(tasks: _Tasks) -> None:
+    groups, failures = regroup(tasks.context)
+    tasks.counts["communities"] = len(groups)
     for failure in failures:
-        report.lacks(failure)
+        tasks.note_problem(failure)
 
 
-def _backup(make: Callable[[], BackedUp], report: _Report) -> None:
+def _backup(make: Callable[[], BackedUp], tasks: _Tasks) -> None:
     made = make()
-    report.counts["bytes_backed_up"] = made.bytes
-    report.counts["backups_removed"] = len(made.removed)
+    tasks.counts["bytes_backed_up"] = made.bytes
+    tasks.counts["backups_removed"] = len(made.removed)

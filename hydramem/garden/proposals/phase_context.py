@@ -1,15 +1,20 @@
-"""What a phase of the gardener looks at: a view of one project, its budget, and the models it may ask."""
+"""What every phase works with: its context (one project, models, a budget), its work and its outcome."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
 
 from hydramem.core.config import Config
 from hydramem.core.results.garden_results import PhaseState
 from hydramem.core.row_types import Usage
-from hydramem.garden.proposals.exclusions import UndecidedPair
+from hydramem.garden.proposals.exclusions import UndecidedPair, UndoneRows
 from hydramem.garden.proposals.proposal import Proposal
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.contracts import Generator
@@ -17,9 +22,11 @@ from hydramem.storage.store import GraphStore, VectorStore
 from hydramem.storage.vector_rows import Vector
 from hydramem.verification.verify import Judge
 
+Items = TypeVar("Items", bound=Sequence[Any] | NDArray[Any])
+
 
 class Budget:
-    """What a phase may spend: time, model calls and tokens. One thread spends it."""
+    """What a phase may spend: time, model calls and tokens. Not safe for several threads."""
 
     def __init__(self, *, seconds: float, calls: int, tokens: int) -> None:
         self._until = monotonic() + seconds
@@ -27,12 +34,12 @@ class Budget:
         self.usage = Usage()
 
     def spend(self, usage: Usage) -> None:
-        """Count what a model call cost."""
+        """Add the cost of a model call."""
         self.usage += usage
 
     @property
     def over(self) -> str | None:
-        """What has run out, in words; None as long as nothing has."""
+        """What is used up, in words; None while nothing is."""
         if monotonic() >= self._until:
             return "its time is over"
         if self.usage.calls >= self._calls:
@@ -44,20 +51,20 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseContext:
-    """One project as the gardener sees it when a run begins. Nothing here writes.
+    """What a phase reads and may use: one project at the start of a run. Nothing here writes to the store.
 
     Attributes:
         graph, vectors: The stores, read only.
-        snapshot: The graph in memory, at the beginning of the run.
+        snapshot: The graph in memory, as the run found it.
         embed: Turns texts into an array of shape (texts, dimension).
-        generator: The model of a role, such as `infer`; None where none is configured.
-        judge: Verification as the project has it calibrated.
+        generator: Returns the model of a role, such as `infer`; None where none is configured.
+        judge: Verification, calibrated for the project.
         settings: The whole configuration; phases read `garden`, `limits`, `memory` and `verification`.
-        now: The moment that the run counts from.
+        now: When the run started.
         folder: Where the gardener keeps its models, plans and reports.
-        keeps: Whether a phase may keep a model there; not where only a plan is asked for.
-        budget: What the phase at hand may spend.
-        progress: Called with what is done, of how much, in the phase at hand.
+        saves_models: Whether a phase may save a trained model there; not where only a plan is asked for.
+        budget: What the phase may spend.
+        progress: Called with the work done and the work in all of the phase.
     """
 
     project: str
@@ -71,22 +78,22 @@ class PhaseContext:
     now: datetime
     folder: Path
     budget: Budget
-    keeps: bool = True
+    saves_models: bool = True
     progress: Callable[[int, int], None] = lambda done, whole: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseOutcome:
-    """What a phase came to.
+    """The result of a phase.
 
     Attributes:
         proposals: What it would change, the surest first.
         counts: What it looked at and found, by name; numbers for the report.
-        state: `partial` where a budget ran out or some model calls failed, `failed` where it came to nothing
-            because of a failure, `skipped` where something that it needs is not there.
+        state: `partial` where a budget ran out or some model calls failed, `failed` where a failure left
+            nothing, `skipped` where something it needs is missing.
         notes: Why, and what else a person should know; a sentence each.
         usage: What the model calls cost.
-        doubts: Pairs that a person may know more of, for the night to keep; None where none were sought.
+        undecided: Pairs for a person to judge, which the run saves; None where the phase looks for none.
     """
 
     proposals: tuple[Proposal, ...] = ()
@@ -94,8 +101,55 @@ class PhaseOutcome:
     state: PhaseState = "completed"
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
-    doubts: tuple[UndecidedPair, ...] | None = None
+    undecided: tuple[UndecidedPair, ...] | None = None
 
 
 PhaseStep = Callable[[PhaseContext], PhaseOutcome]
-"""A phase: looks at the ground and says what it would change."""
+"""A phase: reads its context and says what it would change."""
+
+
+class PhaseWork:
+    """A phase at work: its context, and what it has counted and noted so far.
+
+    Attributes:
+        counts, notes: As in `PhaseOutcome`.
+        stopped: Why the last `batches` stopped early; None where they did not.
+    """
+
+    def __init__(self, context: PhaseContext) -> None:
+        self.context = context
+        self.counts: Counter[str] = Counter()
+        self.notes: list[str] = []
+        self.stopped: str | None = None
+
+    @cached_property
+    def undone(self) -> UndoneRows:
+        """The rows of which a person undid what the gardener last did."""
+        return UndoneRows(self.context.graph, self.context.project)
+
+    def batches(self, items: Items, size: int) -> Iterator[Items]:
+        """Yield items in batches until the budget is spent, and report progress after each batch."""
+        for start in range(0, len(items), size):
+            self.stopped = self.context.budget.over
+            if self.stopped:
+                return
+            batch: Any = items[start : start + size]
+            yield batch
+            self.context.progress(start + len(batch), len(items))
+
+    def outcome(
+        self,
+        proposals: Iterable[Proposal],
+        *,
+        state: PhaseState | None = None,
+        undecided: tuple[UndecidedPair, ...] | None = None,
+    ) -> PhaseOutcome:
+        """Return the outcome; without a state it is `partial` once the budget is spent, else `completed`."""
+        return PhaseOutcome(
+            proposals=tuple(proposals),
+            counts=dict(sorted(self.counts.items())),
+            state=state or ("partial" if self.context.budget.over else "completed"),
+            notes=tuple(self.notes),
+            usage=self.context.budget.usage,
+            undecided=undecided,
+        )

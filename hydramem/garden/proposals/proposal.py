@@ -1,7 +1,8 @@
-"""What a proposal rests on: digests of rows as they were seen, and a look whether they still are so."""
+"""Proposals: single changes that a phase suggests, each with its preconditions (digests of rows it read)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal
 
 from hydramem.core.ids import content_hash
@@ -25,21 +26,29 @@ from hydramem.storage.write import Write
 
 Action = Literal["add", "change", "archive", "merge", "link", "remove", "judge"]
 
+Preconditions = Mapping[Address, str | None]
+"""Digests of the rows that a proposal rests on, by address; None for a row that must not exist."""
+
+ROW_FIELDS = ("documents", "sessions", "entities", "chunks", "mentions", "relations", "links")
+"""The fields of a `Write` that hold rows which the gardener writes."""
+
+SHOWN_FIELDS = ("id", "phase", "action", "target", "text", "reason", "score")
+"""The fields of a proposal that plan files and reports hold as they are."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """One change, small enough to be done or refused on its own.
+    """One change that is applied or refused as a whole.
 
     Attributes:
         action: What it does to its target.
-        target: Id of the row that it is about.
-        text: The same in names that a person knows: `Ada works_for Acme`.
+        target: Id of the row that changes.
+        text: The change in names a person knows: `Ada works_for Acme`.
         reason: Why, in a sentence.
         score: How sure the phase is, 0 to 1; None where nothing is uncertain.
-        write: The rows as they become, without Changes: those are recorded when it is done.
-        expects: Digest of each row that it rests on, as `expect.expected` gives them; None for a row that
-            was not there. Where one differs by then, the proposal is refused.
-        told: What its Change says besides, as JSON holds it, where it is about no row that is left.
+        write: The rows after the change, without Changes: those are recorded when it is applied.
+        expects: The preconditions; where one no longer holds, the proposal is refused.
+        told: What its Change records besides, as JSON, where no changed row remains to be recorded.
     """
 
     project: str
@@ -50,15 +59,15 @@ class Proposal:
     reason: str
     score: float | None = None
     write: Write
-    expects: Mapping[Address, str | None] = field(default_factory=dict)
+    expects: Preconditions = field(default_factory=dict)
     told: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
-        """Address it by what it is: the same proposal of another night has the same id."""
-        rows = sorted(to_line(table_of(row), row) for row in written(self.write))
-        told = (self.project, self.phase, self.action, self.target, rows, self.write.removed)
-        return f"p_{content_hash(repr(told))}"
+        """An id made from the content: the same proposal of another run has the same id."""
+        rows = sorted(to_line(table_of(row), row) for row in written_rows(self.write))
+        content = (self.project, self.phase, self.action, self.target, rows, self.write.removed)
+        return f"p_{content_hash(repr(content))}"
 
 
 def table_of(row: object) -> Table:
@@ -66,60 +75,56 @@ def table_of(row: object) -> Table:
     return next(table for table in TABLES.values() if isinstance(row, table.row))
 
 
-def written(write: Write) -> Iterator[object]:
-    """Yield the rows that a write puts in."""
-    yield from write.documents
-    yield from write.sessions
-    yield from write.entities
-    yield from write.chunks
-    yield from write.mentions
-    yield from write.relations
-    yield from write.links
+def written_rows(write: Write) -> Iterator[object]:
+    """Iterate over the rows that a write puts in."""
+    return chain(*(getattr(write, name) for name in ROW_FIELDS))
 
 
-def precondition_hash(
-    *rows: object, absent: Iterable[tuple[Table, object]] = ()
-) -> dict[Address, str | None]:
-    """Return the digests of rows as they are now.
-
-    Args:
-        rows: Rows as they were read.
-        absent: Rows that a proposal makes, with their tables: none of their key is there.
-    """
-    seen: dict[Address, str | None] = {address_of(table_of(row), row): digest_of(row) for row in rows}
-    seen |= {address_of(table, row): None for table, row in absent}
-    return seen
+def row_address(row: object) -> Address:
+    """Return the address of a row."""
+    return address_of(table_of(row), row)
 
 
-def digest_of(row: object) -> str:
-    """Return a row's digest; what is counted of it does not matter."""
+def row_digest(row: object) -> str:
+    """Return the digest of a row without its derived columns."""
     table = table_of(row)
     return digest(table, encode(table, row))
 
 
-def removed(write: Write) -> Iterator[Address]:
-    """Yield the addresses of the rows that a write takes out."""
+def precondition_hash(*rows: object, absent: Iterable[object] = ()) -> dict[Address, str | None]:
+    """Return the preconditions of a proposal.
+
+    Args:
+        rows: Rows as they were read.
+        absent: Rows that the proposal creates: none of their address may exist.
+    """
+    expected: dict[Address, str | None] = {row_address(row): row_digest(row) for row in rows}
+    return expected | {row_address(row): None for row in absent}
+
+
+def removed_addresses(write: Write) -> Iterator[Address]:
+    """Yield the addresses of the rows that a write removes."""
     gone = write.removed
     nodes = ((DOCUMENT, gone.documents), (CHUNK, gone.chunks), (ENTITY, gone.entities))
     for table, ids in (*nodes, (SESSION, gone.sessions)):
         yield from ((table.name, (id,)) for id in ids)
     for edges, keys in ((RELATES, gone.relations), (LINKS, gone.links), (MENTIONS, gone.mentions)):
         yield from ((edges.name, key) for key in keys)
-    # They go together or not at all: the first stands for the others.
+    # Changes are removed all together: the first stands for the others.
     yield from ((CHANGE.name, (id,)) for id in gone.changes[:1])
 
 
-def touched(proposal: Proposal) -> set[Address]:
-    """Return the addresses of every row that a proposal writes, takes out, or rests on."""
-    return changed(proposal) | proposal.expects.keys()
+def changed_addresses(proposal: Proposal) -> set[Address]:
+    """Return the addresses of every row that a proposal writes or removes."""
+    return set(map(row_address, written_rows(proposal.write))) | set(removed_addresses(proposal.write))
 
 
-def changed(proposal: Proposal) -> set[Address]:
-    """Return the addresses of every row that a proposal writes or takes out."""
-    return {address_of(table_of(row), row) for row in written(proposal.write)} | set(removed(proposal.write))
+def touched_addresses(proposal: Proposal) -> set[Address]:
+    """Return the addresses of every row that a proposal writes, removes, or rests on."""
+    return changed_addresses(proposal) | proposal.expects.keys()
 
 
-def _ends(address: Address) -> Iterator[Address]:
+def _ends_of(address: Address) -> Iterator[Address]:
     """Yield the nodes that an edge joins, by its address; none for a node."""
     name, key = address
     table = TABLES.get(name)
@@ -128,51 +133,54 @@ def _ends(address: Address) -> Iterator[Address]:
 
 
 class ClaimedRows:
-    """Rows that some proposals change or rest on: many may rest on one, none on what another changes.
+    """The rows that accepted proposals change or rest on.
 
-    A node may change under its edges; where it goes, they go too.
+    Several may rest on the same row, but none on a row that another changes. A node may change while its
+    edges are claimed; it may not be removed.
     """
 
     def __init__(self) -> None:
         self._changed: set[Address] = set()
-        self._rested_on: set[Address] = set()
-        self._gone: set[Address] = set()
+        self._read: set[Address] = set()
+        self._removed: set[Address] = set()
         self._ends: set[Address] = set()
 
-    def take(self, proposal: Proposal) -> Address | None:
-        """Take a proposal's rows; return one that is taken already instead, where there is one."""
-        own, seen, gone = changed(proposal), touched(proposal), set(removed(proposal.write))
-        ends = {end for each in seen for end in _ends(each)}
-        clash = (own & self._rested_on) | (seen & self._changed) | (gone & self._ends) | (ends & self._gone)
-        if clash:
-            return min(clash)
-        self._changed |= own
-        self._rested_on |= seen
-        self._gone |= gone
+    def claim(self, proposal: Proposal) -> Address | None:
+        """Claim a proposal's rows; where one is taken already, claim nothing and return it."""
+        changed, read = changed_addresses(proposal), touched_addresses(proposal)
+        removed = set(removed_addresses(proposal.write))
+        ends = {end for address in read for end in _ends_of(address)}
+        taken = (changed & self._read) | (read & self._changed)
+        taken |= (removed & self._ends) | (ends & self._removed)
+        if taken:
+            return min(taken)
+        self._changed |= changed
+        self._read |= read
+        self._removed |= removed
         self._ends |= ends
         return None
 
 
-class Current:
-    """The rows that some proposals touch, as the store has them now; read in a few statements."""
+class CurrentRows:
+    """The stored rows that some proposals touch, read in a few statements."""
 
     def __init__(self, proposals: Sequence[Proposal], graph: GraphStore) -> None:
-        self._rows = rows_at({name for proposal in proposals for name in touched(proposal)}, graph)
+        self._rows = rows_at({at for proposal in proposals for at in touched_addresses(proposal)}, graph)
 
-    def row(self, name: Address) -> Any:
-        """Return a row by its address, None where there is none."""
-        return self._rows.get(name)
+    def row(self, address: Address) -> Any:
+        """Return the row at an address, None where there is none."""
+        return self._rows.get(address)
 
-    def differing(self, expects: Mapping[Address, str | None]) -> tuple[Address, ...]:
-        """Return what is not as it was seen."""
-        return tuple(name for name, seen in expects.items() if self._digest(name) != seen)
+    def differing(self, expects: Preconditions) -> tuple[Address, ...]:
+        """Return the addresses whose preconditions no longer hold."""
+        return tuple(address for address, seen in expects.items() if self._digest(address) != seen)
 
-    def stands(self, write: Write) -> bool:
-        """Say whether the store is as a write would leave it."""
+    def matches(self, write: Write) -> bool:
+        """Say whether the store already is as a write would leave it."""
         return all(
-            self._digest(address_of(table_of(row), row)) == digest_of(row) for row in written(write)
-        ) and not any(name in self._rows for name in removed(write))
+            self._digest(row_address(row)) == row_digest(row) for row in written_rows(write)
+        ) and not any(address in self._rows for address in removed_addresses(write))
 
-    def _digest(self, name: Address) -> str | None:
-        row = self._rows.get(name)
-        return None if row is None else digest_of(row)
+    def _digest(self, address: Address) -> str | None:
+        row = self._rows.get(address)
+        return None if row is None else row_digest(row)

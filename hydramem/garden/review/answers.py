@@ -10,7 +10,7 @@ from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.results.garden_results import YES_NO, Answer, NotTaken
 from hydramem.core.row_types import Change, Chunk, Entity, Link, Relation
 from hydramem.core.time import now
-from hydramem.garden.phases.merge.merge_memories import Pair, made_one, stored_rows
+from hydramem.garden.phases.merge.merge_memories import MemoryPair, keeping_rank, merge_memories
 from hydramem.garden.proposals.exclusions import TOLD_APART, reused
 from hydramem.garden.review.conflicting_pairs import conflicting_pair, ended
 from hydramem.garden.review.questions import KEPT_OUT, WHICH, Case
@@ -185,9 +185,9 @@ def _unite_memories(answer: Answer, older: Chunk, newer: Chunk, answering: Answe
             target.commit(Write(changes=told, chunks=tuple(after for _, after in marked)), {})
             return True
         held = reused(list(stored), target.graph)
-        kept, gone = sorted(stored.values(), key=lambda row: stored_rows(row, held))
-        pair = Pair(kept=kept, gone=gone, cosine=1.0, reason=_reason(answer, "they say the same"))
-        made = made_one([pair], target.graph, answering.settings, now())
+        kept, gone = sorted(stored.values(), key=lambda row: keeping_rank(row, held))
+        pair = MemoryPair(kept=kept, gone=gone, cosine=1.0, reason=_reason(answer, "they say the same"))
+        made = merge_memories([pair], target.graph, answering.settings, now())
         before = {row.id: row for row in made.rests_on}
         rows: tuple[Chunk | Relation | Link, ...] = (
             *made.write.chunks,

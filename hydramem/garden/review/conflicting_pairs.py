@@ -1,10 +1,10 @@
-"""Clashing: two relations of which one alone can hold, where nothing but a person says which it is.
+"""Conflicting pairs: two relations of which only one can hold, where only a person can say which.
 
-What the night's phase `supersede` would settle is left to it. An answer takes the others through what is
-there: a verdict for what holds, an end for what it takes the place of, or a mark that both do.
+Pairs that the phase `supersede` can order are left to it. An answer to one of the others becomes a verdict,
+an end, or a mark that both hold.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,6 +12,8 @@ from hydramem.core.row_types import Chunk, Relation
 from hydramem.garden.phases.supersede.supersede_relations import (
     SlotRelation,
     ends_by,
+    evidence_of,
+    in_order,
     slot_relation,
     why_open,
 )
@@ -26,7 +28,7 @@ _MOST_PAIRS = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConflictingPair:
-    """Two relations that cannot both hold, the one that began, or was said, first before the other."""
+    """Two relations that cannot both hold, in the order in which they began or were stated."""
 
     older: SlotRelation
     newer: SlotRelation
@@ -38,7 +40,7 @@ class ConflictingPair:
 
     @property
     def reason(self) -> str:
-        """Why nothing but a person decides it."""
+        """Why only a person can decide."""
         return f"Of {self.older.row.type} there is one at a time. {why_open(self.older, self.newer)}"
 
 
@@ -48,7 +50,7 @@ def conflicting_pairs(
     """Return the pairs of a project that only a person can decide on, the most believed first.
 
     Args:
-        graph: Where relations and what they rest on are read.
+        graph: Where relations and their evidence are stored.
         snapshot: The project's graph.
         functional: Types with one object at a time.
     """
@@ -56,9 +58,9 @@ def conflicting_pairs(
     ends = sorted({end for pair in pairs for end in pair.ends})
     stored = {row.id: row for row in (graph.relations(ends) if ends else ())}
     known = [[stored[id] for id in pair.ids if id in stored] for pair in pairs]
-    said = _evidence([row for rows in known for row in rows], graph)
+    chunks = evidence_of([row for rows in known for row in rows], graph)
     found = [
-        _ordered(rows[0], rows[1], snapshot.nodes.ids[pair.subject], said)
+        _ordered(rows[0], rows[1], snapshot.nodes.ids[pair.subject], chunks)
         for pair, rows in zip(pairs, known, strict=True)
         if len(rows) == 2 and all(map(_is_open, rows)) and not can_coexist(*rows)
     ]
@@ -66,10 +68,10 @@ def conflicting_pairs(
 
 
 def conflicting_pair(one: Relation, other: Relation, graph: GraphStore) -> ConflictingPair | None:
-    """Return two relations as they clash now; None where one of them holds no more.
+    """Return two relations as they conflict now; None where one of them no longer holds.
 
     Args:
-        one, other: The rows as they were seen.
+        one, other: The rows as they were read before.
         graph: Where they are read again.
     """
     stored = {row.id: row for row in graph.relations(sorted({one.subject, other.subject}))}
@@ -78,31 +80,23 @@ def conflicting_pair(one: Relation, other: Relation, graph: GraphStore) -> Confl
         return None
     shared = {one.subject, one.object} & {other.subject, other.object}
     subject = one.subject if one.subject in shared else min(shared)
-    return _ordered(rows[0], rows[1], subject, _evidence(rows, graph))
+    return _ordered(rows[0], rows[1], subject, evidence_of(rows, graph))
 
 
 def _is_open(row: Relation) -> bool:
-    """Say whether a relation is believed; one that verification left open is asked of by itself."""
+    """Say whether a relation is believed; a deferred one is a question of its own."""
     return row.state == "active" and not is_version(row) and (row.verdict != "deferred" or is_given(row))
 
 
-def _evidence(rows: Iterable[Relation], graph: GraphStore) -> Mapping[str, Chunk]:
-    ids = sorted({id for row in rows for id in row.evidence})
-    return {chunk.id: chunk for chunk in (graph.chunks(ids) if ids else ())}
-
-
-def _ordered(one: Relation, other: Relation, subject: str, said: Mapping[str, Chunk]) -> ConflictingPair:
-    held = [
-        slot_relation(row, subject, [said[id] for id in row.evidence if id in said]) for row in (one, other)
-    ]
-    older, newer = sorted(held, key=lambda each: (each.fact.begins, each.fact.said_at, each.row.id))
+def _ordered(one: Relation, other: Relation, subject: str, chunks: Mapping[str, Chunk]) -> ConflictingPair:
+    older, newer = in_order(slot_relation(row, subject, chunks) for row in (one, other))
     return ConflictingPair(older=older, newer=newer)
 
 
 def ended(pair: ConflictingPair, at: datetime) -> Sequence[tuple[Relation, Relation | None]]:
-    """Return the rows by which the newer takes the place of the older, each with the row that was there.
+    """Return the rows by which the newer relation ends the older, each with the row before it.
 
-    The older ends when the newer begins; where that is not after the older began, it ends now.
+    The older ends when the newer begins; where that is not after its own beginning, it ends now.
 
     Args:
         pair: The relations as they are stored.

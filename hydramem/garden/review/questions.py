@@ -14,7 +14,7 @@ import numpy as np
 
 from hydramem.core.results.garden_results import Question
 from hydramem.core.row_types import Chunk, Entity, Relation
-from hydramem.garden.proposals.exclusions import UndecidedPair, _strings, is_told_apart
+from hydramem.garden.proposals.exclusions import UndecidedPair, is_told_apart, strings_in
 from hydramem.garden.review.conflicting_pairs import conflicting_pairs
 from hydramem.graph.snapshot.snapshot import SYNONYM, Snapshot
 from hydramem.ingest.knowledge.graph_rows import candidates_of, is_given
@@ -223,7 +223,7 @@ def _quarantined(graph: GraphStore, snapshot: Snapshot) -> Iterator[Case]:
     where = ChunkFilter(projects=(snapshot.project,), states=("quarantined",))
     for row in graph.list_chunks(where, Listing(limit=_MOST_CHUNKS)):
         if KEPT_OUT not in row.metadata:
-            why = ", ".join(_strings(row.metadata, QUARANTINED_FOR))
+            why = ", ".join(strings_in(row.metadata, QUARANTINED_FOR))
             yield _case(
                 Question(
                     id=f"quarantined:{row.id}",

@@ -18,7 +18,6 @@ from hydramem.garden.proposals.phase_context import Budget, PhaseContext, PhaseO
 from hydramem.garden.proposals.plan_file import key_in, plan_signature, read_plan
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.storage.in_memory.graph import InMemoryGraph
-from hydramem.storage.schema import RELATES
 from hydramem.storage.undo.undo_images import TABLES
 from hydramem.storage.write import Removal, Write
 from tests.storage.rows import at, chunk, entity, mention, relation, write
@@ -68,14 +67,14 @@ def archive(score: float = 0.9) -> Proposal:
 
 def night(graph: InMemoryGraph, folder: Path | None = None, **steps: PhaseOutcome | Exception) -> GardenRun:
     def step(given: PhaseOutcome | Exception):
-        def run(ground: PhaseContext) -> PhaseOutcome:
+        def run(context: PhaseContext) -> PhaseOutcome:
             if isinstance(given, Exception):
                 raise given
             return given
 
         return run
 
-    def ground(phase: Phase) -> PhaseContext:
+    def context(phase: Phase) -> PhaseContext:
         return PhaseContext(
             project="p",
             graph=graph,
@@ -94,8 +93,8 @@ def night(graph: InMemoryGraph, folder: Path | None = None, **steps: PhaseOutcom
         project="p",
         phases=("reuse", "prune", "infer", "maintain"),
         steps={name: step(given) for name, given in steps.items()},  # type: ignore[misc]
-        ground=ground,
-        hands=WriteAccess(graph=graph, commit=lambda rows: graph.write(rows), one_writer=threading.RLock()),
+        context=context,
+        access=WriteAccess(graph=graph, commit=lambda rows: graph.write(rows), one_writer=threading.RLock()),
         folder=folder,
         now=NOW,
     )
@@ -178,14 +177,14 @@ def test_what_hangs_on_a_thing_that_goes_is_not_written_beside_it(graph: InMemor
             archive(),
             target=keep.id,
             write=rows,
-            expects=precondition_hash(keep, gone, between, absent=((RELATES, moved),)),
+            expects=precondition_hash(keep, gone, between, absent=(moved,)),
         )
 
     first = merge(ADA, twins[0], relation("e1", "leads", "e9"))
     second = merge(twins[1], twins[2], relation("e7", "leads", "e8"))
     assert plan(night(graph, prune=PhaseOutcome(proposals=(first, second)))).phases[0].dropped == 1
     others = [replace(quieter(row), phase="prune") for row in CHUNKS]  # so that a batch holds both
-    done = apply((*others, first, second), night(graph).hands, run="w_night")
+    done = apply((*others, first, second), night(graph).access, run="w_night")
     assert first.id in done.made and list(done.refused) == [second.id]
 
 
@@ -199,7 +198,7 @@ def test_a_phase_that_fails_is_told_and_costs_the_others_nothing(graph: InMemory
 def test_an_interrupted_night_is_finished_by_the_next(graph: InMemoryGraph, tmp_path: Path) -> None:
     given = night(graph, tmp_path, reuse=REUSE)
     stopping = iter([False, True])
-    cut = replace(given, hands=replace(given.hands, stopping=lambda: next(stopping)))
+    cut = replace(given, access=replace(given.access, stopping=lambda: next(stopping)))
     first = run_phases(cut)
     assert first.state == "partial" and 0 < first.phases[0].applied < 40
     assert first.phases[0].left == 40 - first.phases[0].applied
@@ -234,19 +233,19 @@ def test_writers_get_their_turn(graph: InMemoryGraph) -> None:
         time.sleep(0.03)
         graph.write(rows)
 
-    hands = replace(given.hands, commit=slow)
+    access = replace(given.access, commit=slow)
     waited: list[float] = []
 
     def writer() -> None:
         for _ in range(5):
             started = time.perf_counter()
-            with hands.one_writer:
+            with access.one_writer:
                 waited.append(time.perf_counter() - started)
             time.sleep(0.005)
 
     other = threading.Thread(target=writer)
     other.start()
-    run_phases(replace(given, hands=hands))
+    run_phases(replace(given, access=access))
     other.join()
     assert max(waited) < 0.1
 
@@ -312,15 +311,15 @@ def test_vectors_hear_of_batches_when_others_can_write_again(graph: InMemoryGrap
         sizes.append(len(rows.chunks))
         graph.write(rows)
 
-    hands = WriteAccess(
+    access = WriteAccess(
         graph=graph, commit=commit, one_writer=lock, deliver=lambda: told.append(lock.acquire(blocking=False))
     )
 
     def deliver() -> None:
-        hands.deliver()
+        access.deliver()
         lock.release()
 
-    done = apply([quieter(row) for row in CHUNKS], replace(hands, deliver=deliver), run="w_night")
+    done = apply([quieter(row) for row in CHUNKS], replace(access, deliver=deliver), run="w_night")
     assert len(done.made) == len(CHUNKS) == sum(sizes)
     assert sizes[0] <= 2, "nobody knows how long the first one takes"
     assert len(sizes) > 2 and told == [True], "of all of them at once"
@@ -334,11 +333,11 @@ def test_vectors_hear_also_of_what_was_made_before_a_night_failed(graph: InMemor
             raise StorageError("the disk is full")
         said.append("committed")
 
-    hands = WriteAccess(
+    access = WriteAccess(
         graph=graph, commit=commit, one_writer=threading.Lock(), deliver=lambda: said.append("delivered")
     )
     with pytest.raises(StorageError, match="full"):
-        apply([quieter(row) for row in CHUNKS], hands, run="w_night")
+        apply([quieter(row) for row in CHUNKS], access, run="w_night")
     assert said == ["committed", "delivered"]
 
 
@@ -355,13 +354,13 @@ def test_what_somebody_writes_before_the_lock_is_had_is_looked_at_again(graph: I
         def __exit__(self, *_: object) -> None:
             pass
 
-    hands = WriteAccess(
+    access = WriteAccess(
         graph=graph,
         commit=lambda rows: graph.write(rows) and None,
         one_writer=Lock(),
-        moment=lambda: len(graph.changes()),
+        revision=lambda: len(graph.changes()),
     )
-    done = apply([quieter(CHUNKS[0]), quieter(CHUNKS[1])], hands, run="w_night")
+    done = apply([quieter(CHUNKS[0]), quieter(CHUNKS[1])], access, run="w_night")
     assert len(done.made) == len(done.refused) == 1
     assert graph.chunks([CHUNKS[0].id]) == (changed,)
 

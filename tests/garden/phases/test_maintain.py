@@ -14,7 +14,8 @@ from hydramem.core.results.garden_results import Gardened, PhaseReport
 from hydramem.core.results.upkeep_results import Drained
 from hydramem.core.row_types import Usage
 from hydramem.core.time import now
-from hydramem.garden.phases.lasting_communities import FILE, GroupReply, lasting, read_groups
+from hydramem.garden.phases.community_names_prompt import GroupReply
+from hydramem.garden.phases.lasting_communities import FILE, lasting, read_groups
 from hydramem.garden.phases.maintain import Upkeep, maintain
 from hydramem.garden.proposals.phase_context import Budget, PhaseContext
 from hydramem.storage.repair.doctor import Sampled

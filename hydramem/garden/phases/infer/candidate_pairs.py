@@ -1,7 +1,7 @@
-"""Which things may be related that nothing relates yet: named together, and near in the graph. Pure.
+"""Which unrelated entities may be related, and by which relation: computed from the graph alone.
 
-Pairs come from the passages that name both, never from all pairs, and are ranked by the neighbours that both
-have (Adamic and Adar, "Friends and neighbors on the Web", 2003).
+Pairs come from passages that name both entities, and are ranked by their common neighbours (Adamic and Adar,
+"Friends and neighbors on the Web", 2003). Relations are guessed from the types that join similar entities.
 """
 
 from dataclasses import dataclass
@@ -18,13 +18,17 @@ from hydramem.verification.first_stage.relation_arrays import Facts, Floats, Int
 from hydramem.verification.first_stage.weights import Weights
 
 _MOST_NAMED = 24
-"""Things that a passage may name: a list or a table relates nothing."""
+"""Entities that a passage may name: a list or a table relates nothing."""
 
 _MOST_PAIRS = 4_000_000
-
 _MOST_RANKED = 300_000
-
 _AT_ONCE = 20_000
+
+_LEAST_SEEN = 2
+"""Relations of a type between entities of these types, below which it is not guessed for them."""
+
+_TYPES_EACH = 8
+_GUESSES_EACH = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +38,8 @@ class Pairs:
     Attributes:
         one, other: Nodes, shape (pairs,).
         passages: How many name both, shape (pairs,).
-        score: Adamic-Adar of both, shape (pairs,); pairs come by it, the nearest first.
-        seen: How many pairs there were before the nearest were taken.
+        score: Adamic-Adar score, shape (pairs,), descending.
+        seen: How many pairs there were before the nearest were chosen.
     """
 
     one: Ints
@@ -50,7 +54,7 @@ def pairs(snapshot: Snapshot, facts: Facts, *, most: int) -> Pairs:
 
     Args:
         snapshot: A project's graph.
-        facts: Its relations, laid out.
+        facts: Its relations as arrays.
         most: How many to return.
     """
     one, other, passages = _together(snapshot)
@@ -70,7 +74,7 @@ def pairs(snapshot: Snapshot, facts: Facts, *, most: int) -> Pairs:
 
 
 def _together(snapshot: Snapshot) -> tuple[Ints, Ints, Ints]:
-    """Return each pair that an active passage names and nothing relates, and how many name it."""
+    """Return each unrelated pair that active passages name, and how many passages name it."""
     edges, size = snapshot.edges, snapshot.size
     rows = np.flatnonzero((edges.kind == MENTION) & snapshot.node_mask()[edges.source])
     chunks, things = edges.source[rows].astype(np.int64), edges.target[rows].astype(np.int64)
@@ -94,7 +98,7 @@ def _together(snapshot: Snapshot) -> tuple[Ints, Ints, Ints]:
 
 
 def _related(snapshot: Snapshot) -> Ints:
-    """Return a key for each pair that a relation joins, or ever joined: what was withdrawn stays so."""
+    """Return a key for each pair that a relation joins or joined: none is inferred again."""
     edges = snapshot.edges
     rows = np.flatnonzero(edges.kind == RELATION)
     source, target = edges.source[rows].astype(np.int64), edges.target[rows].astype(np.int64)
@@ -102,30 +106,22 @@ def _related(snapshot: Snapshot) -> Ints:
 
 
 def passages_of(snapshot: Snapshot, one: int, other: int, *, most: int) -> tuple[str, ...]:
-    """Return the ids of the newest active passages that name both of two things.
+    """Return the ids of the newest active passages that name two entities.
 
     Args:
         snapshot: A project's graph.
         one, other: Their nodes.
         most: How many to return.
     """
-    both = np.intersect1d(_naming(snapshot, one), _naming(snapshot, other))
+    both = np.intersect1d(_passages_naming(snapshot, one), _passages_naming(snapshot, other))
     return tuple(snapshot.nodes.ids[node] for node in both[::-1][:most].tolist())
 
 
-def _naming(snapshot: Snapshot, node: int) -> NDArray[np.integer]:
+def _passages_naming(snapshot: Snapshot, node: int) -> NDArray[np.integer]:
     out = snapshot.adjacency.expand(np.array([node]))
     mentions = snapshot.edges.kind[out.halves >> 1] == MENTION
     chunks = out.neighbors[mentions]
     return np.unique(chunks[snapshot.node_mask()[chunks]])
-
-
-_LEAST_SEEN = 2
-"""Relations of a type between such things, without which it joins none."""
-
-_TYPES_EACH = 8
-
-_GUESSES_EACH = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +131,7 @@ class Guesses:
     Attributes:
         pair: Place of each triple's pair.
         subject, type, object: Nodes and codes of types.
-        odds: What the graph says for it, as a logarithm, up to a constant.
+        odds: Log odds from the graph, up to a constant.
     """
 
     pair: Ints
@@ -146,14 +142,14 @@ class Guesses:
 
 
 def guesses(known: Learned, near: Pairs, *, weights: Weights, full: Ints) -> Guesses:
-    """Return the likeliest triples of each pair, by the graph alone.
+    """Return the likeliest triples of each pair.
 
     Args:
-        known: The graph and what was learned of it.
+        known: The graph and what was learned from it.
         near: The pairs.
         weights: Of verification's first stage.
-        full: Slots that have what they can have, as `type * nodes + subject` in nodes of `known`, ascending:
-            of a type with one object at a time, a subject that has one gets no other.
+        full: Filled slots of types with one object at a time, as `type * nodes + subject`, ascending; these
+            get no other object.
     """
     facts = known.facts
     pair = np.tile(np.arange(len(near.one)), 2)
@@ -174,7 +170,7 @@ def guesses(known: Learned, near: Pairs, *, weights: Weights, full: Ints) -> Gue
 
 
 def _fitting(facts: Facts, subject: Ints, object: Ints) -> tuple[Ints, Ints]:
-    """Return which pairs each type may join, by the types of their ends: (pair, type), the commonest each."""
+    """Return (pair, type) for the commonest types that join entities of the pair's types."""
     types = np.arange(facts.types - 1)
     couple = facts.couple(facts.kind[subject], facts.kind[object])
     keys = types[None, :] * facts.kinds * facts.kinds + couple[:, None]

@@ -1,37 +1,40 @@
-"""An inferred relation on its way to a proposal: judged first, and never by the model that inferred it."""
+"""From inferred relations to proposals: verification judges them, never by the model that inferred them."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from hydramem.core.ids import relation_id
-from hydramem.core.row_types import Chunk, Entity, Mention, Relation, RelationCandidate, Times, Usage, Verdict
-from hydramem.garden.proposals.exclusions import UndoneRows
-from hydramem.garden.proposals.phase_context import PhaseContext
+from hydramem.core.row_types import Chunk, Entity, Mention, Relation, RelationCandidate, Times, Verdict
+from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.ingest.knowledge.graph_rows import decided
-from hydramem.storage.schema import ENTITY, RELATES, EdgeTable, NodeTable
 from hydramem.storage.write import Write
+from hydramem.verification.verify import Judged
 
 INFERRED_BY = "inferred_by"
-"""In the metadata of an inferred relation: the model that inferred it, which does not verify it."""
+"""Metadata key of an inferred relation: the model that inferred it, which may not verify it."""
 
 _MOST_CONFIDENCE = 0.5
-"""What an inferred relation is believed at most, until something states it."""
+"""The most confidence of an inferred relation until something states it."""
+
+# A reply that is refused is asked for once more.
+_CALLS_PER_CLAIM = 2
+
 
 _LEAST_ODDS = 1.5
-"""What the graph must say for a relation that no words state, as a logarithm of odds. Measured where one pair
-in ten that passages name together is related: from here on more guesses are right than wrong."""
+"""Log odds from the graph that a relation needs which no passage states. Measured where one in ten pairs that
+passages name together is related: from here on more guesses are right than wrong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inference:
-    """A relation that may hold, and what it would take to store it.
+    """A relation that may hold, with what it takes to store it.
 
     Attributes:
         entities: Ends that are new.
         mentions: Where the evidence names those.
         by: The model that inferred it; None for the graph.
-        odds: What the graph says for it (`Guesses.odds`); none where a model inferred it.
+        odds: Log odds from the graph (`Guesses.odds`); 0 where a model inferred it.
         reason: Why, in a sentence.
     """
 
@@ -45,12 +48,12 @@ class Inference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What verification said of inferences.
+    """The verdicts of verification on inferences.
 
     Attributes:
-        kept: Those that it did not reject, and that words or the graph speak for, each with the verdict.
-        rejected: How many it did.
-        weak: How many too little speaks for.
+        kept: Those not rejected and well enough supported, each with its verdict.
+        rejected: How many verification rejected.
+        weak: How many have too little support.
         reasons: Why some wait that a model should have read.
     """
 
@@ -58,84 +61,99 @@ class Judgement:
     rejected: int = 0
     weak: int = 0
     reasons: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
 
 
 def relation_of(
-    subject: Entity, type: str, object: Entity, passages: Sequence[Chunk], ground: PhaseContext
+    subject: Entity, type: str, object: Entity, passages: Sequence[Chunk], context: PhaseContext
 ) -> Relation:
     """Return an inferred relation between two things, with its evidence."""
     return Relation(
-        id=relation_id(ground.project, subject.id, type, object.id, None),
-        project=ground.project,
+        id=relation_id(context.project, subject.id, type, object.id, None),
+        project=context.project,
         subject=subject.id,
         type=type,
         object=object.id,
         confidence=_MOST_CONFIDENCE,
         origin="inferred",
         evidence=tuple(chunk.id for chunk in passages),
-        times=Times(recorded_at=ground.now),
+        times=Times(recorded_at=context.now),
     )
 
 
-def judged(inferences: Sequence[Inference], ground: PhaseContext) -> Judgement:
-    """Have inferences verified: by the first stage, and by a model where it is another than inferred them."""
-    model, _ = ground.judge.model()
-    name = None if model is None else model.name
-    own = [each for each in inferences if name is not None and each.by == name]
-    others = [each for each in inferences if name is None or each.by != name]
-    calls = max(0, ground.settings.garden.phase_calls - ground.budget.usage.calls) // 2
-    most = 0 if ground.budget.over else min(calls, ground.judge.settings.vog_max_candidates)
-    judge = replace(ground.judge, settings=replace(ground.judge.settings, vog_max_candidates=most))
-    read = judge([each.candidate for each in others])
-    alone = ground.judge.without_model([each.candidate for each in own])
-    ground.budget.spend(read.usage)
-    verdicts = (*zip(others, read.verdicts, strict=True), *zip(own, alone.verdicts, strict=True))
-    open_ = [pair for pair in verdicts if pair[1].decision != "rejected"]
-    kept = tuple(pair for pair in open_ if _is_borne_out(*pair))
+def judge_claims(
+    candidates: Sequence[RelationCandidate], inferred_by: Sequence[str | None], context: PhaseContext
+) -> tuple[Judged, int]:
+    """Verify relations within the budget; a model does not read what it inferred itself.
+
+    Args:
+        candidates: The relations.
+        inferred_by: For each, the model that inferred it.
+        context: Has the judge and the budget.
+
+    Returns:
+        The verdicts, in order, and how many relations the model of verification had inferred itself.
+    """
+    model, _ = context.judge.model()
+    own = [model is not None and name == model.name for name in inferred_by]
+    calls = max(0, context.settings.garden.phase_calls - context.budget.usage.calls) // _CALLS_PER_CLAIM
+    most = 0 if context.budget.over else min(calls, context.judge.settings.vog_max_candidates)
+    judge = replace(context.judge, settings=replace(context.judge.settings, vog_max_candidates=most))
+    read = judge([each for each, is_own in zip(candidates, own, strict=True) if not is_own])
+    context.budget.spend(read.usage)
+    alone = context.judge.without_model(
+        [each for each, is_own in zip(candidates, own, strict=True) if is_own]
+    )
+    others, owns = iter(read.verdicts), iter(alone.verdicts)
+    return replace(read, verdicts=tuple(next(owns if is_own else others) for is_own in own)), sum(own)
+
+
+def judged(inferences: Sequence[Inference], context: PhaseContext) -> Judgement:
+    """Have inferences verified, and keep those with enough support."""
+    read, _ = judge_claims([each.candidate for each in inferences], [each.by for each in inferences], context)
+    pairs = zip(inferences, read.verdicts, strict=True)
+    open_ = [pair for pair in pairs if pair[1].decision != "rejected"]
+    kept = tuple(pair for pair in open_ if _is_supported(*pair))
     return Judgement(
         kept=kept,
-        rejected=len(verdicts) - len(open_),
+        rejected=len(inferences) - len(open_),
         weak=len(open_) - len(kept),
         reasons=read.reasons,
-        usage=read.usage,
     )
 
 
-def _is_borne_out(inference: Inference, verdict: Verdict) -> bool:
-    """Say whether a model read it, words state it beyond doubt, or the graph speaks for it loud enough."""
+def _is_supported(inference: Inference, verdict: Verdict) -> bool:
+    """Say whether a model inferred it, a passage states it for certain, or the graph supports it enough."""
     stated = verdict.decision == "accepted" and verdict.quote is not None
     return inference.by is not None or stated or inference.odds >= _LEAST_ODDS
 
 
 def proposals(
     kept: Sequence[tuple[Inference, Verdict]],
-    ground: PhaseContext,
+    work: PhaseWork,
     *,
     limit: int,
     single: Collection[str] = (),
 ) -> Iterator[Proposal]:
-    """Yield what would store inferences, the surest first, at most one between two things.
+    """Yield proposals that store inferences, the surest first, at most one between two entities.
 
     Args:
         kept: Inferences that were not rejected.
-        ground: Where they would be stored.
-        limit: Most of them.
-        single: Types with one object at a time: a subject gets one in a night.
+        work: The phase.
+        limit: Most proposals.
+        single: Types with one object at a time: a subject gets at most one in a run.
     """
     joined: set[frozenset[str]] = set()
     full: set[tuple[str, str]] = set()
-    undone = UndoneRows(ground.graph, ground.project)
     for inference, verdict in sorted(kept, key=_rank):
         row = inference.candidate.relation
         ends = frozenset((row.subject, row.object))
         if len(joined) >= limit:
             return
         slot = row.subject, row.type
-        if ends not in joined and slot not in full and row.id not in undone:
+        if ends not in joined and slot not in full and row.id not in work.undone:
             joined.add(ends)
             full |= {slot} if row.type in single else set()
-            yield _proposal(inference, verdict, ground)
+            yield _proposal(inference, verdict, work.context)
 
 
 def _rank(pair: tuple[Inference, Verdict]) -> tuple[bool, float, str]:
@@ -143,15 +161,13 @@ def _rank(pair: tuple[Inference, Verdict]) -> tuple[bool, float, str]:
     return verdict.decision != "accepted", -verdict.score, inference.candidate.relation.id
 
 
-def _proposal(inference: Inference, verdict: Verdict, ground: PhaseContext) -> Proposal:
+def _proposal(inference: Inference, verdict: Verdict, context: PhaseContext) -> Proposal:
     candidate = inference.candidate
-    row = _stored(inference, verdict, ground)
+    row = _stored_relation(inference, verdict, context)
     new = {entity.id for entity in inference.entities}
     known = [end for end in (candidate.subject, candidate.object) if end.id not in new]
-    absent: list[tuple[NodeTable | EdgeTable, object]] = [(RELATES, row)]
-    absent += [(ENTITY, entity) for entity in inference.entities]
     return Proposal(
-        project=ground.project,
+        project=context.project,
         phase="infer",
         action="add",
         target=row.id,
@@ -159,13 +175,13 @@ def _proposal(inference: Inference, verdict: Verdict, ground: PhaseContext) -> P
         reason=f"{inference.reason} {verdict.explanation}".strip(),
         score=verdict.score,
         write=Write(changes=(), entities=inference.entities, relations=(row,), mentions=inference.mentions),
-        expects=precondition_hash(*known, *candidate.passages, absent=absent),
+        expects=precondition_hash(*known, *candidate.passages, absent=(row, *inference.entities)),
     )
 
 
-def _stored(inference: Inference, verdict: Verdict, ground: PhaseContext) -> Relation:
-    """Return the relation as it would be stored: in doubt unless its evidence says it in words."""
-    row = decided(inference.candidate.relation, verdict, ground.now)
+def _stored_relation(inference: Inference, verdict: Verdict, context: PhaseContext) -> Relation:
+    """Return the relation as it would be stored: in layer `working` unless a passage states it."""
+    row = decided(inference.candidate.relation, verdict, context.now)
     metadata = row.metadata if inference.by is None else {**row.metadata, INFERRED_BY: inference.by}
     return replace(
         row,

@@ -1,4 +1,4 @@
-"""Evidence that several sessions saw: recalled in them, or said in them of the same things."""
+"""Evidence that several sessions saw: chunks they recalled, or chunks they wrote on the same entities."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,17 +12,17 @@ from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import Listing
 
 _MOST_SESSIONS = 200
-
-_MOST_SAID = 2000
+_MOST_WRITTEN = 2000
 
 _MOST_NAMED = 8
+"""Entities of a chunk: one that names more is about none of them."""
 
-_IN_ONE = 12
+_GROUP_SIZE = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceGroup:
-    """Evidence that one session saw, and others too.
+    """Evidence that one session saw, and others as well.
 
     Attributes:
         passages: The chunks, those that most sessions saw first.
@@ -33,55 +33,52 @@ class EvidenceGroup:
     sessions: tuple[tuple[str, ...], ...]
 
 
-def repeated(ground: PhaseContext) -> tuple[EvidenceGroup, ...]:
-    """Return evidence that was seen in as many sessions as the configuration asks for, newest sessions first.
-
-    Args:
-        ground: Where sessions, recalls and mentions are.
-    """
-    sessions = ground.graph.list_sessions(ground.project, Listing(limit=_MOST_SESSIONS))
-    seen = _recalled(sessions, ground)
-    for chunk, names in _said(sessions, ground).items():
+def repeated(context: PhaseContext) -> tuple[EvidenceGroup, ...]:
+    """Return the evidence that at least `garden.min_repeat_count` of the newest sessions saw."""
+    sessions = context.graph.list_sessions(context.project, Listing(limit=_MOST_SESSIONS))
+    seen = _recalled(sessions, context)
+    for chunk, names in _written(sessions, context).items():
         seen[chunk] |= names
-    least = max(1, ground.settings.garden.min_repeat_count)
+    least = max(1, context.settings.garden.min_repeat_count)
     often = {chunk: names for chunk, names in seen.items() if len(names) >= least}
-    rows = {row.id: row for row in ground.graph.chunks(sorted(often)) if _may_be_shown(row)}
+    rows = {row.id: row for row in context.graph.chunks(sorted(often)) if _may_be_shown(row)}
     return tuple(_grouped(sessions, {id: often[id] for id in rows}, rows))
 
 
 def _may_be_shown(row: Chunk) -> bool:
-    """Say whether a model may read a chunk; what gives orders to its reader, it may not."""
+    """Say whether a model may read a chunk: it is active, not private, and contains no instructions."""
     return row.state == "active" and not row.private and not threats_in(row.text)
 
 
-def _recalled(sessions: Iterable[Session], ground: PhaseContext) -> defaultdict[str, set[str]]:
+def _recalled(sessions: Iterable[Session], context: PhaseContext) -> defaultdict[str, set[str]]:
     """Return the sessions in which each chunk was recalled."""
     seen: defaultdict[str, set[str]] = defaultdict(set)
     ids = [session.id for session in sessions]
-    for recall in ground.graph.recalled(sessions=ids) if ids else ():
+    for recall in context.graph.recalled(sessions=ids) if ids else ():
         seen[recall.chunk].add(recall.session)
     return seen
 
 
-def _said(sessions: Iterable[Session], ground: PhaseContext) -> Mapping[str, set[str]]:
-    """Return the sessions that speak of the same two things as each chunk that was said in one."""
+def _written(sessions: Iterable[Session], context: PhaseContext) -> Mapping[str, set[str]]:
+    """Return, for each chunk that a session wrote, the sessions that name the same two entities."""
     ids = tuple(session.id for session in sessions)
     if not ids:
         return {}
-    where = ChunkFilter(projects=(ground.project,), sessions=ids)
-    said = {row.id: row.session or "" for row in ground.graph.list_chunks(where, Listing(limit=_MOST_SAID))}
-    couples = _couples(ground.graph.mentions(sorted(said)))
-    speaking: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    where = ChunkFilter(projects=(context.project,), sessions=ids)
+    page = Listing(limit=_MOST_WRITTEN)
+    session_of = {row.id: row.session or "" for row in context.graph.list_chunks(where, page)}
+    couples = _couples(context.graph.mentions(sorted(session_of)))
+    naming: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for chunk, couple in couples:
-        speaking[couple].add(said[chunk])
+        naming[couple].add(session_of[chunk])
     seen: defaultdict[str, set[str]] = defaultdict(set)
     for chunk, couple in couples:
-        seen[chunk] |= speaking[couple]
+        seen[chunk] |= naming[couple]
     return seen
 
 
 def _couples(mentions: Iterable[Mention]) -> list[tuple[str, tuple[str, str]]]:
-    """Return each two things that a chunk names; one that names many is about none of them."""
+    """Return the pairs of entities that each chunk names."""
     named: defaultdict[str, list[str]] = defaultdict(list)
     for mention in mentions:
         named[mention.chunk].append(mention.entity)
@@ -96,13 +93,15 @@ def _couples(mentions: Iterable[Mention]) -> list[tuple[str, tuple[str, str]]]:
 def _grouped(
     sessions: Iterable[Session], seen: Mapping[str, set[str]], rows: Mapping[str, Chunk]
 ) -> Iterator[EvidenceGroup]:
-    """Put each chunk with the others of the session that saw most of what is left."""
+    """Group each chunk with others of the session that saw most of the remaining ones."""
     names = {session.id: session.name for session in sessions}
     left = dict(seen)
     while left:
         counts = Counter(session for each in left.values() for session in each)
         most = max(counts, key=lambda session: (counts[session], session))
-        own = sorted((id for id in left if most in left[id]), key=lambda id: (-len(left[id]), id))[:_IN_ONE]
+        own = sorted((id for id in left if most in left[id]), key=lambda id: (-len(left[id]), id))[
+            :_GROUP_SIZE
+        ]
         yield EvidenceGroup(
             passages=tuple(rows[id] for id in own),
             sessions=tuple(tuple(sorted(names.get(each, each) for each in left[id])) for id in own),

@@ -1,7 +1,7 @@
-"""Blocks: which of many named things to compare at all, without looking at all pairs. Pure.
+"""Blocking: which pairs of many named entities are worth a comparison.
 
-Things that share a key fall into one block (Papadakis et al., "Blocking and filtering techniques for entity
-resolution", 2020). A key that many share tells nothing, and its block is left out.
+Entities that share a key fall into one block (Papadakis et al., "Blocking and filtering techniques for entity
+resolution", 2020). Blocks of keys that many share are left out.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,33 +16,29 @@ from hydramem.text.names import NameParts
 Places = NDArray[np.int64]
 
 _MOST_IN_BLOCK = 24
-
 _MOST_INITIALS = 6
-
 _ENDS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """Pairs worth a comparison, those with the most and rarest keys in common first.
+    """Pairs worth a comparison, those with the most and rarest common keys first.
 
     Attributes:
-        one, other: Places of the things, shape (pairs,); `one` is the smaller.
-        left_out: Blocks that were too large.
+        one, other: Places of the entities, shape (pairs,); `one` is the smaller.
         cut: Pairs beyond the limit.
     """
 
     one: Places
     other: Places
-    left_out: int
     cut: int
 
 
 def candidates(names: Iterable[Sequence[NameParts]], *, limit: int = 200_000) -> Candidates:
-    """Return the pairs of things that share a rare key.
+    """Return the pairs of entities that share a rare key.
 
     Args:
-        names: For each thing its name and aliases.
+        names: For each entity its name and aliases.
         limit: Most pairs.
     """
     found = [
@@ -52,20 +48,16 @@ def candidates(names: Iterable[Sequence[NameParts]], *, limit: int = 200_000) ->
     ]
     table = np.array(found, dtype=np.int64).reshape(-1, 2)
     table = table[np.lexsort((table[:, 1], table[:, 0]))]
-    starts = (
-        np.flatnonzero(np.diff(table[:, 0], prepend=table[:1, 0] - 1)) if len(table) else np.zeros(0, int)
-    )
-    sizes = np.diff(np.append(starts, len(table)))
+    _, starts, sizes = np.unique(table[:, 0], return_index=True, return_counts=True)
     pairs = list(_within(table[:, 1], starts, sizes))
-    left_out = int((sizes > _MOST_IN_BLOCK).sum())
     if not pairs:
         none = np.zeros(0, dtype=np.int64)
-        return Candidates(one=none, other=none, left_out=left_out, cut=0)
-    return _ranked(pairs, left_out, limit)
+        return Candidates(one=none, other=none, cut=0)
+    return _ranked(pairs, limit)
 
 
 def keys(name: NameParts) -> Iterator[str]:
-    """Yield what a name is filed under: its spelling, words, neighbouring words, initials, and both ends."""
+    """Yield the keys of a name: its spelling, words, neighbouring words, initials, and both ends."""
     for word in name.words:
         if len(word) > 2:
             yield f"w {word}"
@@ -84,7 +76,7 @@ def keys(name: NameParts) -> Iterator[str]:
 
 
 def _within(places: Places, starts: Places, sizes: Places) -> Iterator[tuple[Places, Places, float]]:
-    """Yield the pairs of blocks, blocks of one size at a time, and what a pair of such counts."""
+    """Yield the pairs of all blocks of one size, and the weight of such a pair."""
     for size in range(2, _MOST_IN_BLOCK + 1):
         begins = starts[sizes == size]
         if len(begins):
@@ -93,15 +85,13 @@ def _within(places: Places, starts: Places, sizes: Places) -> Iterator[tuple[Pla
             yield block[:, first].ravel(), block[:, second].ravel(), 1.0 / (size - 1)
 
 
-def _ranked(pairs: Sequence[tuple[Places, Places, float]], left_out: int, limit: int) -> Candidates:
+def _ranked(pairs: Sequence[tuple[Places, Places, float]], limit: int) -> Candidates:
     width = 1 + max(int(other.max()) for _, other, _ in pairs)
     packed = np.concatenate([one * width + other for one, other, _ in pairs])
     weights = np.concatenate([np.full(len(one), weight) for one, _, weight in pairs])
     distinct, inverse = np.unique(packed, return_inverse=True)
-    # Rounded, as the order of blocks, and with it that of the sums, differs between processes.
+    # Rounded: the order of blocks, and with it of the sums, differs between processes.
     score = np.bincount(inverse, weights=weights).round(9)
     best = np.lexsort((distinct, -score))[:limit]
     chosen = distinct[best]
-    return Candidates(
-        one=chosen // width, other=chosen % width, left_out=left_out, cut=len(distinct) - len(chosen)
-    )
+    return Candidates(one=chosen // width, other=chosen % width, cut=len(distinct) - len(chosen))

@@ -1,8 +1,8 @@
-"""Alike: how probable it is that two named things are one, by their names and by what is said of them. Pure.
+"""How probable it is that two named things are the same, by their names and descriptions.
 
-A logistic model over features of a pair, as record linkage has done since Fellegi and Sunter (1969). Its
-weights come with the package; they were fitted on pairs that people labelled. Probability alone merges
-nothing: two names must also be ones that the same thing can bear (`garden.bearable`).
+A logistic model over features of a pair, as in record linkage since Fellegi and Sunter (1969). Its weights
+come with the package; they were fitted on pairs that people labelled. Probability alone merges nothing: the
+names must also be compatible (`name_compatibility`).
 """
 
 import json
@@ -27,11 +27,12 @@ PLAIN = (
     *("described", "detail_overlap", "detail_cover", "detail_letters", "detail_worst"),
     *("codes_agree", "codes_differ", "amounts_agree", "all_overlap", "all_cover"),
 )
-"""What is measured of a pair; products of two of them are features as well."""
+"""The plain features of a pair; products of two of them are features as well."""
 
 _MOST_DETAILS = 12
 
-_ENOUGH = 6.0
+_HALF_WEIGHT = 6.0
+"""Weight of words in one name alone at which their feature is one half."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +41,7 @@ class Thing:
 
     Attributes:
         names: Its name, then its aliases.
-        details: What else is said of it, a text each.
+        details: Descriptions, a text each.
     """
 
     names: tuple[str, ...]
@@ -49,10 +50,10 @@ class Thing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchProfile:
-    """A thing with its texts taken apart, so that many pairs of it are compared quickly.
+    """A thing with its texts taken apart, so that it is compared quickly with many others.
 
     Attributes:
-        order: Its texts: which of two comes first.
+        order: Its texts, as a sort key.
         said: Words of its details.
         words: Those, and the words of its name.
     """
@@ -76,10 +77,10 @@ def match_profile(thing: Thing) -> MatchProfile:
 
 
 class Rarity:
-    """How much a word tells: the rarer among things, the more.
+    """How much a word distinguishes: the rarer it is among things, the more.
 
     Args:
-        words: The words of each thing, each once.
+        words: The words of each thing.
     """
 
     def __init__(self, words: Iterable[Iterable[str]]) -> None:
@@ -94,13 +95,13 @@ class Rarity:
         return log((self._things + 1.5) / (self._counts[word] + 0.5)) + 0.1
 
     def sum(self, words: Iterable[str]) -> float:
-        """Return the weight of several."""
+        """Return the weight of several words."""
         return sum(map(self.of, words))
 
 
 def measured(one: MatchProfile, other: MatchProfile, rarity: Rarity) -> tuple[float, ...]:
     """Return the plain features of a pair, in the order of `PLAIN`; the same for both directions."""
-    if other.order < one.order:  # where several pairings are as good, the same one is taken
+    if other.order < one.order:  # of equally good pairings both directions choose the same
         one, other = other, one
     mine, yours = _best_names(one, other)
     return (
@@ -132,8 +133,8 @@ def _of_names(mine: NameParts, yours: NameParts, rarity: Rarity) -> tuple[float,
         float(mine.spelling is not None and mine.spelling == yours.spelling),
         shared / (shared + least + most) if shared else 0.0,
         shared / (shared + least) if shared else 0.0,
-        least / (least + _ENOUGH),
-        most / (most + _ENOUGH),
+        least / (least + _HALF_WEIGHT),
+        most / (most + _HALF_WEIGHT),
         _letters(mine, yours),
     )
 
@@ -163,7 +164,7 @@ def _of_details(one: MatchProfile, other: MatchProfile, rarity: Rarity) -> tuple
 
 
 def _shares(mine: frozenset[str], yours: frozenset[str], rarity: Rarity) -> tuple[float, float]:
-    """Return which share of all words, and of those of the one with fewer, both have; by weight."""
+    """Return the share of common words by weight: of all, and of those of the side with less."""
     shared = rarity.sum(mine & yours)
     left, right = rarity.sum(mine - yours), rarity.sum(yours - mine)
     return shared / sqrt((shared + left) * (shared + right)) if shared else 0.0, (
@@ -181,7 +182,7 @@ def _of_codes(one: MatchProfile, other: MatchProfile) -> tuple[float, float]:
 
 
 def _of_amounts(one: MatchProfile, other: MatchProfile) -> float:
-    """Return how near to each other the nearest amounts are, 1 for equal; 0 where one has none."""
+    """Return the ratio of the two most similar amounts, 1 for equal; 0 where one side has none."""
     mine = [text.amount for text in one.details if text.amount is not None]
     yours = [text.amount for text in other.details if text.amount is not None]
     near = [min(a, b) / max(a, b) if max(a, b) > 0 else 1.0 for a in mine for b in yours]
@@ -202,7 +203,7 @@ def _places(count: int) -> tuple[list[int], list[int]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likeness:
-    """The model: log-odds are the intercept and the sum of feature times coefficient.
+    """The model: the log odds are the intercept and the sum of feature times coefficient.
 
     Attributes:
         coefficients: Shape (plain and products,), in the order of `with_products`.
@@ -212,13 +213,14 @@ class Likeness:
     coefficients: Floats
 
     def probabilities(self, plain: Sequence[Sequence[float]] | Floats) -> Floats:
-        """Return how probable it is that the things of each pair are one; shape (pairs,)."""
+        """Return the probability that the things of each pair are the same; shape (pairs,)."""
         if not len(plain):
             return np.zeros(0)
-        return _logistic(self.odds(plain))
+        odds = np.clip(self.odds(plain), -30.0, 30.0)
+        return np.asarray(1.0 / (1.0 + np.exp(-odds)), dtype=np.float64)
 
     def odds(self, plain: Sequence[Sequence[float]] | Floats) -> Floats:
-        """Return the log-odds of the same."""
+        """Return the log odds of the same."""
         features = with_products(np.asarray(plain, dtype=np.float64))
         return np.asarray(self.intercept + features @ self.coefficients, dtype=np.float64)
 
@@ -233,10 +235,6 @@ class Likeness:
         read = json.loads(text)
         coefficients = np.array(read["coefficients"], dtype=np.float64)
         return cls(intercept=float(read["intercept"]), coefficients=coefficients)
-
-
-def _logistic(odds: Floats) -> Floats:
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(odds, -30.0, 30.0))), dtype=np.float64)
 
 
 @cache

@@ -1,37 +1,34 @@
-"""Merge: memories that say the same become one, and so do entities that are one thing.
+"""Merge: memories that say the same become one, and so do entities that are the same thing.
 
-Entities are merged around the one that is best known, and each must match that one itself: a chain of names
-of which only neighbours are alike merges nothing. What is likely but not sure is told, and left to a person.
+Entities are merged around the best-known one, and each must match that one itself: a chain of names in which
+only neighbours match merges nothing. Likely but uncertain pairs are reported, and left to a person.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hydramem.core.row_types import Entity
 from hydramem.garden.phases.merge.duplicate_memories import duplicates
-from hydramem.garden.phases.merge.entity_matches import EntityMatch, matches
-from hydramem.garden.phases.merge.name_compatibility import bearing
-from hydramem.garden.proposals.exclusions import UndecidedPair, UndoneRows, is_told_apart
-from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome
+from hydramem.garden.phases.merge.entity_matches import EntityMatch, matches, prominence
+from hydramem.garden.phases.merge.name_compatibility import NameMatch, name_match
+from hydramem.garden.proposals.exclusions import UndecidedPair, is_told_apart
+from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
-from hydramem.ingest.knowledge.merging.merge_entities import MOST_MERGED, EntityMerge, plan_merge
-from hydramem.storage.schema import MENTIONS, RELATES
-from hydramem.storage.store import GraphStore
-from hydramem.storage.undo.undo_images import Address
-from hydramem.storage.write import Write
+from hydramem.ingest.knowledge.merging.merge_entities import MOST_MERGED, plan_merge
 from hydramem.text.names import NameParts, name_parts
 
 _MOST_PROPOSED = 500
 
-_MOST_ROWS = 5000
+_MOST_MENTIONS = 5000
+"""Mentions of all entities of a merge; larger merges are left."""
 
 _CLEARLY = 2.0
-"""Log-odds by which a short name must be nearer to one full name than to any other."""
+"""Log odds by which a short name must match one full name better than any other."""
 
-_SHOWN = 5
+_SHOWN_PAIRS = 5
 
-_HOW = {
+_REASONS: Mapping[NameMatch, str] = {
     "equal": "Their names have the same words.",
     "turned": "Their names have the same words in another order.",
     "alias": "One is called like the other.",
@@ -43,43 +40,33 @@ _HOW = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Star:
-    """Entities that are one: the one that stays, and those that match it, each in itself."""
+    """Entities to merge: the one that stays, and its pairs with the others."""
 
     keep: Entity
     others: tuple[EntityMatch, ...]
 
 
-def merge(ground: PhaseContext) -> PhaseOutcome:
-    """Make one of memories that say the same, and of entities that are one; what is not sure is told."""
-    counts: Counter[str] = Counter()
-    memories, unsure = duplicates(ground, counts)
-    found = matches(ground)
-    counts |= {"entities_looked_at": found.entities, "names_compared": found.compared}
-    settings = ground.settings.garden
-    open_pairs = [pair for pair in found.pairs if not is_told_apart(pair.one, pair.other)]
-    unclear = ambiguous(open_pairs)
-    sure = [
-        pair for pair in open_pairs if pair.probability >= settings.merge_at and _key(pair) not in unclear
-    ]
-    groups = stars(sure)
-    entities, merged = _proposals(groups, counts, ground)
-    known = {_key(pair) for pair in sure}
-    doubtful = [
-        pair for pair in open_pairs if pair.probability >= settings.review_at and _key(pair) not in known
-    ]
-    counts["entities_merged"] = len(merged)
-    counts["entities_maybe_one"] = len(doubtful)
-    stopped = found.stopped or bool(ground.budget.over)
-    notes = [_asked(doubtful)] if doubtful else []
-    notes += [f"{found.cut} further pairs of names were not compared."] if found.cut else []
-    notes += [f"Not everything was looked at: {ground.budget.over}."] if stopped else []
-    return PhaseOutcome(
-        proposals=(*entities, *memories),
-        counts=dict(sorted(counts.items())),
+def merge(context: PhaseContext) -> PhaseOutcome:
+    """Propose merges of equal memories and of entities that are the same; a person decides unsure ones."""
+    work, settings = PhaseWork(context), context.settings.garden
+    memories, undecided = duplicates(work)
+    found = matches(work)
+    work.counts |= {"entities_looked_at": found.entities, "names_compared": found.compared}
+    pairs = [pair for pair in found.pairs if not is_told_apart(pair.one, pair.other)]
+    unclear = ambiguous(pairs)
+    sure = [pair for pair in pairs if pair.probability >= settings.merge_at and _key(pair) not in unclear]
+    entities = _proposals(stars(sure), work)
+    decided = set(map(_key, sure))
+    likely = [pair for pair in pairs if pair.probability >= settings.review_at and _key(pair) not in decided]
+    work.counts["entities_maybe_one"] = len(likely)
+    stopped = found.stopped or bool(context.budget.over)
+    work.notes += [_likely_note(likely)] if likely else []
+    work.notes += [f"{found.cut} further pairs of names were not compared."] if found.cut else []
+    work.notes += [f"Not everything was looked at: {context.budget.over}."] if stopped else []
+    return work.outcome(
+        (*entities, *memories),
         state="partial" if stopped else "completed",
-        notes=tuple(notes),
-        usage=ground.budget.usage,
-        doubts=(*map(_doubt, doubtful), *unsure),
+        undecided=(*map(_undecided, likely), *undecided),
     )
 
 
@@ -88,7 +75,7 @@ def _key(pair: EntityMatch) -> tuple[str, str]:
 
 
 def ambiguous(pairs: Iterable[EntityMatch]) -> set[tuple[str, str]]:
-    """Return the pairs in which a short name may as well stand for another full one."""
+    """Return the pairs in which a short name may stand for another full name just as well."""
     full: dict[str, list[EntityMatch]] = defaultdict(list)
     for pair in pairs:
         if pair.how in ("shorter", "initials"):
@@ -104,20 +91,20 @@ def ambiguous(pairs: Iterable[EntityMatch]) -> set[tuple[str, str]]:
 
 
 def stars(pairs: Iterable[EntityMatch]) -> list[Star]:
-    """Group pairs around the best-known entity of each; one that another of its group cannot be is left."""
-    around: dict[str, list[EntityMatch]] = defaultdict(list)
+    """Group pairs around the best-known entity of each; the names of a group must all be compatible."""
+    pairs_of: dict[str, list[EntityMatch]] = defaultdict(list)
     centres: dict[str, Entity] = {}
     for pair in pairs:
         for row in (pair.one, pair.other):
-            around[row.id].append(pair)
+            pairs_of[row.id].append(pair)
             centres[row.id] = row
     taken: set[str] = set()
     found: list[Star] = []
-    for keep in sorted(centres.values(), key=lambda row: (-row.mention_count, -len(row.name), row.id)):
+    for keep in sorted(centres.values(), key=prominence):
         if keep.id in taken:
             continue
-        near = [pair for pair in around[keep.id] if _other(pair, keep).id not in taken]
-        others = _agreeing(keep, sorted(near, key=lambda pair: (-pair.odds, *_key(pair))))
+        free = [pair for pair in pairs_of[keep.id] if _other(pair, keep).id not in taken]
+        others = _compatible(keep, sorted(free, key=lambda pair: (-pair.odds, *_key(pair))))
         if others:
             taken |= {keep.id, *(_other(pair, keep).id for pair in others)}
             found.append(Star(keep=keep, others=others))
@@ -128,51 +115,50 @@ def _other(pair: EntityMatch, keep: Entity) -> Entity:
     return pair.other if pair.one.id == keep.id else pair.one
 
 
-def _agreeing(keep: Entity, pairs: Sequence[EntityMatch]) -> tuple[EntityMatch, ...]:
-    """Return the pairs of a centre whose other ends may all be one thing with each other."""
+def _compatible(keep: Entity, pairs: Sequence[EntityMatch]) -> tuple[EntityMatch, ...]:
+    """Return the pairs of a centre whose other names are all compatible with each other."""
     chosen: list[EntityMatch] = []
     names: list[NameParts] = []
     for pair in pairs[:MOST_MERGED]:
         name = name_parts(_other(pair, keep).name)
-        if all(bearing((name,), (known,)) is not None for known in names):
+        if all(name_match((name,), (known,)) is not None for known in names):
             chosen.append(pair)
             names.append(name)
     return tuple(chosen)
 
 
-def _proposals(
-    groups: Sequence[Star], counts: Counter[str], ground: PhaseContext
-) -> tuple[list[Proposal], set[tuple[str, str]]]:
-    """Return what merges groups, and which pairs that takes in."""
-    undone = UndoneRows(ground.graph, ground.project)
+def _proposals(groups: Sequence[Star], work: PhaseWork) -> list[Proposal]:
+    """Return what merges groups, without entities whose merge was undone or split before."""
+    context = work.context
     made: list[Proposal] = []
-    merged: set[tuple[str, str]] = set()
+    merged = 0
     for star in groups:
-        if len(made) == _MOST_PROPOSED or ground.budget.over:
+        if len(made) == _MOST_PROPOSED or context.budget.over:
             break
-        others = tuple(
-            pair for pair in star.others if not _parted(_other(pair, star.keep), undone, ground.graph)
-        )
+        others = [pair for pair in star.others if not _was_separated(_other(pair, star.keep), work)]
         rows = [star.keep, *(_other(pair, star.keep) for pair in others)]
-        if sum(row.mention_count for row in rows) > _MOST_ROWS:
-            counts["entities_too_large"] += 1
+        if sum(row.mention_count for row in rows) > _MOST_MENTIONS:
+            work.counts["entities_too_large"] += 1
         elif others:
-            made.append(_proposal(star.keep, others, ground))
-            merged |= {_key(pair) for pair in others}
-    return made, merged
+            made.append(_proposal(star.keep, others, context))
+            merged += len(others)
+    work.counts["entities_merged"] = merged
+    return made
 
 
-def _parted(row: Entity, undone: UndoneRows, graph: GraphStore) -> bool:
-    """Say whether somebody took a merge of an entity back, or split it off."""
-    return row.id in undone or any(change.operation == "split" for change in graph.changes(target=row.id))
+def _was_separated(row: Entity, work: PhaseWork) -> bool:
+    """Say whether a merge of an entity was undone, or the entity was split off."""
+    changes = work.context.graph.changes(target=row.id)
+    return row.id in work.undone or any(change.operation == "split" for change in changes)
 
 
-def _proposal(keep: Entity, others: Sequence[EntityMatch], ground: PhaseContext) -> Proposal:
+def _proposal(keep: Entity, others: Sequence[EntityMatch], context: PhaseContext) -> Proposal:
     merging = [_other(pair, keep) for pair in others]
-    made = plan_merge(keep, merging, ground.graph)
+    made = plan_merge(keep, merging, context.graph)
+    created = precondition_hash(absent=(*made.write.mentions, *made.write.relations))
     names = " and ".join(row.name for row in merging)
     return Proposal(
-        project=ground.project,
+        project=context.project,
         phase="merge",
         action="merge",
         target=keep.id,
@@ -180,30 +166,22 @@ def _proposal(keep: Entity, others: Sequence[EntityMatch], ground: PhaseContext)
         reason=" ".join(dict.fromkeys(_why(pair) for pair in others)),
         score=min(pair.probability for pair in others),
         write=made.write,
-        expects=_rests_on(made, keep, merging),
+        expects=created | precondition_hash(keep, *merging, *made.read),
     )
-
-
-def _rests_on(made: EntityMerge, keep: Entity, merging: Sequence[Entity]) -> Mapping[Address, str | None]:
-    seen = precondition_hash(keep, *merging, *made.read)
-    write: Write = made.write
-    new = precondition_hash(
-        absent=[*((MENTIONS, row) for row in write.mentions), *((RELATES, row) for row in write.relations)]
-    )
-    return new | seen
 
 
 def _why(pair: EntityMatch) -> str:
     shared = f" {pair.shared} neighbours are related to both." if pair.shared > 1 else ""
-    return f"{_HOW[pair.how]}{shared}"
+    return f"{_REASONS[pair.how]}{shared}"
 
 
-def _doubt(pair: EntityMatch) -> UndecidedPair:
+def _undecided(pair: EntityMatch) -> UndecidedPair:
     return UndecidedPair(one=pair.one.id, other=pair.other.id, probability=pair.probability, why=_why(pair))
 
 
-def _asked(pairs: Sequence[EntityMatch]) -> str:
+def _likely_note(pairs: Sequence[EntityMatch]) -> str:
     shown = "; ".join(
-        f"{pair.other.name} and {pair.one.name} ({pair.probability:.2f})" for pair in pairs[:_SHOWN]
+        f"{pair.other.name} and {pair.one.name} ({pair.probability:.2f})" for pair in pairs[:_SHOWN_PAIRS]
     )
-    return f"May be one thing, but nothing shows it surely: {shown}{' …' if len(pairs) > _SHOWN else ''}"
+    more = " …" if len(pairs) > _SHOWN_PAIRS else ""
+    return f"May be one thing, but nothing shows it surely: {shown}{more}"

@@ -1,4 +1,4 @@
-"""One memory of several: what becomes of them, and of what rests on those that go."""
+"""Merging memories that say the same: the merged memory, its links, and the relations of those that go."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +17,8 @@ _TRUST = ("working", "shared", "verified")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
-    """Two memories that are one: the one that stays, the one that goes, and why."""
+class MemoryPair:
+    """Two memories that say the same: the one that stays, the one that goes, and why."""
 
     kept: Chunk
     gone: Chunk
@@ -26,54 +26,57 @@ class Pair:
     reason: str
 
 
-def stored_rows(row: Chunk, held: frozenset[str]) -> tuple[bool, int, object, str]:
-    """Rank which of two memories stays: what is reused, then what is trusted more, then what is older.
+def keeping_rank(row: Chunk, reused: frozenset[str]) -> tuple[bool, int, object, str]:
+    """Rank which of two memories stays: a reused one, then a more trusted one, then an older one.
 
     Args:
         row: One of them.
-        held: Ids of what is reused.
+        reused: Ids of reused memories.
     """
-    return row.id not in held, -_TRUST.index(row.layer), row.times.recorded_at, row.id
+    return row.id not in reused, -_TRUST.index(row.layer), row.times.recorded_at, row.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MadeOne:
-    """What becomes of memories that are one: the write, without Changes, and the rows as they were."""
+class MergedMemories:
+    """The write of a merge, without Changes, and the rows that it rests on."""
 
     write: Write
     rests_on: tuple[Chunk | Relation, ...]
 
 
-def made_one(pairs: Sequence[Pair], graph: GraphStore, settings: MemoryConfig, at: datetime) -> MadeOne:
-    """Say what becomes of memories that are one; nothing is written.
+def merge_memories(
+    pairs: Sequence[MemoryPair], graph: GraphStore, settings: MemoryConfig, at: datetime
+) -> MergedMemories:
+    """Compute the merge of memories; nothing is written.
 
     Args:
-        pairs: Which goes and why, of one that stays in all of them.
-        graph: Where what rests on them is read.
+        pairs: Those that go and why; the one that stays is the same in all.
+        graph: Where their relations are stored.
         settings: How many voices a memory needs.
         at: Now.
     """
     kept = after = pairs[0].kept
     links = [_link(pair, at) for pair in pairs]
     known = {row.id for row in graph.links([pair.gone.id for pair in pairs])}
-    resting = {row.id: row for pair in pairs for row in _resting(pair.gone, graph)}
-    moved = dict(resting)
+    before = {row.id: row for pair in pairs for row in _relations_of(pair.gone, graph)}
+    relations = dict(before)
     for pair in pairs:
-        after = _said_by_both(after, pair.gone, settings)
-        moved = {id: _moved(row, pair.gone.id, kept.id) for id, row in moved.items()}
+        after = _with_voices(after, pair.gone, settings)
+        relations = {id: _rebased(row, pair.gone.id, kept.id) for id, row in relations.items()}
     write = Write(
         changes=(),
         chunks=(
             *((after,) if after != kept else ()),
             *(corrected(pair.gone, at=at, by=kept.id) for pair in pairs),
         ),
-        relations=tuple(moved.values()),
+        relations=tuple(relations.values()),
         links=tuple(link for link in links if link.id not in known),
     )
-    return MadeOne(write=write, rests_on=(kept, *(pair.gone for pair in pairs), *resting.values()))
+    rests_on: tuple[Chunk | Relation, ...] = (kept, *(pair.gone for pair in pairs), *before.values())
+    return MergedMemories(write=write, rests_on=rests_on)
 
 
-def _link(pair: Pair, at: datetime) -> Link:
+def _link(pair: MemoryPair, at: datetime) -> Link:
     return Link(
         id=link_id(pair.kept.project, pair.kept.id, "supersedes", pair.gone.id),
         source=pair.kept.id,
@@ -85,11 +88,11 @@ def _link(pair: Pair, at: datetime) -> Link:
     )
 
 
-def _said_by_both(kept: Chunk, gone: Chunk, settings: MemoryConfig) -> Chunk:
-    """Return the memory that stays, with whoever said the other as further voices, for as long as either."""
+def _with_voices(kept: Chunk, gone: Chunk, settings: MemoryConfig) -> Chunk:
+    """Return the memory that stays, with the voices of the other, and the longer life of both."""
     after = corroborated(kept, gone.source, gone.session, gone.author, settings)
-    listed = gone.metadata.get(VOICES)
-    for voice in listed if isinstance(listed, list) else ():
+    voices = gone.metadata.get(VOICES)
+    for voice in voices if isinstance(voices, list) else ():
         if isinstance(voice, dict):
             source, session, author = (voice.get(name) for name in ("source", "session", "author"))
             after = corroborated(after, source or "", session, author, settings)
@@ -100,14 +103,14 @@ def _said_by_both(kept: Chunk, gone: Chunk, settings: MemoryConfig) -> Chunk:
     )
 
 
-def _resting(gone: Chunk, graph: GraphStore) -> tuple[Relation, ...]:
-    """Return the relations that rest on a memory that goes."""
+def _relations_of(gone: Chunk, graph: GraphStore) -> tuple[Relation, ...]:
+    """Return the relations whose evidence a memory is."""
     named = [mention.entity for mention in graph.mentions([gone.id])]
-    around = graph.relations(named) if named else ()
-    return tuple(row for row in around if gone.id in row.evidence and not is_version(row))
+    relations = graph.relations(named) if named else ()
+    return tuple(row for row in relations if gone.id in row.evidence and not is_version(row))
 
 
-def _moved(row: Relation, gone: str, kept: str) -> Relation:
-    """Let a relation rest on the memory that stays."""
+def _rebased(row: Relation, gone: str, kept: str) -> Relation:
+    """Return a relation with the memory that stays as evidence."""
     evidence = dict.fromkeys(kept if id == gone else id for id in row.evidence)
     return replace(row, evidence=tuple(evidence)[-MOST_EVIDENCE:])

@@ -1,6 +1,6 @@
-"""What has had its time: memories expired or over the limit, links that hold nothing, bare things."""
+"""What is no longer needed: memories expired or over the limit, weak links, unused entities."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from hydramem.core.row_types import Chunk, Entity, Link, Relation
 from hydramem.garden.phases.prune.over_limits import over_quota
-from hydramem.garden.proposals.exclusions import UndoneRows
-from hydramem.garden.proposals.phase_context import PhaseContext
+from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.graph.snapshot.columns import microseconds
-from hydramem.graph.snapshot.snapshot import LINK, MENTION, RELATION, STATES
+from hydramem.graph.snapshot.snapshot import LINK, MENTION, RELATION, STATES, Snapshot
 from hydramem.ingest.knowledge.support import moved_chunk, moved_relation, unsupported
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import Listing
@@ -22,59 +21,56 @@ from hydramem.storage.write import Removal, Write
 from hydramem.text.shown_text import one_line
 
 _MOST_EXPIRED = 2000
-
 _MOST_ISOLATED = 1000
-
 _AT_ONCE = 500
+_TEXT_SHOWN = 80
 
-_SETTLED = timedelta(days=1)
-"""A thing that was named this recently may be about to be named again."""
+_UNUSED_FOR = timedelta(days=1)
+"""An entity that was seen more recently may soon be named again."""
 
 _WEAK = 0.5
-"""A link under this share of `memory.link_threshold` would not be made any more."""
+"""A link under this share of `memory.link_threshold` would not be made again."""
 
-_LIKENESS = ("relates_to", "supports")
-"""Links that say no more than that two memories are near each other; others are history."""
-
-_SHOWN = 80
+_SIMILARITY_LINKS = ("relates_to", "supports")
+"""Links that only say that two memories are similar; others record history."""
 
 
-def expired(ground: PhaseContext, undone: UndoneRows, counts: Counter[str]) -> list[Proposal]:
-    """Return the memories past their expiry, and those over the limit, with what hangs on them alone."""
-    where = ChunkFilter(projects=(ground.project,))
-    page = ground.graph.list_chunks(where, Listing(limit=_MOST_EXPIRED), expired_by=ground.now)
-    rows = [row for row in page if row.id not in undone]
-    counts["memories_expired"] = len(rows)
-    over = over_quota(ground, undone, {row.id for row in rows if row.kind != "passage"})
-    if ground.settings.limits.memories:
-        counts["memories_over_limit"] = len(over)
+def expired(work: PhaseWork) -> list[Proposal]:
+    """Return what archives expired memories and those over the limit, with what rests on them alone."""
+    context = work.context
+    where = ChunkFilter(projects=(context.project,))
+    page = context.graph.list_chunks(where, Listing(limit=_MOST_EXPIRED), expired_by=context.now)
+    rows = [row for row in page if row.id not in work.undone]
+    work.counts["memories_expired"] = len(rows)
+    over = over_quota(work, {row.id for row in rows if row.kind != "passage"})
+    if context.settings.limits.memories:
+        work.counts["memories_over_limit"] = len(over)
     rows += over
     ids = [row.id for row in rows]
-    relations = unsupported(ids, ground.graph) if ids else ()
-    links = [link for link in ground.graph.links(ids) if link.state == "active"] if ids else []
-    return [_archived(*group, ground) for group in _together(rows, relations, links)]
+    relations = unsupported(ids, context.graph) if ids else ()
+    links = [link for link in context.graph.links(ids) if link.state == "active"] if ids else []
+    return [_archived(*group, context) for group in _connected(rows, relations, links)]
 
 
-def _together(
+def _connected(
     rows: Sequence[Chunk], relations: Sequence[Relation], links: Sequence[Link]
 ) -> Iterator[tuple[list[Chunk], list[Relation], list[Link]]]:
-    """Group memories that share a relation or a link: those go with all of them, or not at all."""
-    above = {row.id: row.id for row in rows}
+    """Group memories that share a relation or a link: a group is archived as a whole or not at all."""
+    parent = {row.id: row.id for row in rows}
 
     def root(id: str) -> str:
-        while above[id] != id:
-            above[id] = id = above[above[id]]
+        while parent[id] != id:
+            parent[id] = id = parent[parent[id]]
         return id
 
     first: dict[str, str] = {}
-    for one, ends in [
+    for edge, ends in [
         *((relation.id, relation.evidence) for relation in relations),
         *((link.id, (link.source, link.target)) for link in links),
     ]:
-        here = [id for id in ends if id in above]
-        first[one] = here[0]
-        for id in here[1:]:
-            above[root(id)] = root(here[0])
+        first[edge], *others = [id for id in ends if id in parent]
+        for id in others:
+            parent[root(id)] = root(first[edge])
     groups: dict[str, tuple[list[Chunk], list[Relation], list[Link]]] = defaultdict(lambda: ([], [], []))
     for row in rows:
         groups[root(row.id)][0].append(row)
@@ -86,121 +82,117 @@ def _together(
 
 
 def _archived(
-    rows: list[Chunk], relations: list[Relation], links: list[Link], ground: PhaseContext
+    rows: list[Chunk], relations: list[Relation], links: list[Link], context: PhaseContext
 ) -> Proposal:
     more = f" and {len(rows) - 1} more with it" if len(rows) > 1 else ""
     return Proposal(
-        project=ground.project,
+        project=context.project,
         phase="prune",
         action="archive",
         target=rows[0].id,
-        text=f"{_shown(rows[0].text)}{more}",
-        reason=" ".join(dict.fromkeys(_why(row, ground) for row in rows)),
+        text=f"{_quoted(rows[0].text)}{more}",
+        reason=" ".join(dict.fromkeys(_why(row, context) for row in rows)),
         write=Write(
             changes=(),
-            chunks=tuple(moved_chunk(row, "archived", ground.now) for row in rows),
-            relations=tuple(moved_relation(row, "archived", ground.now) for row in relations),
-            links=tuple(_gone(link, ground) for link in links),
+            chunks=tuple(moved_chunk(row, "archived", context.now) for row in rows),
+            relations=tuple(moved_relation(row, "archived", context.now) for row in relations),
+            links=tuple(_archived_link(link, context) for link in links),
         ),
         expects=precondition_hash(*rows, *relations, *links),
     )
 
 
-def _why(row: Chunk, ground: PhaseContext) -> str:
-    if row.expires_at is not None and row.expires_at <= ground.now:
+def _why(row: Chunk, context: PhaseContext) -> str:
+    if row.expires_at is not None and row.expires_at <= context.now:
         return f"It expired on {row.expires_at:%Y-%m-%d}."
-    allowed = ground.settings.limits.memories
+    allowed = context.settings.limits.memories
     return (
         f"The project holds more than the {allowed} memories that limits allows, and this is of least worth."
     )
 
 
-def _gone(link: Link, ground: PhaseContext) -> Link:
-    return replace(link, state="archived", times=replace(link.times, retired_at=ground.now))
+def _archived_link(link: Link, context: PhaseContext) -> Link:
+    return replace(link, state="archived", times=replace(link.times, retired_at=context.now))
 
 
-def loose_links(
-    ground: PhaseContext, undone: UndoneRows, counts: Counter[str], *, most: int
-) -> list[Proposal]:
-    """Return links of mere likeness that are weak, or that are old and faint and were never of use."""
-    edges, ids = ground.snapshot.edges, ground.snapshot.nodes.ids
-    bound = ground.settings.memory.link_threshold
-    likeness = np.array([name in _LIKENESS for name in edges.types] + [False])[edges.type]
-    active = (edges.kind == LINK) & (edges.state == STATES.index("active")) & likeness
-    age = timedelta(days=ground.settings.garden.decay_after_days)
-    old = edges.recorded_at < microseconds(ground.now - age, 0)
+def weak_links(work: PhaseWork, *, most: int) -> list[Proposal]:
+    """Return what archives similarity links that are weak, or old and faint and never were of use."""
+    context = work.context
+    edges, ids = context.snapshot.edges, context.snapshot.nodes.ids
+    bound = context.settings.memory.link_threshold
+    similarity = np.array([name in _SIMILARITY_LINKS for name in edges.types] + [False])[edges.type]
+    active = (edges.kind == LINK) & (edges.state == STATES.index("active")) & similarity
+    age = timedelta(days=context.settings.garden.decay_after_days)
+    old = edges.recorded_at < microseconds(context.now - age, 0)
     weak = edges.weight < _WEAK * bound
     rows = np.flatnonzero(active & (weak | (old & (edges.weight < bound))))
     rows = rows[np.lexsort((rows, edges.weight[rows]))]
     proposals: list[Proposal] = []
-    for start in range(0, len(rows), _AT_ONCE):
-        if ground.budget.over or len(proposals) >= most:
-            break
-        part = rows[start : start + _AT_ONCE]
+    for part in work.batches(rows, _AT_ONCE) if most > 0 else ():
         wanted = {edges.ids[row].decode(): bool(weak[row]) for row in part}
         sources = sorted({ids[edges.source[row]] for row in part})
-        proposals += [each for each in _links(wanted, sources, ground) if each.target not in undone]
-    counts["links_loose"] = len(rows)
+        proposals += [each for each in _links(wanted, sources, context) if each.target not in work.undone]
+        if len(proposals) >= most:
+            break
+    work.counts["links_loose"] = len(rows)
     return proposals[:most]
 
 
-def _links(weak: Mapping[str, bool], sources: Sequence[str], ground: PhaseContext) -> Iterator[Proposal]:
-    stored = {link.id: link for link in ground.graph.links(sources) if link.id in weak}
+def _links(weak: Mapping[str, bool], sources: Sequence[str], context: PhaseContext) -> Iterator[Proposal]:
+    stored = {link.id: link for link in context.graph.links(sources) if link.id in weak}
     ends = sorted({end for link in stored.values() for end in (link.source, link.target)})
-    chunks = {row.id: row for row in ground.graph.chunks(ends)}
-    recalled = {row.chunk for row in ground.graph.recalled(chunks=ends)} if ends else set()
+    chunks = {row.id: row for row in context.graph.chunks(ends)}
+    recalled = {row.chunk for row in context.graph.recalled(chunks=ends)} if ends else set()
     for id, is_weak in weak.items():
         link = stored.get(id)
         if link is None or link.state != "active" or {link.source, link.target} - chunks.keys():
             continue
         if is_weak or recalled.isdisjoint((link.source, link.target)):
-            yield _loosened(link, chunks[link.source], chunks[link.target], is_weak, ground)
+            yield _unlinked(link, chunks[link.source], chunks[link.target], is_weak, context)
 
 
-def _loosened(link: Link, source: Chunk, target: Chunk, weak: bool, ground: PhaseContext) -> Proposal:
-    why = "too weak to be made again" if weak else "faint and old, and neither end was ever recalled"
+def _unlinked(link: Link, source: Chunk, target: Chunk, weak: bool, context: PhaseContext) -> Proposal:
+    fault = "too weak to be made again" if weak else "faint and old, and neither end was ever recalled"
     return Proposal(
-        project=ground.project,
+        project=context.project,
         phase="prune",
         action="archive",
         target=link.id,
-        text=f"{_shown(source.text)} {link.type} {_shown(target.text)}",
-        reason=f"The link is {why} (weight {link.weight:.2f}).",
+        text=f"{_quoted(source.text)} {link.type} {_quoted(target.text)}",
+        reason=f"The link is {fault} (weight {link.weight:.2f}).",
         score=round(1 - min(1.0, max(0.0, link.weight)), 4),
-        write=Write(changes=(), links=(_gone(link, ground),)),
+        write=Write(changes=(), links=(_archived_link(link, context),)),
         expects=precondition_hash(link),
     )
 
 
-def isolated(ground: PhaseContext, undone: UndoneRows, counts: Counter[str]) -> list[Proposal]:
-    """Return the things that nothing names and nothing is told of; what a person told of them keeps them."""
-    alone = _alone(ground)
-    proposals: list[Proposal] = []
-    for start in range(0, len(alone), _AT_ONCE):
-        if ground.budget.over or len(proposals) >= _MOST_ISOLATED:
+def isolated(work: PhaseWork) -> list[Proposal]:
+    """Return what removes entities without mentions, relations or details."""
+    context, proposals = work.context, list[Proposal]()
+    for nodes in work.batches(_unconnected(context.snapshot), _AT_ONCE):
+        ids = [context.snapshot.nodes.ids[node] for node in nodes]
+        named = {mention.entity for mention in context.graph.mentioned(ids)}
+        joined = {end for row in context.graph.relations(ids) for end in (row.subject, row.object)}
+        rows = context.graph.entities([id for id in ids if id not in named and id not in joined])
+        proposals += [_removed(row) for row in rows if _is_bare(row, context) and row.id not in work.undone]
+        if len(proposals) >= _MOST_ISOLATED:
             break
-        ids = [ground.snapshot.nodes.ids[node] for node in alone[start : start + _AT_ONCE]]
-        named = {mention.entity for mention in ground.graph.mentioned(ids)}
-        joined = {end for row in ground.graph.relations(ids) for end in (row.subject, row.object)}
-        rows = ground.graph.entities([id for id in ids if id not in named and id not in joined])
-        proposals += [_removed(row) for row in rows if _is_bare(row, ground) and row.id not in undone]
-    counts["entities_unnamed"] = len(proposals)
+    work.counts["entities_unnamed"] = len(proposals)
     return proposals[:_MOST_ISOLATED]
 
 
-def _alone(ground: PhaseContext) -> NDArray[np.int64]:
-    edges, nodes = ground.snapshot.edges, ground.snapshot.nodes
+def _unconnected(snapshot: Snapshot) -> NDArray[np.int64]:
+    """Return the entities that no mention and no relation joins."""
+    edges = snapshot.edges
     used = np.isin(edges.kind, (RELATION, MENTION))
-    joined = np.zeros(ground.snapshot.size, dtype=bool)
-    joined[edges.source[used]] = True
-    joined[edges.target[used]] = True
-    return np.flatnonzero(~joined & ~nodes.is_chunk[: ground.snapshot.size])
+    joined = np.zeros(snapshot.size, dtype=bool)
+    joined[edges.source[used]] = joined[edges.target[used]] = True
+    return np.flatnonzero(~joined & ~snapshot.nodes.is_chunk[: snapshot.size])
 
 
-def _is_bare(row: Entity, ground: PhaseContext) -> bool:
-    told = row.description or row.aliases or row.metadata
-    settled = row.last_seen <= ground.now - _SETTLED
-    return not told and settled
+def _is_bare(row: Entity, context: PhaseContext) -> bool:
+    has_details = row.description or row.aliases or row.metadata
+    return not has_details and row.last_seen <= context.now - _UNUSED_FOR
 
 
 def _removed(row: Entity) -> Proposal:
@@ -216,5 +208,5 @@ def _removed(row: Entity) -> Proposal:
     )
 
 
-def _shown(text: str) -> str:
-    return f'"{one_line(text, _SHOWN)}"'
+def _quoted(text: str) -> str:
+    return f'"{one_line(text, _TEXT_SHOWN)}"'

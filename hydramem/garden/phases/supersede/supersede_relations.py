@@ -1,18 +1,17 @@
-"""Supersede: what is newer ends what it takes the place of, as `ingest.supersede` alone decides.
+"""Supersede: newer relations and memories end those that they replace, as `end_validity` decides.
 
-Most of it happens when a fact comes in. What is left for the night: relations that were not certain then and
-are now, facts that came from elsewhere, and memories that were stored as given.
+Most of it happens when a fact is ingested. Left for a run are relations that have become certain since, facts
+from other sources, and memories that were stored without consolidation.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hydramem.core.row_types import Chunk, Relation
 from hydramem.garden.phases.supersede.supersede_memories import updates
-from hydramem.garden.proposals.exclusions import UndoneRows
-from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome
+from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.graph.functional_types import functional_types
 from hydramem.ingest.knowledge.end_validity import (
@@ -26,7 +25,7 @@ from hydramem.ingest.knowledge.end_validity import (
     revised,
 )
 from hydramem.ingest.knowledge.end_validity import end_validity as decide
-from hydramem.storage.schema import RELATES
+from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 from hydramem.verification.conflicts.sentence_clashes import rivals
 
@@ -35,11 +34,11 @@ _MOST_PAIRS = 5000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotRelation:
-    """A relation of a slot, as it stands there.
+    """A relation as one of those that compete for a slot: a subject and a type with one object at a time.
 
     Attributes:
         fact: As seen from the subject of the slot.
-        scopes: Where its evidence belongs; none where it has none.
+        scopes: Of its evidence; empty without evidence.
     """
 
     row: Relation
@@ -47,59 +46,46 @@ class SlotRelation:
     scopes: frozenset[str]
 
 
-def supersede(ground: PhaseContext) -> PhaseOutcome:
-    """End relations and memories whose place something newer takes; what cannot be ordered is left."""
-    counts: Counter[str] = Counter()
-    undone = UndoneRows(ground.graph, ground.project)
-    relations, more = _of_relations(ground, undone, counts)
-    memories, notes = updates(ground, undone, counts)
+def supersede(context: PhaseContext) -> PhaseOutcome:
+    """Propose ends for relations and memories that newer ones replace; unordered ones are left."""
+    work = PhaseWork(context)
+    relations, more = _relations(work)
+    memories = updates(work)
     if more:
-        notes = (*notes, f"More than {_MOST_PAIRS} pairs of relations clash; the others wait.")
-    partial = more or bool(ground.budget.over)
-    return PhaseOutcome(
-        proposals=(*relations, *memories),
-        counts=dict(sorted(counts.items())),
-        state="partial" if partial else "completed",
-        notes=notes,
-        usage=ground.budget.usage,
-    )
+        work.notes.append(f"More than {_MOST_PAIRS} pairs of relations clash; the others wait.")
+    partial = more or bool(context.budget.over)
+    return work.outcome((*relations, *memories), state="partial" if partial else "completed")
 
 
-def _of_relations(
-    ground: PhaseContext, undone: UndoneRows, counts: Counter[str]
-) -> tuple[list[Proposal], bool]:
-    types = frozenset(ground.settings.verification.functional)
-    seeming = functional_types(ground.snapshot) - types
-    pairs, more = rivals(ground.snapshot, types, limit=_MOST_PAIRS)
-    # Of a type that only seems to have one object at a time nothing is ended; the clash is told.
-    unordered, _ = rivals(ground.snapshot, seeming, limit=_MOST_PAIRS) if seeming else ((), False)
-    counts["clashes_of_seeming_types"] = len(unordered)
+def _relations(work: PhaseWork) -> tuple[list[Proposal], bool]:
+    """Return what ends relations, and whether more pairs clash than were looked at."""
+    context, snapshot = work.context, work.context.snapshot
+    types = frozenset(context.settings.verification.functional)
+    seeming = functional_types(snapshot) - types
+    pairs, more = rivals(snapshot, types, limit=_MOST_PAIRS)
+    # A type that only seems to have one object at a time ends no relation; its clashes are counted.
+    unordered, _ = rivals(snapshot, seeming, limit=_MOST_PAIRS) if seeming else ((), False)
+    work.counts["clashes_of_seeming_types"] = len(unordered)
     slots: dict[tuple[str, str], set[str]] = defaultdict(set)
     for pair in pairs:
-        slots[ground.snapshot.nodes.ids[pair.subject], pair.type] |= set(pair.ids)
-    counts["relations_clashing"] = sum(map(len, slots.values()))
-    proposals: list[Proposal] = []
-    for held in _read(slots, {end for pair in pairs for end in pair.ends}, ground):
-        made = _settled(held, undone, ground)
-        if made is not None:
-            proposals.append(made)
-    counts["clashes_settled"] = len(proposals)
-    return proposals, more
+        slots[snapshot.nodes.ids[pair.subject], pair.type] |= set(pair.ids)
+    work.counts["relations_clashing"] = sum(map(len, slots.values()))
+    rows = _slot_relations(slots, {end for pair in pairs for end in pair.ends}, context)
+    found = [proposal for slot in rows if (proposal := _slot_proposal(slot, work)) is not None]
+    work.counts["clashes_settled"] = len(found)
+    return found, more
 
 
-def _read(
-    slots: Mapping[tuple[str, str], set[str]], ends: set[str], ground: PhaseContext
+def _slot_relations(
+    slots: Mapping[tuple[str, str], set[str]], ends: set[str], context: PhaseContext
 ) -> list[tuple[SlotRelation, ...]]:
-    """Read the relations of slots and when their evidence was said, in a few statements."""
-    stored = {row.id: row for row in ground.graph.relations(sorted(ends))}
-    wanted = [row for ids in slots.values() for id in ids if (row := stored.get(id)) is not None]
-    evidence = sorted({id for row in wanted for id in row.evidence})
-    chunks = {chunk.id: chunk for chunk in ground.graph.chunks(evidence)}
+    """Read the relations of slots and the times of their evidence, in a few statements."""
+    stored = {row.id: row for row in context.graph.relations(sorted(ends))}
+    wanted = [stored[id] for ids in slots.values() for id in ids if id in stored]
+    chunks = evidence_of(wanted, context.graph)
     return [
         tuple(
-            slot_relation(
-                stored[id], subject, [chunks[each] for each in stored[id].evidence if each in chunks]
-            )
+            slot_relation(stored[id], subject, chunks)
             for id in sorted(ids)
             if id in stored and stored[id].state == "active" and not is_version(stored[id])
         )
@@ -107,8 +93,21 @@ def _read(
     ]
 
 
-def slot_relation(row: Relation, subject: str, evidence: Sequence[Chunk]) -> SlotRelation:
-    """Return a relation as it stands in the slot of one of its ends, by what was said of it and where."""
+def evidence_of(rows: Iterable[Relation], graph: GraphStore) -> Mapping[str, Chunk]:
+    """Return the stored evidence of relations, by id."""
+    ids = sorted({id for row in rows for id in row.evidence})
+    return {chunk.id: chunk for chunk in (graph.chunks(ids) if ids else ())}
+
+
+def slot_relation(row: Relation, subject: str, chunks: Mapping[str, Chunk]) -> SlotRelation:
+    """Return a relation as a competitor for the slot of one of its ends.
+
+    Args:
+        row: The relation.
+        subject: That end.
+        chunks: Its evidence, by id.
+    """
+    evidence = [chunks[id] for id in row.evidence if id in chunks]
     said = newest_said(row, [chunk.happened_at or chunk.times.recorded_at for chunk in evidence])
     return SlotRelation(
         row=row,
@@ -117,80 +116,89 @@ def slot_relation(row: Relation, subject: str, evidence: Sequence[Chunk]) -> Slo
     )
 
 
-def _settled(slot: Sequence[SlotRelation], undone: UndoneRows, ground: PhaseContext) -> Proposal | None:
-    """Let each relation of a slot end where the next begins; None where none may."""
-    in_order = sorted(slot, key=lambda each: (each.fact.begins, each.fact.said_at, each.row.id))
+def in_order(slot: Iterable[SlotRelation]) -> list[SlotRelation]:
+    """Return the relations of a slot by when they begin, then by when they were stated."""
+    return sorted(slot, key=lambda each: (each.fact.begins, each.fact.said_at, each.row.id))
+
+
+def _slot_proposal(slot: Sequence[SlotRelation], work: PhaseWork) -> Proposal | None:
+    """Return what ends each relation of a slot where the next begins; None where none may end."""
+    ordered = in_order(slot)
     ending: dict[str, tuple[Closing, SlotRelation]] = {}
-    for place, old in enumerate(in_order):
-        for new in in_order[place + 1 :]:
+    for place, old in enumerate(ordered):
+        for new in ordered[place + 1 :]:
             closing = ends_by(old, new)
-            if closing is not None and old.row.id not in undone:
+            if closing is not None and old.row.id not in work.undone:
                 ending[old.row.id] = closing, new
                 break
-    return _proposal(in_order, ending, ground) if ending else None
+    return _proposal(ordered, ending, work.context) if ending else None
 
 
 def ends_by(old: SlotRelation, new: SlotRelation) -> Closing | None:
-    """Return how a relation ends because of another; None where it does not, or may not without a person."""
-    if _standing(new.row) < _standing(old.row) or can_coexist(old.row, new.row):
+    """Return how one relation ends another; None where it does not, or only a person may end it."""
+    if _authority(new.row) < _authority(old.row) or can_coexist(old.row, new.row):
         return None
-    if old.scopes and new.scopes and old.scopes.isdisjoint(new.scopes):
+    if _are_scoped_apart(old, new):
         return None
     return next(iter(decide(new.fact, [old.fact]).closings), None)
 
 
 def why_open(old: SlotRelation, new: SlotRelation) -> str:
     """Say why a relation does not end because of another, in a sentence."""
-    if _standing(new.row) < _standing(old.row):
+    if _authority(new.row) < _authority(old.row):
         return "A person, or verification, stands behind the first, and not behind the second."
-    if old.scopes and new.scopes and old.scopes.isdisjoint(new.scopes):
+    if _are_scoped_apart(old, new):
         return "They are said in different scopes."
     clash = next(iter(decide(new.fact, [old.fact]).clashes), None)
-    told = "nothing says which" if clash is None else clash.explanation
-    return f"{told[0].upper()}{told[1:]}."
+    reason = "nothing says which" if clash is None else clash.explanation
+    return f"{reason[0].upper()}{reason[1:]}."
 
 
-def _standing(row: Relation) -> int:
-    """Rank who stands behind a relation: what a person says ends only by what a person says."""
+def _are_scoped_apart(one: SlotRelation, other: SlotRelation) -> bool:
+    return bool(one.scopes and other.scopes) and one.scopes.isdisjoint(other.scopes)
+
+
+def _authority(row: Relation) -> int:
+    """Rank the source of a relation: only a person's statement ends what a person stated."""
     if row.origin == "asserted" or (row.verifier or "").startswith("person:"):
         return 2
     return int(row.layer == "verified")
 
 
 def _proposal(
-    slot: Sequence[SlotRelation], ending: Mapping[str, tuple[Closing, SlotRelation]], ground: PhaseContext
+    slot: Sequence[SlotRelation], ending: Mapping[str, tuple[Closing, SlotRelation]], context: PhaseContext
 ) -> Proposal:
     begins = {new.row.id: closing.until for closing, new in ending.values()}
     rows: list[Relation] = []
     for each in slot:
         if each.row.id in ending or (each.row.id in begins and each.row.times.valid_from is None):
-            rows += _rows(each.row, begins.get(each.row.id), ending.get(each.row.id), ground.now)
-    touched = {row.id for row in rows}
-    known = [each.row for each in slot if each.row.id in touched or each.row.id in begins]
+            rows += _rows(each.row, begins.get(each.row.id), ending.get(each.row.id), context.now)
+    written = {row.id for row in rows}
+    known = [each.row for each in slot if each.row.id in written or each.row.id in begins]
     stored = {row.id for row in known}
-    said = [
-        f"{_named(old.row, ground)} ends on {closing.until:%Y-%m-%d}: {_named(new.row, ground)}"
+    texts = [
+        f"{_named(old.row, context)} ends on {closing.until:%Y-%m-%d}: {_named(new.row, context)}"
         for old in slot
         if old.row.id in ending
         for closing, new in [ending[old.row.id]]
     ]
     first = next(iter(ending))
     return Proposal(
-        project=ground.project,
+        project=context.project,
         phase="supersede",
         action="change",
         target=first,
-        text="; ".join(said),
+        text="; ".join(texts),
         reason=f"There is one at a time, and of the newer one {ending[first][0].explanation}.",
         write=Write(changes=(), relations=tuple(rows)),
-        expects=precondition_hash(*known, absent=[(RELATES, row) for row in rows if row.id not in stored]),
+        expects=precondition_hash(*known, absent=[row for row in rows if row.id not in stored]),
     )
 
 
 def _rows(
     row: Relation, begins: datetime | None, ending: tuple[Closing, SlotRelation] | None, at: datetime
 ) -> tuple[Relation, Relation]:
-    """Return a relation with the times that it has from now on, and the version believed until now."""
+    """Return a relation with its new times, and the version that was believed until now."""
     start = row.times.valid_from or begins
     current, version = revised(row, valid_from=start, valid_to=row.times.valid_to, at=at)
     if ending is None:
@@ -201,10 +209,10 @@ def _rows(
     return current, version
 
 
-def _named(row: Relation, ground: PhaseContext) -> str:
-    return f"{_name(row.subject, ground)} {row.type} {_name(row.object, ground)}"
-
-
-def _name(entity: str, ground: PhaseContext) -> str:
-    node = ground.snapshot.node(entity)
-    return entity if node is None else ground.snapshot.label(node)
+def _named(row: Relation, context: PhaseContext) -> str:
+    ends = (row.subject, row.object)
+    nodes = [context.snapshot.node(end) for end in ends]
+    subject, object = (
+        end if node is None else context.snapshot.label(node) for end, node in zip(ends, nodes, strict=True)
+    )
+    return f"{subject} {row.type} {object}"

@@ -11,7 +11,7 @@ import pytest
 
 import hydramem
 from hydramem.core.row_types import Relation, Times
-from hydramem.garden.night.phase_order import STEPS
+from hydramem.garden.night.run_phases import STEPS
 from hydramem.garden.phases.infer.candidate_pairs import pairs
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import load

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import hydramem
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.row_types import Entity, Recalled
-from hydramem.garden.night.phase_order import STEPS
+from hydramem.garden.night.run_phases import STEPS
 from hydramem.garden.phases.merge.entity_matches import EntityMatch
 from hydramem.garden.phases.merge.merge import ambiguous, stars
 from hydramem.garden.proposals.exclusions import TOLD_APART

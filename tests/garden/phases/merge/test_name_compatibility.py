@@ -2,7 +2,7 @@
 
 import pytest
 
-from hydramem.garden.phases.merge.name_compatibility import bearing
+from hydramem.garden.phases.merge.name_compatibility import name_match
 from hydramem.text.names import name_parts, one_letter_off
 
 
@@ -50,15 +50,15 @@ from hydramem.text.names import name_parts, one_letter_off
     ],
 )
 def test_names_that_one_thing_may_bear(one: str, other: str, how: str | None) -> None:
-    assert bearing([name_parts(one)], [name_parts(other)]) == how
-    assert bearing([name_parts(other)], [name_parts(one)]) == how
+    assert name_match([name_parts(one)], [name_parts(other)]) == how
+    assert name_match([name_parts(other)], [name_parts(one)]) == how
 
 
 def test_an_alias_bears_but_not_against_a_number() -> None:
     big, short = name_parts("Big Blue"), name_parts("IBM")
-    assert bearing([big], [short, big]) == "alias"
+    assert name_match([big], [short, big]) == "alias"
     assert (
-        bearing(
+        name_match(
             [name_parts("Python 2"), name_parts("Python")], [name_parts("Python 3"), name_parts("Python")]
         )
         is None

@@ -1,7 +1,6 @@
 """Changes past their time go run by run, undo says so, and what a person took back stays so."""
 
 import os
-from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +11,7 @@ import hydramem
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.garden.night.apply import WriteAccess, apply
 from hydramem.garden.phases.prune import past_retention
+from hydramem.garden.proposals.phase_context import PhaseWork
 from hydramem.storage.changes import PURGED, acting_as, in_one_run, purges, record
 from hydramem.storage.jobs import job
 from hydramem.storage.schema import CHANGE
@@ -135,14 +135,16 @@ def test_a_run_too_large_for_one_write_cannot_be_undone_by_halves(tmp_path: Path
             memory._use().mirror.commit(Write(changes=changes, chunks=tuple(many)))
         age(memory, 40)
         store = memory._use()
-        ground = memory._given("default", ("prune",), None).ground("prune")
-        parts = past_retention.old_changes(ground, Counter())
+        context = memory._given("default", ("prune",), None).context("prune")
+        parts = past_retention.old_changes(PhaseWork(context))
         own = [part for part in parts if part.told["purged"]["part_of"] == run]
         assert len(own) > 1 and all(len(part.write.removed.changes) <= 200 for part in own)
-        hands = WriteAccess(graph=store.graph, commit=store.mirror.commit, one_writer=store.mirror.one_writer)
+        access = WriteAccess(
+            graph=store.graph, commit=store.mirror.commit, one_writer=store.mirror.one_writer
+        )
         with in_one_run():
-            assert apply(own[:1], hands, run="w_night").made == (own[0].id,)
-            assert apply(own[:1], hands, run="w_night").standing == (own[0].id,), "it happens once"
+            assert apply(own[:1], access, run="w_night").made == (own[0].id,)
+            assert apply(own[:1], access, run="w_night").standing == (own[0].id,), "it happens once"
         before = rows(memory)
         with pytest.raises(InvalidInputError, match="part of it is gone"):
             memory.undo(run)

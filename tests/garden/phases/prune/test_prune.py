@@ -14,7 +14,7 @@ from hydramem.core.row_types import Entity, Link, Relation, Times
 from hydramem.core.time import now
 from hydramem.garden.edges import logistic
 from hydramem.garden.edges.gnn.trained_model import NAME, available
-from hydramem.garden.night.phase_order import STEPS
+from hydramem.garden.night.run_phases import STEPS
 from hydramem.text.normalize import entity_key
 from tests.garden.graphs import triples
 from tests.garden.memories import night, opened, put, rows

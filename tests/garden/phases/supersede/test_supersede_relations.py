@@ -10,7 +10,7 @@ import pytest
 import hydramem
 from hydramem.core.row_types import Relation, Times
 from hydramem.core.time import now
-from hydramem.garden.night.phase_order import STEPS
+from hydramem.garden.night.run_phases import STEPS
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk, entity, relation
 

@@ -14,7 +14,7 @@ import pytest
 
 from hydramem.core.config_loading import load_config
 from hydramem.core.row_types import Phase
-from hydramem.garden.night.proposal_batches import Pace, side_by_side
+from hydramem.garden.night.apply import Pace, side_by_side
 from hydramem.garden.proposals.proposal import Proposal
 from hydramem.storage.cypher.graph import open_graph
 from hydramem.storage.write import Removal, Write
