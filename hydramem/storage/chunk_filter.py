@@ -1,33 +1,10 @@
-"""Which entity is meant by a name: its own key goes before an alias, and who bore an alias first keeps it."""
+"""Which chunks a read may see: the filter that every store applies, and its tests of times and scopes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from hydramem.core.row_types import Chunk, ChunkKind, Layer, State, Times
-from hydramem.text.normalize import entity_key
-
-
-def entities_by_key(keys: Sequence[str], entities: Iterable[Sequence[Any]]) -> Mapping[str, str]:
-    """Return the id of the entity of each key; keys that none bears are left out.
-
-    Args:
-        keys: Folded names.
-        entities: Id, key and aliases of those that may bear one, in the order they are stored.
-    """
-    wanted = set(keys)
-    own: dict[str, str] = {}
-    others: dict[str, str] = {}
-    for id, key, aliases in entities:
-        if key in wanted:
-            own[key] = id
-        for alias in aliases or ():
-            if (folded := entity_key(alias)) in wanted:
-                others.setdefault(folded, id)
-    found = others | own
-    return {key: found[key] for key in keys if key in found}
-
 
 LIVE: tuple[State, ...] = ("active",)
 
@@ -37,9 +14,9 @@ class ChunkFilter:
     """Which chunks a read may see. An empty tuple or None does not restrict.
 
     Attributes:
-        at: The moment that must lie within valid time and before expiry; None does not look at either.
-        known_at: The moment that must lie within recorded time.
-        scope: A path; its whole-segment prefix matches.
+        at: A moment that must lie within valid time and before expiry.
+        known_at: A moment that must lie within recorded time.
+        scope: A path; chunks at or under it pass, by whole segments.
         happened_from, happened_to: Closed interval around `happened_at`.
     """
 
@@ -90,12 +67,12 @@ def _in(value: str | None, allowed: Sequence[str]) -> bool:
 
 
 def covers(start: datetime | None, end: datetime | None, moment: datetime) -> bool:
-    """Say whether a moment lies in a half-open interval; None is without bound."""
+    """Say whether a moment lies in a half-open interval; None is unbounded."""
     return (start is None or start <= moment) and (end is None or moment < end)
 
 
 def holds(times: Times, at: datetime | None, known_at: datetime | None) -> bool:
-    """Say whether moments lie within valid and recorded time; None does not look."""
+    """Say whether moments lie within valid and recorded time; None does not restrict."""
     return (at is None or covers(times.valid_from, times.valid_to, at)) and (
         known_at is None or covers(times.recorded_at, times.retired_at, known_at)
     )

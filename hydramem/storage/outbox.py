@@ -192,7 +192,7 @@ class Mirror:
         for written in self._watching:
             written.add(write)  # before it is tried: a write that fails may have happened
         try:
-            row = self._graph.write(replace(write, heard=self._heard) if self._heard else write)
+            row = self._graph.write(replace(write, replicated=self._heard) if self._heard else write)
             self._heard = ()
             self._committed(write)
         except InvalidInputError:

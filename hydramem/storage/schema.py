@@ -1,7 +1,7 @@
 """The schema: its version, its tables, and the columns that a snapshot is built from."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hydramem.core.row_types import (
     Change,
@@ -27,7 +27,7 @@ ColumnKind = Literal["text", "texts", "json", "time", "number", "integer", "flag
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name and what it holds. Any may be null but the first of a node table, its key."""
+    """One column: its name and the kind of its values. All may be null but a node table's first, its key."""
 
     name: str
     kind: ColumnKind
@@ -35,11 +35,27 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeTable:
-    """A table of rows that stand for themselves; the first column is the key."""
+    """A table of rows that exist by themselves; the first column is the key.
+
+    Attributes:
+        plural: What its rows are called in a `Write`, a `Removal`, a dump and results.
+        references: Columns that hold the id of another row, with the name of that row's table.
+    """
 
     name: str
+    plural: str
     row: type
     columns: tuple[Column, ...]
+    references: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def key_fields(self) -> tuple[str, ...]:
+        """The row's fields that identify it."""
+        return ("id",)
+
+    def key_of(self, row: Any) -> str:
+        """Return what identifies a row: its id."""
+        return str(row.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,17 +63,41 @@ class EdgeTable:
     """A table of edges.
 
     Attributes:
+        plural: As in `NodeTable`.
         source, target: The node tables that it joins.
         ends: The row's fields that name the ends; the graph keeps them as the edge itself.
-        columns: The other fields. An edge with an `id` is addressed by its ends and id, another by its ends.
+        columns: The other fields. An edge with an `id` is identified by its ends and id, another by its ends.
     """
 
     name: str
+    plural: str
     row: type
     source: str
     target: str
     ends: tuple[str, str]
     columns: tuple[Column, ...]
+
+    @property
+    def has_id(self) -> bool:
+        """Whether its edges have an id besides their ends."""
+        return any(column.name == "id" for column in self.columns)
+
+    @property
+    def key_fields(self) -> tuple[str, ...]:
+        """The row's fields that identify it."""
+        return (*self.ends, "id") if self.has_id else self.ends
+
+    @property
+    def references(self) -> tuple[tuple[str, str], ...]:
+        """Fields that hold the id of a node, with the name of that node's table."""
+        return (self.ends[0], self.source), (self.ends[1], self.target)
+
+    def key_of(self, row: Any) -> tuple[str, ...]:
+        """Return what identifies an edge: its ends and, where it has one, its id."""
+        return tuple(getattr(row, name) for name in self.key_fields)
+
+
+Table = NodeTable | EdgeTable
 
 
 def _columns(**kinds: str) -> tuple[Column, ...]:
@@ -70,6 +110,7 @@ _TIMES = "recorded_at retired_at valid_from valid_to"
 
 DOCUMENT = NodeTable(
     name="Document",
+    plural="documents",
     row=Document,
     columns=_columns(
         text="id project source source_type title content_hash state", time=_TIMES, json="metadata"
@@ -78,6 +119,7 @@ DOCUMENT = NodeTable(
 
 CHUNK = NodeTable(
     name="Chunk",
+    plural="chunks",
     row=Chunk,
     columns=_columns(
         text="id project text kind document session source source_type author scope summary layer state "
@@ -89,10 +131,12 @@ CHUNK = NodeTable(
         time=f"happened_at expires_at last_recalled_at {_TIMES}",
         json="metadata",
     ),
+    references=(("document", "Document"), ("session", "Session")),
 )
 
 ENTITY = NodeTable(
     name="Entity",
+    plural="entities",
     row=Entity,
     columns=_columns(
         text="id project key name type description",
@@ -105,12 +149,14 @@ ENTITY = NodeTable(
 
 SESSION = NodeTable(
     name="Session",
+    plural="sessions",
     row=Session,
     columns=_columns(text="id project name", time="started_at last_at", json="metadata"),
 )
 
 CHANGE = NodeTable(
     name="Change",
+    plural="changes",
     row=Change,
     columns=_columns(
         text="id project actor operation target before after reason run request image", time="at"
@@ -119,6 +165,7 @@ CHANGE = NodeTable(
 
 JOB = NodeTable(
     name="Job",
+    plural="jobs",
     row=Job,
     columns=_columns(
         text="id project kind payload state error", integer="attempts", time="created_at updated_at"
@@ -126,13 +173,17 @@ JOB = NodeTable(
 )
 
 OUTBOX = NodeTable(
-    name="Outbox", row=OutboxRow, columns=_columns(text="id", texts="chunks entities", time="at")
+    name="Outbox",
+    plural="outbox",
+    row=OutboxRow,
+    columns=_columns(text="id", texts="chunks entities", time="at"),
 )
 
 NODE_TABLES = (DOCUMENT, CHUNK, ENTITY, SESSION, CHANGE, JOB, OUTBOX)
 
 MENTIONS = EdgeTable(
     name="MENTIONS",
+    plural="mentions",
     row=Mention,
     source="Chunk",
     target="Entity",
@@ -142,6 +193,7 @@ MENTIONS = EdgeTable(
 
 RELATES = EdgeTable(
     name="RELATES",
+    plural="relations",
     row=Relation,
     source="Entity",
     target="Entity",
@@ -158,6 +210,7 @@ RELATES = EdgeTable(
 
 LINKS = EdgeTable(
     name="LINKS",
+    plural="links",
     row=Link,
     source="Chunk",
     target="Chunk",
@@ -167,6 +220,7 @@ LINKS = EdgeTable(
 
 RECALLED = EdgeTable(
     name="RECALLED",
+    plural="recalled",
     row=Recalled,
     source="Session",
     target="Chunk",
@@ -175,7 +229,32 @@ RECALLED = EdgeTable(
 )
 
 EDGE_TABLES = (MENTIONS, RELATES, LINKS, RECALLED)
-"""Besides these, HAS_CHUNK (Document to Chunk) and IN_SESSION (Chunk to Session) follow a chunk's fields."""
+
+HAS_CHUNK = EdgeTable(
+    name="HAS_CHUNK",
+    plural="",
+    row=Chunk,
+    source="Document",
+    target="Chunk",
+    ends=("document", "id"),
+    columns=(),
+)
+
+IN_SESSION = EdgeTable(
+    name="IN_SESSION",
+    plural="",
+    row=Chunk,
+    source="Chunk",
+    target="Session",
+    ends=("id", "session"),
+    columns=(),
+)
+
+CHUNK_EDGE_TABLES = (HAS_CHUNK, IN_SESSION)
+"""Edges that the engines derive from a chunk's fields."""
+
+KEYED_TABLES = (DOCUMENT, SESSION, ENTITY, CHUNK, JOB, CHANGE, MENTIONS, RELATES, LINKS)
+"""The tables whose rows are written and removed by key, nodes before the edges between them."""
 
 QUESTION_MARKS = ("?", "？", "؟")
 """What a question ends with, in scripts from Latin to Han and Arabic."""

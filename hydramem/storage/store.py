@@ -4,11 +4,12 @@ Three graph stores ship (LadybugDB and Kuzu through `storage.cypher`, and `stora
 vector stores (`storage.lance`, `storage.in_memory`). Every one is safe to use from many threads.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from hydramem.core.results.knowledge_results import Cutoffs, Past, ScopeCount
 from hydramem.core.results.upkeep_results import Counts, ProjectView
@@ -28,18 +29,32 @@ from hydramem.core.row_types import (
     State,
 )
 from hydramem.storage.chunk_filter import LIVE, ChunkFilter
+from hydramem.storage.schema import (
+    CHUNK,
+    DOCUMENT,
+    ENTITY,
+    LINKS,
+    MENTIONS,
+    RECALLED,
+    RELATES,
+    SESSION,
+    EdgeTable,
+    NodeTable,
+    Table,
+)
 from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector
 from hydramem.storage.write import OutboxRow, Write
+from hydramem.text.normalize import entity_key
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from hydramem.storage.schema import EdgeTable, NodeTable
+End = Literal["source", "target"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedRun:
-    """A run of which no change is younger than some moment.
+    """A run whose changes are all older than some moment.
 
     Attributes:
         id: Of the run; of the change where that belongs to none.
@@ -73,8 +88,9 @@ class Stretch:
 class GraphStore(Protocol):
     """The truth: chunks, entities, relations, sessions, changes and jobs.
 
-    Rows are returned in the order of the ids asked for, ids that are not there left out; lists are
-    newest first (entities: most mentioned first), ties by id. Backend failures raise `StorageError`.
+    Rows are returned in the order of the ids asked for, unknown ids left out; lists are newest first
+    (entities: most mentioned first), ties by id. Backend failures raise `StorageError`. Reads by table have
+    one implementation here, over `nodes` and `edges`, for every store.
     """
 
     @property
@@ -82,38 +98,69 @@ class GraphStore(Protocol):
         """Name of the engine: `ladybug`, `kuzu` or `memory`."""
 
     def write(self, write: Write) -> str | None:
-        """Commit everything or nothing; return the id of the outbox row, None where vectors hear nothing.
+        """Commit everything or nothing; return the id of the outbox row, None where no vectors are concerned.
 
         Raises:
             InvalidInputError: A row names a document, session, chunk or entity that does not exist.
         """
 
+    def nodes(self, table: NodeTable, ids: Sequence[str]) -> tuple[Any, ...]:
+        """Return rows of a node table by id."""
+
+    def edges(self, table: EdgeTable, ids: Sequence[str], *, end: End) -> list[Any]:
+        """Return the edges that have one of these nodes at one end, in any order."""
+
     def documents(self, ids: Sequence[str]) -> tuple[Document, ...]:
         """Return documents by id."""
+        return self.nodes(DOCUMENT, ids)
 
     def chunks(self, ids: Sequence[str]) -> tuple[Chunk, ...]:
         """Return chunks by id."""
+        return self.nodes(CHUNK, ids)
 
     def entities(self, ids: Sequence[str]) -> tuple[Entity, ...]:
         """Return entities by id."""
+        return self.nodes(ENTITY, ids)
 
     def sessions(self, ids: Sequence[str]) -> tuple[Session, ...]:
         """Return sessions by id."""
+        return self.nodes(SESSION, ids)
 
     def relations(self, entities: Sequence[str]) -> tuple[Relation, ...]:
         """Return every relation, of any state, that has one of these entities at either end."""
+        return newest_recorded(RELATES, self._edges_around(RELATES, entities))
 
     def relations_between(self, pairs: Sequence[tuple[str, str]]) -> tuple[Relation, ...]:
         """Return every relation, of any state, from the first to the second of each pair of entities."""
 
     def mentions(self, chunks: Sequence[str]) -> tuple[Mention, ...]:
-        """Return what these chunks mention."""
+        """Return what these chunks mention, in the order of the chunks."""
+        place = {id: number for number, id in enumerate(dict.fromkeys(chunks))}
+        rows: list[Mention] = self.edges(MENTIONS, chunks, end="source")
+        return tuple(sorted(rows, key=lambda row: (place[row.chunk], row.entity)))
 
     def mentioned(self, entities: Sequence[str]) -> tuple[Mention, ...]:
-        """Return which chunks mention these entities."""
+        """Return which chunks mention these entities, in the order of the entities."""
+        place = {id: number for number, id in enumerate(dict.fromkeys(entities))}
+        rows: list[Mention] = self.edges(MENTIONS, entities, end="target")
+        return tuple(sorted(rows, key=lambda row: (place[row.entity], row.chunk)))
 
     def links(self, chunks: Sequence[str]) -> tuple[Link, ...]:
         """Return every link, of any state, that has one of these chunks at either end."""
+        return newest_recorded(LINKS, self._edges_around(LINKS, chunks))
+
+    def recalled(self, *, chunks: Sequence[str] = (), sessions: Sequence[str] = ()) -> tuple[Recalled, ...]:
+        """Return which of these chunks were recalled, or what was in these sessions; oldest first."""
+        rows = (
+            *self.edges(RECALLED, sessions, end="source"),
+            *self.edges(RECALLED, chunks, end="target"),
+        )
+        return tuple(sorted(dict.fromkeys(rows), key=attrgetter("at", "session", "rank", "chunk")))
+
+    def _edges_around(self, table: EdgeTable, ids: Sequence[str]) -> Iterable[Any]:
+        """Return the edges that have one of these nodes at either end, each once."""
+        rows = (*self.edges(table, ids, end="source"), *self.edges(table, ids, end="target"))
+        return {table.key_of(row): row for row in rows}.values()
 
     def changes(
         self,
@@ -228,7 +275,7 @@ class GraphStore(Protocol):
     def past(self, cutoffs: Cutoffs) -> Past:
         """Count the rows that are past their time."""
 
-    def scan(self, table: "NodeTable | EdgeTable", batch: int = 1000) -> Iterator[tuple[Any, ...]]:
+    def scan(self, table: Table, batch: int = 1000) -> Iterator[tuple[Any, ...]]:
         """Yield every row of a table: nodes by id, edges by ends and id, recalls also by time.
 
         No transaction stays open between two batches.
@@ -239,14 +286,11 @@ class GraphStore(Protocol):
     ) -> tuple[Job, ...]:
         """Return a page of jobs, oldest first; of every state where none is named."""
 
-    def recalled(self, *, chunks: Sequence[str] = (), sessions: Sequence[str] = ()) -> tuple[Recalled, ...]:
-        """Return which of these chunks were recalled, or what was in these sessions; oldest first."""
-
     def outbox(self) -> tuple[OutboxRow, ...]:
-        """Return what the vector store may still have to hear, oldest first."""
+        """Return the rows of writes that may not be replicated to the vector store, oldest first."""
 
     def clear_outbox(self, ids: Sequence[str]) -> None:
-        """Forget outbox rows that the vector store has taken."""
+        """Delete outbox rows that are replicated to the vector store."""
 
     def graph_tables(self, project: str) -> "tuple[pa.Table, pa.Table]":
         """Return a project's nodes and edges for the snapshot, as `storage.schema` describes them."""
@@ -261,7 +305,7 @@ class GraphStore(Protocol):
         """Return the time of the newest change."""
 
     def checkpoint(self) -> None:
-        """Fold the write-ahead log into the main file."""
+        """Write the content of the write-ahead log into the main file."""
 
     def save(self, folder: Path) -> None:
         """Write into an empty folder what the graph can be opened from, as it is at one moment.
@@ -274,6 +318,32 @@ class GraphStore(Protocol):
         """Release the store; harmless when repeated."""
 
 
+def newest_recorded(table: EdgeTable, edges: Iterable[Any]) -> tuple[Any, ...]:
+    """Return edges that have an id, newest recorded first, ties by id and ends."""
+    by_id = sorted(edges, key=attrgetter("id", *table.ends))
+    return tuple(sorted(by_id, key=attrgetter("times.recorded_at"), reverse=True))
+
+
+def entities_by_key(keys: Sequence[str], entities: Iterable[Sequence[Any]]) -> Mapping[str, str]:
+    """Return the id of the entity that each key names: its own key goes before an alias, the first alias wins.
+
+    Args:
+        keys: Normalised names; those that name no entity are left out.
+        entities: Id, key and aliases of the candidates, in the order they are stored.
+    """
+    wanted = set(keys)
+    by_key: dict[str, str] = {}
+    by_alias: dict[str, str] = {}
+    for id, key, aliases in entities:
+        if key in wanted:
+            by_key[key] = id
+        for alias in aliases or ():
+            if (normalised := entity_key(alias)) in wanted:
+                by_alias.setdefault(normalised, id)
+    found = by_alias | by_key
+    return {key: found[key] for key in keys if key in found}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
     """A candidate: higher scores are better; cosine for vectors, BM25 for text."""
@@ -284,7 +354,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorStats:
-    """How the vector store stands: rows, and what its upkeep looks at."""
+    """Row counts of the vector store, and the counts that decide on its upkeep."""
 
     chunks: int = 0
     entities: int = 0
@@ -292,7 +362,6 @@ class VectorStats:
     unindexed: int = 0
     versions: int = 0
     indexed: bool = False
-    detail: Mapping[str, int] = field(default_factory=dict)
 
 
 class VectorStore(Protocol):
@@ -346,12 +415,12 @@ class VectorStore(Protocol):
         """Index, compact and drop old versions where the policy says it pays.
 
         Args:
-            after_bulk: Many rows were written in pieces, and searches come next: it pays sooner.
+            after_bulk: Many rows were written in pieces and searches follow: upkeep pays sooner.
             force: Do all of it now.
         """
 
     def stats(self) -> VectorStats:
-        """Return row counts and what upkeep looks at."""
+        """Return row counts and the counts that decide on upkeep."""
 
     def close(self) -> None:
         """Release the store; harmless when repeated."""

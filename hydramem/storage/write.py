@@ -1,8 +1,4 @@
-"""The two storage contracts: the graph store, which is the truth, and the vector store, derived from it.
-
-Three graph stores ship (LadybugDB and Kuzu through `storage.cypher`, and `storage.in_memory`) and two
-vector stores (`storage.lance`, `storage.in_memory`). Every one is safe to use from many threads.
-"""
+"""What one transaction of the graph store writes and removes, and its row of the outbox."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,14 +19,14 @@ from hydramem.core.row_types import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
-    """Rows that a write takes out for good, each with the edges that end in it; absent ones are no error.
+    """Keys of rows that a write deletes for good, each with the edges that end in it; unknown keys are ignored.
 
-    Columns that name a removed row, such as a chunk's `document`, are the writer's to change.
+    The writer itself clears columns that name a removed row, such as a chunk's `document`.
 
     Attributes:
         relations, links: By both ends and id.
         mentions: By chunk and entity.
-        changes: Of the audit, which no image keeps: what they told cannot be undone any more.
+        changes: Audit rows. No image keeps them, so what they record can no longer be undone.
     """
 
     documents: tuple[str, ...] = ()
@@ -52,24 +48,23 @@ _NOTHING = Removal()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
-    """What one transaction commits: whole rows (new, or in place of the row of the same id) and their audit.
+    """What one transaction commits: whole rows, each new or replacing the row of its key, and their audit.
 
-    A relation's ends, a mention's and a link's, a chunk's document and session must exist or be in
-    the same write; anything else is an `InvalidInputError` and nothing is written. `recalled` rows also
-    count on their chunk (`recall_count`, `last_recalled_at`); they, with their sessions, and jobs need no
-    Change. The store itself adds the `image` to the first Change.
+    Rows that others refer to (the ends of an edge, a chunk's document and session) must exist or be in the
+    same write; otherwise an `InvalidInputError` is raised and nothing is written. `recalled` rows also update
+    their chunk (`recall_count`, `last_recalled_at`); they, their sessions and jobs need no Change. The store
+    adds the `image` to the first Change.
 
     Attributes:
-        removed: Taken out before anything is put in.
-        verbatim: The rows come from elsewhere with their whole audit, as a dump's do: no Change is asked for,
-            changes and `recalled` rows that are there already are left, no image is made, and `recalled`
-            rows count nothing.
+        removed: Deleted before anything is written.
+        verbatim: The rows come with their complete audit, as from a dump: no Change is required, existing
+            changes and `recalled` rows are kept, no image is made, and `recalled` rows do not update chunks.
         embedded: Ids of stored chunks whose vectors come with this write: their `vector_state` becomes
-            `ready`. That is derived, and needs no Change; absent ones are no error.
-        deferred: The vector store need not hear of it now, but with the next write or before the next search.
-        gathered: Of what is deferred: nor before a search, which reads each row that it finds. Who wrote it
-            has many such writes delivered at once, and all in the end.
-        heard: Rows of the outbox that the vector store has taken: they go with this write.
+            `ready`. That is derived and needs no Change; unknown ids are ignored.
+        deferred: Replicate to the vector store later: with the next write, or before the next search.
+        gathered: For a deferred write: not before a search either, because a search reads every row that it
+            finds from the graph. The writer delivers many such writes at once in the end.
+        replicated: Ids of outbox rows that the vector store already has; this write deletes them.
     """
 
     changes: tuple[Change, ...]
@@ -87,12 +82,12 @@ class Write:
     embedded: tuple[str, ...] = ()
     deferred: bool = False
     gathered: bool = False
-    heard: tuple[str, ...] = ()
+    replicated: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxRow:
-    """Chunks and entities of one write that the vector store may not have heard of yet."""
+    """Chunks and entities of one write that may not be replicated to the vector store yet."""
 
     id: str
     chunks: tuple[str, ...]

@@ -1,196 +1,106 @@
-"""What a Write must satisfy, and what it amounts to, before any graph store takes it."""
+"""Validate a `Write` and group its rows by table, before any graph store applies it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from operator import attrgetter
 from typing import Any, TypeVar
 
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import new_id
-from hydramem.core.row_types import (
-    Change,
-    Chunk,
-    Document,
-    Entity,
-    Job,
-    Link,
-    Mention,
-    Recalled,
-    Relation,
-    Session,
-)
+from hydramem.core.row_types import Recalled
 from hydramem.core.time import now
-from hydramem.storage.schema import EdgeTable
+from hydramem.storage.schema import CHUNK, ENTITY, KEYED_TABLES, OUTBOX, RECALLED, EdgeTable
 from hydramem.storage.store import Listing
-from hydramem.storage.write import OutboxRow, Removal, Write
+from hydramem.storage.write import OutboxRow, Write
 
 Row = TypeVar("Row")
-
-Pair = tuple[str, str]
-
-EdgeKey = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedWrite:
-    """A write with repeated rows folded into their last, keyed as stores address them.
+    """A write whose rows are grouped by table and key; of several rows with one key the last is kept.
 
     Attributes:
-        removed: What is taken out before; nothing that is written refers to it.
-        verbatim, embedded, heard: As in `Write`.
-        needs: Ids, by node table, that must be there already, and stay.
-        outbox: The row that tells the vector store, where it has something to hear.
+        rows: New rows by name of the table and key, for every keyed table and the outbox.
+        removed: Keys of the rows that are deleted first, by name of the table.
+        verbatim, embedded, replicated: As in `Write`.
+        references: Ids, by node table, that must exist already and are not removed.
+        outbox: Id of the outbox row; None where the write concerns no row of the vector store.
     """
 
-    changes: Mapping[str, Change]
-    documents: Mapping[str, Document]
-    chunks: Mapping[str, Chunk]
-    entities: Mapping[str, Entity]
-    sessions: Mapping[str, Session]
-    jobs: Mapping[str, Job]
-    relations: Mapping[EdgeKey, Relation]
-    links: Mapping[EdgeKey, Link]
-    mentions: Mapping[Pair, Mention]
+    rows: Mapping[str, Mapping[Any, Any]]
     recalled: tuple[Recalled, ...]
-    removed: Removal
+    removed: Mapping[str, tuple[Any, ...]]
     verbatim: bool
     embedded: tuple[str, ...]
-    heard: tuple[str, ...]
-    needs: Mapping[str, tuple[str, ...]]
-    outbox: OutboxRow | None
+    replicated: tuple[str, ...]
+    references: Mapping[str, tuple[str, ...]]
+    outbox: str | None
 
 
 def plan_write(write: Write) -> PlannedWrite:
-    """Fold a write and list what it refers to.
+    """Group a write by table and list the rows that it refers to.
 
     Raises:
         InvalidInputError: Rows without a Change, or one change id twice.
     """
     if not write.verbatim:
         _check_audited(write)
-    chunks = {row.id: row for row in write.chunks}
-    entities = {row.id: row for row in write.entities}
-    told = (*chunks, *write.removed.chunks, *write.embedded), (*entities, *write.removed.entities)
-    told_chunks, told_entities = (tuple(dict.fromkeys(ids)) for ids in told)
-    outbox = OutboxRow(id=new_id("o"), chunks=told_chunks, entities=told_entities, at=now())
+    rows: dict[str, dict[Any, Any]] = {
+        table.name: {table.key_of(row): row for row in getattr(write, table.plural)} for table in KEYED_TABLES
+    }
+    removed = {
+        table.name: tuple(dict.fromkeys(getattr(write.removed, table.plural))) for table in KEYED_TABLES
+    }
+    chunks = (*rows[CHUNK.name], *removed[CHUNK.name], *write.embedded)
+    entities = (*rows[ENTITY.name], *removed[ENTITY.name])
+    outbox = OutboxRow(
+        id=new_id("o"), chunks=tuple(dict.fromkeys(chunks)), entities=tuple(dict.fromkeys(entities)), at=now()
+    )
+    concerned = bool(chunks or entities)
     return PlannedWrite(
-        changes={row.id: row for row in write.changes},
-        documents={row.id: row for row in write.documents},
-        chunks=chunks,
-        entities=entities,
-        sessions={row.id: row for row in write.sessions},
-        jobs={row.id: row for row in write.jobs},
-        relations={relation_key(row): row for row in write.relations},
-        links={link_key(row): row for row in write.links},
-        mentions={(row.chunk, row.entity): row for row in write.mentions},
+        rows={**rows, OUTBOX.name: {outbox.id: outbox} if concerned else {}},
         recalled=write.recalled,
-        removed=_each_once(write.removed),
+        removed=removed,
         verbatim=write.verbatim,
         embedded=write.embedded,
-        heard=write.heard,
-        needs=_needs(write),
-        outbox=outbox if told_chunks or told_entities else None,
+        replicated=write.replicated,
+        references=_references(write, rows),
+        outbox=outbox.id if concerned else None,
     )
 
 
-def relation_key(row: Relation) -> EdgeKey:
-    """Return how a store addresses a relation."""
-    return (row.subject, row.object, row.id)
-
-
-def link_key(row: Link) -> EdgeKey:
-    """Return how a store addresses a link."""
-    return (row.source, row.target, row.id)
-
-
-def relation_order(row: Relation) -> EdgeKey:
-    """Return what decides between relations of one moment."""
-    return (row.id, row.subject, row.object)
-
-
-def link_order(row: Link) -> EdgeKey:
-    """Return what decides between links of one moment."""
-    return (row.id, row.source, row.target)
-
-
-def edge_order(table: EdgeTable) -> Callable[[Any], tuple[Any, ...]]:
-    """Return the key that orders the edges of a table: their ends, then id and time where they have them."""
-    names = (*table.ends, *(name for name in ("id", "at") if hasattr(table.row, name)))
-    return attrgetter(*names)
-
-
 def _check_audited(write: Write) -> None:
-    rows = (write.documents, write.chunks, write.entities, write.relations)
-    taken_out = replace(write.removed, jobs=())
+    rows = (write.documents, write.chunks, write.entities, write.relations, write.mentions, write.links)
     sessions = () if write.recalled else write.sessions
-    if not write.changes and any((*rows, write.mentions, write.links, sessions, taken_out)):
+    if not write.changes and any((*rows, sessions, replace(write.removed, jobs=()))):
         raise InvalidInputError("write: rows without a Change; every write but recalls and jobs is audited")
     if len({change.id for change in write.changes}) != len(write.changes):
         raise InvalidInputError("write: two changes have one id")
 
 
-def _needs(write: Write) -> dict[str, tuple[str, ...]]:
-    return {
-        "Document": _absent((row.document for row in write.chunks), write.documents),
-        "Session": _absent(
-            (*(row.session for row in write.chunks), *(row.session for row in write.recalled)), write.sessions
-        ),
-        "Chunk": _absent(
-            (
-                *(row.chunk for row in write.mentions),
-                *(end for row in write.links for end in (row.source, row.target)),
-                *(row.chunk for row in write.recalled),
-            ),
-            write.chunks,
-        ),
-        "Entity": _absent(
-            (
-                *(row.entity for row in write.mentions),
-                *(end for row in write.relations for end in (row.subject, row.object)),
-            ),
-            write.entities,
-        ),
-    }
+def _references(write: Write, rows: Mapping[str, Mapping[Any, Any]]) -> dict[str, tuple[str, ...]]:
+    """Return the ids, by node table, that rows refer to and that this write does not contain."""
+    found: dict[str, dict[str, None]] = {}
+    for table in (*KEYED_TABLES, RECALLED):
+        for column, target in table.references:
+            ids = (getattr(row, column) for row in getattr(write, table.plural))
+            missing = (id for id in ids if id is not None and id not in rows[target])
+            found.setdefault(target, {}).update(dict.fromkeys(missing))
+    return {target: tuple(ids) for target, ids in found.items()}
 
 
-def _absent(ids: Iterable[str | None], written: Iterable[Any]) -> tuple[str, ...]:
-    present = {row.id for row in written}
-    return tuple(dict.fromkeys(id for id in ids if id is not None and id not in present))
-
-
-def _each_once(removed: Removal) -> Removal:
-    keys = {part.name: tuple(dict.fromkeys(getattr(removed, part.name))) for part in fields(Removal)}
-    return Removal(**keys)
-
-
-def removed_nodes(removed: Removal) -> dict[str, tuple[str, ...]]:
-    """Return the ids of the nodes that are taken out, by table."""
-    return {
-        "Document": removed.documents,
-        "Chunk": removed.chunks,
-        "Entity": removed.entities,
-        "Session": removed.sessions,
-        "Job": removed.jobs,
-        "Change": removed.changes,
-    }
-
-
-def removed_edges(removed: Removal) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return the keys of the edges that are taken out, by table."""
-    return {"RELATES": removed.relations, "LINKS": removed.links, "MENTIONS": removed.mentions}
-
-
-def check_references(needs: Mapping[str, tuple[str, ...]], exists: Callable[[str, str], bool]) -> None:
-    """Raise InvalidInputError naming the first needed row that is not there."""
-    for table, ids in needs.items():
+def check_references(references: Mapping[str, tuple[str, ...]], exists: Callable[[str, str], bool]) -> None:
+    """Raise InvalidInputError that names the first referenced row that does not exist."""
+    for table, ids in references.items():
         for id in ids:
             if not exists(table, id):
                 raise InvalidInputError(f"write: there is no {table.lower()} {id!r} to refer to")
 
 
 def check_page(page: Listing) -> None:
-    """Raise InvalidInputError where a page is not one."""
+    """Raise InvalidInputError where a page's limit or offset is negative."""
     if page.limit < 0 or page.offset < 0:
         raise InvalidInputError(f"limit {page.limit}, offset {page.offset}: neither may be negative")
 
@@ -202,6 +112,7 @@ def batches(items: Iterable[Row], size: int) -> Iterator[list[Row]]:
         yield batch
 
 
-def newest_first(rows: Iterable[Row], *, moment: Callable[[Row], Any], id: Callable[[Row], Any]) -> list[Row]:
-    """Sort newest first, ties by id."""
-    return sorted(sorted(rows, key=id), key=moment, reverse=True)
+def edge_order(table: EdgeTable) -> Callable[[Any], tuple[Any, ...]]:
+    """Return the key that orders the edges of a table: their ends, then id and time where they have them."""
+    names = (*table.ends, *(name for name in ("id", "at") if hasattr(table.row, name)))
+    return attrgetter(*names)

@@ -19,9 +19,10 @@ from hydramem.storage.schema import (
     RELATES,
     SESSION,
     EdgeTable,
+    Table,
 )
 from hydramem.storage.store import GraphStore
-from hydramem.storage.undo.undo_images import TABLES, Address, Table, address_of, digest, rows_at
+from hydramem.storage.undo.undo_images import TABLES, Address, address_of, digest, rows_at
 from hydramem.storage.write import Write
 
 Action = Literal["add", "change", "archive", "merge", "link", "remove", "judge"]

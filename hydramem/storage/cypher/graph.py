@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +17,11 @@ from hydramem.core.row_types import (
     Entity,
     Job,
     JobState,
-    Link,
-    Mention,
-    Recalled,
     Relation,
     Session,
     State,
 )
-from hydramem.storage.chunk_filter import LIVE, ChunkFilter, entities_by_key
+from hydramem.storage.chunk_filter import LIVE, ChunkFilter
 from hydramem.storage.cypher import counts as row_counts
 from hydramem.storage.cypher import snapshot_tables
 from hydramem.storage.cypher.engine import Engine
@@ -38,7 +34,7 @@ from hydramem.storage.cypher.schema_statements import (
     prepare_schema,
     set_meta,
 )
-from hydramem.storage.cypher.statements import forget_outbox
+from hydramem.storage.cypher.statements import remove_nodes
 from hydramem.storage.cypher.writes import Transaction, encode_write
 from hydramem.storage.schema import (
     CHANGE,
@@ -46,18 +42,24 @@ from hydramem.storage.schema import (
     DOCUMENT,
     ENTITY,
     JOB,
-    LINKS,
-    MENTIONS,
     OUTBOX,
-    RECALLED,
     RELATES,
     SESSION,
     EdgeTable,
     NodeTable,
+    Table,
 )
-from hydramem.storage.store import EndedRun, Listing, Stretch
+from hydramem.storage.store import (
+    End,
+    EndedRun,
+    GraphStore,
+    Listing,
+    Stretch,
+    entities_by_key,
+    newest_recorded,
+)
 from hydramem.storage.write import OutboxRow, Write
-from hydramem.storage.write_validation import check_page, link_order, newest_first, plan_write, relation_order
+from hydramem.storage.write_validation import check_page, plan_write
 from hydramem.text.normalize import entity_key
 
 if TYPE_CHECKING:
@@ -92,7 +94,7 @@ def open_graph(path: Path, settings: StorageConfig) -> "CypherGraph":
     return CypherGraph(engine)
 
 
-class CypherGraph:
+class CypherGraph(GraphStore):
     """A `GraphStore` over an open engine."""
 
     def __init__(self, engine: Engine) -> None:
@@ -108,54 +110,23 @@ class CypherGraph:
         """Commit everything or nothing; return the id of the outbox row, if any."""
         plan = plan_write(write)
         rows = encode_write(plan)
-        if not any(rows.values()) and not plan.removed and not plan.heard:
+        if not any((*rows.values(), *plan.removed.values(), plan.replicated)):
             return None
         singly = self.engine == "kuzu"
         self._engine.transact(lambda query: Transaction(query, edges_singly=singly).write(plan, rows))
-        return plan.outbox.id if plan.outbox else None
+        return plan.outbox
 
-    def documents(self, ids: Sequence[str]) -> tuple[Document, ...]:
-        """Return documents by id."""
-        return self._read.nodes(DOCUMENT, ids)
+    def nodes(self, table: NodeTable, ids: Sequence[str]) -> tuple[Any, ...]:
+        """Return rows of a node table by id."""
+        return self._read.nodes(table, ids)
 
-    def chunks(self, ids: Sequence[str]) -> tuple[Chunk, ...]:
-        """Return chunks by id."""
-        return self._read.nodes(CHUNK, ids)
-
-    def entities(self, ids: Sequence[str]) -> tuple[Entity, ...]:
-        """Return entities by id."""
-        return self._read.nodes(ENTITY, ids)
-
-    def sessions(self, ids: Sequence[str]) -> tuple[Session, ...]:
-        """Return sessions by id."""
-        return self._read.nodes(SESSION, ids)
-
-    def relations(self, entities: Sequence[str]) -> tuple[Relation, ...]:
-        """Return every relation with one of these entities at either end, newest first."""
-        rows: list[Relation] = self._read.edges_around(RELATES, entities)
-        return tuple(newest_first(rows, moment=lambda row: row.times.recorded_at, id=relation_order))
+    def edges(self, table: EdgeTable, ids: Sequence[str], *, end: End) -> list[Any]:
+        """Return the edges that have one of these nodes at one end."""
+        return self._read.edges(table, ids, end=end)
 
     def relations_between(self, pairs: Sequence[tuple[str, str]]) -> tuple[Relation, ...]:
         """Return every relation from the first to the second of each pair, newest first."""
-        rows: list[Relation] = self._read.edges_joining(RELATES, pairs)
-        return tuple(newest_first(rows, moment=lambda row: row.times.recorded_at, id=relation_order))
-
-    def mentions(self, chunks: Sequence[str]) -> tuple[Mention, ...]:
-        """Return what these chunks mention, in the order of the chunks."""
-        rows: list[Mention] = self._read.edges(MENTIONS, chunks, end="a")
-        place = {id: number for number, id in enumerate(dict.fromkeys(chunks))}
-        return tuple(sorted(rows, key=lambda row: (place[row.chunk], row.entity)))
-
-    def mentioned(self, entities: Sequence[str]) -> tuple[Mention, ...]:
-        """Return which chunks mention these entities, in the order of the entities."""
-        rows: list[Mention] = self._read.edges(MENTIONS, entities, end="b")
-        place = {id: number for number, id in enumerate(dict.fromkeys(entities))}
-        return tuple(sorted(rows, key=lambda row: (place[row.entity], row.chunk)))
-
-    def links(self, chunks: Sequence[str]) -> tuple[Link, ...]:
-        """Return every link with one of these chunks at either end, newest first."""
-        rows: list[Link] = self._read.edges_around(LINKS, chunks)
-        return tuple(newest_first(rows, moment=lambda row: row.times.recorded_at, id=link_order))
+        return newest_recorded(RELATES, self._read.edges_joining(RELATES, pairs))
 
     def changes(
         self,
@@ -321,7 +292,7 @@ class CypherGraph:
         with self._engine.reading() as query:
             return row_counts.past(query, cutoffs)
 
-    def scan(self, table: NodeTable | EdgeTable, batch: int = 1000) -> Iterator[tuple[Any, ...]]:
+    def scan(self, table: Table, batch: int = 1000) -> Iterator[tuple[Any, ...]]:
         """Yield every row of a table in the order of its key."""
         yield from self._read.scan(table, batch)
 
@@ -335,23 +306,15 @@ class CypherGraph:
         conditions.one_of("state", states)
         return self._read.page(JOB, "(c:Job)", conditions, page, order="c.created_at, c.id")
 
-    def recalled(self, *, chunks: Sequence[str] = (), sessions: Sequence[str] = ()) -> tuple[Recalled, ...]:
-        """Return which of these chunks were recalled, or what was in these sessions; oldest first."""
-        rows = [
-            *self._read.edges(RECALLED, sessions, end="a"),
-            *self._read.edges(RECALLED, chunks, end="b"),
-        ]
-        return tuple(sorted(dict.fromkeys(rows), key=attrgetter("at", "session", "rank", "chunk")))
-
     def outbox(self) -> tuple[OutboxRow, ...]:
-        """Return what the vector store may still have to hear, oldest first."""
+        """Return the rows of writes that may not be replicated to the vector store, oldest first."""
         return self._read.select(OUTBOX, "(c:Outbox)", Conditions(), order="c.at, c.id")
 
     def clear_outbox(self, ids: Sequence[str]) -> None:
-        """Forget outbox rows that the vector store has taken."""
+        """Delete outbox rows that are replicated to the vector store."""
         if ids:
             with self._engine.writing() as query:
-                query(forget_outbox(), {"ids": list(dict.fromkeys(ids))})
+                query(remove_nodes(OUTBOX), {"ids": list(dict.fromkeys(ids))})
 
     def graph_tables(self, project: str) -> "tuple[pa.Table, pa.Table]":
         """Return a project's nodes and edges for the snapshot."""
@@ -377,7 +340,7 @@ class CypherGraph:
         return None if newest is None else newest.replace(tzinfo=UTC)
 
     def checkpoint(self) -> None:
-        """Fold the write-ahead log into the main file."""
+        """Write the content of the write-ahead log into the main file."""
         self._engine.checkpoint()
 
     def save(self, folder: Path) -> None:

@@ -1,17 +1,17 @@
 """Reads of any table: by id, by an edge's end, by conditions with paging, and scans in batches."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from hydramem.storage.cypher.engine import Engine, Query
 from hydramem.storage.cypher.filters import Conditions
-from hydramem.storage.cypher.statements import edge_values, edges_among, edges_between, node_values
+from hydramem.storage.cypher.statements import edge_values, edges_between, edges_where, node_values
 from hydramem.storage.row_codec import decode
-from hydramem.storage.schema import EdgeTable, NodeTable
-from hydramem.storage.store import Listing, Stretch
+from hydramem.storage.schema import EdgeTable, NodeTable, Table
+from hydramem.storage.store import End, Listing, Stretch
 from hydramem.storage.write_validation import check_page, edge_order
 
-# Below, looking up ids one by one is faster than one statement for all (which scans the table).
+# Up to so many ids, a look-up of each is faster than one statement for all, which scans the table.
 _NODES_SINGLY = {"ladybug": 0, "kuzu": 16}
 
 _EDGES_SINGLY = {"ladybug": 400, "kuzu": 20}
@@ -51,21 +51,20 @@ class Reader:
         statement = f"UNWIND $ids AS i MATCH (n:{table.name} {{id: i}}) RETURN {columns}"
         return query(statement, {"ids": list(ids)})
 
-    def edges(self, table: EdgeTable, ids: Sequence[str], *, end: Literal["a", "b"]) -> list[Any]:
-        """Return the edges that have one of these nodes at one end: `a` the source, `b` the target."""
+    def edges(self, table: EdgeTable, ids: Sequence[str], *, end: End) -> list[Any]:
+        """Return the edges that have one of these nodes at one end."""
         wanted = list(dict.fromkeys(ids))
-        pattern = f"MATCH (a:{table.source})-[x:{table.name}]->(b:{table.target})"
-        result = f"RETURN {edge_values(table)}"
+        node = "a" if end == "source" else "b"
         with self._engine.reading() as query:
             if len(wanted) <= _EDGES_SINGLY[self._engine.name]:
-                statement = f"{pattern} WHERE {end}.id = $id {result}"
+                statement = edges_where(table, f"{node}.id = $id")
                 found = [values for id in wanted for values in query(statement, {"id": id})]
             else:
-                found = query(f"{pattern} WHERE {end}.id IN $ids {result}", {"ids": wanted})
+                found = query(edges_where(table, f"{node}.id IN $ids"), {"ids": wanted})
         return [decode(table, values) for values in found]
 
     def edges_joining(self, table: EdgeTable, pairs: Sequence[tuple[str, str]]) -> list[Any]:
-        """Return the edges from one node to another, for each pair; what else either has costs nothing."""
+        """Return the edges from one node to another, for each pair; their other edges are not read."""
         wanted = dict.fromkeys(pairs)
         with self._engine.reading() as query:
             if len(wanted) <= _PAIRS_SINGLY:
@@ -77,15 +76,9 @@ class Reader:
                 ]
             else:
                 ends = {"sources": sorted({a for a, _ in wanted}), "targets": sorted({b for _, b in wanted})}
-                near = query(edges_among(table), ends)
-                found = [values for values in near if (values[0], values[1]) in wanted]
+                statement = edges_where(table, "a.id IN $sources AND b.id IN $targets")
+                found = [values for values in query(statement, ends) if (values[0], values[1]) in wanted]
         return [decode(table, values) for values in found]
-
-    def edges_around(self, table: EdgeTable, ids: Sequence[str]) -> list[Any]:
-        """Return the edges that have one of these nodes at either end, each once."""
-        rows = [*self.edges(table, ids, end="a"), *self.edges(table, ids, end="b")]
-        source, target = table.ends
-        return list({(getattr(row, source), getattr(row, target), row.id): row for row in rows}.values())
 
     def select(
         self, table: NodeTable, pattern: str, conditions: Conditions, *, order: str
@@ -139,15 +132,12 @@ class Reader:
         return tuple(decode(table, values) for values in rows[page.offset :])
 
     def _edges_within(self, table: EdgeTable, first: str, last: str) -> list[Any]:
-        """Return the edges whose source has an id from one to another: a range is told faster than a list."""
-        statement = (
-            f"MATCH (a:{table.source})-[x:{table.name}]->(b:{table.target}) "
-            f"WHERE a.id >= $first AND a.id <= $last RETURN {edge_values(table)}"
-        )
+        """Return the edges whose source id lies in a range: the engines test a range faster than a list."""
+        statement = edges_where(table, "a.id >= $first AND a.id <= $last")
         with self._engine.reading() as query:
             return [decode(table, values) for values in query(statement, {"first": first, "last": last})]
 
-    def scan(self, table: NodeTable | EdgeTable, batch: int) -> Iterator[tuple[Any, ...]]:
+    def scan(self, table: Table, batch: int) -> Iterator[tuple[Any, ...]]:
         """Yield every row in the order of its key; no connection is held between two batches."""
         source = table.source if isinstance(table, EdgeTable) else table.name
         with self._engine.reading() as query:

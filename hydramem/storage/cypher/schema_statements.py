@@ -4,7 +4,15 @@ from pathlib import Path
 
 from hydramem.core.errors import SchemaError, StorageError
 from hydramem.storage.cypher.engine import Engine, Query
-from hydramem.storage.schema import EDGE_TABLES, NODE_TABLES, SCHEMA_VERSION, ColumnKind, EdgeTable, NodeTable
+from hydramem.storage.schema import (
+    CHUNK_EDGE_TABLES,
+    EDGE_TABLES,
+    NODE_TABLES,
+    SCHEMA_VERSION,
+    ColumnKind,
+    EdgeTable,
+    Table,
+)
 
 CYPHER_TYPES: dict[ColumnKind, str] = {
     "text": "STRING",
@@ -33,23 +41,25 @@ MIGRATIONS: Steps = (
 """The statements that lead from version 1 to 2, from 2 to 3, and so on."""
 
 
-def _columns(table: NodeTable | EdgeTable) -> str:
-    return ", ".join(f"`{column.name}` {CYPHER_TYPES[column.kind]}" for column in table.columns)
+def _columns(table: Table) -> tuple[str, ...]:
+    return tuple(f"`{column.name}` {CYPHER_TYPES[column.kind]}" for column in table.columns)
+
+
+def _create_edges(table: EdgeTable) -> str:
+    inside = ", ".join((f"FROM {table.source} TO {table.target}", *_columns(table)))
+    return f"CREATE REL TABLE {table.name}({inside})"
 
 
 def schema_statements() -> tuple[str, ...]:
     """Return the statements that create every table of the current version."""
-    nodes = (f"CREATE NODE TABLE {table.name}({_columns(table)}, PRIMARY KEY(id))" for table in NODE_TABLES)
-    edges = (
-        f"CREATE REL TABLE {table.name}(FROM {table.source} TO {table.target}, {_columns(table)})"
-        for table in EDGE_TABLES
+    nodes = (
+        f"CREATE NODE TABLE {table.name}({', '.join(_columns(table))}, PRIMARY KEY(id))"
+        for table in NODE_TABLES
     )
     return (
         *nodes,
         "CREATE NODE TABLE Meta(name STRING, `value` STRING, PRIMARY KEY(name))",
-        *edges,
-        "CREATE REL TABLE HAS_CHUNK(FROM Document TO Chunk)",
-        "CREATE REL TABLE IN_SESSION(FROM Chunk TO Session)",
+        *map(_create_edges, (*EDGE_TABLES, *CHUNK_EDGE_TABLES)),
     )
 
 

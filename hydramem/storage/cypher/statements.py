@@ -1,7 +1,7 @@
 """The statements that write and fetch rows of any table, built from the schema's columns alone.
 
-Figures behind the choices, per row: LadybugDB creates edges fastest by UNWIND with two MATCH clauses (a
-comma between them is a cartesian product); Kuzu scans for every UNWIND, and is faster one by one.
+Measured per row: LadybugDB creates edges fastest by UNWIND with two MATCH clauses (a comma between them is a
+cartesian product); Kuzu scans the table for every UNWIND, and creates edges faster one by one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,11 +40,6 @@ def set_nodes(table: NodeTable, columns: tuple[Column, ...]) -> str:
     return f"UNWIND $rows AS r MATCH (n:{table.name} {{id: r.id}}) SET {changed}"
 
 
-def forget_outbox() -> str:
-    """Delete the rows `$ids` of the outbox."""
-    return "UNWIND $ids AS i MATCH (o:Outbox {id: i}) DELETE o"
-
-
 def create_edges(table: EdgeTable) -> str:
     """Create the edges `$rows`."""
     return (
@@ -66,10 +61,9 @@ def set_edge(table: EdgeTable, columns: tuple[Column, ...]) -> str:
 
     One at a time: for a list, LadybugDB and Kuzu read all edges of the table.
     """
-    by_id = has_id(table)
     return (
         f"MATCH (a:{table.source} {{id: $_from}})-[x:{table.name}]->(b:{table.target} {{id: $_to}}) "
-        f"{'WHERE x.id = $id ' if by_id else ''}SET {_assignments('x', columns, '$')}"
+        f"{'WHERE x.id = $id ' if table.has_id else ''}SET {_assignments('x', columns, '$')}"
     )
 
 
@@ -80,7 +74,7 @@ def remove_nodes(table: NodeTable) -> str:
 
 def remove_edge(table: EdgeTable) -> str:
     """Take out one edge, found by its ends and, where it has one, its id; one at a time, as `set_edge`."""
-    by_id = "WHERE x.id = $id " if has_id(table) else ""
+    by_id = "WHERE x.id = $id " if table.has_id else ""
     return (
         f"MATCH (a:{table.source} {{id: $_from}})-[x:{table.name}]->(b:{table.target} {{id: $_to}}) "
         f"{by_id}DELETE x"
@@ -98,41 +92,24 @@ def edges_between(table: EdgeTable) -> str:
     return f"MATCH {source}-[x:{table.name}]->{target} RETURN {edge_values(table)}"
 
 
-def edges_among(table: EdgeTable) -> str:
-    """Return ends and columns of the edges from one of `$sources` to one of `$targets`."""
+def edges_where(table: EdgeTable, condition: str) -> str:
+    """Return ends and columns of the edges `(a)-[x]->(b)` that meet a condition."""
     pattern = f"MATCH (a:{table.source})-[x:{table.name}]->(b:{table.target})"
-    return f"{pattern} WHERE a.id IN $sources AND b.id IN $targets RETURN {edge_values(table)}"
-
-
-def edges_at(table: EdgeTable, end: str) -> str:
-    """Return ends and columns of the edges that have `$id` at one end: `a` the source, `b` the target."""
-    pattern = f"MATCH (a:{table.source})-[x:{table.name}]->(b:{table.target})"
-    return f"{pattern} WHERE {end}.id = $id RETURN {edge_values(table)}"
-
-
-def edges_from(table: EdgeTable) -> str:
-    """Return ends and columns of the edges that start at one of `$ids`."""
-    pattern = f"MATCH (a:{table.source})-[x:{table.name}]->(b:{table.target})"
-    return f"{pattern} WHERE a.id IN $ids RETURN {edge_values(table)}"
-
-
-def has_id(table: EdgeTable) -> bool:
-    """Say whether edges of a table have an id besides their ends."""
-    return any(column.name == "id" for column in table.columns)
+    return f"{pattern} WHERE {condition} RETURN {edge_values(table)}"
 
 
 def node_values(table: NodeTable, name: str) -> str:
-    """Return the columns of a node in the order that `rows.decode` reads."""
+    """Return the columns of a node in the order that `row_codec.decode` reads."""
     return ", ".join(f"{name}.`{column.name}`" for column in table.columns)
 
 
 def edge_values(table: EdgeTable) -> str:
-    """Return ends and columns of an edge `(a)-[x]->(b)` in the order that `rows.decode` reads."""
+    """Return ends and columns of an edge `(a)-[x]->(b)` in the order that `row_codec.decode` reads."""
     return ", ".join(("a.id", "b.id", *(f"x.`{column.name}`" for column in table.columns)))
 
 
 def edge_names(table: EdgeTable) -> tuple[str, ...]:
-    """Return the names of what `edge_values` returns, as `rows.encode` has them."""
+    """Return the names of what `edge_values` returns, as `row_codec.encode` has them."""
     return ("_from", "_to", *(column.name for column in table.columns))
 
 

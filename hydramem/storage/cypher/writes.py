@@ -1,4 +1,4 @@
-"""One write inside its transaction: references checked, rows created or replaced, edges kept in step."""
+"""One write inside its transaction: references checked, rows deleted, created or replaced."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +7,6 @@ from typing import Any
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.row_types import Chunk
 from hydramem.storage.cypher.engine import Query
-from hydramem.storage.cypher.removals import between, remove
 from hydramem.storage.cypher.statements import (
     any_edge,
     copy_edges,
@@ -16,20 +15,24 @@ from hydramem.storage.cypher.statements import (
     create_nodes,
     edge_names,
     edge_rows,
-    edges_from,
+    edges_between,
+    edges_where,
     fetch_nodes,
-    forget_outbox,
-    has_id,
+    remove_edge,
+    remove_nodes,
     set_edge,
     set_nodes,
 )
-from hydramem.storage.row_codec import Values, encode
+from hydramem.storage.row_codec import Values, decode, encode
 from hydramem.storage.schema import (
     CHANGE,
     CHUNK,
     DOCUMENT,
     ENTITY,
+    HAS_CHUNK,
+    IN_SESSION,
     JOB,
+    KEYED_TABLES,
     LINKS,
     MENTIONS,
     OUTBOX,
@@ -39,13 +42,16 @@ from hydramem.storage.schema import (
     Column,
     EdgeTable,
     NodeTable,
+    Table,
 )
 from hydramem.storage.undo.undo_images import ImageMaker, Key, key_of
-from hydramem.storage.write_validation import PlannedWrite, batches, check_references, removed_nodes
+from hydramem.storage.write_validation import PlannedWrite, batches, check_references
 
 Encoded = dict[str, list[Values]]
 
 _ROWS_COMPARED = 1000
+
+_ROWS_REMOVED = 500
 
 _EDGES_SOUGHT = 1000
 
@@ -55,28 +61,18 @@ _EDGES_UNWOUND = 5000
 # has none yet: where the transaction of a COPY is rolled back, Kuzu 0.11 loses what was committed before it.
 _EDGES_COPIED = 1000
 
+_NODES = (DOCUMENT, SESSION, ENTITY, CHUNK, JOB)
 
-def with_image(changes: list[Values], image: ImageMaker) -> list[Values]:
-    """Return the changes of a write, its image on the first."""
-    return [{**row, "image": None if place else image.text()} for place, row in enumerate(changes)]
+_EDGES = (MENTIONS, RELATES, LINKS)
 
 
 def encode_write(plan: PlannedWrite) -> Encoded:
     """Turn every row of a write into values by table, before the writer lock is taken."""
-    rows: tuple[tuple[NodeTable | EdgeTable, Iterable[object]], ...] = (
-        (DOCUMENT, plan.documents.values()),
-        (SESSION, plan.sessions.values()),
-        (ENTITY, plan.entities.values()),
-        (CHUNK, plan.chunks.values()),
-        (JOB, plan.jobs.values()),
-        (CHANGE, plan.changes.values()),
-        (OUTBOX, () if plan.outbox is None else (plan.outbox,)),
-        (MENTIONS, plan.mentions.values()),
-        (RELATES, plan.relations.values()),
-        (LINKS, plan.links.values()),
-        (RECALLED, plan.recalled),
-    )
-    return {table.name: [encode(table, row) for row in items] for table, items in rows}
+    rows = {
+        table.name: [encode(table, row) for row in plan.rows[table.name].values()]
+        for table in (*KEYED_TABLES, OUTBOX)
+    }
+    return {**rows, RECALLED.name: [encode(RECALLED, row) for row in plan.recalled]}
 
 
 class Transaction:
@@ -102,54 +98,85 @@ class Transaction:
             InvalidInputError: A row is referred to that is not there, or a change is there already.
         """
         self._look_up(plan, rows)
-        check_references(plan.needs, lambda table, id: id in self._known[table])
-        remove(self._query, plan.removed, self._image)
-        moved = self._loosen(plan.chunks)
-        for table in (DOCUMENT, SESSION, ENTITY, CHUNK, JOB):
+        check_references(plan.references, lambda table, id: id in self._known[table])
+        self._remove(plan.removed)
+        chunks = plan.rows[CHUNK.name]
+        moved = self._detach_moved(chunks)
+        for table in _NODES:
             self._put_nodes(table, rows[table.name])
-        self._embed(plan.embedded)
+        self._mark_embedded(plan.embedded)
         self._append(OUTBOX, rows[OUTBOX.name])
-        self._forget(plan.heard)
-        self._fasten([plan.chunks[id] for id in plan.chunks if id not in self._known["Chunk"] or id in moved])
-        for edges in (MENTIONS, RELATES, LINKS):
+        if plan.replicated:
+            self._query(remove_nodes(OUTBOX), {"ids": list(plan.replicated)})
+        self._attach([chunks[id] for id in chunks if id not in self._known[CHUNK.name] or id in moved])
+        for edges in _EDGES:
             self._put_edges(edges, rows[edges.name])
         if plan.verbatim:
-            self._append(CHANGE, self._unknown(CHANGE, rows))
+            known, self._known[CHANGE.name] = self._known[CHANGE.name], set()
+            self._append(CHANGE, [row for row in rows[CHANGE.name] if row["id"] not in known])
             self._create_edges(RECALLED, self._not_recalled(rows[RECALLED.name]))
         else:
-            self._append(CHANGE, with_image(rows[CHANGE.name], self._image))
+            self._append(CHANGE, self._with_image(rows[CHANGE.name]))
             self._recall(rows[RECALLED.name])
         return self._columns_set
 
     def _look_up(self, plan: PlannedWrite, rows: Encoded) -> None:
-        gone = removed_nodes(plan.removed)
-        for table in (DOCUMENT, SESSION, ENTITY, CHUNK, JOB, CHANGE):
+        """Find out which of the nodes that a write needs or replaces exist, and are not removed."""
+        for table in (*_NODES, CHANGE):
             ids = dict.fromkeys(row["id"] for row in rows[table.name])
-            ids.update(dict.fromkeys(plan.needs.get(table.name, ())))
-            self._known[table.name] = self._existing(table, tuple(ids)) - set(gone.get(table.name, ()))
-
-    def _held(self, table: EdgeTable, rows: Sequence[Mapping[str, Any]]) -> dict[Key, Values]:
-        """Return the stored edges of the keys of rows, among others, by key."""
-        if len(rows) < _EDGES_SOUGHT:
-            found = [values for row in rows for values in between(self._query, table, row)]
-        elif not self._query(any_edge(table), {}):
-            found = []
-        else:
-            # A look-up for each would take longer.
-            sources = batches(dict.fromkeys(row["_from"] for row in rows), _EDGES_SOUGHT)
-            found = [values for ids in sources for values in self._query(edges_from(table), {"ids": ids})]
-        held = (dict(zip(edge_names(table), values, strict=True)) for values in found)
-        return {key_of(table, values): values for values in held}
-
-    def _unknown(self, table: NodeTable, rows: Encoded) -> list[Values]:
-        known, self._known[table.name] = self._known[table.name], set()
-        return [row for row in rows[table.name] if row["id"] not in known]
+            ids.update(dict.fromkeys(plan.references.get(table.name, ())))
+            self._known[table.name] = self._existing(table, tuple(ids)) - set(plan.removed[table.name])
 
     def _existing(self, table: NodeTable, ids: Sequence[str]) -> set[str]:
         if not ids:
             return set()
         statement = f"UNWIND $ids AS i MATCH (n:{table.name} {{id: i}}) RETURN n.id"
         return {id for (id,) in self._query(statement, {"ids": list(ids)})}
+
+    def _with_image(self, changes: list[Values]) -> list[Values]:
+        """Return the changes of a write with its image on the first."""
+        return [{**row, "image": None if place else self._image.text()} for place, row in enumerate(changes)]
+
+    # Removing rows ------------------------------------------------------------------------------
+
+    def _remove(self, removed: Mapping[str, tuple[Any, ...]]) -> None:
+        """Delete rows and the edges that end in them, each noted whole before; unknown keys are ignored."""
+        for edges in _EDGES:
+            statement = remove_edge(edges)
+            for key in removed[edges.name]:
+                row = dict(zip(("_from", "_to", "id"), key, strict=False))
+                self._note_removed(edges, self._edges_of_key(edges, row))
+                self._query(statement, row)
+        for nodes in (*_NODES, CHANGE):
+            for ids in batches(removed[nodes.name], _ROWS_REMOVED):
+                if nodes not in (JOB, CHANGE):  # no image holds these
+                    self._note_removed(nodes, self._query(fetch_nodes(nodes), {"ids": ids}))
+                    self._note_edges(nodes, ids)
+                self._query(remove_nodes(nodes), {"ids": ids})
+
+    def _edges_of_key(self, table: EdgeTable, row: Mapping[str, Any]) -> list[list[Any]]:
+        """Return the stored edge of these ends and, where the table has ids, this id."""
+        found = self._query(edges_between(table), {"_from": row["_from"], "_to": row["_to"]})
+        place = edge_names(table).index("id") if table.has_id else 0
+        return [values for values in found if not table.has_id or values[place] == row["id"]]
+
+    def _note_edges(self, nodes: NodeTable, ids: Sequence[str]) -> None:
+        """Note the edges that end in nodes, each once."""
+        for edges in _EDGES:
+            ends = [end for end, name in (("a", edges.source), ("b", edges.target)) if name == nodes.name]
+            found = {
+                key_of(edges, dict(zip(edge_names(edges), values, strict=True))): values
+                for end in ends
+                for id in ids
+                for values in self._query(edges_where(edges, f"{end}.id = $id"), {"id": id})
+            }
+            self._note_removed(edges, found.values())
+
+    def _note_removed(self, table: Table, rows: Iterable[Sequence[Any]]) -> None:
+        for values in rows:
+            self._image.removed(table, encode(table, decode(table, values)))
+
+    # Writing rows -------------------------------------------------------------------------------
 
     def _put_nodes(self, table: NodeTable, rows: list[Values]) -> None:
         known = self._known[table.name]
@@ -172,24 +199,24 @@ class Transaction:
     def _replace(self, table: NodeTable, rows: list[Values]) -> None:
         """Set the columns that differ: an engine keeps every value that is set in memory until it commits."""
         ids = [row["id"] for row in rows]
-        held = {values[0]: values for values in self._query(fetch_nodes(table), {"ids": ids})}
+        stored = {values[0]: values for values in self._query(fetch_nodes(table), {"ids": ids})}
         by_columns: dict[tuple[Column, ...], list[Values]] = defaultdict(list)
         for row in rows:
             changed = tuple(
                 column
-                for column, value in zip(table.columns, held[row["id"]], strict=True)
+                for column, value in zip(table.columns, stored[row["id"]], strict=True)
                 if value != row[column.name]
             )
             by_columns[changed].append({"id": row["id"], **{each.name: row[each.name] for each in changed}})
             if changed and table is not JOB:
-                before = zip((column.name for column in table.columns), held[row["id"]], strict=True)
+                before = zip((column.name for column in table.columns), stored[row["id"]], strict=True)
                 self._image.changed(table, dict(before), row)
         for columns, differing in by_columns.items():
             if columns:
                 self._columns_set += len(columns)
                 self._query(set_nodes(table, columns), {"rows": differing})
 
-    def _embed(self, ids: Sequence[str]) -> None:
+    def _mark_embedded(self, ids: Sequence[str]) -> None:
         if ids:
             self._columns_set += len(ids)
             self._query(
@@ -202,13 +229,9 @@ class Transaction:
         if rows:
             self._create(table, rows)
 
-    def _forget(self, heard: Sequence[str]) -> None:
-        if heard:
-            self._query(forget_outbox(), {"ids": list(heard)})
-
-    def _loosen(self, chunks: Mapping[str, Chunk]) -> set[str]:
+    def _detach_moved(self, chunks: Mapping[str, Chunk]) -> set[str]:
         """Detach known chunks whose document or session changes; return their ids."""
-        known = [id for id in chunks if id in self._known["Chunk"]]
+        known = [id for id in chunks if id in self._known[CHUNK.name]]
         if not known:
             return set()
         found = self._query(
@@ -224,37 +247,49 @@ class Transaction:
             self._query("MATCH (c:Chunk {id: $id})-[x:IN_SESSION]->(:Session) DELETE x", {"id": id})
         return moved
 
-    def _fasten(self, chunks: Sequence[Chunk]) -> None:
+    def _attach(self, chunks: Sequence[Chunk]) -> None:
         """Attach chunks to their document and session."""
-        held = [{"_from": row.document, "_to": row.id} for row in chunks if row.document is not None]
-        said = [{"_from": row.id, "_to": row.session} for row in chunks if row.session is not None]
-        self._attach("Document", "HAS_CHUNK", "Chunk", held)
-        self._attach("Chunk", "IN_SESSION", "Session", said)
+        for table, holder in ((HAS_CHUNK, "document"), (IN_SESSION, "session")):
+            held = [row for row in chunks if getattr(row, holder) is not None]
+            self._create_edges(table, [encode(table, row) for row in held])
 
-    def _attach(self, source: str, name: str, target: str, rows: list[dict[str, str]]) -> None:
-        edge = EdgeTable(name=name, row=Chunk, source=source, target=target, ends=("", ""), columns=())
-        self._create_edges(edge, rows)
+    def _stored_edges(self, table: EdgeTable, rows: Sequence[Mapping[str, Any]]) -> dict[Key, Values]:
+        """Return the stored edges that have the keys of rows, among others, by key."""
+        if len(rows) < _EDGES_SOUGHT:
+            found = [values for row in rows for values in self._edges_of_key(table, row)]
+        elif not self._query(any_edge(table), {}):
+            found = []
+        else:
+            # A look-up of each would take longer.
+            sources = batches(dict.fromkeys(row["_from"] for row in rows), _EDGES_SOUGHT)
+            found = [
+                values
+                for ids in sources
+                for values in self._query(edges_where(table, "a.id IN $ids"), {"ids": ids})
+            ]
+        by_column = (dict(zip(edge_names(table), values, strict=True)) for values in found)
+        return {key_of(table, values): values for values in by_column}
 
     def _put_edges(self, table: EdgeTable, rows: list[Values]) -> None:
         new: list[Values] = []
         sought = [row for row in rows if self._may_exist(table, row)]
-        held = self._held(table, sought)
+        stored = self._stored_edges(table, sought)
         for row in rows:
-            if (old := held.get(key_of(table, row))) is not None:
+            if (old := stored.get(key_of(table, row))) is not None:
                 self._replace_edge(table, old, row)
             else:
                 new.append(row)
                 self._image.made(table, row)
         self._create_edges(table, new)
 
-    def _replace_edge(self, table: EdgeTable, held: Values, row: Values) -> None:
+    def _replace_edge(self, table: EdgeTable, stored: Values, row: Values) -> None:
         """Set the columns that differ: each takes a fifth of a millisecond."""
-        changed = tuple(column for column in table.columns if held[column.name] != row[column.name])
+        changed = tuple(column for column in table.columns if stored[column.name] != row[column.name])
         if changed:
-            named = ("_from", "_to", *(("id",) if has_id(table) else ()), *(each.name for each in changed))
+            named = ("_from", "_to", *(("id",) if table.has_id else ()), *(each.name for each in changed))
             self._columns_set += len(changed)
             self._query(set_edge(table, changed), {name: row[name] for name in named})
-            self._image.changed(table, held, row)
+            self._image.changed(table, stored, row)
 
     def _may_exist(self, table: EdgeTable, row: Values) -> bool:
         # Ends are looked up before nodes are written: an edge of a new node is new.

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hydramem.storage.row_codec import Values
-from hydramem.storage.schema import Column
-from hydramem.storage.undo.undo_images import DERIVED, Table
+from hydramem.storage.schema import Column, Table
+from hydramem.storage.undo.undo_images import DERIVED
 
 
 def set_back(

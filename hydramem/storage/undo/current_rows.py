@@ -8,9 +8,9 @@ from typing import Any
 from hydramem.core.row_types import Chunk, Mention, Relation
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.row_codec import Values, decode, encode
-from hydramem.storage.schema import CHUNK, DOCUMENT, ENTITY, SESSION, EdgeTable, NodeTable
+from hydramem.storage.schema import CHUNK, DOCUMENT, ENTITY, SESSION, EdgeTable, NodeTable, Table
 from hydramem.storage.store import GraphStore, Listing
-from hydramem.storage.undo.undo_images import TABLES, Address, Table, Trace, rows_at
+from hydramem.storage.undo.undo_images import TABLES, Address, Trace, rows_at
 
 _PAGE = 1000
 

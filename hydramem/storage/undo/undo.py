@@ -17,10 +17,10 @@ from hydramem.core.results.upkeep_results import Undone
 from hydramem.core.row_types import Change
 from hydramem.storage.changes import in_one_run, no_longer_known, purged_by, purges, record
 from hydramem.storage.outbox import Mirror, worth_a_vector
-from hydramem.storage.schema import CHUNK, ENTITY, LINKS, RELATES, EdgeTable
+from hydramem.storage.schema import CHUNK, ENTITY, LINKS, RELATES, EdgeTable, Table
 from hydramem.storage.store import GraphStore
 from hydramem.storage.undo.current_rows import Stored, look_up, row_of
-from hydramem.storage.undo.undo_images import TABLES, Address, Table, Trace, joined
+from hydramem.storage.undo.undo_images import TABLES, Address, Trace, joined
 from hydramem.storage.undo.undo_plan import UndoPlan, plan
 from hydramem.storage.vector_rows import indexed_text
 from hydramem.storage.write import Removal, Write

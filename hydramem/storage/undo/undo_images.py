@@ -7,7 +7,7 @@ same write made are left out: they go with it.
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -25,12 +25,10 @@ from hydramem.storage.schema import (
     RELATES,
     SESSION,
     Column,
-    EdgeTable,
     NodeTable,
+    Table,
 )
 from hydramem.storage.store import GraphStore
-
-Table = NodeTable | EdgeTable
 
 Key = tuple[str, ...]
 """Of a node its id; of an edge its ends and, where it has one, its id."""
@@ -238,14 +236,7 @@ Address = tuple[str, Key]
 
 def address_of(table: Table, row: object) -> Address:
     """Return how a row is named."""
-    if isinstance(table, NodeTable):
-        return table.name, (_field(row, "id"),)
-    fields = (*table.ends, "id") if hasattr(row, "id") else table.ends
-    return table.name, tuple(_field(row, field) for field in fields)
-
-
-def _field(row: object, name: str) -> str:
-    return str(getattr(row, name))
+    return table.name, tuple(str(getattr(row, name)) for name in table.key_fields)
 
 
 def as_text(address: Address) -> str:
@@ -272,26 +263,20 @@ def rows_at(addresses: Iterable[Address], graph: GraphStore) -> dict[Address, An
     found: dict[Address, Any] = {}
     for table in (*TABLES.values(), CHANGE):
         keys = wanted.get(table.name)
-        for row in _near(table, list(keys), graph) if keys else ():
+        for row in _rows_around(table, list(keys), graph) if keys else ():
             address = address_of(table, row)
             if keys is not None and address[1] in keys:
                 found[address] = row
     return found
 
 
-def _near(table: Table, keys: Sequence[Key], graph: GraphStore) -> Iterable[object]:
+def _rows_around(table: Table, keys: Sequence[Key], graph: GraphStore) -> Iterable[object]:
     """Return the rows that have these keys, and others beside them."""
-    if table is RELATES:  # by both ends: a hub's other relations are none of ours
+    if table is RELATES:  # by both ends, because an entity may have many other relations
         return graph.relations_between([(key[0], key[1]) for key in keys])
     first = list(dict.fromkeys(key[0] for key in keys))
     if table is CHANGE:
         return (change for id in first for change in graph.changes(id=id))
-    by_name: dict[str, Callable[[Sequence[str]], Iterable[object]]] = {
-        "Document": graph.documents,
-        "Session": graph.sessions,
-        "Entity": graph.entities,
-        "Chunk": graph.chunks,
-        "MENTIONS": graph.mentions,
-        "LINKS": graph.links,
-    }
-    return by_name[table.name](first)
+    return (
+        graph.nodes(table, first) if isinstance(table, NodeTable) else graph.edges(table, first, end="source")
+    )

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from hydramem.core.results.upkeep_results import LeftAlone
 from hydramem.storage.row_codec import Values, encode
-from hydramem.storage.schema import CHUNK, DOCUMENT, ENTITY, MENTIONS, RELATES, SESSION, EdgeTable
+from hydramem.storage.schema import CHUNK, DOCUMENT, ENTITY, MENTIONS, RELATES, SESSION, EdgeTable, Table
 from hydramem.storage.undo.column_restore import set_back
 from hydramem.storage.undo.current_rows import Stored
-from hydramem.storage.undo.undo_images import Address, Table, Trace, digest
+from hydramem.storage.undo.undo_images import Address, Trace, digest
 from hydramem.text.shown_text import amount
 
 WORDS = {
