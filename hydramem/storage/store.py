@@ -325,7 +325,7 @@ def newest_recorded(table: EdgeTable, edges: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def entities_by_key(keys: Sequence[str], entities: Iterable[Sequence[Any]]) -> Mapping[str, str]:
-    """Return the id of the entity that each key names: its own key goes before an alias, the first alias wins.
+    """Return the id of the entity that each key names: an own key goes before an alias.
 
     Args:
         keys: Normalised names; those that name no entity are left out.

@@ -19,7 +19,7 @@ from hydramem.core.row_types import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
-    """Keys of rows that a write deletes for good, each with the edges that end in it; unknown keys are ignored.
+    """Keys of rows that a write deletes for good, with the edges that end in them; unknown keys are ignored.
 
     The writer itself clears columns that name a removed row, such as a chunk's `document`.
 

@@ -294,14 +294,12 @@ class InMemoryGraph(GraphStore):
         """Count the rows that are past their time."""
         with self._open() as tables:
             chunks = tables.chunks.values()
-            retirable: tuple[Document | Chunk | Relation, ...] = (
-                *tables.documents.values(),
-                *chunks,
-                *tables.relations.values(),
-            )
             return Past(
                 expired=row_counts.expired(chunks, cutoffs.at),
-                archived=row_counts.retired(retirable, cutoffs.archived),
+                archived=sum(
+                    row_counts.retired(rows.values(), cutoffs.archived)
+                    for rows in (tables.documents, tables.chunks, tables.relations)
+                ),
                 changes=row_counts.made(tables.changes.values(), cutoffs.changes),
                 sessions=row_counts.idle(tables.sessions.values(), chunks, cutoffs.sessions),
             )
