@@ -233,7 +233,7 @@ class GraphStore(Protocol):
     def list_entities(
         self, project: str, page: Listing, *, containing: str | None = None, type: str | None = None
     ) -> tuple[Entity, ...]:
-        """Return a page of a project's entities; `containing` looks in keys, folded like a key."""
+        """Return a page of a project's entities; `containing` is searched in keys, normalised like one."""
 
     def entities_called(self, project: str, keys: Sequence[str]) -> Mapping[str, str]:
         """Return the id of the entity that each key is the name of, else an alias; others are left out."""

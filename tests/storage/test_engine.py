@@ -84,7 +84,7 @@ def test_writes_that_fill_the_memory_go_on_in_more_of_it(small: Opener) -> None:
     setting = Setting(engine)
     for _ in range(TIMES):
         setting.once()
-    assert engine._pool > 64 << 20
+    assert engine.database.pool > 64 << 20
     assert numbers(engine) == setting.numbers
     engine.close()
     engine = small()
@@ -92,17 +92,17 @@ def test_writes_that_fill_the_memory_go_on_in_more_of_it(small: Opener) -> None:
     engine.close()
 
 
-def test_writes_that_are_counted_are_folded_before_they_fill_the_memory(small: Opener) -> None:
+def test_writes_that_are_counted_are_checkpointed_before_they_fill_the_memory(small: Opener) -> None:
     engine = small()
     setting = Setting(engine)
     for _ in range(TIMES):
         setting.once(counted=40)
-    assert engine._pool == 64 << 20
+    assert engine.database.pool == 64 << 20
     assert numbers(engine) == setting.numbers
     engine.close()
 
 
-def test_a_fold_that_runs_out_of_memory_loses_nothing(
+def test_a_checkpoint_that_runs_out_of_memory_loses_nothing(
     small: Opener, filled: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     engine = small()
@@ -113,12 +113,12 @@ def test_a_fold_that_runs_out_of_memory_loses_nothing(
     setting = Setting(engine)
     for _ in range(most):
         setting.once()
-    assert engine._pool == 64 << 20
+    assert engine.database.pool == 64 << 20
     with caplog.at_level(logging.WARNING):
         engine.checkpoint()
-    if engine.name == "ladybug":  # Kuzu's fold makes do with what is left
+    if engine.name == "ladybug":  # Kuzu's checkpoint makes do with what is left
         assert "opened again from its log" in caplog.text
-    assert engine._log_size() == 0
+    assert engine.database.log_size() == 0
     assert numbers(engine) == setting.numbers
     setting.once()
     engine.close()
@@ -132,7 +132,7 @@ def _writes_that_fit(engine: Engine) -> int:
     setting = Setting(engine)
     for number in range(TIMES):
         setting.once()
-        if engine._pool > 64 << 20:
+        if engine.database.pool > 64 << 20:
             return number
     raise AssertionError("there is room for all of them")
 
@@ -161,7 +161,7 @@ def test_reads_go_on_while_memory_runs_out(small: Opener) -> None:
     done.set()
     reader.join()
     assert failed == []
-    assert engine._pool > 64 << 20
+    assert engine.database.pool > 64 << 20
     assert numbers(engine) == setting.numbers and texts_agree(engine)
     engine.close()
 
@@ -189,17 +189,17 @@ def test_a_log_that_needs_more_memory_than_the_settings_give_is_read(
         total = int(process.stdout.readline())
         process.send_signal(signal.SIGKILL)
     opened = small()
-    assert opened._pool > 64 << 20
+    assert opened.database.pool > 64 << 20
     assert sum(numbers(opened).values()) == total and texts_agree(opened)
     opened.close()
 
 
-def test_closing_without_a_fold_leaves_the_file_as_it_is(small: Opener) -> None:
+def test_closing_without_a_checkpoint_leaves_the_file_as_it_is(small: Opener) -> None:
     engine = small()
     before = engine.file.read_bytes()
     setting = Setting(engine)
     setting.once()
-    engine.close(fold=False)
+    engine.close(checkpoint=False)
     assert engine.file.read_bytes() == before
     engine = small()
     assert numbers(engine) == setting.numbers

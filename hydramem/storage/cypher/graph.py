@@ -87,7 +87,7 @@ def open_graph(path: Path, settings: StorageConfig) -> "CypherGraph":
             prepare_schema(engine)
             mark_folder(path, settings.graph)
         except BaseException:
-            engine.close(fold=False)
+            engine.close(checkpoint=False)
             raise
     except OSError as error:
         raise StorageError(f"{path}: {error.strerror or error}; name a folder that can be written") from error

@@ -1,4 +1,4 @@
-"""Opening a graph database file: by one owner, with room for what its log holds, its errors by our names."""
+"""Open a graph database file: with one owner, enough memory for its log, and HydraMem's own errors."""
 
 import ctypes
 import importlib
@@ -21,7 +21,7 @@ from hydramem.core.errors import ConfigError, SchemaError, StorageError, StoreBu
 log = logging.getLogger(__name__)
 
 Owner = tuple[int, str]
-"""A process and a file that it holds."""
+"""A process, and a file that it has open."""
 
 # What the engines raise: RuntimeError for their own errors; pybind11 turns C++ exceptions into the others.
 _BACKEND_ERRORS = (RuntimeError, MemoryError, ValueError, IndexError, OverflowError)
@@ -33,15 +33,15 @@ _open: "WeakValueDictionary[Owner, Any]" = WeakValueDictionary()
 
 _open_lock = threading.Lock()
 
-_NO_ROOM = "buffer pool is full"
+_POOL_FULL = "buffer pool is full"
 
 _TORN_LOG = ("WAL file is corrupted", ".db.wal with size")
 
-# A fold of much that changed holds most of the file in the pool, beside the values that were set.
+# A checkpoint after many changes holds most of the file in the pool, beside the values that were set.
 _POOL_PER_FILE = 3
 
 
-class NoRoomError(StorageError):
+class PoolFullError(StorageError):
     """The engine's pool of pages is full."""
 
 
@@ -51,7 +51,7 @@ def engine_errors(file: Path, name: str) -> Iterator[None]:
     try:
         yield
     except _BACKEND_ERRORS as error:
-        kind = NoRoomError if _NO_ROOM in str(error) else StorageError
+        kind = PoolFullError if _POOL_FULL in str(error) else StorageError
         raise kind(f"{file}: {name} failed: {error}") from error
 
 
@@ -71,10 +71,10 @@ def load_engine(name: str) -> ModuleType:
 
 
 def claim(file: Path, holder: object) -> Owner:
-    """Take a file for one holder: two handles on one file in one process would silently lose writes.
+    """Reserve a file for one holder: two handles on one file in one process would silently lose writes.
 
     Raises:
-        StoreBusyError: Another one has it.
+        StoreBusyError: It has another holder.
     """
     owner = (os.getpid(), str(file.resolve()))
     with _open_lock:
@@ -84,8 +84,8 @@ def claim(file: Path, holder: object) -> Owner:
     return owner
 
 
-def let_go(owner: Owner) -> None:
-    """Give a claimed file back."""
+def release_claim(owner: Owner) -> None:
+    """Release a claimed file."""
     _open.pop(owner, None)
 
 
@@ -103,10 +103,10 @@ if hasattr(os, "register_at_fork"):
 def open_database(
     library: ModuleType, file: Path, settings: StorageConfig, *, least: int = 0
 ) -> tuple[Any, int]:
-    """Open or create a graph file; the engine folds its log only when told to, not even on closing.
+    """Open or create a graph file; the engine never checkpoints by itself, not even on closing.
 
-    What was set since the last fold is held in memory, so a log that a dying process left may need more of it
-    than the settings give. It gets it, up to the size that the file itself may have.
+    What was set since the last checkpoint is held in memory, so the log of a process that died may need more
+    of it than the settings allow. It is given more, up to the greatest size of the file itself.
 
     Args:
         library: The engine.
@@ -134,28 +134,28 @@ def open_database(
             return database, pool
         except _BACKEND_ERRORS as error:
             if any(sign in str(error) for sign in _TORN_LOG) and not torn:
-                _fold_torn(library, file, limits)
+                _checkpoint_torn_log(library, file, limits)
                 torn = True
-            elif _NO_ROOM in str(error) and pool < limits["max_db_size"]:
+            elif _POOL_FULL in str(error) and pool < limits["max_db_size"]:
                 pool *= 2
                 log.info("%s: its log needs more memory; opened with %d MiB for pages", file, pool >> 20)
             else:
                 raise _opening_error(file, error) from error
 
 
-def _fold_torn(library: ModuleType, file: Path, limits: dict[str, int]) -> None:
-    """Fold a log that ends in a record that a dying process left half written.
+def _checkpoint_torn_log(library: ModuleType, file: Path, limits: dict[str, int]) -> None:
+    """Checkpoint a log whose last record was half written when its process died.
 
-    What was committed stands before it. The log is kept aside, in case it was damaged otherwise. There is all
-    the room there may be: where replaying runs out of it, the engine would take that for the torn end.
+    Everything committed comes before that record. A copy of the log is kept, in case it was damaged
+    otherwise. The pool is as large as allowed: the engine would take a full pool for the torn end.
     """
     wal = log_file(file)
     aside = wal.with_name(f"{wal.name}.torn-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
     try:
         shutil.copy2(wal, aside)
         log.warning("%s: ends in a half-written record, which is left out; kept as %s", wal, aside.name)
-        room = {"buffer_pool_size": limits["max_db_size"], "throw_on_wal_replay_failure": False}
-        database = library.Database(file, **limits, **room)
+        replay = {"buffer_pool_size": limits["max_db_size"], "throw_on_wal_replay_failure": False}
+        database = library.Database(file, **limits, **replay)
         connection = library.Connection(database)
         connection.execute("CHECKPOINT").close()
         connection.close()
@@ -192,8 +192,8 @@ def _opening_error(file: Path, error: Exception) -> StorageError:
         return SchemaError(
             f"{file}: written by another version of the engine ({text}); the file is untouched"
         )
-    if _NO_ROOM in text:
-        return NoRoomError(f"{file}: its log does not fit into memory; raise storage.max_db_gb")
+    if _POOL_FULL in text:
+        return PoolFullError(f"{file}: its log does not fit into memory; raise storage.max_db_gb")
     return StorageError(
         f"{file}: cannot be opened ({text}); if it is damaged, restore a backup; the file is untouched"
     )
