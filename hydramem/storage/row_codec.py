@@ -10,7 +10,7 @@ from typing import Any
 
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.row_types import Times
-from hydramem.storage.schema import Column, ColumnKind, EdgeTable, NodeTable
+from hydramem.storage.schema import Column, ColumnKind, EdgeTable, Table
 
 Values = dict[str, Any]
 
@@ -19,7 +19,7 @@ _TIMES = frozenset(Times.__dataclass_fields__)
 _INTEGERS = range(-(2**63), 2**63)
 
 
-def encode(table: NodeTable | EdgeTable, row: object) -> Values:
+def encode(table: Table, row: object) -> Values:
     """Turn a row into plain values by column: UTC times without a zone, metadata as JSON text.
 
     Raises:
@@ -29,15 +29,18 @@ def encode(table: NodeTable | EdgeTable, row: object) -> Values:
     values: Values = {}
     if isinstance(table, EdgeTable):
         values["_from"], values["_to"] = (getattr(row, end) for end in table.ends)
-    nested = getattr(row, "times", None)
     for column in table.columns:
-        owner = nested if nested is not None and column.name in _TIMES else row
         try:
-            values[column.name] = _ENCODERS[column.kind](getattr(owner, column.name))
+            values[column.name] = _ENCODERS[column.kind](column_value(row, column.name))
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
             place = f"{table.row.__name__} {getattr(row, 'id', '')!r}: {column.name}"
             raise InvalidInputError(f"{place}: {error}") from error
     return values
+
+
+def column_value(row: Any, column: str) -> Any:
+    """Return what a row has in a column: the four times are in `row.times`."""
+    return getattr(row.times if column in _TIMES else row, column)
 
 
 def _encode_text(value: str | None) -> str | None:
@@ -91,7 +94,7 @@ _ENCODERS: dict[ColumnKind, Callable[[Any], object]] = {
 }
 
 
-def decode(table: NodeTable | EdgeTable, values: Sequence[Any]) -> Any:
+def decode(table: Table, values: Sequence[Any]) -> Any:
     """Turn stored values, in the order of `names`, back into the table's row."""
     fields: Values = {}
     times: Values = {}
@@ -124,7 +127,7 @@ def _decode_value(column: Column, value: Any) -> Any:
             return value
 
 
-def normalise(table: NodeTable | EdgeTable, row: Any) -> Any:
+def normalise(table: Table, row: Any) -> Any:
     """Return a row as it will read back once stored.
 
     Raises:

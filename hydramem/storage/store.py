@@ -5,7 +5,7 @@ vector stores (`storage.lance`, `storage.in_memory`). Every one is safe to use f
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
@@ -28,13 +28,16 @@ from hydramem.core.row_types import (
     Session,
     State,
 )
-from hydramem.storage.chunk_filter import LIVE, ChunkFilter
+from hydramem.storage.chunk_filter import LIVE, ChunkFilter, holds
 from hydramem.storage.schema import (
+    CHANGE,
     CHUNK,
     DOCUMENT,
     ENTITY,
+    JOB,
     LINKS,
     MENTIONS,
+    OUTBOX,
     RECALLED,
     RELATES,
     SESSION,
@@ -76,6 +79,36 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RowFilter:
+    """Which rows of a table a list has. None and empty values do not restrict.
+
+    Attributes:
+        equal: Values of columns.
+        one_of: The values that columns may have.
+        starts: Columns whose text starts with a text.
+        contains: Columns whose text contains a text.
+        at, known_at: As in `ChunkFilter`.
+    """
+
+    equal: Mapping[str, str | None] = field(default_factory=dict)
+    one_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    starts: Mapping[str, str | None] = field(default_factory=dict)
+    contains: Mapping[str, str | None] = field(default_factory=dict)
+    at: datetime | None = None
+    known_at: datetime | None = None
+
+    def admits(self, row: Any) -> bool:
+        """Say whether a row passes; the meaning that every store's own filter must reproduce."""
+        return (
+            all(value is None or getattr(row, name) == value for name, value in self.equal.items())
+            and all(not values or getattr(row, name) in values for name, values in self.one_of.items())
+            and all(getattr(row, name).startswith(text or "") for name, text in self.starts.items())
+            and all((text or "") in getattr(row, name) for name, text in self.contains.items())
+            and (self.at is self.known_at is None or holds(row.times, self.at, self.known_at))
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
     """Chunks of a session, or else of a document, from one position to another, both included."""
 
@@ -89,8 +122,8 @@ class GraphStore(Protocol):
     """The truth: chunks, entities, relations, sessions, changes and jobs.
 
     Rows are returned in the order of the ids asked for, unknown ids left out; lists are newest first
-    (entities: most mentioned first), ties by id. Backend failures raise `StorageError`. Reads by table have
-    one implementation here, over `nodes` and `edges`, for every store.
+    (entities: most mentioned first), ties by id. Backend failures raise `StorageError`. Reads of one table
+    are implemented here for every store, over `nodes`, `edges` and `select`.
     """
 
     @property
@@ -109,6 +142,25 @@ class GraphStore(Protocol):
 
     def edges(self, table: EdgeTable, ids: Sequence[str], *, end: End) -> list[Any]:
         """Return the edges that have one of these nodes at one end, in any order."""
+
+    def select(
+        self,
+        table: Table,
+        where: RowFilter,
+        page: Listing | None = None,
+        *,
+        order: Sequence[str],
+        newest: bool = False,
+    ) -> tuple[Any, ...]:
+        """Return rows of a table that a filter admits.
+
+        Args:
+            table: Of nodes, or of edges that have an id.
+            where: Which rows.
+            page: Which page of them; None returns all.
+            order: Columns to order by: each row by the first that is not null, ties by id and ends.
+            newest: Whether the greatest comes first.
+        """
 
     def documents(self, ids: Sequence[str]) -> tuple[Document, ...]:
         """Return documents by id."""
@@ -183,6 +235,18 @@ class GraphStore(Protocol):
             kind: Letter that the id of what they changed begins with, such as `r` for relations.
             operation: What made them, such as `undo`.
         """
+        where = RowFilter(
+            equal={
+                "id": id,
+                "target": target,
+                "run": run,
+                "request": request,
+                "project": project,
+                "operation": operation,
+            },
+            starts={"target": kind and f"{kind}_"},
+        )
+        return self.select(CHANGE, where, order=("at",))
 
     def ended_runs(self, project: str, before: datetime, *, most: int) -> tuple[EndedRun, ...]:
         """Return runs that wrote to a project and ended before a moment, each whole, the oldest first.
@@ -205,6 +269,8 @@ class GraphStore(Protocol):
         known_at: datetime | None = None,
     ) -> tuple[Document, ...]:
         """Return a page of a project's documents; `known_at` as in `ChunkFilter`."""
+        where = RowFilter(equal={"project": project}, one_of={"state": states}, known_at=known_at)
+        return self.select(DOCUMENT, where, page, order=("recorded_at",), newest=True)
 
     def list_chunks(
         self,
@@ -234,6 +300,9 @@ class GraphStore(Protocol):
         self, project: str, page: Listing, *, containing: str | None = None, type: str | None = None
     ) -> tuple[Entity, ...]:
         """Return a page of a project's entities; `containing` is searched in keys, normalised like one."""
+        key = entity_key(containing or "")
+        where = RowFilter(equal={"project": project, "type": type}, contains={"key": key})
+        return self.select(ENTITY, where, page, order=("mention_count",), newest=True)
 
     def entities_called(self, project: str, keys: Sequence[str]) -> Mapping[str, str]:
         """Return the id of the entity that each key is the name of, else an alias; others are left out."""
@@ -253,12 +322,22 @@ class GraphStore(Protocol):
 
         Where verdicts are given, those that were verified longest ago come first: the list is a queue.
         """
+        where = RowFilter(
+            equal={"project": project, "type": type},
+            one_of={"state": states, "verdict": verdicts},
+            at=at,
+            known_at=known_at,
+        )
+        order = ("verified_at", "recorded_at") if verdicts else ("recorded_at",)
+        return self.select(RELATES, where, page, order=order, newest=not verdicts)
 
     def last_position(self, session: str) -> int:
         """Return the highest position of a session's chunks; -1 where it has none."""
 
     def list_sessions(self, project: str, page: Listing) -> tuple[Session, ...]:
-        """Return a page of a project's sessions."""
+        """Return a page of a project's sessions, last active first."""
+        where = RowFilter(equal={"project": project})
+        return self.select(SESSION, where, page, order=("last_at",), newest=True)
 
     def projects(self) -> tuple[ProjectView, ...]:
         """Return every project that holds a row, by name; counts are of active rows."""
@@ -285,9 +364,12 @@ class GraphStore(Protocol):
         self, page: Listing, *, states: Sequence[JobState] = (), project: str | None = None
     ) -> tuple[Job, ...]:
         """Return a page of jobs, oldest first; of every state where none is named."""
+        where = RowFilter(equal={"project": project}, one_of={"state": states})
+        return self.select(JOB, where, page, order=("created_at",))
 
     def outbox(self) -> tuple[OutboxRow, ...]:
         """Return the rows of writes that may not be replicated to the vector store, oldest first."""
+        return self.select(OUTBOX, RowFilter(), order=("at",))
 
     def clear_outbox(self, ids: Sequence[str]) -> None:
         """Delete outbox rows that are replicated to the vector store."""

@@ -1,10 +1,11 @@
-"""A ChunkFilter as Cypher conditions: every value a parameter, none ever part of the text."""
+"""Filters as Cypher conditions: every value is a parameter, and never part of the text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.store import RowFilter
 
 
 @dataclass(slots=True)
@@ -44,6 +45,23 @@ class Conditions:
     def where(self) -> str:
         """The conditions as a WHERE clause, empty where there are none."""
         return f" WHERE {' AND '.join(self.clauses)}" if self.clauses else ""
+
+
+def row_conditions(where: RowFilter) -> Conditions:
+    """Return what `RowFilter.admits` means, as conditions on a row `c`."""
+    conditions = Conditions()
+    for column, value in where.equal.items():
+        if value is not None:
+            conditions.add(f"c.`{column}` = ${column}", **{column: value})
+    for function, texts in (("starts_with", where.starts), ("contains", where.contains)):
+        for column, text in texts.items():
+            if text:  # the engines find the empty text in no other
+                conditions.add(f"{function}(c.`{column}`, ${column}_part)", **{f"{column}_part": text})
+    for column, values in where.one_of.items():
+        conditions.one_of(column, values)
+    conditions.valid(where.at)
+    conditions.known(where.known_at)
+    return conditions
 
 
 def chunk_conditions(where: ChunkFilter) -> Conditions:

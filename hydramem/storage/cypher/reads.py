@@ -1,14 +1,17 @@
 """Reads of any table: by id, by an edge's end, by conditions with paging, and scans in batches."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
-from hydramem.storage.cypher.engine import Engine, Query
-from hydramem.storage.cypher.filters import Conditions
+from hydramem.core.row_types import Chunk, Relation
+from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.cypher.engine import Engine, Parameters, Query
+from hydramem.storage.cypher.filters import Conditions, chunk_conditions, row_conditions
 from hydramem.storage.cypher.statements import edge_values, edges_between, edges_where, node_values
 from hydramem.storage.row_codec import decode
-from hydramem.storage.schema import EdgeTable, NodeTable, Table
-from hydramem.storage.store import End, Listing, Stretch
+from hydramem.storage.schema import CHUNK, RELATES, EdgeTable, NodeTable, Table
+from hydramem.storage.store import End, GraphStore, Listing, RowFilter, Stretch, newest_recorded
 from hydramem.storage.write_validation import check_page, edge_order
 
 # Up to so many ids, a look-up of each is faster than one statement for all, which scans the table.
@@ -27,11 +30,16 @@ _BETWEEN_IN_DOCUMENT = f"MATCH (d:Document {{id: $holder}})-[:HAS_CHUNK]->(c:Chu
 _BETWEEN_IN_SESSION = f"MATCH (c:Chunk)-[:IN_SESSION]->(s:Session {{id: $holder}}) WHERE {_BETWEEN}"
 
 
-class Reader:
-    """Reads rows through an engine's connections."""
+class CypherReads(GraphStore):
+    """Those methods of `GraphStore` that read rows, through an engine's connections."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+
+    def _rows(self, statement: str, parameters: Parameters) -> list[list[Any]]:
+        """Run one read."""
+        with self._engine.reading() as query:
+            return query(statement, parameters)
 
     def nodes(self, table: NodeTable, ids: Sequence[str]) -> tuple[Any, ...]:
         """Return rows in the order of the ids, ids that are not there left out."""
@@ -63,12 +71,12 @@ class Reader:
                 found = query(edges_where(table, f"{node}.id IN $ids"), {"ids": wanted})
         return [decode(table, values) for values in found]
 
-    def edges_joining(self, table: EdgeTable, pairs: Sequence[tuple[str, str]]) -> list[Any]:
-        """Return the edges from one node to another, for each pair; their other edges are not read."""
+    def relations_between(self, pairs: Sequence[tuple[str, str]]) -> tuple[Relation, ...]:
+        """Return every relation from the first to the second of each pair; others of either are not read."""
         wanted = dict.fromkeys(pairs)
         with self._engine.reading() as query:
             if len(wanted) <= _PAIRS_SINGLY:
-                statement = edges_between(table)
+                statement = edges_between(RELATES)
                 found = [
                     values
                     for source, target in wanted
@@ -76,19 +84,60 @@ class Reader:
                 ]
             else:
                 ends = {"sources": sorted({a for a, _ in wanted}), "targets": sorted({b for _, b in wanted})}
-                statement = edges_where(table, "a.id IN $sources AND b.id IN $targets")
+                statement = edges_where(RELATES, "a.id IN $sources AND b.id IN $targets")
                 found = [values for values in query(statement, ends) if (values[0], values[1]) in wanted]
-        return [decode(table, values) for values in found]
+        return newest_recorded(RELATES, (decode(RELATES, values) for values in found))
 
     def select(
-        self, table: NodeTable, pattern: str, conditions: Conditions, *, order: str
+        self,
+        table: Table,
+        where: RowFilter,
+        page: Listing | None = None,
+        *,
+        order: Sequence[str],
+        newest: bool = False,
     ) -> tuple[Any, ...]:
-        """Return every row `c` of a pattern that meets conditions."""
-        statement = f"MATCH {pattern}{conditions.where} RETURN {node_values(table, 'c')} ORDER BY {order}"
-        with self._engine.reading() as query:
-            return tuple(decode(table, values) for values in query(statement, conditions.parameters))
+        """Return rows of a table that a filter admits."""
+        conditions = row_conditions(where)
+        moment = ", ".join(f"c.`{column}`" for column in order)
+        by = f"{moment if len(order) == 1 else f'coalesce({moment})'}{' DESC' if newest else ''}, c.id"
+        if isinstance(table, EdgeTable):
+            return self._edge_page(table, conditions, page or Listing(limit=_MOST_ROWS), order=by)
+        pattern = f"(c:{table.name})"
+        if page is not None:
+            return self._page(table, pattern, conditions, page, order=by)
+        statement = f"MATCH {pattern}{conditions.where} RETURN {node_values(table, 'c')} ORDER BY {by}"
+        return tuple(decode(table, values) for values in self._rows(statement, conditions.parameters))
 
-    def page(
+    def list_chunks(
+        self,
+        where: ChunkFilter,
+        page: Listing,
+        *,
+        event_type: str | None = None,
+        mentioning: str | None = None,
+        expired_by: datetime | None = None,
+        by_time: bool = False,
+    ) -> tuple[Chunk, ...]:
+        """Return a page of chunks: by time, of one document or session by position, else newest first."""
+        conditions = chunk_conditions(where)
+        pattern, order = "(c:Chunk)", "c.recorded_at DESC, c.position, c.id"
+        if len(where.documents) == 1 or len(where.sessions) == 1:
+            order = "c.position, c.id"
+            pattern = _held_by_one(where, conditions)
+        if event_type is not None:
+            conditions.add("c.event_type = $event_type", event_type=event_type)
+        if expired_by is not None:
+            conditions.add("c.expires_at <= $expired_by", expired_by=expired_by)
+        if mentioning is not None:
+            conditions.add("e.id = $mentioning", mentioning=mentioning)
+            pattern += ", (c)-[:MENTIONS]->(e:Entity)"
+        if by_time:
+            conditions.add("c.happened_at IS NOT NULL")
+            order = "c.happened_at, c.position, c.id"
+        return self._page(CHUNK, pattern, conditions, page, order=order)
+
+    def _page(
         self, table: NodeTable, pattern: str, conditions: Conditions, page: Listing, *, order: str
     ) -> tuple[Any, ...]:
         """Return a page of the rows `c` of a pattern that meet conditions."""
@@ -98,50 +147,47 @@ class Reader:
         # Both engines crash on a SKIP past the last row, so the ids before the page are read too.
         statement = f"MATCH {pattern}{conditions.where} RETURN c.id ORDER BY {order} LIMIT $most"
         parameters = {**conditions.parameters, "most": min(page.offset + page.limit, _MOST_ROWS)}
-        with self._engine.reading() as query:
-            ids = [id for (id,) in query(statement, parameters)]
+        ids = [id for (id,) in self._rows(statement, parameters)]
         return self.nodes(table, ids[page.offset :])
 
-    def between(self, table: NodeTable, stretches: Sequence[Stretch]) -> tuple[Any, ...]:
+    def between(self, stretches: Sequence[Stretch]) -> tuple[Chunk, ...]:
         """Return the chunks of stretches, each once: in order of stretch, position and id."""
         ids: list[str] = []
         with self._engine.reading() as query:
-            # Singly: neither engine starts a join from a list of ids.
+            # One by one: neither engine starts a join from a list of ids.
             for one in stretches:
                 holder = one.document if one.session is None else one.session
                 bounds = {"holder": holder, "first": one.first, "last": one.last}
                 statement = _BETWEEN_IN_DOCUMENT if one.session is None else _BETWEEN_IN_SESSION
                 ids.extend(id for (id,) in query(statement, bounds))
-        return self.nodes(table, ids)
+        return self.nodes(CHUNK, ids)
 
-    def edge_page(
+    def _edge_page(
         self, table: EdgeTable, conditions: Conditions, page: Listing, *, order: str
     ) -> tuple[Any, ...]:
-        """Return a page of the edges `c` that meet conditions; ties by id."""
+        """Return a page of the edges `c` that meet conditions."""
         check_page(page)
         if page.limit == 0:
             return ()
         values = edge_values(table).replace("x.", "c.")
         statement = (
             f"MATCH (a:{table.source})-[c:{table.name}]->(b:{table.target}){conditions.where} "
-            f"RETURN {values} ORDER BY {order}, c.id, a.id, b.id LIMIT $most"
+            f"RETURN {values} ORDER BY {order}, a.id, b.id LIMIT $most"
         )
         parameters = {**conditions.parameters, "most": min(page.offset + page.limit, _MOST_ROWS)}
-        with self._engine.reading() as query:
-            rows = query(statement, parameters)
+        rows = self._rows(statement, parameters)
         return tuple(decode(table, values) for values in rows[page.offset :])
 
     def _edges_within(self, table: EdgeTable, first: str, last: str) -> list[Any]:
         """Return the edges whose source id lies in a range: the engines test a range faster than a list."""
         statement = edges_where(table, "a.id >= $first AND a.id <= $last")
-        with self._engine.reading() as query:
-            return [decode(table, values) for values in query(statement, {"first": first, "last": last})]
+        found = self._rows(statement, {"first": first, "last": last})
+        return [decode(table, values) for values in found]
 
-    def scan(self, table: Table, batch: int) -> Iterator[tuple[Any, ...]]:
+    def scan(self, table: Table, batch: int = 1000) -> Iterator[tuple[Any, ...]]:
         """Yield every row in the order of its key; no connection is held between two batches."""
         source = table.source if isinstance(table, EdgeTable) else table.name
-        with self._engine.reading() as query:
-            ids = sorted(id for (id,) in query(f"MATCH (n:{source}) RETURN n.id", {}))
+        ids = sorted(id for (id,) in self._rows(f"MATCH (n:{source}) RETURN n.id", {}))
         for start in range(0, len(ids), batch):
             part = ids[start : start + batch]
             if isinstance(table, EdgeTable):
@@ -150,3 +196,12 @@ class Reader:
                 rows = self.nodes(table, part)
             if rows:
                 yield rows
+
+
+def _held_by_one(where: ChunkFilter, conditions: Conditions) -> str:
+    """Return the pattern that starts at the one document or session that a filter names."""
+    if len(where.documents) == 1:
+        conditions.add("d.id = $holder", holder=where.documents[0])
+        return "(d:Document)-[:HAS_CHUNK]->(c:Chunk)"
+    conditions.add("s.id = $holder", holder=where.sessions[0])
+    return "(c:Chunk)-[:IN_SESSION]->(s:Session)"

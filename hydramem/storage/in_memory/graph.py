@@ -1,7 +1,7 @@
 """A graph store of plain dictionaries: the meaning that the engines are tested against."""
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from datetime import datetime
@@ -13,21 +13,14 @@ from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.results.knowledge_results import Cutoffs, Past, ScopeCount
 from hydramem.core.results.upkeep_results import Counts, ProjectView
 from hydramem.core.row_types import (
-    Change,
     Chunk,
-    Decision,
-    Document,
-    Entity,
-    Job,
-    JobState,
     Relation,
-    Session,
-    State,
 )
-from hydramem.storage.chunk_filter import LIVE, ChunkFilter, holds
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory import counts as row_counts
 from hydramem.storage.in_memory import snapshot_tables
 from hydramem.storage.in_memory.tables import Tables, normalised
+from hydramem.storage.row_codec import column_value
 from hydramem.storage.schema import (
     LINKS,
     MENTIONS,
@@ -43,13 +36,13 @@ from hydramem.storage.store import (
     EndedRun,
     GraphStore,
     Listing,
+    RowFilter,
     Stretch,
     entities_by_key,
     newest_recorded,
 )
-from hydramem.storage.write import OutboxRow, Write
+from hydramem.storage.write import Write
 from hydramem.storage.write_validation import batches, check_page, edge_order, plan_write
-from hydramem.text.normalize import entity_key
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -111,31 +104,27 @@ class InMemoryGraph(GraphStore):
             rows = tables.edges[RELATES.name].at({source for source, _ in wanted}, 0)
         return newest_recorded(RELATES, (row for row in rows if (row.subject, row.object) in wanted))
 
-    def changes(
+    def select(
         self,
+        table: Table,
+        where: RowFilter,
+        page: Listing | None = None,
         *,
-        id: str | None = None,
-        target: str | None = None,
-        run: str | None = None,
-        request: str | None = None,
-        project: str | None = None,
-        kind: str | None = None,
-        operation: str | None = None,
-    ) -> tuple[Change, ...]:
-        """Return changes, oldest first; all that is given must match."""
+        order: Sequence[str],
+        newest: bool = False,
+    ) -> tuple[Any, ...]:
+        """Return rows of a table that a filter admits."""
+
+        def moment(row: Any) -> Any:
+            values = (column_value(row, name) for name in order)
+            return next(value for value in values if value is not None)
+
+        ends = table.ends if isinstance(table, EdgeTable) else ()
         with self._open() as tables:
-            rows = _equal(
-                tables.changes,
-                id=id,
-                target=target,
-                run=run,
-                request=request,
-                project=project,
-                operation=operation,
-            )
-        if kind is not None:
-            rows = [row for row in rows if row.target.startswith(f"{kind}_")]
-        return tuple(sorted(rows, key=attrgetter("at", "id")))
+            rows = [row for row in tables.rows(table) if where.admits(row)]
+        rows.sort(key=attrgetter("id", *ends))
+        rows.sort(key=moment, reverse=newest)
+        return tuple(rows) if page is None else _page(rows, page)
 
     def ended_runs(self, project: str, before: datetime, *, most: int) -> tuple[EndedRun, ...]:
         """Return runs that wrote to a project and ended before a moment, each whole, the oldest first."""
@@ -146,23 +135,6 @@ class InMemoryGraph(GraphStore):
         """Return the projects that have changes from before a moment, by name, also where nothing is left."""
         with self._open() as tables:
             return tuple(sorted({row.project for row in tables.changes.values() if row.at < before}))
-
-    def list_documents(
-        self,
-        project: str,
-        page: Listing,
-        *,
-        states: Sequence[State] = LIVE,
-        known_at: datetime | None = None,
-    ) -> tuple[Document, ...]:
-        """Return a page of a project's documents, newest recorded first."""
-        with self._open() as tables:
-            rows = [
-                row
-                for row in _equal(tables.documents, project=project)
-                if (not states or row.state in states) and holds(row.times, None, known_at)
-            ]
-        return _page(_newest(rows, "times.recorded_at"), page)
 
     def list_chunks(
         self,
@@ -199,57 +171,17 @@ class InMemoryGraph(GraphStore):
         found = [row for one in stretches for row in rows if _in_stretch(row, one)]
         return tuple({row.id: row for row in found}.values())
 
-    def list_entities(
-        self, project: str, page: Listing, *, containing: str | None = None, type: str | None = None
-    ) -> tuple[Entity, ...]:
-        """Return a page of a project's entities, most mentioned first."""
-        key = entity_key(containing or "")
-        with self._open() as tables:
-            rows = [row for row in _equal(tables.entities, project=project, type=type) if key in row.key]
-        return _page(sorted(rows, key=lambda row: (-row.mention_count, row.id)), page)
-
     def entities_called(self, project: str, keys: Sequence[str]) -> Mapping[str, str]:
         """Return the id of the entity that each key is the name of, else an alias; others are left out."""
         with self._open() as tables:
             own = _equal(tables.entities, project=project)
             return entities_by_key(keys, ((row.id, row.key, row.aliases) for row in own))
 
-    def list_relations(
-        self,
-        project: str,
-        page: Listing,
-        *,
-        type: str | None = None,
-        states: Sequence[State] = LIVE,
-        verdicts: Sequence[Decision] = (),
-        at: datetime | None = None,
-        known_at: datetime | None = None,
-    ) -> tuple[Relation, ...]:
-        """Return a page of a project's relations, newest recorded first; with verdicts, longest verified."""
-        with self._open() as tables:
-            rows = [
-                row
-                for row in _equal(tables.relations, project=project, type=type)
-                if (not states or row.state in states)
-                and (not verdicts or row.verdict in verdicts)
-                and holds(row.times, at, known_at)
-            ]
-        if verdicts:
-            rows.sort(key=attrgetter("id", "subject", "object"))
-            return _page(sorted(rows, key=lambda row: row.verified_at or row.times.recorded_at), page)
-        return _page(newest_recorded(RELATES, rows), page)
-
     def last_position(self, session: str) -> int:
         """Return the highest position of a session's chunks; -1 where it has none."""
         with self._open() as tables:
             rows = _equal(tables.chunks, session=session)
             return max((row.position for row in rows), default=-1)
-
-    def list_sessions(self, project: str, page: Listing) -> tuple[Session, ...]:
-        """Return a page of a project's sessions, last active first."""
-        with self._open() as tables:
-            rows = _equal(tables.sessions, project=project)
-        return _page(_newest(rows, "last_at"), page)
 
     def projects(self) -> tuple[ProjectView, ...]:
         """Return every project that holds a document, chunk, entity or session, by name."""
@@ -308,8 +240,7 @@ class InMemoryGraph(GraphStore):
         """Yield every row of a table in the order of its key."""
         if isinstance(table, EdgeTable):
             with self._open() as tables:
-                stored = tables.recalled if table is RECALLED else tables.edges[table.name].rows.values()
-                rows = sorted(stored, key=edge_order(table))
+                rows = sorted(tables.rows(table), key=edge_order(table))
             yield from map(tuple, batches(rows, batch))
             return
         with self._open() as tables:
@@ -317,19 +248,6 @@ class InMemoryGraph(GraphStore):
         for ids in batches(every, batch):
             if found := self.nodes(table, ids):
                 yield found
-
-    def jobs(
-        self, page: Listing, *, states: Sequence[JobState] = (), project: str | None = None
-    ) -> tuple[Job, ...]:
-        """Return a page of jobs, oldest first."""
-        with self._open() as tables:
-            rows = [row for row in _equal(tables.jobs, project=project) if not states or row.state in states]
-        return _page(sorted(rows, key=attrgetter("created_at", "id")), page)
-
-    def outbox(self) -> tuple[OutboxRow, ...]:
-        """Return the rows of writes that may not be replicated to the vector store, oldest first."""
-        with self._open() as tables:
-            return tuple(sorted(tables.outbox.values(), key=attrgetter("at", "id")))
 
     def clear_outbox(self, ids: Sequence[str]) -> None:
         """Delete outbox rows that are replicated to the vector store."""
@@ -387,11 +305,6 @@ def _equal(rows: Mapping[Any, Row], **wanted: object) -> list[Row]:
     """Return the rows whose fields have these values; None does not restrict."""
     given = [(name, value) for name, value in wanted.items() if value is not None]
     return [row for row in rows.values() if all(getattr(row, name) == value for name, value in given)]
-
-
-def _newest(rows: Iterable[Row], moment: str) -> list[Row]:
-    """Sort rows by a time, newest first, ties by id."""
-    return sorted(sorted(rows, key=attrgetter("id")), key=attrgetter(moment), reverse=True)
 
 
 def _page(rows: Sequence[Row], page: Listing) -> tuple[Row, ...]:

@@ -21,6 +21,7 @@ from hydramem.storage.schema import (
     RECALLED,
     RELATES,
     SESSION,
+    Table,
 )
 from hydramem.storage.undo.undo_images import TABLES, ImageMaker
 from hydramem.storage.write import OutboxRow
@@ -74,6 +75,12 @@ class Tables:
         self.jobs: dict[str, Job] = self.nodes[JOB.name]
         self.outbox: dict[str, OutboxRow] = self.nodes[OUTBOX.name]
         self.relations: dict[EdgeKey, Relation] = self.edges[RELATES.name].rows
+
+    def rows(self, table: Table) -> Iterable[Any]:
+        """Return every row of a table."""
+        if table is RECALLED:
+            return self.recalled
+        return (self.edges[table.name].rows if table.name in self.edges else self.nodes[table.name]).values()
 
     def write(self, plan: PlannedWrite) -> None:
         """Apply a write, or nothing of it.
