@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from hydramem.core.errors import InvalidInputError, StorageError
-from hydramem.core.row_types import Chunk
+from hydramem.core.row_types import Chunk, Entity
 from hydramem.llm.hash_embedder import HashEmbedder
+from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.jobs import job
-from hydramem.storage.outbox import Mirror
+from hydramem.storage.outbox import Mirror, worth_a_vector
 from hydramem.storage.repair.doctor import Sampled, diagnose, sample
 from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector
 from hydramem.storage.write import Removal, Write
@@ -437,3 +438,307 @@ def test_writers_wait_only_while_what_seems_to_differ_is_looked_at_again(
     found = sample(graph, vectors, mirror, ids=ids, most=100)
     assert found == Sampled(compared=8, differing=1)
     assert [among for among, free in vectors.asked if not free] == [["c3"]]
+
+
+# What is counted and collected --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("mentions", "worth"), [(0, False), (2, False), (3, True), (9, True)])
+def test_an_entity_that_three_chunks_mention_is_worth_a_vector(mentions: int, worth: bool) -> None:
+    assert worth_a_vector(mentions) is worth
+
+
+def test_who_watches_learns_every_row_that_the_vectors_follow_and_only_meanwhile(mirror: Mirror) -> None:
+    mirror.commit(
+        write(chunks=(chunk("old"), chunk("late", vector_state="pending")), entities=(entity("gone"),))
+    )
+    with mirror.watching() as first:
+        mirror.commit(write(chunks=(chunk("c2"), chunk("c1")), entities=(entity("e1", "Bob"),)))
+        assert len(first) == 3
+        with mirror.watching() as second:
+            mirror.commit(write(removed=Removal(chunks=("old",), entities=("gone",))))
+            mirror.commit(Write(changes=(), embedded=("late",)))
+        mirror.commit(write(chunks=(chunk("c3"),)))
+    mirror.commit(write(chunks=(chunk("c4"),)))
+    assert second.take() == (["late", "old"], ["gone"])
+    assert len(first) == 7
+    assert first.take() == (["c1", "c2", "c3", "late", "old"], ["e1", "gone"])
+    assert (len(first), first.take()) == (0, ([], []))
+
+
+def test_each_write_is_counted_once_the_refused_one_too(mirror: Mirror, vectors: FailingVectors) -> None:
+    assert mirror.writes == 0
+    mirror.commit(write(chunks=(chunk("c1"),)))
+    mirror.commit(write(chunks=(chunk("c2"),), deferred=True))
+    assert mirror.writes == 2
+    with pytest.raises(InvalidInputError):
+        mirror.commit(Write(changes=(), chunks=(chunk("c3"),)))
+    assert mirror.writes == 3
+    mirror.drain()
+    assert mirror.writes == 3
+
+
+def test_the_changes_of_one_write_are_of_one_run_and_a_dumps_are_left_as_they_are(
+    mirror: Mirror, heard: list[Write]
+) -> None:
+    two = (record("test", project="p", target="a"), record("test", project="p", target="b"))
+    mirror.commit(Write(changes=two))
+    mirror.commit(Write(changes=two, verbatim=True))
+    runs = [[change.run for change in each.changes] for each in heard]
+    assert runs[0][0] is not None
+    assert runs[0][0] == runs[0][1]
+    assert runs[1] == [None, None]
+
+
+# When the vectors are brought up to date ----------------------------------------------------------
+
+
+class Tended(InMemoryVectors):
+    """A vector store that notes its upkeep: whether each was after a bulk of writes."""
+
+    def __init__(self) -> None:
+        super().__init__(64)
+        self.upkeep: list[bool] = []
+
+    def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
+        """Note it."""
+        self.upkeep.append(after_bulk)
+
+
+def test_upkeep_is_done_once_for_what_was_written_and_apart_after_a_bulk(graph: InMemoryGraph) -> None:
+    vectors = Tended()
+    mirror = Mirror(graph, lambda: vectors, EMBEDDER.embed_documents, lambda write: None)
+    mirror.close()
+    assert vectors.upkeep == [], "nothing was written"
+    waiting = job("link", project="p", chunk="c1")
+    mirror.commit(write(chunks=(chunk("c1"),)))
+    assert vectors.upkeep == [False]
+    mirror.close()
+    mirror.commit(Write(changes=(), jobs=(replace(waiting, state="failed"),)))
+    assert vectors.upkeep == [False], "what a write without rows leaves is in order"
+    mirror.settle()
+    assert vectors.upkeep == [False, True]
+
+
+class CountedGraph(InMemoryGraph):
+    """A graph store that notes what is cleared from its outbox, with a write or alone."""
+
+    full = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cleared: list[tuple[str, ...]] = []
+        self.with_writes: list[tuple[str, ...]] = []
+
+    def write(self, write: Write) -> str | None:
+        """Commit."""
+        self.with_writes.append(write.heard)
+        return super().write(write)
+
+    def clear_outbox(self, ids: Sequence[str]) -> None:
+        """Clear, unless the disk is full."""
+        if self.full:
+            raise StorageError("graph: no space left on device")
+        self.cleared.append(tuple(ids))
+        super().clear_outbox(ids)
+
+
+def test_each_row_of_the_outbox_is_cleared_once(vectors: FailingVectors) -> None:
+    graph = CountedGraph()
+    mirror = Mirror(graph, lambda: vectors, EMBEDDER.embed_documents, lambda write: None)
+    mirror.tidy()
+    assert graph.cleared == []
+    mirror.commit(write(chunks=(chunk("c1"),)))
+    first = tuple(row.id for row in graph.outbox())
+    mirror.commit(write(chunks=(chunk("c2"),)))
+    second = tuple(row.id for row in graph.outbox())
+    mirror.commit(write(chunks=(chunk("c3"),), deferred=True))
+    mirror.commit(write(chunks=(chunk("c4"),)))
+    third = {row.id for row in graph.outbox()}
+    mirror.tidy()
+    mirror.tidy()
+    assert graph.with_writes == [(), first, second, ()]
+    assert [set(each) for each in graph.cleared] == [third]
+    assert graph.outbox() == ()
+
+
+def test_closing_delivers_and_clears_and_survives_a_full_disk(
+    vectors: FailingVectors, caplog: pytest.LogCaptureFixture
+) -> None:
+    graph = CountedGraph()
+    mirror = Mirror(graph, lambda: vectors, EMBEDDER.embed_documents, lambda write: None)
+    mirror.commit(write(chunks=(chunk("c1"),), deferred=True))
+    mirror.close()
+    assert vectors.chunk_hashes().keys() == {"c1"}
+    assert graph.outbox() == ()
+    mirror.commit(write(chunks=(chunk("c2"),)))
+    graph.full = True
+    mirror.close()
+    assert "no space left" in caplog.text
+    assert [row.chunks for row in graph.outbox()] == [("c2",)]
+
+
+def test_a_delivery_that_fails_is_logged_and_made_good(
+    mirror: Mirror, vectors: FailingVectors, caplog: pytest.LogCaptureFixture
+) -> None:
+    mirror.commit(write(chunks=(pending("c1"),), deferred=True))
+    vectors.full = True
+    mirror.deliver_deferred()
+    assert "behind until a later write" in caplog.text
+    vectors.full = False
+    mirror.deliver_deferred()
+    assert vectors.chunk_hashes().keys() == {"c1"}
+
+
+def test_a_search_waits_only_for_what_it_has_to_find(mirror: Mirror, vectors: FailingVectors) -> None:
+    def gather(id: str) -> None:
+        mirror.commit(write(chunks=(pending(id),), deferred=True, gathered=True))
+        mirror.deliver_sought()
+
+    gather("c1")
+    assert vectors.chunk_hashes() == {}
+    mirror.commit(write(chunks=(pending("c2"),), deferred=True))
+    mirror.deliver_sought()
+    assert vectors.chunk_hashes().keys() == {"c1", "c2"}
+    gather("c3")
+    assert vectors.chunk_hashes().keys() == {"c1", "c2"}
+    mirror.commit(write(chunks=(pending("c4"),), deferred=True))
+    assert mirror.drain() == 2
+    gather("c5")
+    assert vectors.chunk_hashes().keys() == {"c1", "c2", "c3", "c4"}, (
+        "what was drained is not delivered again"
+    )
+
+
+def test_a_store_is_made_ready_for_a_delivery_while_others_may_write(graph: InMemoryGraph) -> None:
+    free: list[tuple[int, bool]] = []
+
+    class Reading(InMemoryVectors):
+        def put(self, chunks: Sequence[ChunkVector] = (), entities: Sequence[EntityVector] = ()) -> None:
+            lock = mirror.one_writer
+            with ThreadPoolExecutor(1) as other:
+                task = other.submit(lambda: lock.acquire(blocking=False) and (lock.release() or True))
+                free.append((len(chunks), task.result()))
+            super().put(chunks, entities)
+
+    vectors = Reading(64)
+    mirror = Mirror(graph, lambda: vectors, EMBEDDER.embed_documents, lambda write: None)
+    mirror.deliver_deferred()
+    assert free == []
+    mirror.commit(write(chunks=(pending("c1"),), deferred=True))
+    mirror.deliver_deferred()
+    assert free == [(0, True), (1, False)]
+
+
+def test_after_a_store_caught_up_a_change_of_state_keeps_the_vector_again(
+    mirror: Mirror, vectors: FailingVectors, embed: Counting
+) -> None:
+    mirror.commit(write(chunks=(chunk("c1"),)))
+    vectors.full = True
+    with pytest.raises(StorageError):
+        mirror.commit(write(chunks=(chunk("c1", author="Ada"),)))
+    mirror.catch_up()
+    vectors.full = False
+    mirror.commit(write(chunks=(chunk("c2"),)))
+    assert vectors.chunk_hashes().keys() == {"c1", "c2"}
+    embed.texts.clear()
+    mirror.commit(write(chunks=(chunk("c1", author="Ada", state="archived"),)))
+    assert embed.texts == []
+
+
+def test_what_could_not_be_caught_up_at_opening_is_with_the_next_write(
+    graph: InMemoryGraph, vectors: FailingVectors, embed: Counting
+) -> None:
+    Mirror(graph, lambda: vectors, embed, lambda write: None).commit(
+        write(chunks=(chunk("c1"),), deferred=True)
+    )
+    vectors.full = True
+    opened = Mirror(graph, lambda: vectors, embed, lambda write: None)
+    opened.catch_up()
+    vectors.full = False
+    opened.commit(write(chunks=(chunk("c2"),)))
+    assert vectors.chunk_hashes().keys() == {"c1", "c2"}
+
+
+# Whose vector is made, and from what --------------------------------------------------------------
+
+
+def test_the_vector_of_an_entity_is_made_once_and_given_ones_are_taken(
+    mirror: Mirror, vectors: FailingVectors, embed: Counting
+) -> None:
+    def deferred(*rows: Entity) -> None:
+        mirror.commit(write(entities=rows, deferred=True))
+        mirror.deliver_deferred()
+
+    deferred(entity("e1", mention_count=2), entity("e2", "Bob", mention_count=3))
+    assert embed.texts == ["Bob"]
+    assert vectors.entity_vectors(["e1", "e2"]).keys() == {"e2"}
+    deferred(entity("e1", mention_count=3), entity("e2", "Bob", mention_count=4))
+    assert embed.texts == ["Bob", "Ada"]
+    mirror.commit(write(entities=(entity("e3", "Eve", mention_count=5),), deferred=True))
+    given = np.eye(64, dtype=np.float32)[3]
+    mirror.commit(write(chunks=(pending("c1"),)), {"e3": given})
+    assert embed.texts == ["Bob", "Ada"]
+    np.testing.assert_array_equal(vectors.entity_vectors(["e3"])["e3"], given)
+    mirror.commit(write(entities=(entity("e2", "Bob", mention_count=9),)))
+    assert embed.texts == ["Bob", "Ada"], "an entity of a write that is not deferred was heard before"
+
+
+def test_what_was_refused_is_refreshed_from_the_graph_with_the_vectors_given(
+    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors, embed: Counting
+) -> None:
+    mirror.commit(write(chunks=(chunk("gone"),), entities=(entity("e_gone", "Zoe"),)))
+    vectors.full = True
+    rows = (chunk("c1"), pending("c2"), chunk("c3", "Bob leads sales."))
+    few, many, given = (
+        entity(f"e{place}", name, mention_count=place + 2) for place, name in enumerate("AMG")
+    )
+    with pytest.raises(StorageError):
+        mirror.commit(
+            write(
+                chunks=rows,
+                entities=(few, many, given),
+                removed=Removal(chunks=("gone",), entities=("e_gone",)),
+            )
+        )
+    vectors.full = False
+    embed.texts.clear()
+    vector = np.eye(64, dtype=np.float32)[5]
+    assert mirror.drain({"c3": vector, "e2": vector, "unknown": vector}) == 8
+    assert sorted(embed.texts) == ["Ada leads billing.", "M"]
+    assert vectors.chunk_hashes().keys() == {"c1", "c2", "c3"}
+    assert vectors.entity_hashes().keys() == {"e0", "e1", "e2"}
+    assert vectors.vectors(["c1", "c2", "c3"]).keys() == {"c1", "c3"}
+    assert vectors.entity_vectors(["e0", "e1", "e2"]).keys() == {"e1", "e2"}
+    np.testing.assert_array_equal(vectors.vectors(["c3"])["c3"], vector)
+    np.testing.assert_array_equal(vectors.entity_vectors(["e2"])["e2"], vector)
+    assert graph.outbox() == ()
+    assert mirror.drain() == 0
+
+
+@pytest.mark.parametrize("order", ["removed last", "back last"])
+def test_of_several_deferred_writes_the_last_says_whether_a_row_is_there(
+    mirror: Mirror, vectors: FailingVectors, order: str
+) -> None:
+    mirror.commit(write(chunks=(pending("c1"), pending("c2")), entities=(entity("e1"),)))
+    for step in ("gone", "back", "gone") if order == "removed last" else ("gone", "back"):
+        if step == "gone":
+            mirror.commit(write(removed=Removal(chunks=("c1",), entities=("e1",)), deferred=True))
+        else:
+            mirror.commit(write(chunks=(pending("c1"),), entities=(entity("e1"),), deferred=True))
+    mirror.deliver_deferred()
+    left = {"c2"} if order == "removed last" else {"c1", "c2"}
+    assert vectors.chunk_hashes().keys() == left
+    assert vectors.entity_hashes().keys() == (set() if order == "removed last" else {"e1"})
+
+
+def test_an_embedder_that_leaves_texts_out_is_no_embedder(
+    graph: InMemoryGraph, vectors: FailingVectors
+) -> None:
+    def embed(texts: Sequence[str]) -> Vector:
+        return EMBEDDER.embed_documents(texts)[:1]
+
+    mirror = Mirror(graph, lambda: vectors, embed, lambda write: None)
+    assert mirror.embed_by_id({}) == {}
+    with pytest.raises(ValueError, match="shorter"):
+        mirror.embed_by_id({"c1": "one", "c2": "two"})
