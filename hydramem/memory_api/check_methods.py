@@ -16,7 +16,7 @@ from hydramem.storage.changes import in_one_run
 from hydramem.verification.calibration.calibrate import CalibrationRequest, CalibrationTarget, tend
 from hydramem.verification.calibration.consolidation_threshold import tend_consolidation
 from hydramem.verification.conflicts.conflicts import conflicts
-from hydramem.verification.verify_requests import VerifyRequest, check
+from hydramem.verification.verify_stored import VerifyRequest, verify_request
 
 
 class CheckMethods(Handle):
@@ -49,7 +49,7 @@ class CheckMethods(Handle):
         store = self._use()
         snapshot = store.snapshots.of(self._name(project))
         return conflicts(
-            None if entity is None else listings.find_entity(snapshot, entity),
+            None if entity is None else snapshot.entity_named(entity),
             snapshot=snapshot,
             graph=store.graph,
             settings=store.config.verification,
@@ -90,7 +90,7 @@ class CheckMethods(Handle):
             NotFoundError: No entity has one of the names.
         """
         store, name = self._use(), self._name(project)
-        return check(
+        return verify_request(
             VerifyRequest(subject=subject, type=type, object=object, limit=handle.limited(limit)),
             project=name,
             judge=self._judge(project),

@@ -14,7 +14,7 @@ from hydramem.ingest.documents.ingest_extracted import (
 )
 from hydramem.memory_api.handle import Handle
 from hydramem.storage.changes import in_one_run
-from hydramem.verification.verify_stored import Accepting
+from hydramem.verification.verify_stored import WriteVerifier
 
 
 class DocumentMethods(Handle):
@@ -46,8 +46,8 @@ class DocumentMethods(Handle):
             InvalidInputError: A source does not exist; nothing is written.
         """
         store = self._use()
-        accepting = Accepting(self._judge(project))
-        target = self._target(project, accepting)
+        verifier = WriteVerifier(self._judge(project))
+        target = self._target(project, verifier)
         with store.one_ingest:
             done = ingest(
                 [sources] if isinstance(sources, str | FilePath) else sources,
@@ -60,7 +60,7 @@ class DocumentMethods(Handle):
             store.mirror.settle()
         if not wait:
             return done  # what is deferred waits for `verify`
-        decisions = accepting.afterwards("ingest", graph=store.graph, mirror=store.mirror)
+        decisions = verifier.read_open("ingest", graph=store.graph, mirror=store.mirror)
         return replace(done, verification=decisions)
 
     @in_one_run()
@@ -88,8 +88,8 @@ class DocumentMethods(Handle):
             InvalidInputError: A field is wrong; nothing is written.
         """
         store = self._use()
-        accepting = Accepting(self._judge(project))
-        target = self._target(project, accepting)
+        verifier = WriteVerifier(self._judge(project))
+        target = self._target(project, verifier)
         with store.one_ingest:
             done = ingest_extracted(
                 source,
@@ -101,5 +101,5 @@ class DocumentMethods(Handle):
                 settings=store.config.ingest,
                 screening=store.config.memory,
             )
-        decisions = accepting.afterwards("ingest_extracted", graph=store.graph, mirror=store.mirror)
+        decisions = verifier.read_open("ingest_extracted", graph=store.graph, mirror=store.mirror)
         return replace(done, verification=decisions)

@@ -19,7 +19,7 @@ from hydramem.memory_api.handle import Handle
 from hydramem.memory_api.open.open_store import OpenStore
 from hydramem.storage.jobs import Handler, in_the_name_of, job_payload
 from hydramem.storage.repair.doctor import sample
-from hydramem.verification.verify_stored import Accepting
+from hydramem.verification.verify_stored import WriteVerifier
 
 _EMBED_TOGETHER = 64
 
@@ -96,7 +96,7 @@ class JobHandlers:
 
     def _target(self, project: str) -> Target:
         # What is deferred here waits for `verify`: no model is asked while a queue waits.
-        return self._handle._target(project, Accepting(self._handle._judge(project)))
+        return self._handle._target(project, WriteVerifier(self._handle._judge(project)))
 
 
 _MOST_COMPARED = 5000

@@ -14,11 +14,10 @@ from hydramem.ingest.memories.sessions import SaidTurn, capture, kept_text
 from hydramem.memory_api import handle
 from hydramem.memory_api.read_methods import ReadMethods
 from hydramem.memory_api.write_methods import WriteMethods
-from hydramem.search.visible import listings
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.text.dates.caller_dates import moment, stretch
-from hydramem.verification.verify_stored import Accepting
+from hydramem.verification.verify_stored import WriteVerifier
 
 
 class LiveSession:
@@ -139,16 +138,16 @@ class SessionMethods(WriteMethods, ReadMethods):
             InvalidInputError: A field is wrong; nothing is written.
         """
         store = self._use()
-        accepting = Accepting(self._judge(project))
+        verifier = WriteVerifier(self._judge(project))
         done = capture(
             turns,
             session,
-            target=self._target(project, accepting),
+            target=self._target(project, verifier),
             settings=store.config.memory,
             turn_tokens=store.config.ingest.chunk_tokens,
             private=private,
         )
-        accepting.afterwards("capture", graph=store.graph, mirror=store.mirror)
+        verifier.read_open("capture", graph=store.graph, mirror=store.mirror)
         return done
 
     def timeline(
@@ -200,7 +199,7 @@ class SessionMethods(WriteMethods, ReadMethods):
         mentioned = None
         if entity is not None:
             snapshot = store.snapshots.of(name)
-            mentioned = snapshot.nodes.ids[listings.find_entity(snapshot, entity)]
+            mentioned = snapshot.nodes.ids[snapshot.entity_named(entity)]
         return store.graph.list_chunks(
             where,
             handle.page(limit, offset),

@@ -26,7 +26,7 @@ from hydramem.memory_api.handle import Handle
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.files.curated_files import CuratedChange, CuratedTarget
 from hydramem.storage.quotas import noted
-from hydramem.verification.verify_stored import Accepting
+from hydramem.verification.verify_stored import WriteVerifier
 
 
 class WriteMethods(Handle):
@@ -201,14 +201,14 @@ class WriteMethods(Handle):
         self, memories: Sequence[ValidatedMemory], project: str | None, *, wait: bool
     ) -> tuple[Remembered, ...]:
         store = self._use()
-        accepting = Accepting(self._judge(project))
-        target = self._target(project, accepting)
+        verifier = WriteVerifier(self._judge(project))
+        target = self._target(project, verifier)
         if not wait:  # relations that are deferred wait for `verify`
             return remember_all(memories, target=target, settings=store.config.memory, later=True)
         first, *others = remember_all(
             memories, target=target, settings=self._encoding(), models=self._models()
         )
-        read = accepting.afterwards("remember", graph=store.graph, mirror=store.mirror)
+        read = verifier.read_open("remember", graph=store.graph, mirror=store.mirror)
         return (replace(first, usage=first.usage + read.usage), *others)
 
     @in_one_run()

@@ -1,7 +1,7 @@
-"""Deep recall: the relations between what a question names and what was found, each verified now.
+"""Deep recall: the relations between the entities of a question and of its hits, each verified now.
 
-Nothing is written: a verdict made here is told and forgotten, so that reading changes no memory. What a
-person or a model has decided stands, and costs nothing.
+Nothing is written: a verdict made here is returned and not stored, so that reading changes no memory. What a
+person or a model decided before is returned as it is, at no cost.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from time import perf_counter
 import numpy as np
 
 from hydramem.core.results.hits import Recall
-from hydramem.core.row_types import Relation, RelationCandidate, Verdict
+from hydramem.core.row_types import Relation, RelationCandidate
 from hydramem.graph.snapshot.snapshot import RELATION
 from hydramem.ingest.knowledge.graph_rows import is_given
 from hydramem.search.visible.visible_graph import View
@@ -19,8 +19,7 @@ from hydramem.storage.store import GraphStore
 from hydramem.text.normalize import entity_key
 from hydramem.verification.grounding.evidence import find_quote
 from hydramem.verification.verify import Judge
-from hydramem.verification.verify_requests import view as told
-from hydramem.verification.verify_stored import CheckedRelation, standing
+from hydramem.verification.verify_stored import checked_relation
 
 _MOST_RELATIONS = 20
 _ORDER = {"accepted": 0, "deferred": 1, "rejected": 2}
@@ -30,27 +29,27 @@ def deepened(found: Recall, *, seen: View, graph: GraphStore, judge: Judge) -> R
     """Return a recall with the relations among its entities and those of its hits, best first.
 
     Args:
-        found: What a recall found.
+        found: The recall.
         seen: What may be seen of the project's graph, at the recall's times.
         graph: Where rows are read.
-        judge: What relations are judged with.
+        judge: Verifies relations.
     """
     started = perf_counter()
-    candidates = _candidates(_among(found, seen, graph), seen, graph)
+    candidates = _candidates(_relations_among(found, seen, graph), seen, graph)
     open_ = [each for each in candidates if not is_given(each.relation)]
     done = judge(open_)
     verdicts = {each.relation.id: verdict for each, verdict in zip(open_, done.verdicts, strict=True)}
-    checked = [_checked(each, verdicts.get(each.relation.id)) for each in candidates]
+    checked = [checked_relation(each, verdicts.get(each.relation.id)) for each in candidates]
     checked.sort(key=lambda each: (_ORDER[each.verdict.decision], -each.verdict.score, each.relation.id))
     return replace(
         found,
-        relations=tuple(map(told, checked)),
+        relations=tuple(each.view() for each in checked),
         skipped=(*found.skipped, *(f"verify: {reason}" for reason in done.reasons)),
         milliseconds={**found.milliseconds, "verify": (perf_counter() - started) * 1000},
     )
 
 
-def _among(found: Recall, seen: View, graph: GraphStore) -> list[Relation]:
+def _relations_among(found: Recall, seen: View, graph: GraphStore) -> list[Relation]:
     """Return the weightiest relations that join two of the entities that are named or mentioned."""
     snapshot, edges = seen.snapshot, seen.snapshot.edges
     named = [snapshot.find(entity_key(name)) for name in found.entities]
@@ -68,10 +67,11 @@ def _among(found: Recall, seen: View, graph: GraphStore) -> list[Relation]:
 
 
 def _candidates(relations: Sequence[Relation], seen: View, graph: GraphStore) -> list[RelationCandidate]:
-    """Return relations with what may be seen of their evidence; without any of it, they may not be seen."""
+    """Return relations with their visible evidence; those whose evidence may not be seen are left out."""
     chunks = graph.chunks(sorted({id for row in relations for id in row.evidence}))
     visible = {chunk.id: chunk for chunk in chunks if seen.where.admits(chunk)}
-    ends = {row.id: row for row in graph.entities(sorted({end for row in relations for end in _ends(row)}))}
+    ids = {end for row in relations for end in (row.subject, row.object)}
+    ends = {row.id: row for row in graph.entities(sorted(ids))}
     candidates = []
     for row in relations:
         passages = tuple(visible[id] for id in row.evidence if id in visible)
@@ -87,14 +87,3 @@ def _candidates(relations: Sequence[Relation], seen: View, graph: GraphStore) ->
             )
         )
     return candidates
-
-
-def _ends(relation: Relation) -> tuple[str, str]:
-    return relation.subject, relation.object
-
-
-def _checked(candidate: RelationCandidate, verdict: Verdict | None) -> CheckedRelation:
-    verdict = standing(candidate.relation) if verdict is None else verdict
-    return CheckedRelation(
-        relation=candidate.relation, ends=(candidate.subject, candidate.object), verdict=verdict
-    )

@@ -12,12 +12,14 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from hydramem.core.errors import NotFoundError
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.row_types import EdgeKind, Layer, State
 from hydramem.graph.snapshot.adjacency import Adjacency, Mask, ragged
 from hydramem.graph.snapshot.columns import Array, microseconds
 from hydramem.graph.snapshot.masks import Interval, Masks
 from hydramem.graph.snapshot.name_index import Names
+from hydramem.text.normalize import entity_key
 
 Nodes = NDArray[np.int32]
 LAYERS: tuple[str, ...] = get_args(Layer)
@@ -139,6 +141,19 @@ class Snapshot:
     def find(self, key: str) -> int | None:
         """Return the node of the entity with this key, or this alias's key."""
         return self.names.find(key)
+
+    def entity_named(self, name: str) -> int:
+        """Return the node of the entity that has this name or alias.
+
+        Raises:
+            NotFoundError: None has.
+        """
+        node = self.find(entity_key(name))
+        if node is None:
+            raise NotFoundError(
+                f"{name[:80]!r}: no entity of project {self.project!r} has this name or alias"
+            )
+        return node
 
     def edge_mask(
         self,

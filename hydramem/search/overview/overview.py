@@ -16,7 +16,6 @@ from hydramem.graph.snapshot.snapshot import EDGE_KINDS, Nodes, Snapshot
 from hydramem.graph.walks import bfs
 from hydramem.search.overview.surroundings import SNIPPET
 from hydramem.search.pack_hits import snippet
-from hydramem.search.visible.listings import find_entity
 from hydramem.search.visible.visible_graph import View, checked
 from hydramem.storage.store import GraphStore
 
@@ -142,7 +141,7 @@ def graph_view(
     """
     snapshot = seen.snapshot
     home = {member: group.id for group in groups for member in group.members}
-    start = None if center is None else find_entity(snapshot, center)
+    start = None if center is None else snapshot.entity_named(center)
     if not chunks:
         seen = seen.without(np.flatnonzero(snapshot.nodes.is_chunk).tolist())
 

@@ -20,7 +20,6 @@ from hydramem.graph.paths import best_paths
 from hydramem.graph.snapshot.snapshot import RELATION, Nodes, Snapshot
 from hydramem.graph.walks import Reached, bfs, trail
 from hydramem.search.pack_hits import renamed, snippet
-from hydramem.search.visible.listings import find_entity
 from hydramem.search.visible.visible_graph import View, checked, find_start
 from hydramem.storage.store import GraphStore
 
@@ -35,7 +34,7 @@ def neighbors(entity: str, *, depth: int, limit: int, seen: View) -> tuple[Neigh
         NotFoundError: No entity has that name.
     """
     snapshot = seen.snapshot
-    start = find_entity(snapshot, entity)
+    start = snapshot.entity_named(entity)
     reached = bfs(
         snapshot.adjacency,
         np.array([start], dtype=np.int32),
@@ -63,7 +62,7 @@ def path(start: str, end: str, *, max_steps: int, count: int, graph: GraphStore,
         NotFoundError: No entity has one of the names.
     """
     snapshot = seen.snapshot
-    ends = find_entity(snapshot, start), find_entity(snapshot, end)
+    ends = snapshot.entity_named(start), snapshot.entity_named(end)
     names = snapshot.label(ends[0]), snapshot.label(ends[1])
 
     def look(seen: View) -> tuple[tuple[tuple[int, ...], ...], Nodes]:

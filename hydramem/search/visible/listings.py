@@ -22,7 +22,6 @@ from hydramem.storage.chunk_filter import LIVE, ChunkFilter, holds
 from hydramem.storage.quotas import usage, uses
 from hydramem.storage.schema import SCHEMA_VERSION
 from hydramem.storage.store import GraphStore, Listing
-from hydramem.text.normalize import entity_key
 
 _PAGE = 1000
 
@@ -65,20 +64,6 @@ def session_key(project: str, session: str) -> str:
     return session if session.startswith("s_") and len(session) == 34 else session_id(project, session)
 
 
-def find_entity(snapshot: Snapshot, name: str) -> int:
-    """Return the node of the entity that has this name or alias.
-
-    Raises:
-        NotFoundError: None has; the message names the nearest names.
-    """
-    node = snapshot.find(entity_key(name))
-    if node is None:
-        raise NotFoundError(
-            f"{name[:80]!r}: no entity of project {snapshot.project!r} has this name or alias"
-        )
-    return node
-
-
 def relation_subject(id: str, snapshot: Snapshot) -> str | None:
     """Return the subject of a relation of the project by the relation's id; None where there is none."""
     rows = (snapshot.edges.ids == id.encode("utf-8", "surrogatepass")).nonzero()[0]
@@ -106,7 +91,7 @@ def relations(
         rows = graph.list_relations(project, page, type=type, states=states, at=at, known_at=known_at)
     else:
         snapshot = snapshots.of(project)
-        around = graph.relations([snapshot.nodes.ids[find_entity(snapshot, entity)]])
+        around = graph.relations([snapshot.nodes.ids[snapshot.entity_named(entity)]])
         holding = (
             row
             for row in sorted(around, key=lambda row: (row.times.recorded_at, row.id), reverse=True)

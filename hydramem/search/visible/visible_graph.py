@@ -10,7 +10,6 @@ from hydramem.core.errors import NotFoundError
 from hydramem.core.row_types import Chunk, State
 from hydramem.graph.snapshot.adjacency import Mask
 from hydramem.graph.snapshot.snapshot import Nodes, Snapshot
-from hydramem.search.visible.listings import find_entity
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import GraphStore
 
@@ -110,7 +109,7 @@ def find_start(snapshot: Snapshot, start: str) -> int:
     if node is not None and snapshot.nodes.is_chunk[node]:
         return node
     try:
-        return find_entity(snapshot, name)
+        return snapshot.entity_named(name)
     except NotFoundError as error:
         raise NotFoundError(
             f"{name[:80]!r}: no entity of project {snapshot.project!r} has this name or alias, "

@@ -1,7 +1,7 @@
-"""The first stage of verification: a claim judged by the graph around it and the passages it rests on.
+"""The first stage of verification (SR-MKG): a claim judged by the graph around it and by its passages.
 
-Features go into a logistic model whose weights are learned (`weights.py`). What is not there to be looked
-at (an empty graph, a claim without passages, no embeddings) counts for nothing, neither way.
+Features go into a logistic model whose weights are learned (`weights.py`). What is missing (an empty graph, a
+claim without passages) counts neither way.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,57 +17,64 @@ from hydramem.verification.first_stage.relation_arrays import Claims, Facts
 from hydramem.verification.first_stage.verdict_reasons import explanation
 from hydramem.verification.first_stage.weights import Weights
 
+# The last two are always 0: stored scores and calibrations of earlier versions name them.
 _OTHER = ("confidence", "named", "evidence", "embedding", "similarity")
 NAMES: tuple[str, ...] = (*graph_features.NAMES, *_OTHER, *text_features.NAMES)
 """The features, in the order of the columns."""
 _STATED_NEAR = 0.4
-_UNNAMED_LIST = (
-    "related_to relates_to related associated_with associated is has links_to linked_to mentions see"
+
+# Types that name no certain relation.
+_UNNAMED = frozenset(
+    [
+        "related_to",
+        "relates_to",
+        "related",
+        "associated_with",
+        "associated",
+        "is",
+        "has",
+        "links_to",
+        "linked_to",
+        "mentions",
+        "see",
+    ]
 )
-_UNNAMED = frozenset(_UNNAMED_LIST.split())
 
 
-def features(
-    candidates: Sequence[RelationCandidate],
-    snapshot: Snapshot,
-    *,
-    similarity: NDArray[np.floating] | None = None,
-) -> NDArray[np.float32]:
-    """Return what there is to judge each candidate by.
+def features(candidates: Sequence[RelationCandidate], snapshot: Snapshot) -> NDArray[np.float32]:
+    """Return the features of candidates.
 
     Args:
         candidates: Relations, their ends and passages.
         snapshot: The graph around them; may hold them already.
-        similarity: Cosine of the claim as a sentence and its best passage, shape (candidates,); not a
-            number where unknown.
 
     Returns:
         Shape (candidates, `NAMES`).
     """
-    return _looked_at(candidates, snapshot, similarity)[0]
+    return _features(candidates, snapshot, text_features.stated_evidence(candidates))
 
 
-def _looked_at(
-    candidates: Sequence[RelationCandidate], snapshot: Snapshot, similarity: NDArray[np.floating] | None
-) -> tuple[NDArray[np.float32], list[text_features.StatedEvidence]]:
-    known, said = learned(snapshot), text_features.stated_evidence(candidates)
-    cosine = np.full(len(candidates), np.nan) if similarity is None else np.asarray(similarity, dtype=float)
-    told = np.isfinite(cosine)
+def _features(
+    candidates: Sequence[RelationCandidate],
+    snapshot: Snapshot,
+    stated: Sequence[text_features.StatedEvidence],
+) -> NDArray[np.float32]:
+    known, relations = learned(snapshot), [candidate.relation for candidate in candidates]
+    unknown = np.zeros(len(candidates))
     other = np.column_stack(
         [
-            np.array([candidate.relation.confidence for candidate in candidates], dtype=np.float64),
-            np.array([_is_named(candidate.relation.type) for candidate in candidates], dtype=np.float64),
+            np.array([relation.confidence for relation in relations], dtype=np.float64),
+            np.array([_is_named(relation.type) for relation in relations], dtype=np.float64),
             np.log([max(len(documents(candidate)), 1) for candidate in candidates]),
-            told,
-            np.where(told, cosine, 0.0),
+            *(unknown, unknown),
         ]
     )
     around = graph_features.topology(known, located(candidates, snapshot, known.facts))
-    return np.hstack([around, other, text_features.matrix(said)]).astype(np.float32), said
+    return np.hstack([around, other, text_features.matrix(stated)]).astype(np.float32)
 
 
 def located(candidates: Sequence[RelationCandidate], snapshot: Snapshot, facts: Facts) -> Claims:
-    """Return candidates as nodes and codes of a graph; what came after it was laid out is unknown to it."""
+    """Return candidates as nodes and codes of `facts`; what was added to the graph later is unknown there."""
     codes = {type: code for code, type in enumerate(snapshot.edges.types[: facts.types - 1])}
     unknown = facts.types - 1
 
@@ -104,14 +111,13 @@ def probabilities(features: NDArray[np.floating], weights: Weights) -> NDArray[n
     return np.asarray(1 / (1 + np.exp(-np.clip(odds, -30, 30))))
 
 
-def judge(
+def first_verdicts(
     candidates: Sequence[RelationCandidate],
     snapshot: Snapshot,
     *,
     weights: Weights,
     accept_at: float,
     reject_below: float,
-    similarity: NDArray[np.floating] | None = None,
 ) -> tuple[Verdict, ...]:
     """Accept, reject or defer each candidate.
 
@@ -121,40 +127,33 @@ def judge(
         weights: The logistic model.
         accept_at: Probability from which a candidate is accepted.
         reject_below: Probability under which it is rejected.
-        similarity: As in `features`.
     """
     if not candidates:
         return ()
-    found, said = _looked_at(candidates, snapshot, similarity)
-    scores, counts = probabilities(found, weights), weights.for_names(NAMES)
-    return tuple(
-        _verdict(candidate, float(score), row, row * counts, one, weights, (reject_below, accept_at))
-        for candidate, score, row, one in zip(candidates, scores, found, said, strict=True)
-    )
-
-
-def _verdict(
-    candidate: RelationCandidate,
-    score: float,
-    row: NDArray[np.float32],
-    parts: NDArray[np.float64],
-    said: text_features.StatedEvidence,
-    weights: Weights,
-    bounds: tuple[float, float],
-) -> Verdict:
-    values = {name: round(float(value), 4) for name, value in zip(NAMES, row, strict=True) if value}
-    decision: Decision = "rejected" if score < bounds[0] else "accepted" if score >= bounds[1] else "deferred"
-    return Verdict(
-        decision=decision,
-        score=round(score, 4),
-        stage="srmkg",
-        verifier=f"srmkg:{weights.version}",
-        scores=values,
-        quote=said.sentence if _is_stated(values) else None,
-        explanation=explanation(
-            candidate, decision, score, values, dict(zip(NAMES, parts.tolist(), strict=True))
-        ),
-    )
+    stated = text_features.stated_evidence(candidates)
+    found = _features(candidates, snapshot, stated)
+    scores, parts = probabilities(found, weights), found * weights.for_names(NAMES)
+    verdicts = []
+    for candidate, score, row, added, one in zip(
+        candidates, scores.tolist(), found, parts.tolist(), stated, strict=True
+    ):
+        decision: Decision = (
+            "rejected" if score < reject_below else "accepted" if score >= accept_at else "deferred"
+        )
+        values = {name: round(float(value), 4) for name, value in zip(NAMES, row, strict=True) if value}
+        by_name = dict(zip(NAMES, added, strict=True))
+        verdicts.append(
+            Verdict(
+                decision=decision,
+                score=round(score, 4),
+                stage="srmkg",
+                verifier=f"srmkg:{weights.version}",
+                scores=values,
+                quote=one.sentence if _is_stated(values) else None,
+                explanation=explanation(candidate, decision, score, values, by_name),
+            )
+        )
+    return tuple(verdicts)
 
 
 def _is_stated(values: Mapping[str, float]) -> bool:

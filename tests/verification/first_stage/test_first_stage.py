@@ -21,7 +21,9 @@ def candidate(text: str | None, type: str = "maintains", subject=ADA, object=BIL
 
 
 def scores(*candidates: RelationCandidate, snapshot=EMPTY) -> list[float]:
-    verdicts = first_stage.judge(candidates, snapshot, weights=DEFAULT, accept_at=0.7, reject_below=0.3)
+    verdicts = first_stage.first_verdicts(
+        candidates, snapshot, weights=DEFAULT, accept_at=0.7, reject_below=0.3
+    )
     return [verdict.score for verdict in verdicts]
 
 
@@ -37,16 +39,8 @@ def test_a_stated_relation_survives_an_empty_graph() -> None:
 
 
 def test_nothing_to_judge() -> None:
-    assert first_stage.judge([], EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3) == ()
+    assert first_stage.first_verdicts([], EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3) == ()
     assert first_stage.features([], EMPTY).shape == (0, len(first_stage.NAMES))
-
-
-def test_similarity_may_be_missing() -> None:
-    both = [candidate("Ada Lovelace maintains billing."), candidate(None)]
-    found = first_stage.features(both, EMPTY, similarity=np.array([0.8, np.nan]))
-    column = first_stage.NAMES.index("embedding")
-    assert found[:, column].tolist() == [1.0, 0.0]
-    assert np.isfinite(found).all()
 
 
 def test_a_graph_that_knows_better_makes_a_claim_likelier() -> None:
@@ -69,7 +63,7 @@ def test_a_verdict_says_why_and_quotes_what_states_the_claim() -> None:
         candidate("It rained."),
         candidate(None),
     ]
-    verdicts = first_stage.judge(asked, EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3)
+    verdicts = first_stage.first_verdicts(asked, EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3)
     assert [verdict.quote for verdict in verdicts] == [
         "Then Ada Lovelace maintains billing.",
         None,
@@ -95,13 +89,15 @@ def test_a_verdict_says_why_and_quotes_what_states_the_claim() -> None:
     ],
 )
 def test_only_a_sentence_that_says_the_type_near_the_object_is_quoted(text: str, quoted: bool) -> None:
-    (verdict,) = first_stage.judge([candidate(text)], EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3)
+    (verdict,) = first_stage.first_verdicts(
+        [candidate(text)], EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3
+    )
     assert verdict.quote == (text if quoted else None)
 
 
 def test_names_with_braces_are_not_filled_in() -> None:
     odd = entity("{subject} {0} %s")
-    (verdict,) = first_stage.judge(
+    (verdict,) = first_stage.first_verdicts(
         [candidate("It rained.", object=odd)], EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3
     )
     assert "{subject} {0} %s" in verdict.explanation

@@ -11,7 +11,7 @@ from hydramem.core.errors import ModelReplyError, ModelUnavailableError, Storage
 from hydramem.core.row_types import Chunk, Entity, RelationCandidate
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.verification.grounding.evidence import find_quote, show
-from hydramem.verification.grounding.grounding import Read, read
+from hydramem.verification.grounding.grounding import EvidenceReading, read_evidence
 from hydramem.verification.grounding.model_replies import Kept, Replies
 from tests.graph.graphs import chunk, entity, relation
 
@@ -35,9 +35,13 @@ def reply(*answers: object) -> dict[str, Any]:
     return {"claims": list(answers or (answer(),))}
 
 
-def ask(script: Any, *candidates: RelationCandidate, most: int = 30, replies: Replies | None = None) -> Read:
+def ask(
+    script: Any, *candidates: RelationCandidate, most: int = 30, replies: Replies | None = None
+) -> EvidenceReading:
     generator = script if isinstance(script, ScriptedGenerator) else ScriptedGenerator(script)
-    return read(candidates or (claim(),), generator=generator, replies=replies or Replies(None), most=most)
+    return read_evidence(
+        candidates or (claim(),), generator=generator, replies=replies or Replies(None), most=most
+    )
 
 
 def test_a_grounded_claim_is_accepted_with_the_words_of_the_evidence():
