@@ -9,7 +9,7 @@ from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.ingest.knowledge.graph_rows import decided
 from hydramem.storage.write import Write
-from hydramem.verification.verify import Judged
+from hydramem.verification.verify import RelationVerdicts
 
 INFERRED_BY = "inferred_by"
 """Metadata key of an inferred relation: the model that inferred it, which may not verify it."""
@@ -82,7 +82,7 @@ def relation_of(
 
 def judge_claims(
     candidates: Sequence[RelationCandidate], inferred_by: Sequence[str | None], context: PhaseContext
-) -> tuple[Judged, int]:
+) -> tuple[RelationVerdicts, int]:
     """Verify relations within the budget; a model does not read what it inferred itself.
 
     Args:
