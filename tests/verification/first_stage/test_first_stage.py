@@ -1,12 +1,15 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.core.row_types import RelationCandidate
+from hydramem.core.row_types import Chunk, RelationCandidate
 from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.verification.first_stage import first_stage
-from hydramem.verification.first_stage.weights import DEFAULT
+from hydramem.verification.first_stage.relation_arrays import lay_out
+from hydramem.verification.first_stage.weights import DEFAULT, Weights
 from tests.graph.graphs import P, chunk, entity, relation, tables
 
 ADA, BILLING, MYSQL = entity("Ada Lovelace"), entity("billing"), entity("MySQL")
@@ -108,3 +111,135 @@ def test_probabilities_are_probabilities(seed: int) -> None:
     rows = np.random.default_rng(seed).normal(scale=100, size=(5, len(first_stage.NAMES)))
     chances = first_stage.probabilities(rows, DEFAULT)
     assert ((chances >= 0) & (chances <= 1)).all()
+
+
+def values(*candidates: RelationCandidate, similarity: object = None) -> list[dict[str, float]]:
+    given = None if similarity is None else np.array(similarity)
+    rows = first_stage.features(candidates, EMPTY, similarity=given)
+    return [dict(zip(first_stage.NAMES, row, strict=True)) for row in rows.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("type", "named"),
+    [("maintains", 1), ("related_to", 0), ("Related To", 0), ("LINKS-TO", 0), ("is", 0), ("is_in", 1)],
+)
+def test_a_type_that_says_nothing_is_no_name(type: str, named: int) -> None:
+    assert values(candidate(None, type))[0]["named"] == named
+
+
+def test_confidence_is_a_feature() -> None:
+    row = replace(candidate(None), relation=relation(ADA, "maintains", BILLING, confidence=0.25))
+    assert values(row)[0]["confidence"] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("passages", "sources"),
+    [
+        ((), 1),
+        ((chunk("a"),), 1),
+        ((chunk("a"), chunk("b")), 2),
+        ((chunk("a", document="d"), chunk("b", document="d")), 1),
+        ((chunk("a", session="s"), chunk("b", session="s")), 1),
+        ((chunk("a", document="d"), chunk("b", session="s"), chunk("c")), 3),
+    ],
+)
+def test_evidence_counts_sources_rather_than_passages(passages: tuple[Chunk, ...], sources: int) -> None:
+    row = replace(candidate(None), passages=passages)
+    assert values(row)[0]["evidence"] == pytest.approx(np.log(sources))
+    assert len(first_stage.documents(row)) == (sources if passages else 0)
+
+
+def test_a_similarity_that_is_known_stands_beside_whether_it_is() -> None:
+    both = values(candidate(None), candidate(None), similarity=[0.75, float("inf")])
+    assert [(one["embedding"], one["similarity"]) for one in both] == [(1, 0.75), (0, 0)]
+    (unknown,) = values(candidate(None))
+    assert (unknown["embedding"], unknown["similarity"]) == (0, 0)
+
+
+def test_candidates_are_found_in_a_graph_as_it_was_laid_out() -> None:
+    rows = [ADA, BILLING, relation(ADA, "leads", BILLING), relation(BILLING, "uses", ADA)]
+    before = load(P, *tables(*rows))
+    after = load(P, *tables(*rows, MYSQL, relation(BILLING, "stores_in", MYSQL)))
+    asked = [
+        candidate(None, "leads"),
+        candidate(None, "uses", BILLING, ADA),
+        candidate(None, "stores_in", BILLING, MYSQL),
+        candidate(None, "never_seen"),
+        candidate(None, "leads", entity("Nobody"), BILLING),
+    ]
+    facts = lay_out(before)
+    found = first_stage.located(asked, after, facts)
+    nodes = [after.node(each.id) for each in (ADA, BILLING)]
+    assert found.subject.tolist() == [nodes[0], nodes[1], nodes[1], nodes[0], -1]
+    assert found.object.tolist() == [nodes[1], nodes[0], -1, nodes[1], nodes[1]]
+    types = list(before.edges.types)
+    assert found.type.tolist() == [types.index("leads"), types.index("uses"), 2, 2, types.index("leads")]
+    kind = facts.kind[nodes[0]]
+    assert found.subject_kind.tolist() == [kind, kind, kind, kind, -1]
+    assert found.object_kind.tolist() == [kind, kind, -1, kind, kind]
+    laid_anew = first_stage.located(asked, after, lay_out(after))
+    assert laid_anew.object[2] == after.node(MYSQL.id)
+    assert laid_anew.type[2] == list(after.edges.types).index("stores_in")
+
+
+def test_probabilities_are_those_of_the_logistic_model_and_never_certain() -> None:
+    weights = Weights(version="x", names=("confidence", "evidence"), coefficients=(2.0, -1.0), intercept=0.5)
+    rows = np.zeros((4, len(first_stage.NAMES)))
+    rows[:, first_stage.NAMES.index("confidence")] = [0.0, 0.75, 1000.0, -1000.0]
+    rows[1, first_stage.NAMES.index("evidence")] = 3.0
+    found = first_stage.probabilities(rows, weights)
+    logistic = [1 / (1 + np.exp(-odds)) for odds in (0.5, 0.5 + 1.5 - 3.0)]
+    assert found[:2] == pytest.approx(logistic)
+    assert found[3] == pytest.approx(np.exp(-30.0), rel=1e-6, abs=0)
+    assert 1 - found[2] == pytest.approx(np.exp(-30.0), rel=0.01, abs=0)
+
+
+EVEN = Weights(version="even", names=("confidence",), coefficients=(0.0,))
+
+
+@pytest.mark.parametrize(
+    ("reject_below", "accept_at", "decision"),
+    [
+        (0.3, 0.7, "deferred"),
+        (0.3, 0.5, "accepted"),
+        (0.5, 0.7, "deferred"),
+        (0.51, 0.7, "rejected"),
+        (0.51, 0.5, "rejected"),
+    ],
+)
+def test_bounds_decide(reject_below: float, accept_at: float, decision: str) -> None:
+    bounds = {"accept_at": accept_at, "reject_below": reject_below}
+    (verdict,) = first_stage.judge([candidate(None)], EMPTY, weights=EVEN, **bounds)
+    assert (verdict.decision, verdict.score) == (decision, 0.5)
+    assert (verdict.stage, verdict.verifier) == ("srmkg", "srmkg:even")
+
+
+def test_a_verdict_tells_the_features_that_are_not_zero() -> None:
+    row = replace(candidate(None), relation=relation(ADA, "maintains", BILLING, confidence=1 / 3))
+    weights = Weights(version="x", names=("confidence",), coefficients=(1.0,))
+    (verdict,) = first_stage.judge([row], EMPTY, weights=weights, accept_at=0.7, reject_below=0.3)
+    assert verdict.scores == {"confidence": 0.3333, "named": 1.0}
+    assert verdict.score == 0.5826
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ada Lovelace never maintains billing.",
+        "Billing maintains Ada Lovelace.",
+        "Ada Lovelace maintains Payroll and hates billing.",
+        "Ada Lovelace sleeps. She maintains billing.",
+    ],
+)
+def test_what_is_denied_turned_rivalled_or_of_two_sentences_is_not_quoted(text: str) -> None:
+    (verdict,) = first_stage.judge([candidate(text)], EMPTY, weights=EVEN, accept_at=0.7, reject_below=0.3)
+    assert verdict.quote is None
+
+
+def test_what_is_not_of_the_kind_that_the_type_takes_is_not_quoted() -> None:
+    asked = [
+        candidate("Ada Lovelace has the date of birth May.", "date of birth", object=entity("May")),
+        candidate("Ada Lovelace was born on 3 May 1990.", "date of birth", object=entity("3 May 1990")),
+    ]
+    verdicts = first_stage.judge(asked, EMPTY, weights=EVEN, accept_at=0.7, reject_below=0.3)
+    assert [verdict.quote is not None for verdict in verdicts] == [False, True]
