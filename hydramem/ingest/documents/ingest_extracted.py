@@ -1,4 +1,4 @@
-"""Store what an agent extracted itself: chunks, entities, relations; all checked before any write."""
+"""Stores what an agent extracted itself: chunks, entities and relations, all checked before any write."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,17 +9,17 @@ from typing import Any, Literal, get_args
 from hydramem.core.argument_checks import check_choice, check_name, check_share, check_text
 from hydramem.core.config import IngestConfig, MemoryConfig
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.ids import content_hash, document_id, passage_id
+from hydramem.core.ids import content_hash, document_id
 from hydramem.core.results.write_results import Ingested
-from hydramem.core.row_types import Chunk, Document, Metadata, State, Times
+from hydramem.core.row_types import Chunk, Document, Metadata, Times
 from hydramem.core.time import When, check_interval, now
-from hydramem.ingest.documents.batches import DocumentBatches, Work
-from hydramem.ingest.documents.source_rows import SourceRows, compare
-from hydramem.ingest.extraction.findings import Claim, Found, Name
-from hydramem.ingest.knowledge.support import document_chunks
+from hydramem.ingest.documents.batches import DocumentBatches
+from hydramem.ingest.documents.source_rows import SourceRows, compare, passage_ids
+from hydramem.ingest.extraction.findings import Claim, Found, Name, folded_words
+from hydramem.ingest.knowledge.entities import MOST_DESCRIPTION
+from hydramem.ingest.knowledge.relation_input import name_of, relation_type
 from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, Screened, screen, threats_in
 from hydramem.ingest.write_target import Target
-from hydramem.storage.store import GraphStore
 from hydramem.text.chunking import split_turn
 from hydramem.text.dates.caller_dates import moment
 from hydramem.text.normalize import entity_key
@@ -121,40 +121,49 @@ def ingest_extracted(
         raise InvalidInputError("chunks: is empty")
     names = [_name(entity, f"entities[{index}]") for index, entity in enumerate(entities)]
     claims = [_claim(relation, f"relations[{index}]") for index, relation in enumerate(relations)]
-    drafted = _draft(source, chunks, title, names, claims, target.project, settings, screening)
+    screened = [_screened(chunk, f"chunks[{index}]", screening) for index, chunk in enumerate(chunks)]
+    hashed = content_hash(repr((title, [chunk for chunk, _ in screened], names, claims)))
+    document = _document(source, title, target.project, hashed)
+    rows = _rows(document, screened, claims, settings)
     names, claims, notes = _without_orders(names, claims)
-    work = _work(drafted, names, claims, target.graph)
-    if work is None:
+    stored = next(iter(target.graph.documents([document.id])), None)
+    if stored and stored.state == "active" and stored.content_hash == document.content_hash:
         return Ingested(unchanged=1, notes=notes, seconds=perf_counter() - started)
-    with DocumentBatches(target=target, settings=settings) as storing:
-        storing.add(work)
-        storing.flush()
-    counts = storing.counts
-    return Ingested(
-        documents=counts.documents,
-        chunks=counts.chunks,
-        retired_chunks=counts.retired,
-        entities=counts.entities,
-        relations=counts.relations,
-        quarantined=counts.quarantined,
-        notes=notes,
-        seconds=perf_counter() - started,
+    work = compare(SourceRows(document=document, chunks=rows, title=title), stored, target.graph)
+    # The agent may say more of the same text, so all of it is read again; mentions are counted once.
+    difference = replace(work.difference, read=frozenset(row.id for row in rows))
+    with DocumentBatches(target=target, settings=settings) as batches:
+        batches.add(replace(work, difference=difference, found=_findings(rows, names, claims)))
+        batches.flush()
+    return replace(batches.done, notes=notes, seconds=perf_counter() - started)
+
+
+def _document(source: str, title: str | None, project: str, hashed: str) -> Document:
+    return Document(
+        id=document_id(project, source),
+        project=project,
+        source=source,
+        source_type="extracted",
+        title=check_name(title, name="title") if title else "",
+        content_hash=hashed,
+        times=Times(recorded_at=now()),
     )
 
 
 def _name(entity: ExtractedEntity, where: str) -> Name:
+    description = entity.description
     return Name(
-        name=" ".join(check_name(entity.name, name=f"{where}.name").split()),
+        name=name_of(entity.name, f"{where}.name"),
         type=check_name(entity.type, name=f"{where}.type").lower(),
-        description=entity.description
-        and check_text(entity.description, name=f"{where}.description", most=10_000),
+        description=description
+        and check_text(description, name=f"{where}.description", most=MOST_DESCRIPTION),
         aliases=tuple(check_name(alias, name=f"{where}.aliases") for alias in entity.aliases),
     )
 
 
 def _claim(relation: ExtractedRelation, where: str) -> Claim:
-    subject = " ".join(check_name(relation.subject, name=f"{where}.subject").split())
-    object = " ".join(check_name(relation.object, name=f"{where}.object").split())
+    subject = name_of(relation.subject, f"{where}.subject")
+    object = name_of(relation.object, f"{where}.object")
     if entity_key(subject) == entity_key(object):
         raise InvalidInputError(f"{where}: relates {subject[:80]!r} to itself")
     start = _when(relation.valid_from, f"{where}.valid_from")
@@ -162,7 +171,7 @@ def _claim(relation: ExtractedRelation, where: str) -> Claim:
     check_interval(start, end, name=where)
     return Claim(
         subject=subject,
-        type="_".join(check_name(relation.type, name=f"{where}.type").lower().split()),
+        type=relation_type(relation.type, name=f"{where}.type"),
         object=object,
         confidence=check_share(relation.confidence, name=f"{where}.confidence"),
         quote=check_text(relation.quote, name=f"{where}.quote", most=10_000) if relation.quote else None,
@@ -175,60 +184,71 @@ def _when(value: When | None, name: str) -> datetime | None:
     return None if value is None else moment(value, name=name)
 
 
-def _draft(
-    source: str,
-    chunks: Sequence[ExtractedChunk],
-    title: str | None,
-    names: Sequence[Name],
-    claims: Sequence[Claim],
-    project: str,
-    settings: IngestConfig,
-    screening: MemoryConfig,
-) -> SourceRows:
-    at = now()
-    screened = [_screened(chunk, f"chunks[{index}]", screening) for index, chunk in enumerate(chunks)]
-    checked = [
-        _checked(chunk, found, f"chunks[{index}]")
-        for index, (chunk, found) in enumerate(zip(chunks, screened, strict=True))
-    ]
-    document = Document(
-        id=document_id(project, source),
-        project=project,
-        source=source,
-        source_type="extracted",
-        title=check_name(title, name="title") if title else "",
-        content_hash=content_hash(repr((title, checked, names, claims))),
-        times=Times(recorded_at=at),
-    )
-    rows: list[Chunk] = []
-    met: dict[str, int] = {}
-    for chunk, found in zip(checked, screened, strict=True):
-        for text in split_turn(chunk.text, settings.chunk_tokens):
-            rows.append(_held(_row(document, chunk, text, len(rows), met), found.state, found.reasons))
-    return SourceRows(document=document, chunks=_quoted_held(rows, claims), title=title)
-
-
-def _screened(chunk: ExtractedChunk, where: str, screening: MemoryConfig) -> Screened:
+def _screened(chunk: ExtractedChunk, where: str, screening: MemoryConfig) -> tuple[ExtractedChunk, Screened]:
+    """Return a chunk with its fields in their stored form, and what screening found in it."""
     if check_choice(chunk.kind, get_args(ExtractedKind), name=f"{where}.kind") == "passage":
         # Passages are a document's own words.
-        return Screened(text=check_text(chunk.text, name=f"{where}.text", most=_MOST_CHARS))
-    return screen(chunk.text, screening, name=f"{where}.text", most=_MOST_CHARS)
+        screened = Screened(text=check_text(chunk.text, name=f"{where}.text", most=_MOST_CHARS))
+    else:
+        screened = screen(chunk.text, screening, name=f"{where}.text", most=_MOST_CHARS)
+    checked = replace(
+        chunk,
+        text=screened.text,
+        heading_path=tuple(check_name(each, name=f"{where}.heading_path") for each in chunk.heading_path),
+        author=None if chunk.author is None else check_name(chunk.author, name=f"{where}.author"),
+        happened_at=_when(chunk.happened_at, f"{where}.happened_at"),
+    )
+    return checked, screened
 
 
-def _held(row: Chunk, state: State, reasons: Sequence[str]) -> Chunk:
-    if state == "active":
-        return row
-    return replace(row, state=state, metadata={**row.metadata, QUARANTINED_FOR: list(reasons)})
-
-
-def _quoted_held(rows: Sequence[Chunk], claims: Sequence[Claim]) -> list[Chunk]:
-    """Hold back the chunks whose words a quote picks out that gives orders or hides something."""
-    held = list(rows)
+def _rows(
+    document: Document,
+    screened: Sequence[tuple[ExtractedChunk, Screened]],
+    claims: Sequence[Claim],
+    settings: IngestConfig,
+) -> list[Chunk]:
+    """Return the chunks as rows; those that a quote with orders in it comes from are quarantined too."""
+    parts = [
+        (chunk, found.reasons if found.state == "quarantined" else (), text)
+        for chunk, found in screened
+        for text in split_turn(chunk.text, settings.chunk_tokens)
+    ]
+    ids = passage_ids(document, ((chunk.kind, *chunk.heading_path, text) for chunk, _, text in parts))
+    rows = [
+        _quarantined(_row(document, chunk, text, position, id), reasons)
+        for position, (id, (chunk, reasons, text)) in enumerate(zip(ids, parts, strict=True))
+    ]
     for quote in dict.fromkeys(claim.quote for claim in claims if claim.quote):
         if reasons := threats_in(quote):
-            words = _folded(quote)
-            held = [_held(row, "quarantined", reasons) if words in _folded(row.text) else row for row in held]
-    return held
+            words = folded_words(quote)
+            rows = [_quarantined(row, reasons) if words in folded_words(row.text) else row for row in rows]
+    return rows
+
+
+def _quarantined(row: Chunk, reasons: Sequence[str]) -> Chunk:
+    """Return a chunk quarantined for some reasons, itself where there is none."""
+    if not reasons:
+        return row
+    return replace(row, state="quarantined", metadata={**row.metadata, QUARANTINED_FOR: list(reasons)})
+
+
+def _row(document: Document, chunk: ExtractedChunk, text: str, position: int, id: str) -> Chunk:
+    return Chunk(
+        id=id,
+        project=document.project,
+        text=text,
+        kind=chunk.kind,
+        document=document.id,
+        position=position,
+        heading_path=chunk.heading_path,
+        tokens=count_tokens(text),
+        source=document.source,
+        source_type=document.source_type,
+        author=chunk.author,
+        happened_at=_when(chunk.happened_at, "happened_at"),
+        times=document.times,
+        metadata=chunk.metadata,
+    )
 
 
 def _without_orders(
@@ -251,97 +271,37 @@ def _without_orders(
     return safe, stated, tuple(notes)
 
 
-def _checked(chunk: ExtractedChunk, screened: Screened, where: str) -> ExtractedChunk:
-    return replace(
-        chunk,
-        text=screened.text,
-        heading_path=tuple(check_name(each, name=f"{where}.heading_path") for each in chunk.heading_path),
-        author=None if chunk.author is None else check_name(chunk.author, name=f"{where}.author"),
-        happened_at=_when(chunk.happened_at, f"{where}.happened_at"),
-    )
-
-
-def _row(document: Document, chunk: ExtractedChunk, text: str, position: int, met: dict[str, int]) -> Chunk:
-    words = "\n".join((chunk.kind, *chunk.heading_path, text))
-    turn = met[words] = met.get(words, -1) + 1
-    return Chunk(
-        id=passage_id(document.id, turn, words),
-        project=document.project,
-        text=text,
-        kind=chunk.kind,
-        document=document.id,
-        position=position,
-        heading_path=chunk.heading_path,
-        tokens=count_tokens(text),
-        source=document.source,
-        source_type=document.source_type,
-        author=chunk.author,
-        happened_at=_when(chunk.happened_at, "happened_at"),
-        times=document.times,
-        metadata=chunk.metadata,
-    )
-
-
-def _work(
-    drafted: SourceRows, names: Sequence[Name], claims: Sequence[Claim], graph: GraphStore
-) -> Work | None:
-    id = drafted.document.id
-    document = next(iter(graph.documents([id])), None)
-    unchanged = document is not None and document.state == "active"
-    if document is not None and unchanged and document.content_hash == drafted.document.content_hash:
-        return None
-    stored = {row.id: row for row in document_chunks(id, graph)} if document is not None else {}
-    difference = compare(drafted.chunks, stored, document, drafted.document.times.recorded_at)
-    # The agent may say more of the same text, so all of it is read again; mentions are counted once.
-    kept = frozenset(row.id for row in drafted.chunks)
-    return Work(
-        draft=drafted,
-        document=document,
-        difference=replace(difference, read=kept),
-        found=_spread(drafted.chunks, names, claims),
-        stored=frozenset(stored),
-        at=drafted.document.times.recorded_at,
-    )
-
-
-def _spread(chunks: Sequence[Chunk], names: Sequence[Name], claims: Sequence[Claim]) -> dict[str, Found]:
-    """Give each name and claim to the chunks that hold it."""
+def _findings(chunks: Sequence[Chunk], names: Sequence[Name], claims: Sequence[Claim]) -> dict[str, Found]:
+    """Give each name and claim to the active chunks that contain it, else to the first of them."""
     words = {
-        chunk.id: _folded(" ".join((*chunk.heading_path, chunk.author or "", chunk.text))) for chunk in chunks
+        chunk.id: folded_words(" ".join((*chunk.heading_path, chunk.author or "", chunk.text)))
+        for chunk in chunks
     }
-    used = {chunk.id: words[chunk.id] for chunk in chunks if chunk.state == "active"}
-    first = next(iter(used), None)
+    active = [chunk.id for chunk in chunks if chunk.state == "active"]
     known = {name.name: name for name in names}
-    held: dict[str, dict[str, Name]] = {id: {} for id in used}
-    stated: dict[str, list[Claim]] = {id: [] for id in used}
+    held: dict[str, dict[str, Name]] = {id: {} for id in active}
+    stated: dict[str, list[Claim]] = {id: [] for id in active}
+
+    def places(found: Sequence[str]) -> list[str]:
+        return [id for id in found if id in held] if found else active[:1]
+
     for name in names:
-        for id in _in_use(_holding(words, (name.name, *name.aliases)), used, first):
+        for id in places(_containing(words, (name.name, *name.aliases))):
             held[id][name.name] = name
     for claim in claims:
-        for id in _in_use(_evidence(words, claim), used, first):
+        for id in places(_evidence(words, claim)):
             stated[id].append(claim)
             for end in (claim.subject, claim.object):
                 held[id].setdefault(end, known.get(end, Name(name=end)))
-    return {id: Found(names=tuple(held[id].values()), claims=tuple(stated[id])) for id in used}
+    return {id: Found(names=tuple(held[id].values()), claims=tuple(stated[id])) for id in active}
 
 
-def _in_use(found: Sequence[str], used: Mapping[str, str], first: str | None) -> list[str]:
-    """Return the chunks that something is given to: those that hold it, else the first; none quarantined."""
-    if not found:
-        return [] if first is None else [first]
-    return [id for id in found if id in used]
-
-
-def _holding(words: Mapping[str, str], names: Sequence[str]) -> list[str]:
-    folded = [_folded(name) for name in names]
+def _containing(words: Mapping[str, str], names: Sequence[str]) -> list[str]:
+    folded = [folded_words(name) for name in names]
     return [id for id, text in words.items() if any(name in text for name in folded)]
 
 
 def _evidence(words: Mapping[str, str], claim: Claim) -> list[str]:
-    quoted = _holding(words, [claim.quote]) if claim.quote else []
-    both = set(_holding(words, [claim.subject])) & set(_holding(words, [claim.object]))
+    quoted = _containing(words, [claim.quote]) if claim.quote else []
+    both = set(_containing(words, [claim.subject])) & set(_containing(words, [claim.object]))
     return quoted or [id for id in words if id in both]
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())

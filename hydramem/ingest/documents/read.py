@@ -66,9 +66,11 @@ class Transcript:
     """A chat transcript: conversations with their turns in order."""
 
     source: str
+    source_type: str = "transcript"
     title: str
     content_hash: str
     conversations: tuple[Conversation, ...]
+    metadata: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
-"""What a source that was read becomes: its document, sessions and chunks as rows."""
+"""A source as rows: its document, sessions and chunks, and how they differ from what is stored of it."""
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -9,12 +9,18 @@ from hydramem.core.ids import document_id, passage_id, session_id, turn_id
 from hydramem.core.row_types import Chunk, Document, Session, Times
 from hydramem.ingest.documents.formats.transcript import Conversation
 from hydramem.ingest.documents.read import SourceText, Transcript
-from hydramem.ingest.extraction.extract import Passage
+from hydramem.ingest.extraction.extract import Passage, extract
+from hydramem.ingest.extraction.findings import Found
+from hydramem.ingest.knowledge.support import document_chunks, in_state
 from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, threats_in
 from hydramem.ingest.screening.spoken_text import spoken_text
+from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import indexed_text
 from hydramem.text.chunking import chunk, split_turn
 from hydramem.text.tokens import count_tokens
+
+UNFINISHED = "unfinished"
+"""In the metadata of a chunk that is archived because its document is not stored as a whole yet."""
 
 Owner = Callable[[str], str | None]
 """Maps a session's id to the document that wrote it; empty for a live one, None where there is none."""
@@ -22,27 +28,28 @@ Owner = Callable[[str], str | None]
 
 @dataclass(slots=True, kw_only=True)
 class SourceRows:
-    """A source as rows: what the store is to hold of it."""
+    """A source as the rows that the store is to have of it."""
 
     document: Document
     chunks: list[Chunk]
     sessions: list[Session] = field(default_factory=list)
     title: str | None = None
 
-    def passages(self) -> list[Passage]:
-        """Return the chunks as the extraction rules read them."""
-        return [Passage(text=row.text, headings=row.heading_path, author=row.author) for row in self.chunks]
+    def extracted(self) -> dict[str, Found]:
+        """Return what the extraction rules find in each chunk, by its id."""
+        passages = [
+            Passage(text=row.text, headings=row.heading_path, author=row.author) for row in self.chunks
+        ]
+        found = extract(passages, title=self.title)
+        return {row.id: each for row, each in zip(self.chunks, found, strict=True)}
 
 
-def draft(
+def source_rows(
     parsed: SourceText | Transcript, *, project: str, settings: IngestConfig, owner: Owner, at: datetime
 ) -> SourceRows:
     """Turn a source into rows; the same source gives the same ids."""
-    if isinstance(parsed, Transcript):
-        return _transcript(parsed, project, settings, owner, at)
-    id = document_id(project, parsed.source)
     document = Document(
-        id=id,
+        id=document_id(project, parsed.source),
         project=project,
         source=parsed.source,
         source_type=parsed.source_type,
@@ -51,67 +58,66 @@ def draft(
         times=Times(recorded_at=at),
         metadata=parsed.metadata,
     )
-    return SourceRows(
-        document=document, chunks=_passages(document, parsed, settings, at), title=parsed.title or None
-    )
+    if isinstance(parsed, SourceText):
+        chunks = _passages(document, parsed, settings)
+        return SourceRows(document=document, chunks=chunks, title=parsed.title or None)
+    rows = SourceRows(document=document, chunks=[])
+    for conversation in parsed.conversations:
+        session = _session(conversation, document, owner)
+        rows.sessions.append(session)
+        rows.chunks.extend(_turns(conversation, session, document, settings))
+    return rows
 
 
-def _passages(document: Document, parsed: SourceText, settings: IngestConfig, at: datetime) -> list[Chunk]:
+def _passages(document: Document, parsed: SourceText, settings: IngestConfig) -> list[Chunk]:
     pieces = chunk(
         parsed.text,
         kind=parsed.kind,
         max_tokens=settings.chunk_tokens,
         overlap_tokens=settings.overlap_tokens,
     )
-    met: dict[str, int] = {}
-    rows = []
-    for position, piece in enumerate(pieces):
-        path = piece.heading_path or ((parsed.title,) if parsed.kind == "code" else ())
-        # The same words again are told apart by their turn, not by their place: text put in above moves
-        # what follows, and moved chunks are the same chunks.
-        words = "\n".join((*path, piece.text))
-        turn = met[words] = met.get(words, -1) + 1
-        rows.append(
-            Chunk(
-                id=passage_id(document.id, turn, words),
-                project=document.project,
-                text=piece.text,
-                kind="passage",
-                document=document.id,
-                position=position,
-                heading_path=path,
-                tokens=piece.tokens,
-                source=document.source,
-                source_type=document.source_type,
-                times=Times(recorded_at=at),
-            )
+    paths = [piece.heading_path or ((parsed.title,) if parsed.kind == "code" else ()) for piece in pieces]
+    ids = passage_ids(document, ((*path, piece.text) for path, piece in zip(paths, pieces, strict=True)))
+    return [
+        Chunk(
+            id=id,
+            project=document.project,
+            text=piece.text,
+            kind="passage",
+            document=document.id,
+            position=position,
+            heading_path=path,
+            tokens=piece.tokens,
+            source=document.source,
+            source_type=document.source_type,
+            times=document.times,
         )
-    return rows
+        for position, (id, path, piece) in enumerate(zip(ids, paths, pieces, strict=True))
+    ]
 
 
-def _transcript(
-    parsed: Transcript, project: str, settings: IngestConfig, owner: Owner, at: datetime
-) -> SourceRows:
-    document = Document(
-        id=document_id(project, parsed.source),
-        project=project,
-        source=parsed.source,
-        source_type="transcript",
-        title=parsed.title,
-        content_hash=parsed.content_hash,
-        times=Times(recorded_at=at),
-    )
-    drafted = SourceRows(document=document, chunks=[])
-    for conversation in parsed.conversations:
-        session = _session(conversation, document, owner, at)
-        drafted.sessions.append(session)
-        drafted.chunks.extend(_turns(conversation, session, document, settings, at))
-    return drafted
+def passage_ids(document: Document, texts: Iterable[Sequence[str]]) -> list[str]:
+    """Return an id for each text of a document, whatever its position.
+
+    Text that is inserted above moves what follows, and moved chunks are the same chunks. Repeated texts are
+    numbered in their order.
+
+    Args:
+        document: The document.
+        texts: What identifies each text: its words, headings and the like.
+    """
+    counts: dict[str, int] = {}
+    ids = []
+    for parts in texts:
+        words = "\n".join(parts)
+        number = counts[words] = counts.get(words, -1) + 1
+        ids.append(passage_id(document.id, number, words))
+    return ids
 
 
-def _session(conversation: Conversation, document: Document, owner: Owner, at: datetime) -> Session:
+def _session(conversation: Conversation, document: Document, owner: Owner) -> Session:
     """Name the session as the transcript does, unless another source already has one of that name."""
-    name = conversation.name
+    name, at = conversation.name, document.times.recorded_at
     if owner(session_id(document.project, name)) not in (None, document.id):
         name = f"{name} ({document.source})"
     times = [turn.happened_at for turn in conversation.turns if turn.happened_at is not None]
@@ -126,9 +132,9 @@ def _session(conversation: Conversation, document: Document, owner: Owner, at: d
 
 
 def _turns(
-    conversation: Conversation, session: Session, document: Document, settings: IngestConfig, at: datetime
+    conversation: Conversation, session: Session, document: Document, settings: IngestConfig
 ) -> list[Chunk]:
-    # A turn of which nothing is kept leaves a gap: the places of the others are their ids.
+    # A turn of which nothing is kept leaves a gap: the positions of the others are in their ids.
     return [
         Chunk(
             id=turn_id(session.id, sequence, part),
@@ -144,19 +150,15 @@ def _turns(
             author=turn.author,
             happened_at=turn.happened_at,
             state="quarantined" if threats else "active",
-            times=Times(recorded_at=at),
+            times=document.times,
             metadata={**turn.metadata, QUARANTINED_FOR: list(threats)} if threats else turn.metadata,
         )
         for sequence, turn in enumerate(conversation.turns)
-        if (said := spoken_text(turn.text, author=turn.author))
-        # What somebody said is held back alone where it gives orders; the document is not.
-        for threats in (threats_in(said),)
-        for part, text in enumerate(split_turn(said, settings.chunk_tokens))
+        if (kept := spoken_text(turn.text, author=turn.author))
+        # A turn that gives orders is quarantined alone; the rest of the document is not.
+        for threats in (threats_in(kept),)
+        for part, text in enumerate(split_turn(kept, settings.chunk_tokens))
     ]
-
-
-# A chunk with this key in its metadata is archived because its document is not stored as a whole yet.
-UNFINISHED = "unfinished"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,21 +166,21 @@ class ChunkDifference:
     """How a document's chunks change.
 
     Attributes:
-        write: Rows to store, each new or changed, all active.
+        write: Rows to store, new or changed.
         fresh: Ids among them whose mentions are not counted yet.
-        read: Ids among them whose words are new or count again: what they name must be found.
+        read: Ids among them whose text is new or counts again: names and relations are extracted from it.
         embed: Ids among them that need a vector.
         retire: Rows to store that are no longer in the document.
     """
 
     write: tuple[Chunk, ...]
-    fresh: frozenset[str]
+    fresh: frozenset[str] = frozenset()
     read: frozenset[str]
-    embed: frozenset[str]
-    retire: tuple[Chunk, ...]
+    embed: frozenset[str] = frozenset()
+    retire: tuple[Chunk, ...] = ()
 
     def without(self, ids: Set[str]) -> "ChunkDifference":
-        """Return the difference with some chunks left alone."""
+        """Return the difference with some chunks left as they are."""
         return ChunkDifference(
             write=tuple(row for row in self.write if row.id not in ids),
             fresh=self.fresh - ids,
@@ -188,31 +190,50 @@ class ChunkDifference:
         )
 
 
-def compare(
-    chunks: Sequence[Chunk], stored: Mapping[str, Chunk], document: Document | None, at: datetime
-) -> ChunkDifference:
-    """Compare the chunks of a source with those stored of it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """A source to store.
+
+    Attributes:
+        rows: Its rows.
+        document: Its document as stored; None where it is new.
+        difference: What changes.
+        stored: Ids of its chunks that the store has, of every state.
+        found: What its new chunks name and state, by chunk id.
+        at: When it was compared with the store.
+    """
+
+    rows: SourceRows
+    document: Document | None
+    difference: ChunkDifference
+    stored: frozenset[str]
+    found: Mapping[str, Found] = field(default_factory=dict)
+    at: datetime
+
+
+def compare(rows: SourceRows, document: Document | None, graph: GraphStore) -> Work:
+    """Compare a source with what is stored of it.
 
     Args:
-        chunks: The source's chunks, all of them.
-        stored: What the store has of the document, of every state, by id.
-        document: The document's row as stored; None where it is new.
-        at: The time of the write.
+        rows: The source, read as of the time of the comparison.
+        document: Its document as stored; None where it is new.
+        graph: Where its chunks are stored.
     """
+    at = rows.document.times.recorded_at
+    stored = {} if document is None else {row.id: row for row in document_chunks(document.id, graph)}
     write: list[Chunk] = []
     fresh, read, embed = set[str](), set[str](), set[str]()
-    forgetful = document is not None and document.state == "active"
-    for row in chunks:
+    keeps_forgotten = document is not None and document.state == "active"
+    for row in rows.chunks:
         old = stored.get(row.id)
         if old is None:
             write.append(row)
-            fresh.add(row.id)
-            read.add(row.id)
-            embed.add(row.id)
+            for ids in (fresh, read, embed):
+                ids.add(row.id)
             continue
         # What a person forgot stays forgotten when its document is edited elsewhere.
         forgotten = old.state in ("archived", "quarantined") and UNFINISHED not in old.metadata
-        if forgotten and forgetful and old.text == row.text:
+        if forgotten and keeps_forgotten and old.text == row.text:
             continue
         merged = _merged(old, row)
         if merged != old:
@@ -223,25 +244,24 @@ def compare(
                 fresh.add(row.id)
             if old.vector_state != "ready" or indexed_text(old) != indexed_text(row):
                 embed.add(row.id)
-    kept = {row.id for row in chunks}
-    gone = tuple(
-        removed_chunks(old, at) for old in stored.values() if old.id not in kept and old.state == "active"
-    )
-    return ChunkDifference(
+    kept = {row.id for row in rows.chunks}
+    gone = (old for old in stored.values() if old.id not in kept and old.state == "active")
+    difference = ChunkDifference(
         write=tuple(write),
         fresh=frozenset(fresh),
         read=frozenset(read),
         embed=frozenset(embed),
-        retire=gone,
+        # Superseded, not archived: reviving what a person forgot must not bring these back.
+        retire=tuple(in_state(old, "superseded", at) for old in gone),
     )
+    return Work(rows=rows, document=document, difference=difference, stored=frozenset(stored), at=at)
 
 
 def _merged(old: Chunk, row: Chunk) -> Chunk:
     """Return the stored row with what the source now says of it; what was learned of it stays."""
     as_before = old.state == "active" and old.text == row.text
-    # What a person brought back after reading it is held back no more.
     metadata = dict(row.metadata)
-    if as_before:
+    if as_before:  # a chunk that a person revived after reading it is not quarantined again
         metadata.pop(QUARANTINED_FOR, None)
     return replace(
         old,
@@ -256,22 +276,4 @@ def _merged(old: Chunk, row: Chunk) -> Chunk:
         state="active" if as_before else row.state,
         times=replace(old.times, retired_at=None),
         metadata=metadata,
-    )
-
-
-def removed_chunks(chunk: Chunk, at: datetime) -> Chunk:
-    """Return a chunk that its document no longer has.
-
-    It is superseded, not archived: reviving what a person forgot must not bring it back.
-    """
-    return replace(chunk, state="superseded", times=replace(chunk.times, retired_at=at))
-
-
-def unfinished(chunk: Chunk, at: datetime) -> Chunk:
-    """Return a new chunk of a document that is not stored as a whole yet: nothing recalls it."""
-    return replace(
-        chunk,
-        state="archived",
-        times=replace(chunk.times, retired_at=at),
-        metadata={**chunk.metadata, UNFINISHED: True},
     )

@@ -1,14 +1,15 @@
-"""Extraction by a generator, beside the rules: one structured call per few chunks, quotes checked."""
+"""Extraction by a model, added to that of the rules: one structured call for a few chunks, quotes checked."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hydramem.core.errors import ModelError
 from hydramem.core.ids import content_hash
 from hydramem.core.row_types import Usage
-from hydramem.ingest.extraction.findings import Claim, Found, Name
+from hydramem.ingest.extraction.findings import Claim, Found, Name, folded_words
 from hydramem.llm.contracts import Generator, Reply
+from hydramem.storage.write_validation import batches
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +82,7 @@ def enrich(
     distinct = {content_hash(text): text for text in texts.values()}
     answers: dict[str, ChunkReply] = {}
     failed, usage = 0, Usage()
-    for hashes in _batches(list(distinct), batch):
+    for hashes in batches(distinct, max(1, batch)):
         try:
             reply = _ask([distinct[each] for each in hashes], generator)
             usage += reply.usage
@@ -94,10 +95,6 @@ def enrich(
         logger.warning("%d of %d texts were extracted by rules alone", failed, len(distinct))
     added = {id: _added(each, texts[id], answers.get(content_hash(texts[id]))) for id, each in found.items()}
     return Enriched(found=added, usage=usage)
-
-
-def _batches(hashes: Sequence[str], size: int) -> Iterator[Sequence[str]]:
-    return (hashes[start : start + size] for start in range(0, len(hashes), max(1, size)))
 
 
 def _ask(texts: Sequence[str], generator: Generator) -> Reply[ExtractionReply]:
@@ -118,7 +115,7 @@ def _added(found: Found, text: str, reply: ChunkReply | None) -> Found:
     for entity in reply.entities:
         _add(names, entity.name, entity.type, entity.description)
     claims = {(claim.subject, claim.type, claim.object): claim for claim in found.claims}
-    words = _folded(text)
+    words = folded_words(text)
     for relation in reply.relations:
         subject, object = " ".join(relation.subject.split()), " ".join(relation.object.split())
         type = "_".join(relation.type.lower().split())
@@ -145,9 +142,5 @@ def _add(names: dict[str, Name], name: str, type: str, description: str) -> None
     )
 
 
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
-
-
 def _occurs(quote: str, words: str) -> bool:
-    return bool(quote.strip()) and _folded(quote) in words
+    return bool(quote.strip()) and folded_words(quote) in words

@@ -1,4 +1,4 @@
-"""The values that extraction yields, whichever way they were found."""
+"""The values that extraction returns, by rules, by a model or from an agent."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -41,3 +41,8 @@ class Found:
 
     names: tuple[Name, ...] = ()
     claims: tuple[Claim, ...] = ()
+
+
+def folded_words(text: str) -> str:
+    """Return a text without regard to case and white space, to look for a quote in it."""
+    return " ".join(text.casefold().split())

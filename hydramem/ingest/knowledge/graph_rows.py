@@ -24,7 +24,8 @@ from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import record
 from hydramem.storage.store import GraphStore
 
-_MOST_EVIDENCE = 64
+MOST_EVIDENCE = 64
+"""Chunks that a relation names as its evidence; of more, the newest stay."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,11 @@ class GraphRows:
     before: dict[str, int]
     at: datetime
 
+    @property
+    def created(self) -> int:
+        """How many of the entities are new."""
+        return sum(entity.id not in self.before for entity in self.entities)
+
     def crossing(self, enough: Callable[[int], bool]) -> tuple[Entity, ...]:
         """Return the entities that have enough mentions now and had not before."""
         return tuple(
@@ -68,24 +74,27 @@ class GraphRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """A relation that was rejected, and why in words; `before` is its stored row, where it had one."""
+    """A rejected relation, the reason in words, and its stored row where it had one."""
 
     relation: Relation
     reason: str
     before: Relation | None = None
 
     def change(self, operation: str) -> Change:
-        """Return the record of it: where it was not stored before, it lives nowhere else."""
-        row = self.relation
-        why = self.reason or None
-        return record(
-            operation, project=row.project, target=row.id, before=self.before, after=row, reason=why
-        )
+        """Record the refusal; a relation that was not stored before is in the history alone."""
+        return relation_change(operation, self.before, self.relation, self.reason or None)
+
+
+def relation_change(operation: str, before: Relation | None, after: Relation, reason: str | None) -> Change:
+    """Record what becomes of a relation."""
+    return record(
+        operation, project=after.project, target=after.id, before=before, after=after, reason=reason
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedRelationRows:
-    """Relations to store, and those that were refused: new ones live on in the history alone."""
+    """Relations to store, and those that were refused."""
 
     kept: tuple[Relation, ...] = ()
     refused: tuple[Refused, ...] = ()
@@ -289,7 +298,7 @@ def _gained(old: Relation, group: Sequence[ResolvedClaim]) -> Relation:
     return replace(
         old,
         origin="extracted" if old.origin == "inferred" else old.origin,
-        evidence=tuple(evidence)[-_MOST_EVIDENCE:],
+        evidence=tuple(evidence)[-MOST_EVIDENCE:],
         confidence=max(old.confidence, *(each.confidence for each in group)),
         quote=old.quote or group[0].quote,
     )
@@ -305,7 +314,7 @@ def _new(group: Sequence[ResolvedClaim], *, project: str, at: datetime, origin: 
         object=best.object,
         confidence=best.confidence,
         origin=origin,
-        evidence=tuple(dict.fromkeys(each.chunk for each in group))[:_MOST_EVIDENCE],
+        evidence=tuple(dict.fromkeys(each.chunk for each in group))[:MOST_EVIDENCE],
         quote=best.quote,
         times=Times(recorded_at=at, valid_from=best.valid_from, valid_to=best.valid_to),
     )

@@ -11,11 +11,10 @@ from hydramem.core.row_types import Chunk, Entity, Mention, Relation, Times
 from hydramem.core.time import check_interval
 from hydramem.ingest.extraction.findings import Name
 from hydramem.ingest.knowledge.end_validity import is_version, returned
+from hydramem.ingest.knowledge.graph_rows import MOST_EVIDENCE
 from hydramem.ingest.knowledge.resolve import merge, resolve
 from hydramem.ingest.write_target import Target
 from hydramem.storage.chunk_filter import covers
-
-MOST_EVIDENCE = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +95,9 @@ def name_of(value: object, name: str) -> str:
     return " ".join(check_name(value, name=name).split())
 
 
-def relation_type(value: object) -> str:
+def relation_type(value: object, *, name: str = "type") -> str:
     """Return a relation's type as it is stored: lower case, words joined by underscores."""
-    return "_".join(check_name(value, name="type").lower().split())
+    return "_".join(check_name(value, name=name).lower().split())
 
 
 def draft(statement: RelationInput, target: Target, at: datetime) -> RelationDraft:

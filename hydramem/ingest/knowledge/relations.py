@@ -1,8 +1,7 @@
-"""Relate: what a person or an agent asserts of two entities, judged, dated and kept.
+"""Relations that a person or an agent asserts: judged, dated and stored, ended or taken out.
 
-A new relation is judged before the writer lock is taken, since a model may read its evidence; what the
-judgement rested on is looked at again under the lock. What it does to the relations that are there is
-decided by `supersede` alone.
+A new relation is judged before the writer lock is taken, since a model may read its evidence; under the lock
+the evidence is compared once more. `end_validity` alone decides which stored relations it ends.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -25,7 +24,8 @@ from hydramem.ingest.knowledge.end_validity import (
     revised,
     withdrawn,
 )
-from hydramem.ingest.knowledge.graph_rows import decided, is_given
+from hydramem.ingest.knowledge.entities import crossing
+from hydramem.ingest.knowledge.graph_rows import decided, is_given, relation_change
 from hydramem.ingest.knowledge.relation_input import (
     RelationDraft,
     RelationInput,
@@ -36,7 +36,6 @@ from hydramem.ingest.knowledge.relation_input import (
 )
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import record
-from hydramem.storage.outbox import worth_a_vector
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 
@@ -46,8 +45,8 @@ class Functional:
     """Which relation types have one object at a time.
 
     Attributes:
-        types: Those that are said to: a new relation of one ends the one before.
-        seems: Says of another type whether what is stored suggests it: those clash, and none is ended.
+        types: Those that are configured so: a new relation ends the one before.
+        seems: Whether what is stored suggests it of another type: then relations clash and none is ended.
     """
 
     types: Collection[str] = ()
@@ -84,7 +83,7 @@ def relate(statement: RelationInput, *, target: Target, functional: Functional) 
 
     One that had ended and is stated again without a time begins anew, now. One that was taken out comes
     back. Of a functional type, the relation before it ends where this one begins later, else both stay
-    and the clash is told.
+    and the result names the clash.
 
     Args:
         statement: What is asserted.
@@ -138,7 +137,7 @@ def _store(
     if verdict is not None:
         relation = decided(relation, verdict, at)
     if verdict is not None and verdict.decision == "rejected":
-        refused = _change(relation, None, verdict.explanation)
+        refused = relation_change("relate", None, relation, verdict.explanation)
         target.commit(Write(changes=(refused,)), {})
         return Asserted(relation=relation, ends=drafted.ends, created=False, kept=False, verdict=verdict)
     ends = statement.valid_to or relation.times.valid_to
@@ -156,8 +155,8 @@ def _store(
     if changes:
         rows = (relation, *versions, *(row for pair in ended.values() for row in pair))
         write = Write(changes=changes, entities=drafted.ends, mentions=drafted.mentions, relations=rows)
-        crossing = [row for row in drafted.ends if _crosses(row, drafted.before.get(row.id))]
-        target.commit(write, target.embed_by_id({row.id: row.name for row in crossing}))
+        named = crossing(tuple(drafted.before.values()), drafted.ends)
+        target.commit(write, target.embed_by_id(named))
     return Asserted(
         relation=relation,
         ends=drafted.ends,
@@ -219,11 +218,6 @@ def _outcome(
     )
 
 
-def _crosses(entity: Entity, before: Entity | None) -> bool:
-    had = before is not None and worth_a_vector(before.mention_count)
-    return worth_a_vector(entity.mention_count) and not had
-
-
 def _changes(
     statement: RelationInput,
     drafted: RelationDraft,
@@ -232,24 +226,19 @@ def _changes(
     ended: Mapping[str, Relation],
 ) -> tuple[Change, ...]:
     """Record the new entities, the relation, and what it ended; nothing where nothing changes."""
-    told = f": {statement.reason}" if statement.reason else ""
+    because = f": {statement.reason}" if statement.reason else ""
     changes = [
         record("relate", project=row.project, target=row.id, after=row)
         for row in drafted.ends
         if row.id not in drafted.before
     ]
     if relation != drafted.stored:
-        changes.append(_change(relation, drafted.stored, statement.reason))
+        changes.append(relation_change("relate", drafted.stored, relation, statement.reason))
     changes.extend(
-        _change(row, rivals[id], f"superseded by {relation.id}{told}") for id, row in ended.items()
+        relation_change("relate", rivals[id], row, f"superseded by {relation.id}{because}")
+        for id, row in ended.items()
     )
     return tuple(changes)
-
-
-def _change(relation: Relation, before: Relation | None, reason: str | None) -> Change:
-    return record(
-        "relate", project=relation.project, target=relation.id, before=before, after=relation, reason=reason
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,10 +283,7 @@ def unrelate(withdrawal: Withdrawal, *, target: Target) -> tuple[Relation, ...]:
             elif ended is not None and _open(row, withdrawal):
                 check_interval(row.times.valid_from, ended, name="valid_from, ended")
                 changed.append((row, closed(row, until=ended, at=at)))
-        changes = tuple(
-            record("unrelate", project=target.project, target=old.id, before=old, after=new, reason=reason)
-            for old, (new, *_) in changed
-        )
+        changes = tuple(relation_change("unrelate", old, new, reason) for old, (new, *_) in changed)
         if changes:
             rows = tuple(row for _, new in changed for row in new)
             target.commit(Write(changes=changes, relations=rows), {})

@@ -5,11 +5,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TypeVar
 
 from hydramem.core.row_types import Chunk, Entity, Relation, State
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.storage.write import Write
+
+_PAGE = 1000
+
+_Row = TypeVar("_Row", Chunk, Relation)
 
 
 def recounted(write: Write, before: Mapping[str, Chunk], graph: GraphStore) -> tuple[Entity, ...]:
@@ -41,9 +46,6 @@ def _moved(by: Mapping[str, int], write: Write, graph: GraphStore) -> tuple[Enti
     )
 
 
-_PAGE = 1000
-
-
 def unsupported(retired: Sequence[str], graph: GraphStore) -> tuple[Relation, ...]:
     """Return the relations whose evidence would all be inactive once these chunks are retired."""
     gone = set(retired)
@@ -63,14 +65,9 @@ def _relations_on(chunks: Sequence[str], graph: GraphStore) -> tuple[Relation, .
     return graph.relations(mentioned)
 
 
-def moved_relation(relation: Relation, state: State, at: datetime | None) -> Relation:
-    """Return a relation in another state, retired at a time or no longer retired."""
-    return replace(relation, state=state, times=replace(relation.times, retired_at=at))
-
-
-def moved_chunk(chunk: Chunk, state: State, at: datetime | None) -> Chunk:
-    """Return a chunk in another state, retired at a time or no longer retired."""
-    return replace(chunk, state=state, times=replace(chunk.times, retired_at=at))
+def in_state(row: _Row, state: State, at: datetime | None) -> _Row:
+    """Return a chunk or relation in another state, retired at a time or no longer retired."""
+    return replace(row, state=state, times=replace(row.times, retired_at=at))
 
 
 def find_changed_relation(id: str, graph: GraphStore) -> Relation | None:

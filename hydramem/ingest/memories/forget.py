@@ -21,8 +21,7 @@ from hydramem.ingest.knowledge.support import (
     _relations_on,
     document_chunks,
     find_changed_relation,
-    moved_chunk,
-    moved_relation,
+    in_state,
     unsupported,
 )
 from hydramem.ingest.memories.memory_input import MEMORIES
@@ -92,7 +91,7 @@ def _supported(revived: Sequence[str], graph: GraphStore) -> tuple[Relation, ...
 
 
 def _moved_relation(relation: Relation, at: datetime | None) -> Relation:
-    return returned(relation) if at is None else moved_relation(relation, "archived", at)
+    return returned(relation) if at is None else in_state(relation, "archived", at)
 
 
 def _move(
@@ -116,11 +115,11 @@ def _move(
         write = Write(
             changes=(
                 *_changes(operation, owners, lambda row: _moved_document(row, after, at)),
-                *_changes(operation, moving, lambda row: moved_chunk(row, after, at)),
+                *_changes(operation, moving, lambda row: in_state(row, after, at)),
                 *_changes(operation, relations, lambda row: _moved_relation(row, at)),
             ),
             documents=tuple(_moved_document(row, after, at) for row in owners),
-            chunks=tuple(moved_chunk(row, after, at) for row in moving),
+            chunks=tuple(in_state(row, after, at) for row in moving),
             entities=entities,
             relations=tuple(_moved_relation(row, at) for row in relations),
             links=links,

@@ -11,7 +11,7 @@ from hydramem.core.time import now
 from hydramem.ingest.extraction.findings import Found
 from hydramem.ingest.knowledge.end_validity import closed, superseded
 from hydramem.ingest.knowledge.graph_rows import GraphRows, JudgedRelationRows, graph_rows, relate
-from hydramem.ingest.knowledge.support import moved_relation, unsupported
+from hydramem.ingest.knowledge.support import in_state, unsupported
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import covers
@@ -196,7 +196,7 @@ class MemoryWrite:
         ends = [end for id in relation.evidence if (end := self._ended.get(id)) is not None]
         begins = relation.times.valid_from
         if not ends or (begins is not None and max(ends) <= begins):
-            return (moved_relation(relation, "archived", self.at),)
+            return (in_state(relation, "archived", self.at),)
         return closed(relation, until=max(ends), at=self.at)
 
 

@@ -14,7 +14,7 @@ from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.graph.snapshot.columns import microseconds
 from hydramem.graph.snapshot.snapshot import LINK, MENTION, RELATION, STATES, Snapshot
-from hydramem.ingest.knowledge.support import moved_chunk, moved_relation, unsupported
+from hydramem.ingest.knowledge.support import in_state, unsupported
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import Listing
 from hydramem.storage.write import Removal, Write
@@ -94,8 +94,8 @@ def _archived(
         reason=" ".join(dict.fromkeys(_why(row, context) for row in rows)),
         write=Write(
             changes=(),
-            chunks=tuple(moved_chunk(row, "archived", context.now) for row in rows),
-            relations=tuple(moved_relation(row, "archived", context.now) for row in relations),
+            chunks=tuple(in_state(row, "archived", context.now) for row in rows),
+            relations=tuple(in_state(row, "archived", context.now) for row in relations),
             links=tuple(_archived_link(link, context) for link in links),
         ),
         expects=precondition_hash(*rows, *relations, *links),

@@ -11,8 +11,8 @@ from hydramem.core.results.knowledge_results import Merged
 from hydramem.core.row_types import Change, Entity, Mention, Origin, Relation
 from hydramem.ingest.knowledge.end_validity import SUPERSEDED_BY, VERSION_OF, WITHDRAWN, is_version
 from hydramem.ingest.knowledge.entities import MOST_DESCRIPTION, crossing, find_entity, joined_aliases
+from hydramem.ingest.knowledge.graph_rows import MOST_EVIDENCE
 from hydramem.ingest.knowledge.merging.merge_history import MergedEntity, RelationChange, record_merge
-from hydramem.ingest.knowledge.relation_input import MOST_EVIDENCE
 from hydramem.ingest.knowledge.resolve import GENERAL
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import current_run

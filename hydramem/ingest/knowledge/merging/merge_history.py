@@ -131,9 +131,10 @@ def record_split(
         gone: The relations to remove.
         reason: Why, for the history.
     """
+    pairs: list[tuple[Entity | Relation | None, Entity | Relation]] = [*entities, *relations]
     written = (
         record("split", project=new.project, target=new.id, before=old, after=new, reason=reason)
-        for old, new in (*entities, *relations)
+        for old, new in pairs
     )
     removed = (
         record("split", project=row.project, target=row.id, before=row, after=None, reason=reason)
