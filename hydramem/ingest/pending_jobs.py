@@ -24,7 +24,6 @@ LINK = "link"
 """The kind of job that links a memory to those near it."""
 
 _MANY = 1_000_000
-
 EMBED_AT_ONCE = 64
 """Chunks in one call of the model, and in one job."""
 

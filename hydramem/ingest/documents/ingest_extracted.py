@@ -29,7 +29,6 @@ _MOST_CHARS = 1_000_000
 
 # Read by pydantic where JSON becomes these: a mistyped field is an error, not a fact lost in silence.
 _STRICT: Any = {"extra": "forbid"}
-
 ExtractedKind = Literal["passage", "note", "fact", "event"]
 
 

@@ -1,6 +1,6 @@
-"""Find sources and read them as values: documents as clean text, transcripts as turns.
+"""Finds sources and reads them: documents as clean text, transcripts as turns.
 
-What cannot be read is a `SkippedSource` with its reason; only a path that does not exist is an error.
+A source that cannot be read is a `SkippedSource` with its reason; only a missing path is an error.
 """
 
 import os
@@ -18,9 +18,7 @@ from hydramem.ingest.documents.formats.transcript import Conversation, parse_dia
 from hydramem.text.outline import leading_title, plain_heading
 
 MARKDOWN = frozenset({".md", ".markdown", ".mdx", ".rst", ".qmd", ".rmd"})
-
 HTML = frozenset({".html", ".htm", ".xhtml"})
-
 TRANSCRIPT = frozenset({".json", ".jsonl", ".ndjson"})
 
 _CODE_LIST = """
@@ -29,7 +27,6 @@ _CODE_LIST = """
     .lisp .el .vim .dart .zig .nim .v .sv .vhd .asm .s .proto .thrift .graphql .tf .gradle .cmake .css
     .scss .less .vue .svelte .yaml .yml .toml .ini .cfg .conf .xml .bat .dockerfile
 """
-
 CODE = frozenset(_CODE_LIST.split())
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.{0,8192}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -49,7 +46,7 @@ class SourceText:
         source: Its absolute path.
         source_type: markdown, html, code or text.
         kind: Which structure its text has: markdown, text or code.
-        title: The title it gives itself; empty where it gives none.
+        title: The title in its text; empty where it has none.
     """
 
     source: str
@@ -119,7 +116,7 @@ def _existing(source: str | Path) -> Path:
 
 
 def _walk(folder: Path, seen: set[tuple[int, int]]) -> Iterator[Path | SkippedSource]:
-    """Yield the files under a folder, by name; hidden ones and folders met before are passed over."""
+    """Yield the files under a folder, by name; hidden ones and folders met before are skipped."""
     waiting = [folder]
     while waiting:
         current = waiting.pop()
@@ -201,13 +198,18 @@ def parse(raw: Raw) -> SourceText | Transcript:
         return _html(raw, text)
     if suffix in MARKDOWN:
         return _markdown(raw, text)
-    if suffix in CODE or text.startswith("#!"):
-        return _plain(raw, text, source_type="code", kind="code", title=clean(raw.path.name))
-    conversations = parse_dialogue(text, name=clean(raw.path.stem))
-    if conversations:
+    is_code = suffix in CODE or text.startswith("#!")
+    if not is_code and (conversations := parse_dialogue(text, name=clean(raw.path.stem))):
         return _transcript(raw, conversations)
-    title, _ = leading_title(text)
-    return _plain(raw, text, source_type="text", kind="text", title=title or "")
+    kind = "code" if is_code else "text"
+    return SourceText(
+        source=raw.source,
+        source_type=kind,
+        kind=kind,
+        title=clean(raw.path.name) if is_code else leading_title(text)[0] or "",
+        text=text,
+        content_hash=raw.content_hash,
+    )
 
 
 def _transcript(raw: Raw, conversations: tuple[Conversation, ...]) -> Transcript:
@@ -216,17 +218,6 @@ def _transcript(raw: Raw, conversations: tuple[Conversation, ...]) -> Transcript
         title=clean(raw.path.name),
         content_hash=raw.content_hash,
         conversations=conversations,
-    )
-
-
-def _plain(raw: Raw, text: str, *, source_type: str, kind: str, title: str) -> SourceText:
-    return SourceText(
-        source=raw.source,
-        source_type=source_type,
-        kind=kind,
-        title=title,
-        text=text,
-        content_hash=raw.content_hash,
     )
 
 
@@ -251,13 +242,12 @@ def _markdown(raw: Raw, text: str) -> SourceText:
         matter = _front_matter(match.group(1))
         text = text[match.end() :] if matter else text
     heading = _heading_of(text)
-    kind = "markdown" if heading is not None or "```" in text else "text"
     stated = matter.get("title")
     title = stated if isinstance(stated, str) and stated.strip() else heading
     return SourceText(
         source=raw.source,
         source_type="markdown",
-        kind=kind,
+        kind="markdown" if heading is not None or "```" in text else "text",
         title=title or leading_title(text)[0] or "",
         text=text,
         content_hash=raw.content_hash,

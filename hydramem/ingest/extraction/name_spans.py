@@ -18,11 +18,8 @@ from hydramem.text.lexicon import MONTHS
 from hydramem.text.normalize import entity_key
 
 _LONGEST_NAME = 100
-
 _MOST_WORDS = 9
-
 _MOST_NAMES = 96
-
 _MONTH = "|".join(f"{month.title()}|{month[:3].title()}\\.?" for month in MONTHS) + "|Sept\\.?"
 
 _DATE = rf"""
@@ -64,21 +61,13 @@ _SCAN = re.compile(
 
 # Particles that cut a run of Chinese characters into words that may be names.
 _HAN_CUT = re.compile("[的了在是和与及为对从到把被也都就而或由于以将并等之其这那有不上中下我你他她们个]")
-
 _JOSA = re.compile("(?:에서|으로|에게|까지|부터|은|는|이|가|을|를|의|에|와|과|도|로)$")
-
 _LEADING = re.compile(r"[\s\"'“‘«„(\[*_>~-]*$")
-
 _DISAMBIGUATION = re.compile(r"\s*\([^()]{1,60}\)\s*$")
-
 _ARTICLE = re.compile(r"(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
-
 _RANK = re.compile(rf"(?:{RANKS})\b.* of ")
-
 _RANK_GAP = re.compile(r",[ ](?:\d{1,2}(?:st|nd|rd|th)[ ]|the[ ])?")
-
 _DAY = re.compile(r"\d{1,2}(?!\d)")
-
 _YEAR = re.compile(r"\d{4}")
 
 

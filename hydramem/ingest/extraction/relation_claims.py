@@ -8,6 +8,7 @@ begins with a pronoun or with "The film".
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from hydramem.ingest.extraction.findings import Claim
@@ -26,16 +27,12 @@ from hydramem.ingest.extraction.relation_patterns import (
 from hydramem.text.sentences import sentence_spans
 
 _LONGEST_QUOTE = 400
-
 _MOST_CLAIMS = 48
-
 _LISTED_MOST = 8
 
 # The subject's distance costs confidence: it was found by rule, not by adjacency.
 _INDIRECT = 0.15
-
 _JOINED = 0.05
-
 _JOINS = re.compile(r"\band\b|&")
 
 _AUX = (
@@ -49,7 +46,6 @@ _BEFORE = re.compile(
 )
 
 _WHO = re.compile(r"\b(?:who|which|that)\b")
-
 _SETTING = re.compile(r"\b(?:in|at|from|and|to)\s+(?:the\s+)?[\"“]?$")
 
 _STANDS = re.compile(
@@ -70,11 +66,8 @@ _AND_NEXT = re.compile(
 
 # "American electronic music producer Porter Robinson": the first name only describes.
 _DESCRIBES = re.compile(r"(?:[ -][a-z][\w’'-]*,?){1,5} ?$")
-
 _DEMONYM = re.compile(r"(?:an|ish|ese|ean|ch|ian|ic|Dutch|Greek|Welsh|Swiss|Thai|Czech)$")
-
 _OPENS = re.compile(r"[\s\"“'(*>-]*(\w+)(?:[’']\w+)?(?:\s+([a-z]\w*))?")
-
 _LIFE = re.compile(r"\s*\(([^()]{0,120})\)")
 
 _MOVED = re.compile(
@@ -95,21 +88,20 @@ _IS_A = re.compile(
 )
 
 _KIN = re.compile(rf"\b(?:[Hh]is|[Hh]er|[Tt]heir|[Mm]y)(?: \w+)? ({'|'.join(KIN)})(?: (?:is|was)|,)? $")
-
 _OF_THINGS = frozenset({"replaced_by", "migrated_from", "migrated_to"})
 
 
+@dataclass(frozen=True, slots=True)
 class _Sentence:
     """One sentence with its names and what it is about."""
 
-    __slots__ = ("about", "author", "end", "names", "start", "text", "topic")
-
-    def __init__(
-        self, text: str, start: int, end: int, names: Sequence[Span], topic: str | None, author: str | None
-    ):
-        self.text, self.start, self.end, self.names = text, start, end, names
-        self.topic, self.author = topic, author
-        self.about = _about(text, start, end, names, topic, author)
+    text: str
+    start: int
+    end: int
+    names: Sequence[Span]
+    topic: str | None
+    author: str | None
+    about: str | None
 
     @property
     def quote(self) -> str:
@@ -152,10 +144,11 @@ def claims_in(text: str, spans: Sequence[Span], *, topic: str | None, author: st
         names = spans[bisect_left(starts, start) : bisect_left(starts, end)]
         if not names and topic is None and author is None:
             continue
-        sentence = _Sentence(text, start, end, names, topic, author)
+        about = _about(text, start, end, names, topic, author)
+        sentence = _Sentence(text, start, end, names, topic, author, about)
         moves = list(_moves(sentence))
         triggered = (each for each in _triggered(sentence) if not moves or each.type not in _OF_THINGS)
-        for claim in (*moves, *_lives(sentence), *_kin(sentence, topic, author), *triggered):
+        for claim in (*moves, *_lives(sentence), *_kin(sentence), *triggered):
             if claim.subject != claim.object:
                 claims.setdefault((claim.subject, claim.type, claim.object), claim)
         if len(claims) >= _MOST_CLAIMS:
@@ -196,12 +189,12 @@ def _moves(sentence: _Sentence) -> Iterator[Claim]:
         ]
         if lead.group(1).startswith("replac"):
             if gaps[0] in ("with", "by"):
-                yield _claim(span.name, Pattern("replaced_by", 0.85, False), following[0].name, sentence, 0.0)
+                yield _claim(span.name, Pattern("replaced_by", 0.85, False), following[0].name, sentence)
         elif gaps == ["from", "to"]:
             for type, other in zip(("migrated_from", "migrated_to"), following, strict=True):
-                yield _claim(span.name, Pattern(type, 0.85, False), other.name, sentence, 0.0)
+                yield _claim(span.name, Pattern(type, 0.85, False), other.name, sentence)
         elif gaps[0] == "to":
-            yield _claim(span.name, Pattern("migrated_to", 0.75, False), following[0].name, sentence, 0.0)
+            yield _claim(span.name, Pattern("migrated_to", 0.75, False), following[0].name, sentence)
 
 
 def _lives(sentence: _Sentence) -> Iterator[Claim]:
@@ -225,33 +218,24 @@ def _lives(sentence: _Sentence) -> Iterator[Claim]:
         between = sentence.text[inside[0].end : inside[1].start].strip() if len(inside) > 1 else ""
         words = aside.group(1)
         if len(inside) == 2 and between in ("-", "–", "—", "− ", "to"):
-            yield Claim(
-                subject=span.name, type="born_on", object=inside[0].name, confidence=0.8, quote=sentence.quote
-            )
-            yield Claim(
-                subject=span.name, type="died_on", object=inside[1].name, confidence=0.8, quote=sentence.quote
-            )
+            for type, date in zip(("born_on", "died_on"), inside, strict=True):
+                yield _claim(span.name, Pattern(type, 0.8, False), date.name, sentence)
         elif len(inside) == 1 and words.lstrip().startswith(("died", "d.", "–", "-")):
-            yield Claim(
-                subject=span.name,
-                type="died_on",
-                object=inside[0].name,
-                confidence=0.85,
-                quote=sentence.quote,
-            )
+            yield _claim(span.name, Pattern("died_on", 0.85, False), inside[0].name, sentence)
 
 
-def _kin(sentence: _Sentence, topic: str | None, author: str | None) -> Iterator[Claim]:
+def _kin(sentence: _Sentence) -> Iterator[Claim]:
     """Read "His wife Ana" and "My manager is Ana"."""
     for span in sentence.names:
         match = _KIN.search(sentence.text, max(sentence.start, span.start - 40), span.start)
         if match is None or span.type == "date":
             continue
-        of = author if match.group()[:2].lower() == "my" else (sentence.about or topic)
+        topic = sentence.topic
+        of = sentence.author if match.group()[:2].lower() == "my" else (sentence.about or topic)
         if of is None or of == span.name:
             of = topic
         if of is not None and of != span.name:
-            yield _claim(of, KIN[match.group(1)], span.name, sentence, 0.0)
+            yield _claim(of, KIN[match.group(1)], span.name, sentence)
 
 
 def _triggered(sentence: _Sentence) -> Iterator[Claim]:
@@ -271,7 +255,7 @@ def _triggered(sentence: _Sentence) -> Iterator[Claim]:
                 yield _claim(subject, pattern, other.name, sentence, cost)
 
 
-def _claim(subject: str, pattern: Pattern, other: str, sentence: _Sentence, cost: float) -> Claim:
+def _claim(subject: str, pattern: Pattern, other: str, sentence: _Sentence, cost: float = 0.0) -> Claim:
     first, second = (other, subject) if pattern.inverse else (subject, other)
     confidence = round(pattern.confidence - cost, 2)
     return Claim(subject=first, type=pattern.type, object=second, confidence=confidence, quote=sentence.quote)

@@ -1,40 +1,44 @@
-"""Supersession: the one place that decides what a newer fact replaces and what it only contradicts. Pure.
+"""Decides which facts a newer fact ends, and which it only contradicts; makes the rows that follow. Pure.
 
-A slot, such as one subject and one functional type, has one value at a time. A fact that begins later
-closes the one before it; what cannot be ordered in time, or is not certain, is a clash, and nothing is
-closed. What is closed stays: a read as of its time finds it, and the row as it was believed until now is
-kept beside it, so that a read of what was known then finds that.
+A slot, such as one subject and one functional type, has one value at a time. A fact that begins later ends
+the one before it; facts that cannot be ordered in time, or are not certain, clash, and none ends. A fact
+that ended stays stored for reads as of its time. The row as it was believed until now is stored too, as a
+version, for reads as of what was known then.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any, TypeVar
 
 from hydramem.core.ids import version_id
 from hydramem.core.row_types import Chunk, Relation, State, Times
 
 VERSION_OF = "version_of"
-"""In the metadata of a row that only says what was believed before another row changed: that row's id."""
+"""In the metadata of a version, which says what was believed before a row changed: that row's id."""
 
 SUPERSEDED_BY = "superseded_by"
-"""In the metadata of a row that was closed by another: that row's id."""
+"""In the metadata of a row that another ended: that row's id."""
 
 WITHDRAWN = "withdrawn"
-"""In the metadata of a row that was taken out on purpose: its evidence alone does not bring it back."""
+"""In the metadata of a row that was withdrawn on purpose: its evidence alone does not revive it."""
 
 STANDS_BESIDE = "stands_beside"
-"""In the metadata of a relation: ids of those that a person says hold beside it."""
+"""In the metadata of a relation: ids of those that hold at the same time, as a person says."""
+
+
+_Row = TypeVar("_Row", Chunk, Relation)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """What supersession looks at.
+    """A statement about a slot, with its time.
 
     Attributes:
-        slot: What it is about; facts of other slots have nothing to do with it.
+        slot: What it is about; only facts of one slot can end each other.
         value: What it says of the slot.
         said_at: When it, or the newest of its evidence, was said.
-        certain: False where nothing has confirmed it yet.
+        certain: False where nothing confirms it yet.
     """
 
     id: str
@@ -53,7 +57,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closing:
-    """A fact ends, because another takes its place from then on."""
+    """A fact ends, because another replaces it from then on."""
 
     id: str
     until: datetime
@@ -70,7 +74,7 @@ class ValidityClash:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidityOutcome:
-    """What a new fact does to those that are there."""
+    """What a new fact does to the stored ones."""
 
     closings: tuple[Closing, ...] = ()
     clashes: tuple[ValidityClash, ...] = ()
@@ -82,12 +86,12 @@ class ValidityOutcome:
         return (*ends, *stays)
 
 
-def end_validity(new: Fact, others: Iterable[Fact], *, may_close: bool = True) -> ValidityOutcome:
-    """Decide which facts a new one closes, and with which it clashes.
+def facts_ended_by(new: Fact, others: Iterable[Fact], *, may_close: bool = True) -> ValidityOutcome:
+    """Decide which facts a new one ends, and with which it clashes.
 
     Args:
-        new: The fact that comes in.
-        others: What is believed; facts of other slots, of the same value or of another time are left alone.
+        new: The new fact.
+        others: What is believed; facts of other slots, of the same value or of another time are unaffected.
         may_close: False where the slot is only presumed to have one value at a time: then all are clashes.
     """
     closings: list[Closing] = []
@@ -97,15 +101,15 @@ def end_validity(new: Fact, others: Iterable[Fact], *, may_close: bool = True) -
             continue
         doubt = _doubt(new, old, may_close)
         if doubt is None:
-            said = f"it begins on {new.begins:%Y-%m-%d}, after the one before"
-            closings.append(Closing(id=old.id, until=new.begins, explanation=said))
+            reason = f"it begins on {new.begins:%Y-%m-%d}, after the one before"
+            closings.append(Closing(id=old.id, until=new.begins, explanation=reason))
         else:
             clashes.append(ValidityClash(id=old.id, explanation=doubt))
     return ValidityOutcome(closings=tuple(closings), clashes=tuple(clashes))
 
 
 def overlap(one: Fact, other: Fact) -> bool:
-    """Say whether two facts hold at some moment both; an interval without a bound is open there."""
+    """Return whether two facts hold at the same time at some moment; a missing bound is open."""
     return _before(one.valid_from, other.valid_to) and _before(other.valid_from, one.valid_to)
 
 
@@ -146,7 +150,7 @@ def fact_of(relation: Relation, *, subject: str, said_at: datetime) -> Fact:
         said_at=said_at,
         valid_from=relation.times.valid_from,
         valid_to=relation.times.valid_to,
-        # Who asserts a fact without evidence vouches for it: there is nothing else to verify it by.
+        # An assertion without evidence is certain: there is nothing to verify it by.
         certain=relation.verdict in (None, "accepted")
         or (relation.origin == "asserted" and not relation.evidence),
     )
@@ -157,25 +161,25 @@ def closed(
 ) -> tuple[Relation, Relation]:
     """Return a relation that ends at a time, and the version of it that was believed until now.
 
-    What has ended because of another is `superseded`; what is still to end stays `active`, as does what
-    simply ended: reads go by its times.
+    A relation that ended because of another is `superseded`; one that ends later stays `active`, as does one
+    that simply ended: reads go by its times.
 
     Args:
         relation: The relation as it is believed.
         until: The end of its valid time.
         at: The time of the write.
-        by: Id of what takes its place.
+        by: Id of the relation that replaces it.
     """
     current, version = revised(relation, valid_from=relation.times.valid_from, valid_to=until, at=at)
     if by is None:
         return current, version
     return replace(
-        current, state=_after(until, at), metadata={**current.metadata, SUPERSEDED_BY: by}
+        current, state=_state_after(until, at), metadata={**current.metadata, SUPERSEDED_BY: by}
     ), version
 
 
 def superseded(chunk: Chunk, *, until: datetime, at: datetime, by: str) -> tuple[Chunk, Chunk]:
-    """Return a memory that another takes the place of, and the version of it that was believed until now.
+    """Return a memory that another replaces, and the version of it that was believed until now.
 
     Args:
         chunk: The memory as it is believed.
@@ -183,37 +187,29 @@ def superseded(chunk: Chunk, *, until: datetime, at: datetime, by: str) -> tuple
         at: The time of the write.
         by: Id of the other.
     """
-    version = replace(
-        chunk,
-        id=version_id(chunk.id, chunk.times.recorded_at, kind="c"),
-        state="archived",
-        times=replace(chunk.times, retired_at=at),
-        metadata={**chunk.metadata, VERSION_OF: chunk.id},
-    )
     current = replace(
         chunk,
-        state=_after(until, at),
+        state=_state_after(until, at),
         times=Times(recorded_at=at, valid_from=chunk.times.valid_from, valid_to=until),
         metadata={**chunk.metadata, SUPERSEDED_BY: by},
     )
-    return current, version
+    return current, _version(chunk, version_id(chunk.id, chunk.times.recorded_at, kind="c"), at)
 
 
 def corrected(chunk: Chunk, *, at: datetime, by: str) -> Chunk:
-    """Return a memory that was wrong, and is said right by another: it is believed no longer.
+    """Return a memory that was wrong and that another corrects: it is no longer believed.
 
-    Its own row keeps what was believed, and until when; it needs no version beside it.
+    Its own row keeps what was believed, and until when, so no version is needed.
 
     Args:
         chunk: The memory as it was believed.
         at: The time of the write.
-        by: Id of the memory that says it right.
+        by: Id of the memory that corrects it.
     """
-    metadata = {**chunk.metadata, SUPERSEDED_BY: by}
-    return replace(chunk, state="archived", times=replace(chunk.times, retired_at=at), metadata=metadata)
+    return _archived(chunk, at, metadata={**chunk.metadata, SUPERSEDED_BY: by})
 
 
-def _after(until: datetime, at: datetime) -> State:
+def _state_after(until: datetime, at: datetime) -> State:
     return "superseded" if until <= at else "active"
 
 
@@ -221,46 +217,48 @@ def revised(
     relation: Relation, *, valid_from: datetime | None, valid_to: datetime | None, at: datetime
 ) -> tuple[Relation, Relation]:
     """Return a relation with another valid time, and the version believed until now."""
-    version = replace(
-        relation,
-        id=version_id(relation.id, relation.times.recorded_at),
-        state="archived",
-        times=replace(relation.times, retired_at=at),
-        metadata={**relation.metadata, VERSION_OF: relation.id},
-    )
     times = Times(recorded_at=at, valid_from=valid_from, valid_to=valid_to)
     kept = {key: value for key, value in relation.metadata.items() if key != SUPERSEDED_BY}
-    return replace(relation, state="active", times=times, metadata=kept), version
+    current = replace(relation, state="active", times=times, metadata=kept)
+    return current, _version(relation, version_id(relation.id, relation.times.recorded_at), at)
+
+
+def _version(row: _Row, id: str, at: datetime) -> _Row:
+    return _archived(row, at, id=id, metadata={**row.metadata, VERSION_OF: row.id})
+
+
+def _archived(row: _Row, at: datetime, **changed: Any) -> _Row:
+    return replace(row, state="archived", times=replace(row.times, retired_at=at), **changed)
 
 
 def is_version(row: Relation | Chunk) -> bool:
-    """Say whether a row only tells what was believed before another row changed."""
+    """Return whether a row is a version: what was believed before another row changed."""
     return VERSION_OF in row.metadata
 
 
 def can_coexist(one: Relation, other: Relation) -> bool:
-    """Say whether a person said that two relations hold beside each other."""
-    return other.id in _beside(one) or one.id in _beside(other)
+    """Return whether a person said that two relations hold at the same time."""
+    return other.id in _coexisting(one) or one.id in _coexisting(other)
 
 
 def mark_coexisting(relation: Relation, other: str) -> Relation:
-    """Return a relation that holds beside another, as a person says."""
-    known = sorted({*_beside(relation), other})
+    """Return a relation that holds at the same time as another, as a person says."""
+    known = sorted({*_coexisting(relation), other})
     return replace(relation, metadata={**relation.metadata, STANDS_BESIDE: known})
 
 
-def _beside(relation: Relation) -> tuple[str, ...]:
+def _coexisting(relation: Relation) -> tuple[str, ...]:
     held = relation.metadata.get(STANDS_BESIDE)
     return tuple(map(str, held)) if isinstance(held, list | tuple) else ()
 
 
 def may_return(relation: Relation) -> bool:
-    """Say whether an archived relation is believed again once its evidence is."""
+    """Return whether an archived relation is believed again once its evidence is."""
     return relation.state == "archived" and not is_version(relation) and WITHDRAWN not in relation.metadata
 
 
 def returned(relation: Relation) -> Relation:
-    """Return an archived relation believed again, as it was when it went."""
+    """Return an archived relation believed again, as it was before."""
     kept = {key: value for key, value in relation.metadata.items() if key != WITHDRAWN}
     state: State = "superseded" if SUPERSEDED_BY in kept else "active"
     times = replace(relation.times, retired_at=None)
@@ -268,13 +266,10 @@ def returned(relation: Relation) -> Relation:
 
 
 def withdrawn(relation: Relation, at: datetime) -> Relation:
-    """Return a relation taken out on purpose: no longer believed, until somebody says otherwise."""
-    metadata = {**relation.metadata, WITHDRAWN: True}
-    return replace(
-        relation, state="archived", times=replace(relation.times, retired_at=at), metadata=metadata
-    )
+    """Return a relation withdrawn on purpose: no longer believed until it is stated again."""
+    return _archived(relation, at, metadata={**relation.metadata, WITHDRAWN: True})
 
 
 def newest_said(relation: Relation, moments: Sequence[datetime]) -> datetime:
-    """Return when a relation was last said: by its evidence, or else when it was recorded."""
+    """Return when a relation was last stated: by its evidence, or else when it was recorded."""
     return max(moments, default=relation.times.recorded_at)

@@ -19,9 +19,7 @@ from hydramem.storage.write import Write
 from hydramem.text.normalize import entity_key
 
 MOST_ALIASES = 256
-
 MOST_DESCRIPTION = 10_000
-
 _FIELDS = ("name", "type", "aliases", "description")
 
 

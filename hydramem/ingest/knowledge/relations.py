@@ -1,7 +1,7 @@
 """Relations that a person or an agent asserts: judged, dated and stored, ended or taken out.
 
 A new relation is judged before the writer lock is taken, since a model may read its evidence; under the lock
-the evidence is compared once more. `end_validity` alone decides which stored relations it ends.
+the evidence is compared once more. `facts_ended_by` alone decides which stored relations it ends.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -17,8 +17,8 @@ from hydramem.ingest.extraction.name_spans import key_of
 from hydramem.ingest.knowledge.end_validity import (
     ValidityOutcome,
     closed,
-    end_validity,
     fact_of,
+    facts_ended_by,
     is_version,
     newest_said,
     revised,
@@ -212,7 +212,7 @@ def _outcome(
         )
         for row in (relation, *rivals)
     )
-    outcome = end_validity(new, others, may_close=may_close)
+    outcome = facts_ended_by(new, others, may_close=may_close)
     return (
         outcome if may_close or (outcome.clashes and functional.seems(relation.type)) else ValidityOutcome()
     )

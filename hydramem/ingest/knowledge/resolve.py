@@ -12,7 +12,6 @@ from hydramem.ingest.write_target import Known
 from hydramem.text.normalize import entity_key
 
 _MOST_ALIASES = 32
-
 GENERAL = frozenset({"thing", "concept", "code", ""})
 """Types that say little; any other takes their place."""
 

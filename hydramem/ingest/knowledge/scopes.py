@@ -16,9 +16,7 @@ from hydramem.storage.write import Write
 from hydramem.storage.write_validation import batches
 
 _PAGE = 5000
-
 _BATCH = 200
-
 _MOST_CATEGORIES = 20
 
 

@@ -13,7 +13,6 @@ from hydramem.storage.store import GraphStore, Listing
 from hydramem.storage.write import Write
 
 _PAGE = 1000
-
 _Row = TypeVar("_Row", Chunk, Relation)
 
 

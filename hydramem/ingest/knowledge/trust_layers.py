@@ -1,7 +1,7 @@
-"""Layers: how far what is known is trusted, raised or lowered with a reason, or by several voices.
+"""Decides the layer of a memory or relation: how far it is trusted.
 
-`shared` is what distinct sources or sessions said, or what a person or an agent vouches for; `verified` is
-what verification accepted or a person confirmed, and nobody else may say so.
+`shared` is what distinct sources or sessions state, or what a person or an agent confirms; `verified` is what
+verification accepts or a person confirms, and no agent can make anything verified.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,32 +22,29 @@ from hydramem.storage.changes import record
 from hydramem.storage.write import Write
 
 VOICES = "voices"
-"""In the metadata of a memory that was said again: who else said it, each with source, session and author."""
+"""In the metadata of a repeated memory: where else it was stated, each with source, session and author."""
 
 MOST_VOICES = 32
-
 _AGENT = "mcp"
-
 _MOST_IDS = 1000
-
 SubjectOf = Callable[[str], str | None]
 """Maps the id of a relation to its subject; None where the project has no such relation."""
 
 
-def corroborated(
+def raised_by_voices(
     chunk: Chunk, source: str, session: str | None, author: str | None, settings: MemoryConfig
 ) -> Chunk:
-    """Return a memory that was said again; one that enough voices say becomes `shared`. Pure.
+    """Return a memory that is stated again; one with enough voices becomes `shared`.
 
-    What counts is how many distinct sources, or else sessions, there are: the same source twice is one
-    voice. A voice that is known already changes nothing, and the chunk itself is returned.
+    What counts is the number of distinct sources, or else of sessions: the same source twice is one voice. A
+    known voice changes nothing, and the chunk itself is returned.
 
     Args:
         chunk: The memory.
-        source: Where it was said this time; empty where nobody knows.
-        session: Id of the session it was said in this time.
-        author: Who said it this time.
-        settings: `shared_by` is how many voices it takes.
+        source: Where it is stated this time; empty where that is unknown.
+        session: Id of the session in which it is stated this time.
+        author: Who states it this time.
+        settings: `shared_by` is the number of voices that it takes.
     """
     voices = _voices(chunk)
     known = [_voice(chunk.source, chunk.session, chunk.author), *voices]
@@ -60,10 +57,10 @@ def corroborated(
     return replace(chunk, layer=layer, metadata={**chunk.metadata, VOICES: [*voices, new]})
 
 
-def longest(*ends: datetime | None) -> datetime | None:
-    """Return the last of the moments from which a memory is not recalled; None where one is never."""
-    told = [end for end in ends if end is not None]
-    return max(told) if len(told) == len(ends) else None
+def latest_end(*ends: datetime | None) -> datetime | None:
+    """Return the latest of the times at which memories expire; None where one does not."""
+    known = [end for end in ends if end is not None]
+    return max(known) if len(known) == len(ends) else None
 
 
 def _voice(source: str, session: str | None, author: str | None) -> dict[str, str | None]:
@@ -71,7 +68,7 @@ def _voice(source: str, session: str | None, author: str | None) -> dict[str, st
 
 
 def _voices(chunk: Chunk) -> list[Mapping[str, str | None]]:
-    """Read the voices of a memory; metadata of other origin that has the name is left alone."""
+    """Return the voices of a memory; metadata of another origin under the same key is ignored."""
     listed = chunk.metadata.get(VOICES)
     return [voice for voice in listed if isinstance(voice, Mapping)] if isinstance(listed, list) else []
 
@@ -85,9 +82,9 @@ def _independent(voices: Iterable[Mapping[str, str | None]]) -> int:
 def promote(
     ids: Sequence[str], layer: Layer, *, reason: str, target: Target, subject_of: SubjectOf
 ) -> Promoted:
-    """Put memories and relations into a layer, up or down; those that are in it are left as they are.
+    """Put memories and relations into a layer, up or down; those that are in it stay as they are.
 
-    A relation that a person verifies carries that as its verdict, which no model changes.
+    What a person verifies becomes the verdict of a relation, which no model changes.
 
     Args:
         ids: Ids of chunks and relations.
@@ -97,8 +94,8 @@ def promote(
         subject_of: Finds a relation by its id.
 
     Raises:
-        InvalidInputError: The layer is none, the reason is missing, a row is not believed, or an agent says
-            that something is verified; nothing is written.
+        InvalidInputError: There is no such layer, the reason is missing, a row is archived or quarantined, or
+            an agent calls something verified; nothing is written.
         NotFoundError: The project has no such chunk or relation; nothing is written.
     """
     check_choice(layer, get_args(Layer), name="layer")
@@ -108,24 +105,25 @@ def promote(
     with target.one_writer:
         chunks, relations = _find(ids, target, subject_of)
         at = now()
-        moving = [row for row in chunks if row.layer != layer]
-        related = [row for row in relations if row.layer != layer]
-        changes = (
-            *(_change(row, _moved(row, layer, at), why) for row in moving),
-            *(_change(row, _moved(row, layer, at), why) for row in related),
+        moved_chunks = [(row, _in_layer(row, layer, at)) for row in chunks if row.layer != layer]
+        moved_relations = [(row, _in_layer(row, layer, at)) for row in relations if row.layer != layer]
+        moved: list[tuple[Chunk | Relation, Chunk | Relation]] = [*moved_chunks, *moved_relations]
+        changes = tuple(
+            record("promote", project=target.project, target=old.id, before=old, after=new, reason=why)
+            for old, new in moved
         )
         _check_authority(changes, layer)
         if changes:
             write = Write(
                 changes=changes,
-                chunks=tuple(_moved(row, layer, at) for row in moving),
-                relations=tuple(_moved(row, layer, at) for row in related),
+                chunks=tuple(new for _, new in moved_chunks),
+                relations=tuple(new for _, new in moved_relations),
             )
             target.commit(write, {})
     return Promoted(
         layer=layer,
-        chunks=tuple(row.id for row in moving),
-        relations=tuple(row.id for row in related),
+        chunks=tuple(row.id for row, _ in moved_chunks),
+        relations=tuple(row.id for row, _ in moved_relations),
         unchanged=(
             *(row.id for row in chunks if row.layer == layer),
             *(row.id for row in relations if row.layer == layer),
@@ -133,13 +131,8 @@ def promote(
     )
 
 
-def _change(before: Chunk | Relation, after: Chunk | Relation, reason: str | None) -> Change:
-    project = before.project
-    return record("promote", project=project, target=before.id, before=before, after=after, reason=reason)
-
-
 def _check_authority(changes: Sequence[Change], layer: Layer) -> None:
-    """Refuse an agent that calls something verified: it would vouch for what it said itself."""
+    """Refuse an agent that calls something verified: it would confirm its own statements."""
     if layer == "verified" and any(change.actor == _AGENT for change in changes):
         raise InvalidInputError(
             "layer: only verification or a person makes something verified; an agent may promote to shared"
@@ -149,7 +142,7 @@ def _check_authority(changes: Sequence[Change], layer: Layer) -> None:
 _Row = TypeVar("_Row", Chunk, Relation)
 
 
-def _moved(row: _Row, layer: Layer, at: datetime) -> _Row:
+def _in_layer(row: _Row, layer: Layer, at: datetime) -> _Row:
     if isinstance(row, Relation) and layer == "verified":
         actor = record("promote", project=row.project, target=row.id).actor
         verdict = Verdict(
@@ -166,15 +159,14 @@ def _find(
     chunks = tuple(row for row in target.graph.chunks(list(wanted)) if row.project == target.project)
     missing = [id for id in wanted if id not in {row.id for row in chunks}]
     subjects = {subject for id in missing if (subject := subject_of(id)) is not None}
-    around = {row.id: row for row in target.graph.relations(sorted(subjects))}
-    relations = tuple(around[id] for id in missing if id in around and around[id].project == target.project)
+    stored = {row.id: row for row in target.graph.relations(sorted(subjects))}
+    relations = tuple(stored[id] for id in missing if id in stored and stored[id].project == target.project)
     if unknown := set(missing) - {row.id for row in relations}:
         shown = ", ".join(sorted(id[:80] for id in unknown))
         raise NotFoundError(f"{shown}: no chunk or relation of project {target.project!r} has this id")
-    for chunk in chunks:
-        _check_believed(chunk)
-    for relation in relations:
-        _check_believed(relation)
+    rows: list[Chunk | Relation] = [*chunks, *relations]
+    for row in rows:
+        _check_believed(row)
     return chunks, relations
 
 

@@ -10,7 +10,7 @@ from hydramem.core.ids import session_id
 from hydramem.core.results.write_results import RememberAction
 from hydramem.core.row_types import Chunk, LinkType
 from hydramem.ingest.knowledge.end_validity import corrected
-from hydramem.ingest.knowledge.trust_layers import corroborated, longest
+from hydramem.ingest.knowledge.trust_layers import latest_end, raised_by_voices
 from hydramem.ingest.memories.consolidate.consolidate import Action, ConsolidationPlan
 from hydramem.ingest.memories.memory_input import MemoryInput, ValidatedMemory, validate
 from hydramem.ingest.memories.memory_write import MemoryWrite, current_generation
@@ -43,8 +43,8 @@ def merge_known(
     """Note on a memory that it was said again, instead of storing it twice; it lasts as long as either."""
     given = memory.given
     session = None if given.session is None else session_id(known.project, given.session)
-    row = corroborated(known, given.source, session, memory.row.author, settings)
-    row = replace(row, expires_at=longest(known.expires_at, memory.row.expires_at))
+    row = raised_by_voices(known, given.source, session, memory.row.author, settings)
+    row = replace(row, expires_at=latest_end(known.expires_at, memory.row.expires_at))
     if row != known:
         write.change(known, row, reason="said again")
     return AppliedPlan(row=row, created=False, action="duplicate")
@@ -179,13 +179,13 @@ class PlanContext:
             times=replace(old.times, recorded_at=write.at, valid_from=self._begins, valid_to=None),
             private=old.private or new.private,
             importance=max(old.importance, new.importance),
-            expires_at=longest(old.expires_at, new.expires_at),
+            expires_at=latest_end(old.expires_at, new.expires_at),
             layer="working",
             summary=None,
             recall_count=0,
             last_recalled_at=None,
         )
-        row = corroborated(row, self.memory.given.source, None, new.author, self.settings)
+        row = raised_by_voices(row, self.memory.given.source, None, new.author, self.settings)
         (vector,) = write.target.embed([indexed_text(row)])
         write.insert(row, made.found, vector, reason=action.reason)
         self._rewritten[old.id] = row

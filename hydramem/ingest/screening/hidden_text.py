@@ -10,46 +10,30 @@ from collections.abc import Iterator
 
 # Zero width, invisible operators and deprecated controls; bidirectional controls; selectors; tags; fillers.
 _JOINERS = "\u200b\u200c\u200d\u2060-\u2064\ufeff\u180e\u034f"
-
 _BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-
 _ODD = "\u2065\u206a-\u206f\ufff9-\ufffb"
-
 _SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
-
 _TAGS = "\U000e0000-\U000e007f"
-
 _FILLERS = "\u115f\u1160\u3164\uffa0"
-
 _UNSEEN = re.compile(f"[\u00ad{_JOINERS}{_BIDI}{_ODD}{_SELECTORS}{_TAGS}{_FILLERS}]+")
 
 # A flag of a region is a black flag and the region's letters as tags; there is no other use of tags.
 _FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
-
 _TAG = re.compile(f"[{_TAGS}]")
-
 _OVERRIDE = re.compile("[\u202d\u202e]")
 
 # Right-to-left embeddings and isolates: without a right-to-left letter there is nothing to turn round.
 _TURNED = re.compile("[\u202b\u2067]")
-
 _DEPRECATED = re.compile(f"[{_ODD}]")
-
 _FILLED = re.compile(f"[{_FILLERS}]{{2,}}|(?<=[a-z])[{_FILLERS}]|[{_FILLERS}](?=[a-z])")
 
 # After an f, German typesetters put a non-joiner: Auf\u200clage.
 _SPLIT = re.compile(f"(?<=[a-zа-яα-ω])[{_JOINERS}]++(?<!f\u200c)(?=[a-zа-яα-ω])")
-
 _RUN = re.compile(f"[{_JOINERS}]{{4}}")
-
 _LOOSE = re.compile(f"(?<![^\\s!-~])[{_JOINERS}]+(?![^\\s!-~])")
-
 _MOST_LOOSE = 8
-
 _MOST_SPELT = 3
-
 _SELECTED = re.compile(f"[{_SELECTORS}]{{2}}|(?<=[\t-~])[\U000e0100-\U000e01ef]")
-
 _WORD = re.compile(r"[^\W\d_]+")
 
 # Letters of other scripts that pass for Latin ones, lower case and capitals.
@@ -62,25 +46,18 @@ _LOWER = dict(
 )
 
 _UPPER = dict(zip("АВЕКМНОРСТУХІЈЅԌӀҮΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "abekmhopctyxijsgiyabezhikmnoptyx", strict=True))
-
 _LOOK = {**_LOWER, **_UPPER}
 
 # Those that are the same to the eye; the others above only resemble.
 _SAME = frozenset("аеорсухіјѕԁһӏԛԝօսɑɡ") | frozenset(_UPPER)
-
 _GREEK = frozenset("οιανρκτυχ")
 
 # Letters with a stroke or without a dot, which are no letter and accent.
 _PLAIN = str.maketrans("ıłøđħŧ", "ilodht")
-
 _DIGITS = str.maketrans("013457", "oieast")
-
 _MIXED = re.compile(r"\w+")
-
 _TYPED = str.maketrans("‘’‚“”„«»–—", "'''" + '"""""' + "--") | dict.fromkeys(map(ord, "*~"))
-
 _SPACED = re.compile(r"(?<![^\W_])(?:[^\W\d_][ .\-_|/]){3,}[^\W\d_](?![^\W_])")
-
 _BETWEEN = re.compile(r"[ .\-_|/]")
 
 

@@ -26,16 +26,12 @@ QUARANTINED_FOR = "quarantined_for"
 """Key of a quarantined memory's metadata that holds the reasons."""
 
 _ENOUGH = 1.0
-
 _MOST_SHOWN = 60
-
 _LOOKED_BACK = 80
-
 _MOST_QUOTED = 120
 
 # What separates two words. Bounded, so that a search takes linear time.
 _GAP = r"[^\w{}=;]{1,6}"
-
 _Order = Literal["", "anywhere", "at the start"]
 
 
@@ -93,9 +89,7 @@ def _compiled(pattern: str, parts: dict[str, str]) -> re.Pattern[str]:
 
 
 _CLAUSE = re.compile(r"[.!?:;,\n\"(){}\[\]<>|#>。！？、，]|(?<!\w)-+(?!\w)")
-
 _WORDS = re.compile(r"[\w']+")
-
 _QUOTES = "\"'`"
 
 

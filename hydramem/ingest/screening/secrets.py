@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 _TABLES = tomllib.loads((files("hydramem") / "data" / "secret_forms.toml").read_text(encoding="utf-8"))
-
 _ALONE, _END = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
 
 _FORMS = {kind: re.compile(f"{_ALONE}(?P<secret>{form}){_END}") for kind, form in _TABLES["keys"].items()} | {
@@ -17,9 +16,7 @@ _FORMS = {kind: re.compile(f"{_ALONE}(?P<secret>{form}){_END}") for kind, form i
 }
 
 _KEY_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-
 _KEY_BODY = re.compile(r"(?:(?:\s|\\[nr])*+(?:[A-Za-z-]{4,20}: [^\n]{0,200}\n|[A-Za-z0-9+/=]{16,}+))++")
-
 _KEY_END = re.compile(r"(?:\s|\\[nr]|[A-Za-z0-9+/=])*+-----END [A-Z0-9 ]{0,60}-----")
 
 _NAME = (
@@ -53,9 +50,7 @@ _STAND_IN = re.compile(
 )
 
 _PASSWORD_NAME = re.compile(r"(?i)pass|pwd|kennwort|contraseña|clave|senha|пароль|密码|密碼|パスワード")
-
 _ENTROPY = 3.0
-
 _MASK = "[masked: {}]"
 
 

@@ -6,7 +6,6 @@ _NAMES = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|inner_
 
 # On a line of its own or at the start of one: a tag that is only talked about stands within a sentence.
 _START = re.compile(rf"^[ \t]*+<({_NAMES})(?:\s[^<>]{{0,200}}+)?>", re.IGNORECASE | re.MULTILINE)
-
 _TAG = re.compile(rf"<(/?)({_NAMES})(?:\s[^<>]{{0,200}}+)?>", re.IGNORECASE)
 
 # Some templates open the block in the prompt, so that the answer holds only its end.
@@ -45,7 +44,6 @@ def _end(text: str, start: re.Match[str]) -> int:
 
 
 _RECALLED_START = re.compile(r"<recalled-memory(?![\w.:-])", re.IGNORECASE)
-
 _END = re.compile(r"</recalled-memory\s*+>", re.IGNORECASE)
 
 # A quote closes within reason, and a `>` inside quotes does not end the tag.

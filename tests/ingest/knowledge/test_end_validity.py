@@ -17,8 +17,8 @@ from hydramem.ingest.knowledge.end_validity import (
     can_coexist,
     closed,
     corrected,
-    end_validity,
     fact_of,
+    facts_ended_by,
     is_version,
     mark_coexisting,
     may_return,
@@ -40,10 +40,10 @@ NEW = Fact(id="new", slot="ada works_for", value="beta", said_at=year(2022), val
 
 
 def test_a_later_fact_of_the_slot_ends_the_one_before() -> None:
-    (closing,) = end_validity(NEW, [OLD]).closings
+    (closing,) = facts_ended_by(NEW, [OLD]).closings
     assert (closing.id, closing.until) == ("old", year(2021))
     undated = replace(NEW, valid_from=None)
-    assert end_validity(undated, [replace(OLD, valid_from=None)]).closings[0].until == year(2022)
+    assert facts_ended_by(undated, [replace(OLD, valid_from=None)]).closings[0].until == year(2022)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_later_fact_of_the_slot_ends_the_one_before() -> None:
     ],
 )
 def test_what_does_not_meet_it_is_left_alone(other: Fact) -> None:
-    outcome = end_validity(NEW, [other])
+    outcome = facts_ended_by(NEW, [other])
     assert outcome.closings == outcome.clashes == ()
 
 
@@ -73,14 +73,14 @@ def test_what_does_not_meet_it_is_left_alone(other: Fact) -> None:
     ],
 )
 def test_what_is_not_plain_is_a_clash_and_ends_nothing(new: Fact, old: Fact, why: str) -> None:
-    outcome = end_validity(new, [old])
+    outcome = facts_ended_by(new, [old])
     assert outcome.closings == ()
     assert why in outcome.clashes[0].explanation
 
 
 def test_facts_said_at_one_time_go_by_when_they_begin() -> None:
     together = replace(NEW, said_at=OLD.said_at)
-    assert [one.id for one in end_validity(together, [OLD]).closings] == ["old"]
+    assert [one.id for one in facts_ended_by(together, [OLD]).closings] == ["old"]
 
 
 def test_every_fact_of_the_slot_is_looked_at() -> None:
@@ -91,7 +91,7 @@ def test_every_fact_of_the_slot_is_looked_at() -> None:
         replace(OLD, id="clashing", valid_from=year(2022)),
         replace(OLD, id="second", value="gamma"),
     ]
-    outcome = end_validity(NEW, others)
+    outcome = facts_ended_by(NEW, others)
     assert [one.id for one in outcome.closings] == ["first", "second"]
     assert [one.id for one in outcome.clashes] == ["clashing"]
     assert [note.split()[0] for note in outcome.notes] == ["it", "it", "the"]
@@ -99,7 +99,7 @@ def test_every_fact_of_the_slot_is_looked_at() -> None:
 
 
 def test_a_slot_that_only_seems_to_have_one_value_ends_nothing() -> None:
-    outcome = end_validity(NEW, [OLD], may_close=False)
+    outcome = facts_ended_by(NEW, [OLD], may_close=False)
     assert (outcome.closings, len(outcome.clashes)) == ((), 1)
 
 

@@ -12,7 +12,7 @@ from hydramem.core.results.write_results import Remembered
 from hydramem.core.row_types import Chunk, Relation
 from hydramem.ingest.knowledge.relation_input import RelationInput
 from hydramem.ingest.knowledge.relations import Functional, relate
-from hydramem.ingest.knowledge.trust_layers import MOST_VOICES, VOICES, corroborated, promote
+from hydramem.ingest.knowledge.trust_layers import MOST_VOICES, VOICES, promote, raised_by_voices
 from hydramem.ingest.memories.forget import forget
 from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.remember import remember
@@ -53,39 +53,40 @@ def a_relation(kit: Kit) -> Relation:
 
 def test_two_sources_or_two_sessions_make_a_memory_shared() -> None:
     first = chunk(source="wiki")
-    assert corroborated(first, "mail", None, "Ada", TWO).layer == "shared"
-    assert corroborated(chunk(session="s_1"), "", "s_2", None, TWO).layer == "shared"
+    assert raised_by_voices(first, "mail", None, "Ada", TWO).layer == "shared"
+    assert raised_by_voices(chunk(session="s_1"), "", "s_2", None, TWO).layer == "shared"
     assert (
-        corroborated(chunk(source="wiki"), "mail", None, None, MemoryConfig(shared_by=3)).layer == "working"
+        raised_by_voices(chunk(source="wiki"), "mail", None, None, MemoryConfig(shared_by=3)).layer
+        == "working"
     )
 
 
 def test_the_same_source_twice_is_one_voice() -> None:
     first = chunk(source="wiki")
-    assert corroborated(first, "wiki", None, None, TWO) is first
-    again = corroborated(first, "wiki", None, "Grace", TWO)
+    assert raised_by_voices(first, "wiki", None, None, TWO) is first
+    again = raised_by_voices(first, "wiki", None, "Grace", TWO)
     assert again.layer == "working"
-    assert corroborated(again, "wiki", None, "Grace", TWO) is again
+    assert raised_by_voices(again, "wiki", None, "Grace", TWO) is again
 
 
 def test_nobody_is_no_voice() -> None:
     first = chunk()
-    assert corroborated(first, "", None, "Ada", TWO) is first
-    assert corroborated(first, "wiki", None, None, TWO).layer == "working"
+    assert raised_by_voices(first, "", None, "Ada", TWO) is first
+    assert raised_by_voices(first, "wiki", None, None, TWO).layer == "working"
 
 
 def test_voices_never_lower_and_free_nothing() -> None:
-    assert corroborated(chunk(source="a", layer="verified"), "b", None, None, TWO).layer == "verified"
-    assert corroborated(chunk(source="a", state="quarantined"), "b", None, None, TWO).layer == "working"
+    assert raised_by_voices(chunk(source="a", layer="verified"), "b", None, None, TWO).layer == "verified"
+    assert raised_by_voices(chunk(source="a", state="quarantined"), "b", None, None, TWO).layer == "working"
 
 
 def test_voices_are_bounded_and_other_metadata_stays() -> None:
     row = chunk(source="0", metadata={"kept": 1})
     for number in range(1, 100):
-        row = corroborated(row, str(number), None, None, TWO)
+        row = raised_by_voices(row, str(number), None, None, TWO)
     assert len(row.metadata[VOICES]) == MOST_VOICES  # type: ignore[arg-type]
     assert row.metadata["kept"] == 1
-    odd = corroborated(chunk(source="a", metadata={VOICES: "mine"}), "b", None, None, TWO)
+    odd = raised_by_voices(chunk(source="a", metadata={VOICES: "mine"}), "b", None, None, TWO)
     assert odd.layer == "shared"
 
 
@@ -95,7 +96,7 @@ def test_the_order_of_voices_does_not_matter(voices: list[tuple[str, str | None]
         (source, session), *others = order
         row = chunk(source=source, session=session)
         for source, session in others:
-            row = corroborated(row, source, session, None, TWO)
+            row = raised_by_voices(row, source, session, None, TWO)
         return row.layer
 
     assert layer(voices) == layer(voices[::-1])

@@ -9,7 +9,7 @@ from hydramem.core.ids import link_id
 from hydramem.core.row_types import Chunk, Link, Relation, Times
 from hydramem.ingest.knowledge.end_validity import corrected, is_version
 from hydramem.ingest.knowledge.relation_input import MOST_EVIDENCE
-from hydramem.ingest.knowledge.trust_layers import VOICES, corroborated, longest
+from hydramem.ingest.knowledge.trust_layers import VOICES, latest_end, raised_by_voices
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 
@@ -90,16 +90,16 @@ def _link(pair: MemoryPair, at: datetime) -> Link:
 
 def _with_voices(kept: Chunk, gone: Chunk, settings: MemoryConfig) -> Chunk:
     """Return the memory that stays, with the voices of the other, and the longer life of both."""
-    after = corroborated(kept, gone.source, gone.session, gone.author, settings)
+    after = raised_by_voices(kept, gone.source, gone.session, gone.author, settings)
     voices = gone.metadata.get(VOICES)
     for voice in voices if isinstance(voices, list) else ():
         if isinstance(voice, dict):
             source, session, author = (voice.get(name) for name in ("source", "session", "author"))
-            after = corroborated(after, source or "", session, author, settings)
+            after = raised_by_voices(after, source or "", session, author, settings)
     return replace(
         after,
         importance=max(kept.importance, gone.importance),
-        expires_at=longest(kept.expires_at, gone.expires_at),
+        expires_at=latest_end(kept.expires_at, gone.expires_at),
     )
 
 

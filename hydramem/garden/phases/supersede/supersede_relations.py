@@ -20,11 +20,11 @@ from hydramem.ingest.knowledge.end_validity import (
     can_coexist,
     closed,
     fact_of,
+    facts_ended_by,
     is_version,
     newest_said,
     revised,
 )
-from hydramem.ingest.knowledge.end_validity import end_validity as decide
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 from hydramem.verification.conflicts.sentence_clashes import rivals
@@ -140,7 +140,7 @@ def ends_by(old: SlotRelation, new: SlotRelation) -> Closing | None:
         return None
     if _are_scoped_apart(old, new):
         return None
-    return next(iter(decide(new.fact, [old.fact]).closings), None)
+    return next(iter(facts_ended_by(new.fact, [old.fact]).closings), None)
 
 
 def why_open(old: SlotRelation, new: SlotRelation) -> str:
@@ -149,7 +149,7 @@ def why_open(old: SlotRelation, new: SlotRelation) -> str:
         return "A person, or verification, stands behind the first, and not behind the second."
     if _are_scoped_apart(old, new):
         return "They are said in different scopes."
-    clash = next(iter(decide(new.fact, [old.fact]).clashes), None)
+    clash = next(iter(facts_ended_by(new.fact, [old.fact]).clashes), None)
     reason = "nothing says which" if clash is None else clash.explanation
     return f"{reason[0].upper()}{reason[1:]}."
 

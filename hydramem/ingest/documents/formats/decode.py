@@ -1,4 +1,4 @@
-"""Bytes to text: byte-order marks, UTF-8, and a guess for the rest; and whether bytes are text at all."""
+"""Decodes bytes: byte-order marks, UTF-8, and a guess for the rest; tells whether bytes are text at all."""
 
 import codecs
 import re
@@ -14,32 +14,13 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 
+# How files of other kinds begin.
 _MAGIC = (
-    *(
-        b"%PDF-",
-        b"PK\x03\x04",
-        b"\x7fELF",
-        b"\x89PNG",
-        b"GIF8",
-        b"\xff\xd8\xff",
-        b"\x1f\x8b",
-        b"BZh",
-        b"RIFF",
-    ),
-    *(
-        b"7z\xbc\xaf",
-        b"\xfd7zXZ",
-        b"SQLite format 3",
-        b"\x28\xb5\x2f\xfd",
-        b"OggS",
-        b"ID3",
-        b"PAR1",
-        b"\xca\xfe\xba\xbe",
-    ),
+    *(b"%PDF-", b"PK\x03\x04", b"\x7fELF", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x1f\x8b", b"BZh"),
+    *(b"RIFF", b"7z\xbc\xaf", b"\xfd7zXZ", b"SQLite format 3", b"\x28\xb5\x2f\xfd", b"OggS", b"ID3"),
+    *(b"PAR1", b"\xca\xfe\xba\xbe"),
 )
-
 _UNFIT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufeff]|[\ud800-\udfff]")
-
 _CONTROL_BYTES = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1b\x00") + b"\x7f"
 
 # Encodings to guess between where text is not UTF-8: the common one of each script.
@@ -50,17 +31,16 @@ _CANDIDATES = [
 
 
 def is_binary(data: bytes) -> bool:
-    """Say whether bytes are something else than text in any encoding that `decode` knows."""
+    """Return whether bytes are anything but text in an encoding that `decode` knows."""
     if data.startswith(_MAGIC):
         return True
     if data.startswith(tuple(mark for mark, _ in _MARKS)):
         return False
     sample = data[:_SAMPLE]
-    controls = len(sample) - len(sample.translate(None, _CONTROL_BYTES))
-    zeros = sample.count(0)
     if _wide(sample) is not None:
         return False
-    return controls > len(sample) * 0.02 or zeros > len(sample) * 0.1
+    controls = len(sample) - len(sample.translate(None, _CONTROL_BYTES))
+    return controls > len(sample) * 0.02 or sample.count(0) > len(sample) * 0.1
 
 
 def decode(data: bytes) -> str:
@@ -71,10 +51,8 @@ def decode(data: bytes) -> str:
     wide = _wide(data[:_SAMPLE])
     if wide is not None:
         return data.decode(wide, "replace")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return _mixed(data)
+    text = _as_utf8(data)
+    return _mixed(data) if text is None else text
 
 
 def _wide(sample: bytes) -> str | None:
@@ -89,27 +67,20 @@ def _wide(sample: bytes) -> str | None:
 
 
 def _mixed(data: bytes) -> str:
-    """Decode line by line where most lines are UTF-8, since files get glued together; else guess once."""
+    """Decode line by line where most lines are UTF-8, as in concatenated files; else guess once."""
     lines = [line for line in data[: 4 * _SAMPLE].split(b"\n") if not line.isascii()]
-    sound = sum(1 for line in lines if _is_utf8(line))
-    if 2 * sound >= len(lines):
-        return "\n".join(_line(line) for line in data.split(b"\n"))
-    return data.decode(_guess(data[:_SAMPLE]), "replace")
+    valid = sum(_as_utf8(line) is not None for line in lines)
+    if 2 * valid < len(lines):
+        return data.decode(_guess(data[:_SAMPLE]), "replace")
+    decoded = ((line, _as_utf8(line)) for line in data.split(b"\n"))
+    return "\n".join(line.decode("cp1252", "replace") if text is None else text for line, text in decoded)
 
 
-def _is_utf8(line: bytes) -> bool:
+def _as_utf8(data: bytes) -> str | None:
     try:
-        line.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _line(line: bytes) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError:
-        return line.decode("cp1252", "replace")
+        return None
 
 
 def _guess(sample: bytes) -> str:
@@ -126,7 +97,7 @@ def _guess(sample: bytes) -> str:
 
 
 def clean(text: str) -> str:
-    """Return text that every store can hold: NFC, one line end, no control characters or surrogates."""
+    """Return text that every store accepts: NFC, `\\n` alone as line end, no controls or surrogates."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if text.isascii() and text.isprintable():

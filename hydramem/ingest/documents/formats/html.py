@@ -1,4 +1,4 @@
-"""An HTML page as Markdown-like text: headings, lists, tables and code kept, scripts and menus dropped."""
+"""Turns an HTML page into Markdown-like text: headings, lists, tables and code, without scripts and menus."""
 
 import re
 from dataclasses import dataclass
@@ -7,36 +7,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-_DROPPED = (
-    "script",
-    "style",
-    "noscript",
-    "template",
-    "svg",
-    "iframe",
-    "nav",
-    "button",
-    "select",
-    "input",
-    "head",
-)
-
+_DROPPED_LIST = "script style noscript template svg iframe nav button select input head"
+_DROPPED = frozenset(_DROPPED_LIST.split())
 _BLOCKS_LIST = """
     address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure
     footer form header hr main ol p section summary table tbody thead tfoot ul
 """
-
 _BLOCKS = frozenset(_BLOCKS_LIST.split())
 
 _SPACE = re.compile(r"[ \t\r\n\f]+")
-
 _SPACES = re.compile(r"[ \t]+")
-
 _TAG = re.compile(r"<[^<>]{0,1000}>")
 
 # The parser's work grows with the square of the depth; a page this deep is no page.
 _MOST_OPEN = 20_000
-
 _EMPTY_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 
@@ -100,20 +84,18 @@ def _children(node: "LexborNode") -> "list[LexborNode]":
 
 
 _CLOSE_PRE = "\n```\n\n"
+_MARKS = {
+    "pre": ("\n\n```\n", _CLOSE_PRE),
+    "li": ("\n- ", ""),
+    "tr": ("\n|", ""),
+    "td": (" ", " |"),
+    "th": (" ", " |"),
+    "br": ("\n", ""),
+}
 
 
 def _marks(tag: str) -> tuple[str, str]:
     """Return what stands before and after an element's text."""
     if len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
         return f"\n\n{'#' * int(tag[1])} ", "\n\n"
-    if tag == "pre":
-        return "\n\n```\n", _CLOSE_PRE
-    if tag == "li":
-        return "\n- ", ""
-    if tag == "tr":
-        return "\n|", ""
-    if tag in ("td", "th"):
-        return " ", " |"
-    if tag == "br":
-        return "\n", ""
-    return ("\n\n", "\n\n") if tag in _BLOCKS else ("", "")
+    return _MARKS.get(tag) or (("\n\n", "\n\n") if tag in _BLOCKS else ("", ""))

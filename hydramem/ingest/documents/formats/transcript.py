@@ -1,7 +1,7 @@
-"""Chat transcripts in JSON and JSON lines: the common shapes, each read into conversations of turns.
+"""Reads chat transcripts into conversations of turns: the common shapes of JSON and JSON lines, and text.
 
-A transcript is a list (or lines) of objects that say who and what; or objects that hold such a list, as
-chat exports do. JSON that is neither is no transcript.
+A transcript is a list (or lines) of objects that have an author and a text; or objects that contain such a
+list, as chat exports do. JSON that is neither is no transcript.
 """
 
 import json
@@ -16,36 +16,23 @@ from hydramem.core.row_types import Metadata
 from hydramem.ingest.documents.formats.decode import clean
 from hydramem.text.dates.transcript_times import parse_loose
 
-_WHO = ("author", "speaker", "role", "sender", "from", "name", "user")
+_AUTHOR_KEYS = ("author", "speaker", "role", "sender", "from", "name", "user")
+_CONTENT_KEYS = ("content", "text", "message", "value", "body", "parts")
+_TIME_KEYS = ("time", "timestamp", "created_at", "create_time", "date", "datetime", "happened_at", "ts")
+_SESSION_KEYS = ("session", "session_id", "conversation_id", "thread_id", "chat_id")
 
-_WHAT = ("content", "text", "message", "value", "body", "parts")
-
-_WHEN = ("time", "timestamp", "created_at", "create_time", "date", "datetime", "happened_at", "ts")
-
-_SESSION = ("session", "session_id", "conversation_id", "thread_id", "chat_id")
-
-_LISTS = (
-    "messages",
-    "chat_messages",
-    "turns",
-    "conversation",
-    "conversations",
-    "chats",
-    "sessions",
-    "dialogue",
-    "history",
+_LIST_KEYS = (
+    *("messages", "chat_messages", "turns", "conversation", "conversations", "chats"),
+    *("sessions", "dialogue", "history"),
 )
-
-_NAMES = ("session", "session_id", "conversation_id", "uuid", "id", "title", "name")
-
+_NAME_KEYS = ("session", "session_id", "conversation_id", "uuid", "id", "title", "name")
 _DEEPEST = 6
-
 _LONGEST_VALUE = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One turn: who said what and, where it is known, when (UTC)."""
+    """One turn: its author, its text and, where it is known, its time (UTC)."""
 
     author: str
     text: str
@@ -74,17 +61,17 @@ def parse_transcript(text: str, *, lines: bool, name: str) -> tuple[Conversation
         values = _load(text)
     if values is None:
         return ()
-    named: dict[str, list[Turn]] = {}
+    sessions: dict[str, list[Turn]] = {}
     for session, turn in _turns(values, name, 0):
-        named.setdefault(session, []).append(turn)
-    return tuple(Conversation(name=session, turns=tuple(turns)) for session, turns in named.items())
+        sessions.setdefault(session, []).append(turn)
+    return tuple(Conversation(name=session, turns=tuple(turns)) for session, turns in sessions.items())
 
 
 def _load(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        # RecursionError: the parser gives up on thousands of nested brackets; then it is text.
+        # RecursionError: the parser cannot read thousands of nested brackets.
         return None
 
 
@@ -115,13 +102,17 @@ def _turns(value: Any, name: str, depth: int) -> Iterator[tuple[str, Turn]]:
 
 def _nested(value: Mapping[str, Any], name: str, depth: int) -> Iterator[tuple[str, Turn]]:
     own = next(
-        (clean(str(value[key])) for key in _NAMES if isinstance(value.get(key), str | int) and value[key]),
+        (
+            clean(str(value[key]))
+            for key in _NAME_KEYS
+            if isinstance(value.get(key), str | int) and value[key]
+        ),
         name,
     )
     if isinstance(value.get("mapping"), dict):
         yield from _messages(_branch(value), own)
         return
-    for key in _LISTS:
+    for key in _LIST_KEYS:
         held = value.get(key)
         if isinstance(held, list):
             yield from _turns(held, own, depth + 1)
@@ -129,7 +120,7 @@ def _nested(value: Mapping[str, Any], name: str, depth: int) -> Iterator[tuple[s
 
 
 def _branch(value: Mapping[str, Any]) -> list[Any]:
-    """Follow a tree of messages from its current leaf to the root: abandoned drafts are left out."""
+    """Return the messages from the root of a tree to its current leaf, without abandoned drafts."""
     mapping, messages, seen = value["mapping"], [], set()
     node = value.get("current_node") or next(reversed(mapping), None)
     while isinstance(node, str) and node in mapping and node not in seen and isinstance(mapping[node], dict):
@@ -142,30 +133,30 @@ def _branch(value: Mapping[str, Any]) -> list[Any]:
 
 
 def _are_messages(values: Sequence[Any]) -> bool:
-    said = sum(1 for value in values if isinstance(value, dict) and _who(value)[1] and _what(value))
-    return said > 0 and 2 * said >= len(values)
+    count = sum(1 for value in values if isinstance(value, dict) and _author(value)[1] and _content(value))
+    return count > 0 and 2 * count >= len(values)
 
 
 def _messages(values: Sequence[Any], name: str) -> Iterator[tuple[str, Turn]]:
     for value in values:
         if not isinstance(value, dict):
             continue
-        who_key, author = _who(value)
-        said = _what(value)
-        if not author or not said:
+        author_key, author = _author(value)
+        content = _content(value)
+        if not author or not content:
             continue
-        what_key, text = said
+        content_key, text = content
         session = next(
-            (clean(str(value[key])) for key in _SESSION if isinstance(value.get(key), str | int)), name
+            (clean(str(value[key])) for key in _SESSION_KEYS if isinstance(value.get(key), str | int)), name
         )
-        when_key = next((key for key in _WHEN if value.get(key) not in (None, "")), None)
-        happened = parse_loose(value[when_key]) if when_key else None
-        used = {who_key, what_key, when_key if happened else None, *_SESSION}
+        time_key = next((key for key in _TIME_KEYS if value.get(key) not in (None, "")), None)
+        happened = parse_loose(value[time_key]) if time_key else None
+        used = {author_key, content_key, time_key if happened else None, *_SESSION_KEYS}
         yield session, Turn(author=author, text=text, happened_at=happened, metadata=_rest(value, used))
 
 
-def _who(value: Mapping[str, Any]) -> tuple[str, str]:
-    for key in _WHO:
+def _author(value: Mapping[str, Any]) -> tuple[str, str]:
+    for key in _AUTHOR_KEYS:
         who = value.get(key)
         if isinstance(who, dict):
             who = who.get("name") or who.get("role")
@@ -174,8 +165,8 @@ def _who(value: Mapping[str, Any]) -> tuple[str, str]:
     return "", ""
 
 
-def _what(value: Mapping[str, Any]) -> tuple[str, str] | None:
-    for key in _WHAT:
+def _content(value: Mapping[str, Any]) -> tuple[str, str] | None:
+    for key in _CONTENT_KEYS:
         text = _text(value.get(key), 0)
         if text.strip():
             return key, clean(text).strip()
@@ -191,14 +182,8 @@ def _text(content: Any, depth: int) -> str:
     if isinstance(content, list):
         return "\n".join(part for item in content if (part := _text(item, depth + 1)))
     if isinstance(content, dict):
-        return next(
-            (
-                part
-                for key in ("text", "parts", "content", "value")
-                if (part := _text(content.get(key), depth + 1))
-            ),
-            "",
-        )
+        parts = (_text(content.get(key), depth + 1) for key in ("text", "parts", "content", "value"))
+        return next((part for part in parts if part), "")
     return ""
 
 
@@ -226,7 +211,7 @@ def _is_small(held: Any) -> bool:
 
 
 def _cleaned(held: Any) -> Any:
-    """Clean the texts of a value that `_is_small`, and so not deep."""
+    """Clean the texts of a value that `_is_small` accepts, and that is therefore not deep."""
     if isinstance(held, str):
         return clean(held)
     if isinstance(held, list):
@@ -240,16 +225,12 @@ _NAME = r"[^\W\d_][\w.'’-]{0,30}(?: [\w.'’-]{1,20}){0,2}"
 
 # `Ada: text`, also with its time before it: `[8 May 2023 9:15] Ada: text`.
 _LINE = re.compile(rf"^[ \t]*(?:\[([^\]\n]{{4,60}})\][ \t]*)?({_NAME}):[ \t]+(?=\S)", re.MULTILINE)
-
 _BRACKETED = re.compile(r"[ \t]*\[([^\]\n]{4,60})\][ \t]*")
-
 _FEWEST_TURNS = 4
-
 _LONGEST_ABOVE = 200
 
-# A name that comes back seldomer than this share of the commonest is a word within what someone says.
-_COMES_BACK = 0.2
-
+# A name that recurs less often than this share of the commonest is a word within a turn.
+_RECURS = 0.2
 _ENDS = tuple(".!?…。！？؟।)]\"”'")
 
 
@@ -257,7 +238,7 @@ def parse_dialogue(text: str, *, name: str) -> tuple[Conversation, ...]:
     """Read a dialogue; empty where the text is none.
 
     Args:
-        text: Clean text; a date in brackets on a line of its own is that of the turns after it.
+        text: Clean text; a date in brackets on a line of its own is the date of the turns after it.
         name: What the conversation is called.
     """
     lines = list(_LINE.finditer(text))
@@ -273,7 +254,7 @@ def parse_dialogue(text: str, *, name: str) -> tuple[Conversation, ...]:
 
 def _speakers(lines: Sequence[re.Match[str]]) -> frozenset[str]:
     counts = Counter(line.group(2) for line in lines)
-    least = max(2.0, _COMES_BACK * max(counts.values(), default=0))
+    least = max(2.0, _RECURS * max(counts.values(), default=0))
     speakers = frozenset(name for name, count in counts.items() if count >= least)
     return speakers if len(speakers) > 1 else frozenset()
 
@@ -282,17 +263,17 @@ def _dialogue_turns(text: str, lines: Sequence[re.Match[str]]) -> Iterator[Turn]
     above, moment = _dated(text[: lines[0].start()].strip())
     ends = [*(line.start() for line in lines[1:]), len(text)]
     for line, end in zip(lines, ends, strict=True):
-        said, later = _dated(text[line.end() : end].strip())
+        words, later = _dated(text[line.end() : end].strip())
         own = parse_loose(line.group(1)) if line.group(1) else None
         if line.group(1) and own is None:
-            said = f"[{line.group(1)}] {said}"
-        # What stands above the first turn and is no date, such as a title, is kept with it.
-        yield Turn(author=line.group(2), text=f"{above}\n{said}".strip(), happened_at=own or moment)
+            words = f"[{line.group(1)}] {words}"
+        # Text above the first turn that is no date, such as a title, is kept with it.
+        yield Turn(author=line.group(2), text=f"{above}\n{words}".strip(), happened_at=own or moment)
         above, moment = "", later or moment
 
 
 def _dated(text: str) -> tuple[str, datetime | None]:
-    """Take a date in brackets off the last line of a text, where that is one."""
+    """Split a date in brackets from the last line of a text, where it has one."""
     before, _, last = text.rpartition("\n")
     match = _BRACKETED.fullmatch(last)
     moment = parse_loose(match.group(1)) if match else None

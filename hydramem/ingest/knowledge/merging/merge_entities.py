@@ -20,11 +20,8 @@ from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Removal, Write
 
 MOST_MERGED = 100
-
 _STATE_MARKS = frozenset({SUPERSEDED_BY, VERSION_OF, WITHDRAWN})
-
 _LAYERS = ("working", "shared", "verified")
-
 _ORIGINS: tuple[Origin, ...] = ("inferred", "extracted", "asserted")
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from hydramem.core.row_types import Chunk, Times
-from hydramem.ingest.knowledge.end_validity import Fact, end_validity
+from hydramem.ingest.knowledge.end_validity import Fact, facts_ended_by
 from hydramem.ingest.legacy_update_rules.clause_tokens import ClauseStatement
 from hydramem.ingest.legacy_update_rules.pairing import Met, NeighbourQuery, neighbour_query, same_kind
 from hydramem.ingest.legacy_update_rules.update_frames import meet
@@ -163,7 +163,7 @@ def _repetition(new: Chunk, old: Chunk) -> Comparison:
 
 def _update(new: Chunk, old: Chunk, pair: Met) -> Comparison:
     """Let the later of two take the place of the earlier; `end_validity` alone decides which that is."""
-    outcome = end_validity(_fact("new", new.times), [_fact("old", old.times)])
+    outcome = facts_ended_by(_fact("new", new.times), [_fact("old", old.times)])
     if outcome.closings:
         return Comparison(action="update", reason=pair.reason, sure=pair.sure)
     if outcome.clashes:
