@@ -8,7 +8,7 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.ids import link_id
 from hydramem.core.row_types import Chunk, Link, Relation, Times
 from hydramem.ingest.knowledge.end_validity import corrected, is_version
-from hydramem.ingest.knowledge.relation_input import MOST_EVIDENCE
+from hydramem.ingest.knowledge.graph_rows import MOST_EVIDENCE
 from hydramem.ingest.knowledge.trust_layers import VOICES, latest_end, raised_by_voices
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
