@@ -6,7 +6,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hydramem.ingest.legacy_update_rules import word_tables
 from hydramem.ingest.legacy_update_rules.clause_cues import Cues, bag, owners_of, phrases_of
 from hydramem.ingest.legacy_update_rules.clause_tokens import (
     SPEAKERS,
@@ -16,6 +15,7 @@ from hydramem.ingest.legacy_update_rules.clause_tokens import (
     thing_of,
 )
 from hydramem.ingest.legacy_update_rules.verb_forms import Verb, guessed_place, has_verb, verb_of, verb_place
+from hydramem.ingest.legacy_update_rules.word_tables import VALUES, WORDS
 
 _LONGEST_LABEL = 5
 
@@ -61,7 +61,7 @@ def _labelled(head: list[Token], tail: list[Token], before: ClauseStatement | No
         if made is None or not made.now or made.attribute != "have":
             return None
         return replace(made, subject=made.topic, attribute="is", definite=True, phrases=phrases_of(tail))
-    fresh = head[0].form in word_tables.NEW and len(head) > 1
+    fresh = head[0].form in WORDS["new"] and len(head) > 1
     head = head[1:] if fresh else head
     if len(head) > _LONGEST_LABEL:
         return None
@@ -79,7 +79,7 @@ def _labelled(head: list[Token], tail: list[Token], before: ClauseStatement | No
 
 def _names_speaker(head: Sequence[Token]) -> bool:
     """Say whether what stands before a colon is who says the rest: "Tom: I use Vim"."""
-    plain = all(token.capital and token.form not in word_tables.HEADINGS for token in head)
+    plain = all(token.capital and token.form not in WORDS["headings"] for token in head)
     return 0 < len(head) <= _LONGEST_NAME and plain and not has_verb(head)
 
 
@@ -92,7 +92,7 @@ def _said_by(name: Sequence[Token], statement: ClauseStatement | None) -> Clause
 
 def _taken_over(cues: Cues) -> ClauseStatement | None:
     """Read "Jonas took over from Maria as head of sales" as "the head of sales is Jonas now"."""
-    phrases = phrases_of([token for token in cues.rest if token.form not in word_tables.AUXILIARIES])
+    phrases = phrases_of([token for token in cues.rest if token.form not in WORDS["auxiliaries"]])
     if not phrases:
         return None
     name, *others = phrases
@@ -120,15 +120,15 @@ def _led_by(subject: list[Token]) -> tuple[list[Token], list[Token]]:
         return [], []
     first = subject[0]
     # "Weekly" may belong to what follows, "jede Woche" does not.
-    often = first.form in word_tables.FREQUENCIES and first.form != first.text.casefold()
+    often = first.form in VALUES["frequencies"] and first.form != first.text.casefold()
     often = often or [token.form for token in subject[:2]] == ["2", "time"]
-    joined = first.form in word_tables.PREPOSITIONS or first.form in word_tables.RECURRING
+    joined = first.form in VALUES["prepositions"] or first.form in WORDS["recurring"]
     if not (often or joined or first.kind in ("date", "clock")):
         return [], subject
     for place in range(1, len(subject)):
         token = subject[place]
-        begins = token.article or token.form in word_tables.SPEAKER or token.form in word_tables.PRONOUNS
-        if begins and subject[place - 1].form not in word_tables.PREPOSITIONS:
+        begins = token.article or token.form in VALUES["speaker"] or token.form in WORDS["pronouns"]
+        if begins and subject[place - 1].form not in VALUES["prepositions"]:
             return subject[:place], subject[place:]
     return subject, []
 
@@ -139,11 +139,11 @@ def _behind(verb: Verb, *, led: bool) -> tuple[list[Token], Verb]:
     if not tail:
         return [], verb
     first = tail[0]
-    spoken = first.form in word_tables.SPEAKER and first.form not in word_tables.OWNERS
-    if spoken or first.form in word_tables.PRONOUNS:
+    spoken = first.form in VALUES["speaker"] and first.form not in WORDS["owners"]
+    if spoken or first.form in WORDS["pronouns"]:
         return tail[:1], replace(verb, tail=tail[1:])
     stop = 0
-    while stop < len(tail) and tail[stop].form not in word_tables.PREPOSITIONS and tail[stop].kind == "word":
+    while stop < len(tail) and tail[stop].form not in VALUES["prepositions"] and tail[stop].kind == "word":
         if stop and tail[stop].article:
             break
         stop += 1
@@ -181,13 +181,13 @@ def _spoken_of(
     subject: list[Token], verb: Verb, before: ClauseStatement | None
 ) -> tuple[frozenset[str], bool]:
     """Return what a clause speaks of, and whether that is one certain thing."""
-    if not subject and verb.form in word_tables.FIRST_PERSON:
-        return frozenset([word_tables.FIRST_PERSON[verb.form]]), False
-    pronoun = len(subject) == 1 and subject[0].form in word_tables.PRONOUNS
+    if not subject and verb.form in VALUES["first_person"]:
+        return frozenset([VALUES["first_person"][verb.form]]), False
+    pronoun = len(subject) == 1 and subject[0].form in WORDS["pronouns"]
     if before is not None and (not subject or pronoun):
         return (before.topic if pronoun else before.subject), True
     owned = any(token.owner for token in subject)
-    definite = bool(subject) and (bool(subject[0].article) or subject[0].form in word_tables.OWNERS or owned)
+    definite = bool(subject) and (bool(subject[0].article) or subject[0].form in WORDS["owners"] or owned)
     return bag(subject), definite
 
 
@@ -195,7 +195,7 @@ def _is_person(subject: Sequence[Token], *, definite: bool) -> bool:
     """Say whether a subject may be somebody's name, or is who says it."""
     if not subject or definite or any(token.marks for token in subject):
         return False
-    return subject[0].form in word_tables.SPEAKER or all(token.capital for token in subject)
+    return subject[0].form in VALUES["speaker"] or all(token.capital for token in subject)
 
 
 def _topic(subject: frozenset[str], verb: Verb, phrases: Sequence[Phrase]) -> frozenset[str]:
@@ -249,8 +249,8 @@ def _turned(statement: ClauseStatement) -> ClauseStatement:
     if role.kind != "thing" or role.role or not bare or not statement.subject:
         return statement
     of = [phrase for phrase in others if phrase.role in ("of", "from", "~", "for") and phrase.kind == "thing"]
-    attribute = not word_tables.ATTRIBUTES.isdisjoint(role.forms)
-    certain = role.article in word_tables.DEFINITES and (attribute or bool(of))
+    attribute = not WORDS["attributes"].isdisjoint(role.forms)
+    certain = role.article in WORDS["definites"] and (attribute or bool(of))
     if not (role.owned or certain or (attribute and of and not role.article)):
         return statement
     said = frozenset(form for phrase in (role, *of) for form in phrase.forms)

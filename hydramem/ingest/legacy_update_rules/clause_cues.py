@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from hydramem.ingest.legacy_update_rules import word_tables
 from hydramem.ingest.legacy_update_rules.clause_tokens import Phrase, PhraseKind, Token
 from hydramem.ingest.legacy_update_rules.verb_forms import has_verb
+from hydramem.ingest.legacy_update_rules.word_tables import PHRASES, REWORDED, VALUES, WORDS
 
 _HOURS = frozenset(str(hour) for hour in range(1, 25))
 
@@ -25,7 +25,7 @@ def phrases_of(tail: Sequence[Token], *, spanish: bool = False) -> tuple[Phrase,
             fresh = True
         elif _joins(token, place) and place + 1 < len(tail):
             measured = bool(groups) and not fresh and groups[-1][1][0].kind == "number"
-            found = word_tables.PREPOSITIONS[token.form]
+            found = VALUES["prepositions"][token.form]
             role, fresh = ("" if measured and found in ("of", "~") else found), True
         else:
             if spanish and token.article == "a":
@@ -39,7 +39,7 @@ def phrases_of(tail: Sequence[Token], *, spanish: bool = False) -> tuple[Phrase,
 
 def _joins(token: Token, place: int) -> bool:
     """Say whether a token is a preposition; one with a capital is a name, but at the beginning."""
-    return token.form in word_tables.PREPOSITIONS and token.kind == "word" and not (place and token.capital)
+    return token.form in VALUES["prepositions"] and token.kind == "word" and not (place and token.capital)
 
 
 def _breaks(group: Sequence[Token], token: Token) -> bool:
@@ -56,10 +56,10 @@ def _tells_how_often(found: Sequence[Token]) -> bool:
     token, after = found[0], found[1] if len(found) > 1 else None
     if token.form == "every":
         return after is not None and after.kind == "number"
-    if token.form not in word_tables.FREQUENCIES:
+    if token.form not in VALUES["frequencies"]:
         return token.kind == "number" and after is not None and after.form == "time"
     return (
-        after is None or after.kind != "word" or bool(after.article) or after.form in word_tables.PREPOSITIONS
+        after is None or after.kind != "word" or bool(after.article) or after.form in VALUES["prepositions"]
     )
 
 
@@ -68,7 +68,7 @@ def _phrase(role: str, group: Sequence[Token]) -> Phrase:
     kind: PhraseKind = "thing"
     if first.kind in ("date", "clock", "number"):
         kind = first.kind
-    forms = tuple(word_tables.SPEAKER.get(token.form, token.form) for token in group)
+    forms = tuple(VALUES["speaker"].get(token.form, token.form) for token in group)
     if kind == "number" and role == "at" and len(forms) == 1 and forms[0] in _HOURS:
         kind, forms = "clock", (f"{int(forms[0]):02}:00",)
     if kind == "date" and role == "from":
@@ -80,15 +80,15 @@ def _phrase(role: str, group: Sequence[Token]) -> Phrase:
         forms=forms,
         named=any(token.capital or token.marks for token in group),
         article=first.article,
-        owned=any(token.owner or token.form in word_tables.OWNERS for token in group),
+        owned=any(token.owner or token.form in WORDS["owners"] for token in group),
         text=" ".join(token.text or token.form for token in group).rstrip(".,"),
     )
 
 
 def bag(said: Sequence[Token]) -> frozenset[str]:
     """Return the words of what is spoken of, `i` and `we` for who says it."""
-    kept = [token.form for token in said if token.form not in word_tables.PREPOSITIONS or token.capital]
-    found = frozenset(word_tables.SPEAKER.get(form, form) for form in kept)
+    kept = [token.form for token in said if token.form not in VALUES["prepositions"] or token.capital]
+    found = frozenset(VALUES["speaker"].get(form, form) for form in kept)
     # "My brother's name" and "my brother" are told apart by the verb alone.
     return found - {"name", "nombre"} if len(found) > 1 else found
 
@@ -132,29 +132,29 @@ class Cues:
         self._take_arrival()
         self._take_contrast()
         first = self.rest[0].form if self.rest else ""
-        self.ended = self._take(word_tables.ENDED)
+        self.ended = self._take(PHRASES["ended"])
         self.now = (
-            self._take(word_tables.NOW)
-            | self._take(word_tables.AGAIN)
-            | self._take(word_tables.CORRECTING)
+            self._take(PHRASES["now"])
+            | self._take(PHRASES["again"])
+            | self._take(PHRASES["correcting"])
             | self.now
         )
-        self._take(word_tables.FILLERS)
+        self._take(PHRASES["fillers"])
         self._take_replaced()
-        self.now = self._take(word_tables.INSTEAD) or self.now
+        self.now = self._take(PHRASES["instead"]) or self.now
         self._take_negations()
         self.led = bool(self.rest) and self.rest[0].form != first
-        self.now = self.now or any(token.form in word_tables.NEW for token in self.rest)
-        dropped = word_tables.NEW | word_tables.PRESENT
+        self.now = self.now or any(token.form in WORDS["new"] for token in self.rest)
+        dropped = WORDS["new"] | WORDS["present"]
         self.rest = [token for token in self.rest if token.form not in dropped]
-        self.takes_over = self._take(word_tables.TAKING_OVER)
+        self.takes_over = self._take(PHRASES["taking_over"])
         if self.rest and self.rest[-1].form == "statt":  # findet statt
             self.rest.pop()
 
     def _is_unsure(self) -> bool:
         forms = [token.form for token in self.rest]
-        if any(form in word_tables.UNSURE for form in forms) or any(
-            phrase[0] in forms and _find(self.rest, phrase) is not None for phrase in word_tables.INTENDING
+        if any(form in WORDS["unsure"] for form in forms) or any(
+            phrase[0] in forms and _find(self.rest, phrase) is not None for phrase in PHRASES["intending"]
         ):
             return True
         return any(
@@ -164,7 +164,7 @@ class Cues:
     def _reword(self) -> None:
         """Read "takes place" as "happens", and other phrases that are one verb."""
         here = {token.form for token in self.rest}
-        for phrase, form in word_tables.REWORDED:
+        for phrase, form in REWORDED:
             if phrase[0] in here and (place := _find(self.rest, phrase)) is not None:
                 self.rest[place : place + len(phrase)] = [Token(form=form, text=form)]
         for place, (token, after) in enumerate(pairwise(self.rest)):
@@ -174,13 +174,13 @@ class Cues:
     def _take_arrival(self) -> None:
         """Read "has arrived in hall 5" as "is in hall 5 now"."""
         here = {token.form for token in self.rest}
-        for phrase in word_tables.ARRIVED:
+        for phrase in PHRASES["arrived"]:
             place = _find(self.rest, phrase) if phrase[-1] in here else None
             stop = -1 if place is None else place + len(phrase)
             if not place or stop >= len(self.rest):
                 continue
             after = self.rest[stop]
-            if after.form in word_tables.PREPOSITIONS or after.article == "a":  # ha llegado a
+            if after.form in VALUES["prepositions"] or after.article == "a":  # ha llegado a
                 within = [Token(form="en", text="en")] if after.article == "a" else []
                 self.rest[place:stop] = [Token(form="is", text="is"), *within]
                 self.now = True
@@ -200,24 +200,24 @@ class Cues:
 
     def _take_negations(self) -> None:
         self.negated = self.ended
-        if any(token.form in word_tables.NEGATIONS for token in self.rest):
+        if any(token.form in WORDS["negations"] for token in self.rest):
             self.negated = True
-            self.ended = self._take(word_tables.LATER) or self.ended
+            self.ended = self._take(PHRASES["later"]) or self.ended
             if self.rest[-1].form == "more":  # "any" is taken for an article
                 self.rest.pop()
                 self.ended = True
-            self.rest = [token for token in self.rest if token.form not in word_tables.NEGATIONS]
+            self.rest = [token for token in self.rest if token.form not in WORDS["negations"]]
 
     def _take_contrast(self) -> None:
         """Read "nicht montags, sondern donnerstags" as Thursday in the place of Monday."""
         self._take_not()
         forms = [token.form for token in self.rest]
         joint = next((place for place, form in enumerate(forms) if form in ("sondern", "sino")), None)
-        no = next((place for place in range(joint or 0) if forms[place] in word_tables.NEGATIONS), None)
+        no = next((place for place in range(joint or 0) if forms[place] in WORDS["negations"]), None)
         if joint is None or no is None:
             return
         given = forms[no + 1 : joint]
-        small = {*word_tables.PREPOSITIONS, "mehr", "nur", "sólo", "ya", ","}
+        small = {*VALUES["prepositions"], "mehr", "nur", "sólo", "ya", ","}
         self.replaced.update(form for form in given if form not in small)
         self.rest = [*self.rest[:no], *self.rest[joint + 1 :]]
         self.now = True
@@ -236,7 +236,7 @@ class Cues:
     def _take_replaced(self) -> None:
         """Take out "instead of PostgreSQL"."""
         here = {token.form for token in self.rest}
-        for phrase in word_tables.REPLACED_AFTER:
+        for phrase in PHRASES["replaced_after"]:
             place = _find(self.rest, phrase) if phrase[0] in here else None
             begin = 0 if place is None else place + len(phrase)
             if place is None or begin >= len(self.rest):
@@ -255,13 +255,13 @@ class Cues:
 
 def _ends_name(token: Token) -> bool:
     """Say whether a token is no more of what is given up: "statt Paula den Chor"."""
-    return token.form in word_tables.PREPOSITIONS or token.kind in ("date", "clock") or bool(token.article)
+    return token.form in VALUES["prepositions"] or token.kind in ("date", "clock") or bool(token.article)
 
 
 def _is_of_noun(found: Sequence[Token], place: int) -> bool:
     """Say whether a word belongs to the noun behind it: "the back door", "our well water"."""
-    owned = place > 0 and found[place - 1].form in word_tables.OWNERS
-    return place + 1 < len(found) and (owned or found[place].article in word_tables.DEFINITES)
+    owned = place > 0 and found[place - 1].form in WORDS["owners"]
+    return place + 1 < len(found) and (owned or found[place].article in WORDS["definites"])
 
 
 def _find(found: Sequence[Token], phrase: tuple[str, ...]) -> int | None:

@@ -10,19 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from hydramem.ingest.legacy_update_rules.word_tables import (
-    ARTICLES,
-    CONTRACTIONS,
-    CURRENCIES,
-    ENDINGS,
-    HIGHER_NUMBERS,
-    MONTH_NUMBERS,
-    NUMBERS,
-    RECURRING,
-    SAME_WORDS,
-    TITLES,
-    WEEKDAY_NUMBERS,
-)
+from hydramem.ingest.legacy_update_rules.word_tables import ARTICLES, VALUES, WORDS
 
 TokenKind = Literal["word", "number", "date", "clock", "mark"]
 
@@ -30,7 +18,7 @@ _FORMS = str.maketrans(
     {"“": '"', "”": '"', "„": '"', "’": "'", "‘": "'", "‐": "-", "‑": "-", "–": "-", "—": "-"}
 )
 
-_MONTH = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
+_MONTH = "|".join(sorted(VALUES["month_numbers"], key=len, reverse=True))
 
 _TOKEN = re.compile(
     r"(?P<address>https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
@@ -90,7 +78,7 @@ def _found(text: str) -> Iterator[Token]:
             case "number":
                 yield Token(form=number(written), kind="number", text=written)
             case "sign":
-                yield Token(form=CURRENCIES[written], text=written)
+                yield Token(form=VALUES["currencies"][written], text=written)
             case "mark":
                 yield Token(
                     form="," if written in '()"' or written[0] == "-" else written, kind="mark", text=written
@@ -105,8 +93,8 @@ def _words(written: str) -> Iterator[Token]:
     """Yield the words of one written without a gap: "don't" is two."""
     folded = written.casefold()
     capital = written[0].isupper()
-    if folded in CONTRACTIONS:
-        for form in CONTRACTIONS[folded].split():
+    if folded in VALUES["contractions"]:
+        for form in VALUES["contractions"][folded].split():
             yield Token(form=form, text=written, capital=capital)
         return
     if folded.endswith("n't") and len(folded) > 4:
@@ -114,19 +102,22 @@ def _words(written: str) -> Iterator[Token]:
         yield from (Token(form=denied, text=written, capital=capital), Token(form="not"))
         return
     base, _, ending = folded.partition("'")
-    if ending in ENDINGS and base:
-        yield from (Token(form=form_of(base), text=base, capital=capital), Token(form=ENDINGS[ending]))
+    if ending in VALUES["endings"] and base:
+        yield from (
+            Token(form=form_of(base), text=base, capital=capital),
+            Token(form=VALUES["endings"][ending]),
+        )
         return
     if ending in ("s", "") and base != folded:
         yield Token(form=form_of(base), text=written, capital=capital, owner=True)
         return
-    figure = NUMBERS.get(folded) or HIGHER_NUMBERS.get(folded)
+    figure = VALUES["numbers"].get(folded) or VALUES["higher_numbers"].get(folded)
     if figure and not capital:
         yield Token(form=figure, kind="number", text=written)
-    elif folded in WEEKDAY_NUMBERS:
-        yield Token(form=WEEKDAY_NUMBERS[folded], kind="date", text=written)
-    elif folded in MONTH_NUMBERS and (capital or folded not in ("may", "march", "mar", "dec")):
-        yield Token(form=f"{MONTH_NUMBERS[folded]}-?", kind="date", text=written)
+    elif folded in VALUES["weekday_numbers"]:
+        yield Token(form=VALUES["weekday_numbers"][folded], kind="date", text=written)
+    elif folded in VALUES["month_numbers"] and (capital or folded not in ("may", "march", "mar", "dec")):
+        yield Token(form=f"{VALUES['month_numbers'][folded]}-?", kind="date", text=written)
     else:
         yield Token(form=form_of(folded), text=written, capital=capital)
 
@@ -135,7 +126,7 @@ def _titled(found: Iterator[Token]) -> Iterator[Token]:
     """Leave out the dot of a title, which ends no sentence."""
     before = ""
     for token in found:
-        if token.form != "." or before not in TITLES:
+        if token.form != "." or before not in WORDS["titles"]:
             yield token
         before = token.form
 
@@ -151,7 +142,7 @@ def _ordered(found: list[Token]) -> Iterator[Token]:
             yield from (after, token)
         elif (
             after is not None
-            and token.form in RECURRING
+            and token.form in WORDS["recurring"]
             and after.form.startswith("w")
             and after.kind == "date"
         ):
@@ -186,7 +177,7 @@ def _date(written: str, kind: str) -> Token:
         day = [first]
     else:
         parts = re.findall(r"\d+|[^\W\d]+", written.casefold())
-        month = next(MONTH_NUMBERS[part] for part in parts if part in MONTH_NUMBERS)
+        month = next(VALUES["month_numbers"][part] for part in parts if part in VALUES["month_numbers"])
         digits = [part for part in parts if part.isdigit()]
         day = [part for part in digits if len(part) < 3]
         year = next((part for part in digits if len(part) == 4), "")
@@ -215,7 +206,7 @@ def number(written: str) -> str:
 
 def form_of(word: str) -> str:
     """Return a word in its one spelling."""
-    return SAME_WORDS.get(word, word)
+    return VALUES["same_words"].get(word, word)
 
 
 PhraseKind = Literal["date", "clock", "number", "thing"]

@@ -13,33 +13,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from hydramem.ingest.legacy_update_rules import word_tables
-from hydramem.ingest.legacy_update_rules.word_tables import ARTICLES, NUMBERS, PAST_COPULAS
+from hydramem.ingest.legacy_update_rules.word_tables import ARTICLES, CONTRAST_WORDS, VALUES, WORDS
 from hydramem.text.normalize import wording
 from hydramem.text.sentences import sentence_spans
 
-
-def _words(name: str) -> frozenset[str]:
-    return word_tables.words(name, "contrast_words")
-
-
-INDEFINITE = _words("indefinite")
-SUPPORT = _words("support")
-NEGATIONS = _words("negations")
-PRONOUNS = _words("pronouns")
-SPEAKERS = _words("speakers")
-OPENERS = _words("openers")
-RELATIVES = _words("relatives")
-COPULAS = _words("copulas")
-STATIVE = _words("stative")
-SCHEDULING = _words("scheduling")
-POSSESSION = _words("possession")
-PLACES = _words("places")
-TOWARDS = _words("towards")
-EXCLUSIVE = _words("exclusive")
-OPPOSITES = word_tables.exact("opposites")
-MONTHS = frozenset(word_tables.MONTHS)
-WEEKDAYS = frozenset(word_tables.WEEKDAYS)
+INDEFINITE = CONTRAST_WORDS["indefinite"]
+NEGATIONS = CONTRAST_WORDS["negations"]
+SPEAKERS = CONTRAST_WORDS["speakers"]
+COPULAS = CONTRAST_WORDS["copulas"]
+EXCLUSIVE = CONTRAST_WORDS["exclusive"]
+POSSESSION = CONTRAST_WORDS["possession"]
+SCHEDULING = CONTRAST_WORDS["scheduling"]
+OPPOSITES = VALUES["opposites"]
+NUMBERS = VALUES["numbers"]
+MONTHS = frozenset(VALUES["months"])
+WEEKDAYS = frozenset(VALUES["weekdays"])
 
 SlotKind = Literal["number", "date", "name"]
 
@@ -65,7 +53,7 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 
-_VERBS = COPULAS | PAST_COPULAS | STATIVE | SCHEDULING | EXCLUSIVE
+_VERBS = COPULAS | WORDS["past_copulas"] | CONTRAST_WORDS["stative"] | SCHEDULING | EXCLUSIVE
 
 _VERB_FORMS = (
     _VERBS
@@ -75,12 +63,12 @@ _VERB_FORMS = (
 
 _WORD = re.compile(r"[^\W_]+(?:[’'-][^\W_]+)*")
 
-_NO_START = OPENERS | INDEFINITE | PRONOUNS
+_NO_START = CONTRAST_WORDS["openers"] | INDEFINITE | CONTRAST_WORDS["pronouns"]
 
 # What is no part of a frame, and what a date may take in.
 _OUT_OF_LINE = (
     ARTICLES
-    | SUPPORT
+    | CONTRAST_WORDS["support"]
     | NEGATIONS
     | MONTHS
     | WEEKDAYS
@@ -217,7 +205,7 @@ class _Reader:
 
     def word(self, text: str, folded: str) -> None:
         self.indefinite = folded in INDEFINITE
-        if folded in ARTICLES or folded in SUPPORT:
+        if folded in ARTICLES or folded in CONTRAST_WORDS["support"]:
             return
         if folded in NEGATIONS or folded.endswith(("n't", "n’t")):
             self.negated = not self.negated
@@ -229,7 +217,7 @@ class _Reader:
         self.last = folded
         if folded in OPPOSITES:
             folded, self.negated = OPPOSITES[folded], not self.negated
-        self.aside = self.aside or folded in RELATIVES
+        self.aside = self.aside or folded in CONTRAST_WORDS["relatives"]
         verb = folded if folded in _VERBS else f"{folded}s"  # does not use
         if verb in _VERBS and self.words and not self.aside:
             self.verbs.add(verb)
@@ -258,8 +246,8 @@ class _Reader:
             case "date":
                 return present or exclusive or not self.verbs.isdisjoint(SCHEDULING)
             case "name":
-                place = self.last in PLACES and (present or exclusive)
-                other = self.last in TOWARDS and exclusive
+                place = self.last in CONTRAST_WORDS["places"] and (present or exclusive)
+                other = self.last in CONTRAST_WORDS["towards"] and exclusive
                 itself = self.last in ("is", "ist", "es") or (exclusive and self.last in EXCLUSIVE)
                 return (place or other or itself) and not self.indefinite
 
@@ -273,7 +261,7 @@ def read(sentence: str) -> Saying | None:
     if not _LEAST_WORDS <= len(tokens) <= _MOST_WORDS:
         return None
     first = tokens[0].group().casefold()
-    if first in OPENERS or first in INDEFINITE or first in PRONOUNS:
+    if first in CONTRAST_WORDS["openers"] or first in INDEFINITE or first in CONTRAST_WORDS["pronouns"]:
         return None
     reader = _Reader(words=[], slots=[], verbs=set())
     for place, token in enumerate(tokens):

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from hydramem.ingest.legacy_update_rules import word_tables
 from hydramem.ingest.legacy_update_rules.clause_tokens import (
     SPEAKERS,
     ClauseStatement,
@@ -12,6 +11,7 @@ from hydramem.ingest.legacy_update_rules.clause_tokens import (
     Token,
     words_of,
 )
+from hydramem.ingest.legacy_update_rules.word_tables import VALUES, WORDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ def _of_all(several: Sequence[Token], one: Sequence[Token]) -> bool:
     if len(several) != len(one) or len(one) < _LEAST:
         return False
     first, head = several[0], one[0]
-    if first.article or first.form in word_tables.OWNERS or first.owner or not head.article:
+    if first.article or first.form in WORDS["owners"] or first.owner or not head.article:
         return False
     apart = [
         (many.form, single.form)
@@ -112,7 +112,7 @@ def _of_all(several: Sequence[Token], one: Sequence[Token]) -> bool:
         return False
     (noun, thing), (verb, does) = apart
     copula = (verb, does) in (("are", "is"), ("have", "has"))
-    if copula and head.article not in word_tables.INDEFINITES:
+    if copula and head.article not in WORDS["indefinites"]:
         return False
     return _plural(noun, thing) and (copula or _plural(does, verb))
 
@@ -145,7 +145,7 @@ def neighbour_query(statements: Sequence[ClauseStatement]) -> NeighbourQuery:
     told = [
         one
         for one in statements
-        if not one.unsure and not (one.past and one.attribute not in word_tables.LASTING)
+        if not one.unsure and not (one.past and one.attribute not in WORDS["lasting"])
     ]
     found = dict.fromkeys(word for one in told for word in _search_words(one))
     slots = dict.fromkeys(" ".join((*sorted(one.subject), one.attribute)) for one in told if one.subject)
@@ -157,11 +157,11 @@ def _search_words(statement: ClauseStatement) -> Iterator[str]:
     yield from sorted(statement.replaced)
     yield from sorted(statement.subject - SPEAKERS)
     said = words_of(statement.phrases) - SPEAKERS
-    kinds = {word_tables.CLASSES[form] for form in said if form in word_tables.CLASSES}
+    kinds = {VALUES["classes"][form] for form in said if form in VALUES["classes"]}
     if statement.change or statement.negated:
         yield from sorted(said)
     if kinds and not statement.replaced:  # else what it takes the place of is named
-        yield from (word for word, kind in word_tables.CLASSES.items() if kind in kinds)
+        yield from (word for word, kind in VALUES["classes"].items() if kind in kinds)
     if statement.subject <= SPEAKERS:
         yield from _of_speaker(statement, said, known=bool(kinds or statement.replaced))
 
@@ -173,4 +173,4 @@ def _of_speaker(statement: ClauseStatement, said: frozenset[str], *, known: bool
     attribute = statement.attribute
     if statement.change and not known and all(phrase.role for phrase in statement.phrases):
         attribute = "use" if statement.change == "switch" else "live"
-    yield from (form for form, verb in word_tables.VERBS.items() if verb == attribute and attribute != "is")
+    yield from (form for form, verb in VALUES["verbs"].items() if verb == attribute and attribute != "is")

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hydramem.ingest.legacy_update_rules import word_tables
 from hydramem.ingest.legacy_update_rules.clause_tokens import (
     SPEAKERS,
     ClauseStatement,
@@ -13,6 +12,7 @@ from hydramem.ingest.legacy_update_rules.clause_tokens import (
 )
 from hydramem.ingest.legacy_update_rules.pairing import Met, differing, instead
 from hydramem.ingest.legacy_update_rules.update_reading import TextReading
+from hydramem.ingest.legacy_update_rules.word_tables import VALUES, WORDS
 
 PLACES = ("in", "at", "under", "near", "over", "with")
 """Roles of phrases that say where something is."""
@@ -20,21 +20,22 @@ PLACES = ("in", "at", "under", "near", "over", "with")
 
 def state_of(phrase: Phrase) -> str:
     """Return the name of the states that a phrase is one of: "open" and "closed" have one; else nothing."""
-    return "" if phrase.owned or phrase.article else word_tables.STATES.get(phrase.forms[-1], "")
+    return "" if phrase.owned or phrase.article else VALUES["states"].get(phrase.forms[-1], "")
 
 
 def class_of(phrase: Phrase) -> str:
     """Return the kind of things that a phrase names one of: "MySQL" is a database; else nothing."""
     if phrase.forms[0] == "every" and len(phrase.forms) > 1 and phrase.forms[1].isdigit():
         return "frequency"
-    whole = word_tables.CLASSES.get("-".join(phrase.forms))
+    classes = VALUES["classes"]
+    whole = classes.get("-".join(phrase.forms))
     if whole is not None:
         return whole
     said = [form for form in phrase.forms if not form[:1].isdigit()]
     # The last word says what it is: dark green is a color, and light roast no theme.
     for place, form in enumerate(reversed(said)):
-        if form in word_tables.CLASSES:
-            return word_tables.CLASSES[form] if place == 0 else f"{word_tables.CLASSES[form]} {said[-1]}"
+        if form in VALUES["classes"]:
+            return VALUES["classes"][form] if place == 0 else f"{VALUES['classes'][form]} {said[-1]}"
     return ""
 
 
@@ -52,15 +53,15 @@ def given_up(new: ClauseStatement, old: ClauseStatement, told: TextReading) -> M
         old: What was stated.
         told: The whole text of the new one.
     """
-    if not new.replaced or old.negated or (old.past and old.attribute not in word_tables.ACQUIRED):
+    if not new.replaced or old.negated or (old.past and old.attribute not in WORDS["acquired"]):
         return None
     if new.replaced == old.subject:
         return _stood_in_for(new, old)
     if not new.replaced <= words_of(old.phrases) or not _one_purpose(new, old):
         return None
-    if old.attribute in word_tables.HAS_MANY and old.attribute not in ("have", "go") and not new.now:
+    if old.attribute in WORDS["has_many"] and old.attribute not in ("have", "go") and not new.now:
         return None
-    said = {word_tables.SPEAKER.get(form, form) for form in told.forms} | new.subject
+    said = {VALUES["speaker"].get(form, form) for form in told.forms} | new.subject
     whole = any(frozenset(p.forms) == new.replaced and p.named for p in old.phrases if not p.role)
     ours = whole and (bool(old.subject & new.subject & SPEAKERS) or (old.definite and "we" in new.subject))
     if not old.subject <= said and not ours:
@@ -169,10 +170,10 @@ def _before(
     purpose = next((p for p in others if p.kind == "thing" and set(p.forms) - SPEAKERS == bare), None)
     if purpose is not None and (not objected or new.subject == old.subject or target.kind == "number"):
         return _place_of(target, [p for p in others if p is not purpose], old), True
-    dosed = bare - word_tables.DOSES
+    dosed = bare - WORDS["doses"]
     if target.kind == "number" and spoken < dosed <= spoken | words_of(others):
         return _place_of(target, others, old), True
-    if target.kind == "number" and old.attribute == "cost" and bare - word_tables.PRICES == spoken:
+    if target.kind == "number" and old.attribute == "cost" and bare - WORDS["prices"] == spoken:
         return _place_of(target, others, old), True
     head = bare < spoken and not any(form.isdigit() for form in spoken - bare)
     if head and (new.definite or objected):
@@ -190,7 +191,7 @@ def _of_somebody(
     kind = class_of(target)
     alike = [phrase for phrase in fitting if kind and class_of(phrase) == kind]
     alike = alike or [phrase for phrase in fitting if phrase.role and phrase.forms[-1] == target.forms[-1]]
-    if alike and old.attribute not in word_tables.HAS_MANY:
+    if alike and old.attribute not in WORDS["has_many"]:
         # "We switched to TypeScript for the frontend" leaves open what else is used.
         wider, narrower = _purposes(old), _purposes(new)
         return (alike[0], wider == narrower) if narrower <= wider else (None, False)
@@ -215,8 +216,8 @@ def _gives_way(phrase: Phrase, target: Phrase, old: ClauseStatement) -> bool:
         return phrase.unit == target.unit
     if phrase.kind != "thing":
         return True
-    if (phrase.named and not target.named) or target.article in word_tables.INDEFINITES:
+    if (phrase.named and not target.named) or target.article in WORDS["indefinites"]:
         return False
     classes = {class_of(phrase), class_of(target)} - {""}
     placed = phrase.role in ("", *PLACES, "for", "to")
-    return len(classes) < 2 and placed and old.attribute not in word_tables.HAS_MANY
+    return len(classes) < 2 and placed and old.attribute not in WORDS["has_many"]

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hydramem.ingest.legacy_update_rules import word_tables
 from hydramem.ingest.legacy_update_rules.clause_tokens import ClauseStatement, Phrase, thing_of
 from hydramem.ingest.legacy_update_rules.pairing import MORE, SAME, Met, differing, instead, same_subject
 from hydramem.ingest.legacy_update_rules.update_changes import (
@@ -15,6 +14,7 @@ from hydramem.ingest.legacy_update_rules.update_changes import (
     state_of,
 )
 from hydramem.ingest.legacy_update_rules.update_reading import TextReading
+from hydramem.ingest.legacy_update_rules.word_tables import ONE_OTHER, WORDS
 
 QUANTITIES = frozenset({"is", "cost", "weigh", "last", "measure"})
 """Verbs by which one quantity of a thing is told."""
@@ -43,8 +43,8 @@ def filled(new: ClauseStatement, old: ClauseStatement) -> Met | None:
     if not pairs:
         return None
     before, after = pairs[0]
-    permanent = not new.now and not new.subject.isdisjoint(word_tables.PERMANENT)
-    if permanent or (new.attribute in word_tables.LASTING and new.past and old.past):
+    permanent = not new.now and not new.subject.isdisjoint(WORDS["permanent"])
+    if permanent or (new.attribute in WORDS["lasting"] and new.past and old.past):
         return Met(kind="against", reason=f"That happened once: {before.text} or {after.text}.")
     if new.past or old.past:
         return None
@@ -101,7 +101,7 @@ def _exclusive(
     """Say whether the attribute leaves room for one of two phrases only."""
     match before.kind:
         case "number":
-            return new.attribute not in word_tables.HAS_MANY or new.attribute == "have" or new.now
+            return new.attribute not in WORDS["has_many"] or new.attribute == "have" or new.now
         case "date" | "clock":
             return _one_time(new, after)
         case _:
@@ -111,8 +111,8 @@ def _exclusive(
 def _one_time(new: ClauseStatement, after: Phrase) -> bool:
     if new.attribute == "run" and after.kind == "clock" and new.definite and not _goes_often(new):
         return True
-    if new.attribute not in word_tables.SCHEDULED:
-        return new.now and (new.attribute not in word_tables.HAS_MANY or new.attribute in word_tables.MEETING)
+    if new.attribute not in WORDS["scheduled"]:
+        return new.now and (new.attribute not in WORDS["has_many"] or new.attribute in WORDS["meeting"])
     recurring = after.forms[0].endswith("*")
     several = new.attribute in ("open", "close") or (new.attribute == "arrive" and new.person)
     return new.now or not (several and (recurring or new.person))
@@ -120,7 +120,7 @@ def _one_time(new: ClauseStatement, after: Phrase) -> bool:
 
 def _goes_often(statement: ClauseStatement) -> bool:
     """Say whether a thing may run several times a day, as a bus does, or several things do."""
-    return any(form in word_tables.VEHICLES or form.endswith("s") for form in statement.subject)
+    return any(form in WORDS["vehicles"] or form.endswith("s") for form in statement.subject)
 
 
 def _one_thing(
@@ -134,19 +134,19 @@ def _one_thing(
     alike = len(classes) == 1 and "" not in classes
     if alike and classes == {"frequency"}:
         return True
-    if new.attribute in word_tables.HAS_MANY:
+    if new.attribute in WORDS["has_many"]:
         # "We get our internet from Telekom now": of the same, from another.
-        headed = before.forms[-1] == after.forms[-1] or new.attribute in word_tables.MEETING
+        headed = before.forms[-1] == after.forms[-1] or new.attribute in WORDS["meeting"]
         return new.now and (shared or headed) and bool(before.role) and new.attribute != "have"
     if new.attribute in ("use", "prefer", "drink"):
         return (alike or (new.now and shared)) if new.attribute != "use" else (shared or (new.now and alike))
-    if new.attribute in word_tables.CHOSEN and not before.role:
+    if new.attribute in WORDS["chosen"] and not before.role:
         return new.now
-    if after.article in word_tables.INDEFINITES and not new.now:
+    if after.article in WORDS["indefinites"] and not new.now:
         return False
     if new.attribute == "is" and not before.role:
         return _one_value(new, old, before, after, alike=alike)
-    if (new.attribute, before.role) in word_tables.ONE_OTHER:
+    if (new.attribute, before.role) in ONE_OTHER:
         return new.now or (before.named and after.named)
     if before.role in PLACES:
         return _one_place(new, old, before, after)
@@ -159,18 +159,18 @@ def _one_value(
 ) -> bool:
     """Of "X is Y": one where X is what has one, as "the manager", or where Y is a name."""
     heads = new.subject - new.owners
-    if not heads.isdisjoint(word_tables.SEVERAL):
+    if not heads.isdisjoint(WORDS["several"]):
         return False
-    if not heads.isdisjoint(word_tables.FREE) or (alike and new.now):
+    if not heads.isdisjoint(WORDS["free"]) or (alike and new.now):
         return True
     named = before.named and after.named
-    if not heads.isdisjoint(word_tables.ATTRIBUTES):
+    if not heads.isdisjoint(WORDS["attributes"]):
         return named or alike
     return named and old.definite and not (before.article or after.article or new.person)
 
 
 def _one_place(new: ClauseStatement, old: ClauseStatement, before: Phrase, after: Phrase) -> bool:
-    if new.attribute not in word_tables.PLACED:
+    if new.attribute not in WORDS["placed"]:
         return False
     # Hall 3 and hall 5; third grade and fourth grade.
     long = min(len(before.forms), len(after.forms)) > 1
@@ -220,7 +220,7 @@ def _turned_round(new: ClauseStatement, old: ClauseStatement) -> Met | None:
         return None
     if thing.owned or new.past or old.past or frozenset(thing.forms) != passive.subject:
         return None
-    placed = active.attribute.removesuffix("s") in word_tables.KEEPING
+    placed = active.attribute.removesuffix("s") in WORDS["keeping"]
     if not placed and not _is_done(passive.phrases[0], active.attribute):
         return None
     others = passive.phrases if placed else passive.phrases[1:]
@@ -264,7 +264,7 @@ def _since_changed(new: ClauseStatement, old: ClauseStatement) -> Met | None:
 
 def _other_holder(new: ClauseStatement, old: ClauseStatement) -> Met | None:
     """Meet "Paula maintains the parser" and "Omar maintains the parser now": one does at a time."""
-    if new.attribute != old.attribute or new.attribute not in word_tables.ROLES or not new.now:
+    if new.attribute != old.attribute or new.attribute not in WORDS["roles"] or not new.now:
         return None
     if new.negated or old.negated or new.past or old.past or not (new.person and old.person):
         return None
@@ -310,9 +310,9 @@ def _state_alone(statement: ClauseStatement) -> str:
 
 def _another_of_its_kind(new: ClauseStatement, old: ClauseStatement) -> Met | None:
     """Meet "I bank with Barclays" and "I'm with Monzo now": said otherwise, of one kind."""
-    if not new.now or new.past or old.past or new.negated or old.attribute in word_tables.HAS_MANY:
+    if not new.now or new.past or old.past or new.negated or old.attribute in WORDS["has_many"]:
         return None
-    if new.attribute in word_tables.HAS_MANY:
+    if new.attribute in WORDS["has_many"]:
         return None
     for after in new.phrases:
         kind = class_of(after)

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from hydramem.ingest.legacy_update_rules import word_tables
 from hydramem.ingest.legacy_update_rules.clause import state
 from hydramem.ingest.legacy_update_rules.clause_tokens import ClauseStatement, Token, tokens
 from hydramem.ingest.legacy_update_rules.verb_forms import has_verb
+from hydramem.ingest.legacy_update_rules.word_tables import PHRASES, VALUES, WORDS
 
 _COUNTED = re.compile(r"(\d{1,3})(?:st|nd|rd|th)|(\d{1,3})(?:o|a|er|ro|do|ra|da)")
 
@@ -43,14 +43,11 @@ def behind(sentence: list[Token]) -> list[Token]:
 def _lead(sentence: Sequence[Token]) -> int:
     """Return how many tokens say when, where or what for before the sentence proper begins."""
     first = sentence[0]
-    if (
-        first.form in word_tables.FREQUENCIES
-        and first.text.partition(" ")[0].casefold() in word_tables.MOVABLE
-    ):
+    if first.form in VALUES["frequencies"] and first.text.partition(" ")[0].casefold() in WORDS["movable"]:
         return 1
     forms = tuple(token.form for token in sentence[:_LONGEST_LEAD])
-    given_up = any(forms[: len(phrase)] == phrase for phrase in word_tables.REPLACED_AFTER)
-    joined = given_up or (first.form in word_tables.PREPOSITIONS and first.kind == "word")
+    given_up = any(forms[: len(phrase)] == phrase for phrase in PHRASES["replaced_after"])
+    joined = given_up or (first.form in VALUES["prepositions"] and first.kind == "word")
     if not joined and first.kind not in ("date", "clock"):
         return 0
     comma = next((place for place, token in enumerate(sentence) if token.form == ","), 0)
@@ -60,9 +57,9 @@ def _lead(sentence: Sequence[Token]) -> int:
         if place and token.form.endswith(_SPANISH_WE) and not (token.article or token.capital):
             return place
     dated = (
-        first.form in word_tables.ENGLISH_WHEN and len(sentence) > 2 and sentence[1].kind in ("date", "clock")
+        first.form in WORDS["english_when"] and len(sentence) > 2 and sentence[1].kind in ("date", "clock")
     )
-    speaks = dated and (sentence[2].article == "the" or sentence[2].form in word_tables.SPEAKER)
+    speaks = dated and (sentence[2].article == "the" or sentence[2].form in VALUES["speaker"])
     return 2 if speaks else 0
 
 
@@ -70,11 +67,11 @@ def _listed(found: Sequence[Token]) -> Iterator[Token]:
     """Join "dem 2." and what follows it: the dot counts, and ends no sentence."""
     for place, token in enumerate(found):
         before = found[place - 1] if place else None
-        counts = before is not None and _is_small(before) and before.article in word_tables.GERMAN_ARTICLES
+        counts = before is not None and _is_small(before) and before.article in WORDS["german_articles"]
         if token.form == "." and counts and place + 1 < len(found):
             continue
         after = found[place + 1] if place + 2 < len(found) else None
-        dotted = _is_small(token) and token.article in word_tables.GERMAN_ARTICLES
+        dotted = _is_small(token) and token.article in WORDS["german_articles"]
         if dotted and after is not None and after.form == ".":
             yield replace(token, form=f"{token.form}th", kind="word")
         else:
@@ -92,7 +89,7 @@ def _often(found: list[Token]) -> Iterator[Token]:
         size, unit = _every(found[place : place + 3])
         if size:
             text = " ".join(token.text or token.form for token in found[place : place + size])
-            yield Token(form=word_tables.OFTEN[unit], text=text, capital=False)
+            yield Token(form=VALUES["often"][unit], text=text, capital=False)
             place += size
             continue
         token = found[place]
@@ -100,20 +97,20 @@ def _often(found: list[Token]) -> Iterator[Token]:
         recurs = place < len(found) and found[place].form.endswith("*")
         if token.form in ("todos", "todas") and recurs:
             continue
-        if token.form in word_tables.FORTNIGHTLY:
+        if token.form in WORDS["fortnightly"]:
             yield from (
                 Token(form="every", text=token.text),
                 Token(form="2", kind="number"),
                 Token(form="week"),
             )
-        elif token.form in word_tables.EACH and place < len(found) and _is_step(found[place]):
+        elif token.form in WORDS["each"] and place < len(found) and _is_step(found[place]):
             yield replace(token, form="every")
-        elif token.form == "other" and place > 1 and found[place - 2].form in word_tables.EACH:
+        elif token.form == "other" and place > 1 and found[place - 2].form in WORDS["each"]:
             yield Token(form="2", kind="number", text=token.text)
-        elif token.form in word_tables.TIMES:
+        elif token.form in WORDS["times"]:
             yield from (Token(form="2", kind="number", text=token.text), Token(form="time"))
-        elif token.form in word_tables.FREQUENCIES:
-            yield replace(token, form=word_tables.FREQUENCIES[token.form])
+        elif token.form in VALUES["frequencies"]:
+            yield replace(token, form=VALUES["frequencies"][token.form])
         else:
             yield token
 
@@ -127,15 +124,15 @@ def _every(found: Sequence[Token]) -> tuple[int, str]:
     if len(found) < 2:
         return 0, ""
     first, second = found[0], found[1]
-    unit = word_tables.UNITS.get(second.form, "")
-    each = first.form in word_tables.EACH or (first.form in ("todos", "todas") and bool(second.article))
+    unit = VALUES["units"].get(second.form, "")
+    each = first.form in WORDS["each"] or (first.form in ("todos", "todas") and bool(second.article))
     if unit and each:
         return 2, unit
     once = first.form in ("once", "einmal") or (first.form == "vez" and first.article == "una")
     if once and unit and second.article:
         return 2, unit
-    if once and len(found) == 3 and word_tables.PREPOSITIONS.get(second.form) == "by":
-        unit = word_tables.UNITS.get(found[2].form, "")
+    if once and len(found) == 3 and VALUES["prepositions"].get(second.form) == "by":
+        unit = VALUES["units"].get(found[2].form, "")
         return (3, unit) if unit else (0, "")
     return 0, ""
 
@@ -156,37 +153,32 @@ def _rank(token: Token, before: Token | None, after: Token | None) -> str:
     written = _COUNTED.fullmatch(token.form)
     if written is not None:
         # "la 3a planta" counts, and "flat 3A" does not.
-        counts = written[1] or (token.article in word_tables.SPANISH_ARTICLES and not token.text.isupper())
+        counts = written[1] or (token.article in WORDS["spanish_articles"] and not token.text.isupper())
         return (written[1] or written[2]) if counts else ""
-    rank = word_tables.ORDINALS.get(token.form, "")
+    rank = VALUES["ordinals"].get(token.form, "")
     followed = after is not None and after.kind == "word" and not after.article
-    if not rank or not (token.article in word_tables.DEFINITES or followed):
+    if not rank or not (token.article in WORDS["definites"] or followed):
         return ""
-    timed = before is not None and (before.kind == "number" or before.form in word_tables.RATES)
-    return "" if timed or token.article in word_tables.INDEFINITES else rank
+    timed = before is not None and (before.kind == "number" or before.form in WORDS["rates"])
+    return "" if timed or token.article in WORDS["indefinites"] else rank
 
 
 def _said_once(found: Sequence[Token]) -> Iterator[Token]:
     """Leave out who is named twice, as in "a mí me", and read "gets cleaned" as "is cleaned"."""
     for place, token in enumerate(found):
         after = [other.form for other in found[place + 1 : place + 3]]
-        again = word_tables.SAID_TWICE.get(token.form)
+        again = VALUES["said_twice"].get(token.form)
         if again is not None and (after[:1] == [again] or after == ["no", again]):
             continue
-        if token.form in word_tables.GETS and after and _is_participle(after[0]):
-            yield replace(token, form=word_tables.GETS[token.form])
+        if token.form in VALUES["gets"] and after and _is_participle(after[0]):
+            yield replace(token, form=VALUES["gets"][token.form])
         else:
             yield token
 
 
 def _is_participle(form: str) -> bool:
     regular = len(form) > 4 and form.endswith("ed")
-    return (
-        regular
-        or form in word_tables.PARTICIPLES
-        or form in word_tables.PAST_VERBS
-        or form in word_tables.PLACING
-    )
+    return regular or form in WORDS["participles"] or form in VALUES["past_verbs"] or form in WORDS["placing"]
 
 
 MOST_CHARS = 600
@@ -201,7 +193,7 @@ _WORD = re.compile(r"[+-]?\w+(?:[.,:/'-]\w+)*")
 # Not part of a longer word: "now here" is not "nowhere".
 _SHORT = 3
 
-_APART = word_tables.NEGATIONS | {"now", "any", "all", "one", "may", "can", "every", "some"}
+_APART = WORDS["negations"] | {"now", "any", "all", "one", "may", "can", "every", "some"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,22 +227,22 @@ def reading(text: str) -> TextReading:
 def _long(text: str) -> TextReading:
     """Read a long text for its words alone, in linear time."""
     said = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
-    return TextReading(signature=" ".join(said), speaks=not word_tables.SPEAKER.keys().isdisjoint(said))
+    return TextReading(signature=" ".join(said), speaks=not VALUES["speaker"].keys().isdisjoint(said))
 
 
 @lru_cache(maxsize=4096)
 def _short(text: str) -> TextReading:
     sentences = list(_sentences(alike(_without_opening(tokens(text)))))
     said = tuple(token for sentence, _ in sentences for token in _said(sentence))
-    spoken = any(token.form in word_tables.SPEAKER and token.kind == "word" for token in said)
+    spoken = any(token.form in VALUES["speaker"] and token.kind == "word" for token in said)
     return TextReading(
         signature=_signature(said),
         forms=frozenset(token.form for token in said),
         marks=tuple(sorted(_mark(token.form) for token in said if token.marks)),
         statements=tuple(_statements([sentence for sentence, asked in sentences if not asked])),
         said=said,
-        speaks=spoken or any(token.form in word_tables.FIRST_PERSON for token in said[:2]),
-        negations=sum(token.form in word_tables.NEGATIONS for token in said),
+        speaks=spoken or any(token.form in VALUES["first_person"] for token in said[:2]),
+        negations=sum(token.form in WORDS["negations"] for token in said),
     )
 
 
@@ -258,7 +250,7 @@ def _said(sentence: Sequence[Token]) -> Iterator[Token]:
     """Yield the words of a sentence; "on" before a day says nothing that the day does not."""
     for place, token in enumerate(sentence):
         after = sentence[place + 1] if place + 1 < len(sentence) else None
-        dated = after is not None and after.kind == "date" and token.form in word_tables.ON_DAYS
+        dated = after is not None and after.kind == "date" and token.form in WORDS["on_days"]
         if token.kind != "mark" and not dated:
             yield token
 
@@ -273,7 +265,7 @@ def _without_opening(found: Sequence[Token]) -> Sequence[Token]:
     forms = [token.form for token in found]
     while forms and forms[-1] in _MARKS:
         forms.pop()
-    for phrase in word_tables.OPENING:
+    for phrase in PHRASES["opening"]:
         size = len(phrase)
         if len(forms) <= size:
             continue
@@ -328,7 +320,7 @@ def _clauses(sentence: list[Token]) -> Iterator[list[Token]]:
     clause: list[Token] = []
     for place, token in enumerate(sentence):
         comma = token.kind == "mark" and token.form == ","
-        joint = comma or token.form in word_tables.JOINING
+        joint = comma or token.form in WORDS["joining"]
         if joint and has_verb(clause) and has_verb(_until_joint(sentence[place + 1 :])):
             yield clause
             clause = []
@@ -340,6 +332,6 @@ def _clauses(sentence: list[Token]) -> Iterator[list[Token]]:
 
 def _until_joint(rest: list[Token]) -> list[Token]:
     for place, token in enumerate(rest):
-        if place and (token.form in word_tables.JOINING or token.form == ","):
+        if place and (token.form in WORDS["joining"] or token.form == ","):
             return rest[:place]
     return rest

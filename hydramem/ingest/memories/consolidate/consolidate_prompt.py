@@ -14,8 +14,7 @@ from typing import Literal
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ModelError, ModelReplyError
 from hydramem.core.row_types import Chunk, Usage
-from hydramem.ingest.legacy_update_rules.contrast_frames import MONTHS, NEGATIONS, WEEKDAYS
-from hydramem.ingest.legacy_update_rules.word_tables import NUMBERS
+from hydramem.ingest.legacy_update_rules.contrast_frames import MONTHS, NEGATIONS, NUMBERS, WEEKDAYS
 from hydramem.ingest.memories.consolidate.consolidate import (
     Action,
     ConsolidationPlan,
