@@ -1,108 +1,205 @@
-"""Tokens as phrases: split at prepositions, numbers, dates and times; and subjects as bags of words."""
+"""The verb of a clause, in one form for all persons and languages, and the cues that say how it is meant."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import cast
 
-from hydramem.ingest.legacy_update_rules.clause_tokens import Phrase, PhraseKind, Token
-from hydramem.ingest.legacy_update_rules.verb_forms import has_verb
+from hydramem.ingest.legacy_update_rules.clause_tokens import Change, Token
 from hydramem.ingest.legacy_update_rules.word_tables import PHRASES, REWORDED, VALUES, WORDS
-
-_HOURS = frozenset(str(hour) for hour in range(1, 25))
-
-
-def phrases_of(tail: Sequence[Token], *, spanish: bool = False) -> tuple[Phrase, ...]:
-    """Split what is said into phrases.
-
-    Args:
-        tail: The tokens, prepositions and marks among them.
-        spanish: Whether "a" is the Spanish "to".
-    """
-    groups: list[tuple[str, list[Token]]] = []
-    role, fresh = "", True
-    for place, token in enumerate(tail):
-        if token.kind == "mark":
-            fresh = True
-        elif _joins(token, place) and place + 1 < len(tail):
-            measured = bool(groups) and not fresh and groups[-1][1][0].kind == "number"
-            found = VALUES["prepositions"][token.form]
-            role, fresh = ("" if measured and found in ("of", "~") else found), True
-        else:
-            if spanish and token.article == "a":
-                role, fresh, token = "to", True, replace(token, article="")
-            if fresh or _breaks(groups[-1][1], token) or _tells_how_often(tail[place : place + 2]):
-                groups.append((role, []))
-            groups[-1][1].append(token)
-            role, fresh = "", False
-    return tuple(_phrase(role, group) for role, group in groups)
-
-
-def _joins(token: Token, place: int) -> bool:
-    """Say whether a token is a preposition; one with a capital is a name, but at the beginning."""
-    return token.form in VALUES["prepositions"] and token.kind == "word" and not (place and token.capital)
-
-
-def _breaks(group: Sequence[Token], token: Token) -> bool:
-    """Say whether a token begins another phrase than the one before it is in."""
-    if token.kind in ("date", "clock") or group[-1].kind in ("date", "clock"):
-        return True
-    if group[0].kind == "number":
-        return len(group) > 1  # a number takes one word with it
-    return bool(token.article)
-
-
-def _tells_how_often(found: Sequence[Token]) -> bool:
-    """Say whether a token begins "every 2 weeks" or "2 times", or is "weekly"; a weekly call is a thing."""
-    token, after = found[0], found[1] if len(found) > 1 else None
-    if token.form == "every":
-        return after is not None and after.kind == "number"
-    if token.form not in VALUES["frequencies"]:
-        return token.kind == "number" and after is not None and after.form == "time"
-    return (
-        after is None or after.kind != "word" or bool(after.article) or after.form in VALUES["prepositions"]
-    )
-
-
-def _phrase(role: str, group: Sequence[Token]) -> Phrase:
-    first = group[0]
-    kind: PhraseKind = "thing"
-    if first.kind in ("date", "clock", "number"):
-        kind = first.kind
-    forms = tuple(VALUES["speaker"].get(token.form, token.form) for token in group)
-    if kind == "number" and role == "at" and len(forms) == 1 and forms[0] in _HOURS:
-        kind, forms = "clock", (f"{int(forms[0]):02}:00",)
-    if kind == "date" and role == "from":
-        role = "since"
-    timed = kind in ("date", "clock") and role not in ("since", "until", "after", "before")
-    return Phrase(
-        kind=kind,
-        role="" if timed else role,
-        forms=forms,
-        named=any(token.capital or token.marks for token in group),
-        article=first.article,
-        owned=any(token.owner or token.form in WORDS["owners"] for token in group),
-        text=" ".join(token.text or token.form for token in group).rstrip(".,"),
-    )
-
-
-def bag(said: Sequence[Token]) -> frozenset[str]:
-    """Return the words of what is spoken of, `i` and `we` for who says it."""
-    kept = [token.form for token in said if token.form not in VALUES["prepositions"] or token.capital]
-    found = frozenset(VALUES["speaker"].get(form, form) for form in kept)
-    # "My brother's name" and "my brother" are told apart by the verb alone.
-    return found - {"name", "nombre"} if len(found) > 1 else found
-
-
-def owners_of(said: Sequence[Token]) -> frozenset[str]:
-    """Return those words that have the others: "Bob" of "Bob's manager" and of "manager of Bob"."""
-    owners = {token.form for token in said if token.owner}
-    of = {after.form for before, after in pairwise(said) if before.form in ("of", "von", "de")}
-    return frozenset(owners | of)
-
 
 _MOST_AFTER_NOT = 4
 
 _PLAIN_FUTURE = frozenset({"be", "start", "leave", "arrive", "open", "close", "end", "now"})
+
+_TOOLS = frozenset({"do", "did", "will", "se", "got", "gets"})
+
+_KNOWN = frozenset(
+    (
+        *VALUES["verbs"],
+        *VALUES["past_verbs"],
+        *VALUES["changes"],
+        *WORDS["replacing"],
+        *WORDS["dropping"],
+    )
+) | (WORDS["auxiliaries"] | {"do", "did"})
+
+_GERMAN = frozenset(["ist", "sind", "bin", "wurde", "wurden", "wird", "hat", "haben", "habe"])
+
+_HAVING = frozenset({"hat", "haben", "habe"})
+
+_PRETERITES = ("ed", "ó", "aron", "ieron")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """The verb of a clause.
+
+    Attributes:
+        form: As it stands there.
+        attribute: What it says, in one form for all of its own.
+        tail: What follows it.
+        past: Whether it tells of what was or was done.
+        replaces: Whether its object is what something else takes the place of.
+        drops: Whether its object is given up.
+        spanish: Whether it is Spanish by its ending.
+    """
+
+    form: str
+    attribute: str
+    tail: list[Token]
+    change: Change = ""
+    past: bool = False
+    replaces: bool = False
+    drops: bool = False
+    spanish: bool = False
+
+
+def lemma(form: str) -> str:
+    """Return the one name of a verb by any of its forms; a form that is not known stands for itself."""
+    if form in VALUES["verbs"]:
+        return VALUES["verbs"][form]
+    if form.endswith("ing") and len(form) > 5:
+        stem = form[:-3]
+        for base in (stem, f"{stem}e", stem[:-1]):
+            if base in VALUES["verbs"]:
+                return VALUES["verbs"][base]
+        return stem
+    return form
+
+
+def has_verb(clause: Sequence[Token]) -> bool:
+    """Say whether a clause has a verb."""
+    return verb_place(clause) is not None
+
+
+def verb_place(clause: Sequence[Token]) -> int | None:
+    """Return where the verb of a clause is; what may be a noun is one where a surer verb is there."""
+    weak = None
+    for place, token in enumerate(clause):
+        last = clause[place - 1] if place else None
+        if token.form not in _KNOWN or not _may_be_verb(token, last):
+            continue
+        if token.form not in WORDS["nouns_too"]:
+            return place
+        weak = place if weak is None else weak
+    return weak if weak is not None else _done(clause)
+
+
+def _may_be_verb(token: Token, last: Token | None) -> bool:
+    if token.kind != "word" or token.article:
+        return False
+    if token.form == "am":  # am Montag
+        return last is not None and last.form == "i"
+    if last is None:
+        return True
+    return not (last.owner or last.form in WORDS["owners"])
+
+
+def _done(clause: Sequence[Token]) -> int | None:
+    """Return where an unknown English verb in the past is: "I renewed"."""
+    for place, (before, token) in enumerate(pairwise(clause)):
+        known = before.form in VALUES["speaker"] or before.form in WORDS["pronouns"] or before.capital
+        verbal = len(token.form) > 4 and token.form.endswith("ed") and not token.form.endswith("eed")
+        if known and verbal and not (token.article or token.capital):
+            return place + 1
+    return None
+
+
+def guessed_place(clause: Sequence[Token]) -> int | None:
+    """Return where a verb that is not known must be: behind a pronoun, a name or a first noun."""
+    if len(clause) < 3:
+        return None
+    first, second = clause[0], clause[1]
+    inverted = _inverted_place(clause)
+    if inverted is not None:
+        return inverted
+    if first.form in VALUES["prepositions"] or first.kind != "word":
+        return None
+    if first.article or first.form in WORDS["owners"]:
+        at = 1 if first.article else 2
+        while at < len(clause) - 1 and clause[at].marks:
+            at += 1
+        return at if clause[at].kind == "word" else None
+    return 1 if second.kind == "word" and not second.article and not second.capital else None
+
+
+def _inverted_place(clause: Sequence[Token]) -> int | None:
+    """Return where a verb that is not known stands before its subject: "für Konzerte leihen wir"."""
+    for place, (token, after) in enumerate(pairwise(clause)):
+        lower = place and token.kind == "word" and not (token.capital or token.article)
+        if lower and after.form in ("ich", "wir") and clause[place - 1].form not in VALUES["prepositions"]:
+            return place
+    return None
+
+
+def verb_of(tail: list[Token]) -> Verb:
+    """Read the verb group that begins a list of tokens; a German participle stands at the end."""
+    past, place = False, 0
+    copula = tail[0].form
+    while place + 1 < len(tail) and (tail[place].form in WORDS["auxiliaries"] or tail[place].form in _TOOLS):
+        if not _goes_on(tail[place + 1]):
+            break
+        copula = tail[place].form
+        past = past or copula in WORDS["past_copulas"] or copula == "did"
+        place += 1
+    main, rest = tail[place], tail[place + 1 :]
+    if main.form in WORDS["auxiliaries"] and rest and _closes(rest[-1], main.form):
+        main, rest = rest[-1], rest[:-1]
+    return _classed(main, rest, copula, past=past)
+
+
+def _goes_on(token: Token) -> bool:
+    goes = token.form.endswith("ing") and len(token.form) > 5 and token.form not in VALUES["states"]
+    known = token.form in _KNOWN or lemma(token.form) in VALUES["verbs"] or goes
+    return known and not (token.article or token.owner or token.capital)
+
+
+def _closes(last: Token, auxiliary: str) -> bool:
+    """Say whether a word is the participle that ends a German clause."""
+    if auxiliary not in _GERMAN or last.capital:
+        return False
+    known = (VALUES["changes"], VALUES["past_verbs"], WORDS["replacing"], WORDS["dropping"])
+    done = auxiliary in _HAVING and "ge" in last.form[:6] and last.form.endswith(("t", "en"))
+    return done or any(last.form in each for each in known)
+
+
+def _classed(main: Token, rest: list[Token], copula: str, *, past: bool) -> Verb:
+    form = main.form
+    spanish = form.endswith(("ó", "é", "amos", "ado", "imos"))
+    aimed = any(token.form in ("to", "auf", "a") or token.marks for token in rest)
+    if form in VALUES["changes"] and (aimed or spanish or form not in WORDS["dropping"]):
+        change = cast(Change, VALUES["changes"][form])
+        return Verb(form=form, attribute="change", tail=rest, change=change, spanish=spanish)
+    if form in WORDS["replacing"]:
+        passive = VALUES["verbs"].get(copula) == "is" or copula in (
+            *WORDS["past_copulas"],
+            "been",
+            "wird",
+        )
+        return Verb(form=form, attribute="replace", tail=rest, replaces=not passive, spanish=spanish)
+    if form in WORDS["dropping"]:
+        return Verb(form=form, attribute="drop", tail=rest, drops=True)
+    return _plain(form, rest, copula, past=past)
+
+
+def _plain(form: str, rest: list[Token], copula: str, *, past: bool) -> Verb:
+    known = lemma(form)
+    if form == "got" and copula == "have":  # I've got
+        return Verb(form=form, attribute="have", tail=rest)
+    if (
+        form in WORDS["placing"]
+        and VALUES["verbs"].get(copula) != "is"
+        and copula not in WORDS["past_copulas"]
+    ):
+        return Verb(form=form, attribute=form, tail=rest, past=True)  # "we held a meeting"
+    if form in VALUES["verbs"] or known in VALUES["verbs"]:
+        return Verb(form=form, attribute=known, tail=rest, past=past and form not in WORDS["placing"])
+    if form in VALUES["past_verbs"]:
+        present = VALUES["verbs"].get(copula) == "is" and copula != "been" and not past
+        return Verb(form=form, attribute=VALUES["past_verbs"][form], tail=rest, past=not present)
+    ended = form.endswith(_PRETERITES) or copula in _HAVING
+    return Verb(form=form, attribute=known, tail=rest, past=past or ended)
 
 
 @dataclass(slots=True)

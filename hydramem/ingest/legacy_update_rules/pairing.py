@@ -1,7 +1,7 @@
-"""What one statement may be to another, and what they have in common."""
+"""What one statement is to another: what they share, what is given up, and what takes the place of what."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from hydramem.ingest.legacy_update_rules.clause_tokens import (
@@ -9,9 +9,23 @@ from hydramem.ingest.legacy_update_rules.clause_tokens import (
     ClauseStatement,
     Phrase,
     Token,
+    thing_of,
     words_of,
 )
+from hydramem.ingest.legacy_update_rules.update_reading import TextReading
 from hydramem.ingest.legacy_update_rules.word_tables import VALUES, WORDS
+
+_LEAST = 3
+
+_MOST_WORDS = 24
+
+PLACES = ("in", "at", "under", "near", "over", "with")
+"""Roles of phrases that say where something is."""
+
+_LOCATED = ("live", "stay")
+
+# What is counted through a year: "in week 33" says when.
+_NUMBERED = ("week", "month", "quarter", "sprint", "year")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +99,6 @@ def _role(phrase: Phrase, attribute: str) -> str:
     return phrase.role
 
 
-_LEAST = 3
-
-
 def same_kind(new: Sequence[Token], old: Sequence[Token]) -> bool:
     """Say whether two texts say one thing of a kind, one of them in the plural.
 
@@ -121,9 +132,6 @@ def _plural(longer: str, shorter: str) -> bool:
     if shorter.endswith("y") and longer == f"{shorter[:-1]}ies":
         return True
     return longer in (f"{shorter}s", f"{shorter}es")
-
-
-_MOST_WORDS = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,3 +182,202 @@ def _of_speaker(statement: ClauseStatement, said: frozenset[str], *, known: bool
     if statement.change and not known and all(phrase.role for phrase in statement.phrases):
         attribute = "use" if statement.change == "switch" else "live"
     yield from (form for form, verb in VALUES["verbs"].items() if verb == attribute and attribute != "is")
+
+
+def state_of(phrase: Phrase) -> str:
+    """Return the name of the states that a phrase is one of: "open" and "closed" have one; else nothing."""
+    return "" if phrase.owned or phrase.article else VALUES["states"].get(phrase.forms[-1], "")
+
+
+def class_of(phrase: Phrase) -> str:
+    """Return the kind of things that a phrase names one of: "MySQL" is a database; else nothing."""
+    if phrase.forms[0] == "every" and len(phrase.forms) > 1 and phrase.forms[1].isdigit():
+        return "frequency"
+    classes = VALUES["classes"]
+    whole = classes.get("-".join(phrase.forms))
+    if whole is not None:
+        return whole
+    said = [form for form in phrase.forms if not form[:1].isdigit()]
+    # The last word says what it is: dark green is a color, and light roast no theme.
+    for place, form in enumerate(reversed(said)):
+        if form in VALUES["classes"]:
+            return VALUES["classes"][form] if place == 0 else f"{VALUES['classes'][form]} {said[-1]}"
+    return ""
+
+
+def given_up(new: ClauseStatement, old: ClauseStatement, told: TextReading) -> Met | None:
+    """Meet "MySQL instead of PostgreSQL" and "Tom left Siemens": what was said is named as no longer so.
+
+    Args:
+        new: What is stated now.
+        old: What was stated.
+        told: The whole text of the new one.
+    """
+    if not new.replaced or old.negated or (old.past and old.attribute not in WORDS["acquired"]):
+        return None
+    if new.replaced == old.subject:
+        return _stood_in_for(new, old)
+    if not new.replaced <= words_of(old.phrases) or not _one_purpose(new, old):
+        return None
+    if old.attribute in WORDS["has_many"] and old.attribute not in ("have", "go") and not new.now:
+        return None
+    said = {VALUES["speaker"].get(form, form) for form in told.forms} | new.subject
+    whole = any(frozenset(p.forms) == new.replaced and p.named for p in old.phrases if not p.role)
+    ours = whole and (bool(old.subject & new.subject & SPEAKERS) or (old.definite and "we" in new.subject))
+    if not old.subject <= said and not ours:
+        return None
+    gone = " ".join(sorted(new.replaced))
+    return Met(kind="after", reason=f"It says that {gone} is given up, which the one before tells of.")
+
+
+def _stood_in_for(new: ClauseStatement, old: ClauseStatement) -> Met | None:
+    """Meet "Jonas leads the team instead of Marta" and "Marta leads the team"."""
+    if new.attribute != old.attribute or new.past or new.negated or old.ended or not old.phrases:
+        return None
+    lost, added = differing(new, old)
+    if lost or any(not phrase.since for phrase in added):
+        return None
+    return Met(kind="after", reason=f"{new.about} does now what {old.about} did before.")
+
+
+def _one_purpose(new: ClauseStatement, old: ClauseStatement) -> bool:
+    mine, yours = _purposes(new), _purposes(old)
+    return not mine or not yours or mine == yours or new.attribute == "replace"
+
+
+def _purposes(statement: ClauseStatement) -> set[tuple[str, ...]]:
+    return {phrase.forms for phrase in statement.phrases if phrase.role == "for"}
+
+
+def changed(new: ClauseStatement, old: ClauseStatement) -> Met | None:
+    """Meet "the service moved to MySQL" and "we raised the limit to 250"."""
+    if new.attribute != "change" or new.negated or old.negated or old.past or not _one_purpose(new, old):
+        return None
+    target = target_of(new)
+    if target is None:
+        return None
+    thing = _object(new)
+    theme = new.subject if thing is None else frozenset(thing.forms)
+    before, sure = _before(theme, target, new, result_of(old), objected=thing is not None)
+    if before is None or before.forms == target.forms:
+        return None
+    return instead(new, target, before, sure=sure)
+
+
+def result_of(old: ClauseStatement) -> ClauseStatement:
+    """Return what a change led to as a statement: "the service moved to MySQL" leaves it at MySQL."""
+    target = target_of(old) if old.attribute == "change" and not old.negated else None
+    if target is None:
+        return old
+    thing = _object(old)
+    subject = old.subject if thing is None else frozenset(thing.forms)
+    attribute = "is"
+    if subject <= SPEAKERS:
+        attribute = "use" if class_of(target) else "live"
+    role = "in" if target.kind == "thing" and attribute != "use" else ""
+    kept = tuple(p for p in old.phrases if p is not target and p is not thing)
+    return replace(
+        old,
+        subject=subject,
+        attribute=attribute,
+        definite=old.definite or thing is not None,
+        phrases=(replace(target, role=role), *kept),
+        change="",
+        past=False,
+    )
+
+
+def target_of(new: ClauseStatement) -> Phrase | None:
+    """Return what something changed to; None where that is not said."""
+    match new.change:
+        case "number":
+            kinds: tuple[str, ...] = ("number",)
+        case "date":
+            kinds = ("date", "clock")
+        case _:
+            kinds = ("thing", "date", "clock", "number")
+    # "Moved it in May" says when, "moved it to May" says what to; of a date itself both do.
+    timed = new.change != "date"
+    fitting = [phrase for phrase in new.phrases if phrase.kind in kinds]
+    fitting = [p for p in fitting if not (timed and p.role in ("at", "in", "after") and _is_time(p))]
+    for roles in (("to", "until"), ("at", "in", "after"), ("", "by")):
+        aimed = [p for p in fitting if p.role in roles and (p.role not in ("", "by") or p.kind != "thing")]
+        if aimed:
+            return aimed[-1]
+    return None
+
+
+def _is_time(phrase: Phrase) -> bool:
+    return phrase.kind in ("date", "clock") or phrase.forms[0] in _NUMBERED
+
+
+def _object(new: ClauseStatement) -> Phrase | None:
+    """Return what was changed, where somebody changed it."""
+    thing = thing_of(new.phrases)
+    return None if thing is None or thing.forms[0] in ("out", "over", "down", "up", "back") else thing
+
+
+def _before(
+    theme: frozenset[str], target: Phrase, new: ClauseStatement, old: ClauseStatement, *, objected: bool
+) -> tuple[Phrase | None, bool]:
+    """Return what the target takes the place of, and whether that is sure."""
+    bare, spoken = theme - SPEAKERS, old.subject - SPEAKERS
+    if not bare or (new.person and not objected and target.kind != "number"):
+        return _of_somebody(theme, target, new, old)
+    if bare == spoken:
+        return _place_of(target, old.phrases, old), True
+    others = old.phrases
+    purpose = next((p for p in others if p.kind == "thing" and set(p.forms) - SPEAKERS == bare), None)
+    if purpose is not None and (not objected or new.subject == old.subject or target.kind == "number"):
+        return _place_of(target, [p for p in others if p is not purpose], old), True
+    dosed = bare - WORDS["doses"]
+    if target.kind == "number" and spoken < dosed <= spoken | words_of(others):
+        return _place_of(target, others, old), True
+    if target.kind == "number" and old.attribute == "cost" and bare - WORDS["prices"] == spoken:
+        return _place_of(target, others, old), True
+    head = bare < spoken and not any(form.isdigit() for form in spoken - bare)
+    if head and (new.definite or objected):
+        return _place_of(target, others, old), False
+    return None, False
+
+
+def _of_somebody(
+    theme: frozenset[str], target: Phrase, new: ClauseStatement, old: ClauseStatement
+) -> tuple[Phrase | None, bool]:
+    """Of "we switched to MySQL": what we used, where both are of a kind; of "I moved": where I lived."""
+    if theme != old.subject:
+        return None, False
+    fitting = [phrase for phrase in old.phrases if phrase.kind == target.kind == "thing"]
+    kind = class_of(target)
+    alike = [phrase for phrase in fitting if kind and class_of(phrase) == kind]
+    alike = alike or [phrase for phrase in fitting if phrase.role and phrase.forms[-1] == target.forms[-1]]
+    if alike and old.attribute not in WORDS["has_many"]:
+        # "We switched to TypeScript for the frontend" leaves open what else is used.
+        wider, narrower = _purposes(old), _purposes(new)
+        return (alike[0], wider == narrower) if narrower <= wider else (None, False)
+    if new.change == "move" and old.attribute in _LOCATED and not kind:
+        placed = (phrase for phrase in fitting if phrase.role == "in" and _gives_way(phrase, target, old))
+        return next(placed, None), True
+    if new.change == "switch" and old.attribute == "use" and target.named and not kind:
+        return next((p for p in fitting if not p.role and p.named and not class_of(p)), None), False
+    return None, False
+
+
+def _place_of(target: Phrase, others: Sequence[Phrase], old: ClauseStatement) -> Phrase | None:
+    """Return the phrase that a target can take the place of."""
+    for phrase in others:
+        if phrase.kind == target.kind and _gives_way(phrase, target, old):
+            return phrase
+    return None
+
+
+def _gives_way(phrase: Phrase, target: Phrase, old: ClauseStatement) -> bool:
+    if phrase.kind == "number":
+        return phrase.unit == target.unit
+    if phrase.kind != "thing":
+        return True
+    if (phrase.named and not target.named) or target.article in WORDS["indefinites"]:
+        return False
+    classes = {class_of(phrase), class_of(target)} - {""}
+    placed = phrase.role in ("", *PLACES, "for", "to")
+    return len(classes) < 2 and placed and old.attribute not in WORDS["has_many"]

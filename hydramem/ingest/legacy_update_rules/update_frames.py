@@ -4,13 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hydramem.ingest.legacy_update_rules.clause_tokens import ClauseStatement, Phrase, thing_of
-from hydramem.ingest.legacy_update_rules.pairing import MORE, SAME, Met, differing, instead, same_subject
-from hydramem.ingest.legacy_update_rules.update_changes import (
+from hydramem.ingest.legacy_update_rules.pairing import (
+    MORE,
     PLACES,
+    SAME,
+    Met,
     changed,
     class_of,
+    differing,
     given_up,
+    instead,
     result_of,
+    same_subject,
     state_of,
 )
 from hydramem.ingest.legacy_update_rules.update_reading import TextReading

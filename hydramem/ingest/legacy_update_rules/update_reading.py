@@ -11,9 +11,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from hydramem.ingest.legacy_update_rules.clause import state
+from hydramem.ingest.legacy_update_rules.clause_cues import has_verb
 from hydramem.ingest.legacy_update_rules.clause_tokens import ClauseStatement, Token, tokens
-from hydramem.ingest.legacy_update_rules.verb_forms import has_verb
 from hydramem.ingest.legacy_update_rules.word_tables import PHRASES, VALUES, WORDS
+
+MOST_CHARS = 600
+"""Longer texts tell several things; they are compared as wholes only."""
+
+_MOST_CLAUSES = 12
+
+_MARKS = frozenset(".!,;:")
 
 _COUNTED = re.compile(r"(\d{1,3})(?:st|nd|rd|th)|(\d{1,3})(?:o|a|er|ro|do|ra|da)")
 
@@ -180,13 +187,6 @@ def _is_participle(form: str) -> bool:
     regular = len(form) > 4 and form.endswith("ed")
     return regular or form in WORDS["participles"] or form in VALUES["past_verbs"] or form in WORDS["placing"]
 
-
-MOST_CHARS = 600
-"""Longer texts tell several things; they are compared as wholes only."""
-
-_MOST_CLAUSES = 12
-
-_MARKS = frozenset(".!,;:")
 
 _WORD = re.compile(r"[+-]?\w+(?:[.,:/'-]\w+)*")
 
