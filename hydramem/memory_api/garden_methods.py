@@ -171,7 +171,7 @@ class GardenMethods(Handle):
                 ids,
                 graph=store.graph,
                 mirror=store.mirror,
-                regrow=lambda rows: re_extract(rows, target=target, operation="review"),
+                re_extract=lambda rows: re_extract(rows, target=target, operation="review"),
             )
 
         return Answering(

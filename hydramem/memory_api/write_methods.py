@@ -315,9 +315,9 @@ class WriteMethods(Handle):
             NotFoundError: An id is not in the store; nothing is written.
         """
         store = self._use()
-        return revive(handle.ids(ids), graph=store.graph, mirror=store.mirror, regrow=self._regrow)
+        return revive(handle.ids(ids), graph=store.graph, mirror=store.mirror, re_extract=self._re_extract)
 
-    def _regrow(self, released: Sequence[Chunk]) -> None:
+    def _re_extract(self, released: Sequence[Chunk]) -> None:
         """Make the graph of memories that were held back until now, each in its own project."""
         for project in sorted({row.project for row in released}):
             rows = [row for row in released if row.project == project]

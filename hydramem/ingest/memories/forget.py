@@ -1,17 +1,16 @@
-"""Forget and revive: chunks go to the archive and come back, with their links and what only they support.
+"""Forget and revive: chunks are archived and come back, with their links and the relations they support.
 
-A relation is believed while at least one of its evidence chunks is active. Its evidence list is never
-cut, so that what brings a chunk back can bring back what rested on it.
+A relation stays active while at least one of its evidence chunks is. Its evidence list is never cut, so that
+reviving a chunk can bring back the relations that it supports.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeVar
 
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.results.write_results import Forgotten
-from hydramem.core.row_types import Change, Chunk, ChunkKind, Document, Link, Relation, State
+from hydramem.core.row_types import Chunk, ChunkKind, Document, Link, Relation, State
 from hydramem.core.time import now
 from hydramem.ingest.extraction.extract import Passage, extract
 from hydramem.ingest.knowledge.end_validity import is_version, may_return, returned
@@ -33,7 +32,11 @@ from hydramem.storage.store import GraphStore, Listing
 from hydramem.storage.write import Write
 from hydramem.storage.write_validation import batches
 
-_Row = TypeVar("_Row", Chunk, Document, Relation)
+_Row = Chunk | Document | Relation
+
+_PAGE = 5000
+
+_BATCH = 500
 
 
 def forget(ids: Sequence[str], *, graph: GraphStore, mirror: Mirror, dry_run: bool = False) -> Forgotten:
@@ -42,13 +45,13 @@ def forget(ids: Sequence[str], *, graph: GraphStore, mirror: Mirror, dry_run: bo
     Args:
         ids: What is archived.
         graph, mirror: Where it is.
-        dry_run: Only tell which chunks that would be.
+        dry_run: Only return which chunks that would be.
 
     Raises:
         NotFoundError: An id is neither a chunk's nor a document's; nothing is written.
     """
     if dry_run:
-        chunks, _ = _find(ids, graph)
+        chunks, _ = _chunks_and_documents(ids, graph)
         return Forgotten(chunks=tuple(row.id for row in chunks if row.state == "active"), dry_run=True)
     return _move("forget", "active", "archived", ids, graph, mirror)
 
@@ -58,7 +61,7 @@ def revive(
     *,
     graph: GraphStore,
     mirror: Mirror,
-    regrow: Callable[[Sequence[Chunk]], None] = lambda released: None,
+    re_extract: Callable[[Sequence[Chunk]], None] = lambda released: None,
 ) -> Forgotten:
     """Bring archived chunks and documents back, and the archived relations that they support.
 
@@ -68,67 +71,69 @@ def revive(
     Args:
         ids: What is brought back.
         graph, mirror: Where it is.
-        regrow: Makes the entities and relations of chunks that were quarantined: they had none.
+        re_extract: Adds the entities and relations of chunks that were quarantined: they had none.
 
     Raises:
         NotFoundError: An id is no chunk's, document's or withdrawn relation's; nothing is written.
     """
     with mirror.one_writer:
-        held = [row.id for row in graph.chunks(ids) if _released(row, ids, "active")]
+        released = [row.id for row in graph.chunks(ids) if _is_released(row, ids, "active")]
         done = _move("revive", "archived", "active", ids, graph, mirror)
-        if held:
-            regrow(graph.chunks(held))
+        if released:
+            re_extract(graph.chunks(released))
         return done
-
-
-def _supported(revived: Sequence[str], graph: GraphStore) -> tuple[Relation, ...]:
-    back = set(revived)
-    return tuple(
-        relation
-        for relation in _relations_on(revived, graph)
-        if may_return(relation) and back.intersection(relation.evidence)
-    )
-
-
-def _moved_relation(relation: Relation, at: datetime | None) -> Relation:
-    return returned(relation) if at is None else in_state(relation, "archived", at)
 
 
 def _move(
     operation: str, before: State, after: State, ids: Sequence[str], graph: GraphStore, mirror: Mirror
 ) -> Forgotten:
+    at = now() if after == "archived" else None
     with mirror.one_writer:
         named = _relations(ids, graph) if after == "active" else ()
-        taken = {relation.id for relation in named}
-        chunks, documents = _find([id for id in ids if id not in taken], graph)
-        moving = tuple(chunk for chunk in chunks if chunk.state == before or _released(chunk, ids, after))
-        owners = tuple(document for document in documents if document.state == before)
-        touched = [chunk.id for chunk in moving]
+        named_ids = {relation.id for relation in named}
+        found, owners = _chunks_and_documents([id for id in ids if id not in named_ids], graph)
+        chunks = [
+            (row, in_state(row, after, at))
+            for row in found
+            if row.state == before or _is_released(row, ids, after)
+        ]
+        documents = [
+            (row, replace(row, state=after, times=replace(row.times, retired_at=at)))
+            for row in owners
+            if row.state == before
+        ]
+        moved = [row.id for row, _ in chunks]
         if after == "archived":
-            relations = unsupported(touched, graph)
+            relations = [(row, in_state(row, "archived", at)) for row in unsupported(moved, graph)]
         else:
-            back = tuple(row for row in named if row.state == "archived")
-            relations = (*back, *(row for row in _supported(touched, graph) if row.id not in taken))
-        at = now() if after == "archived" else None
-        entities = _recounted(touched, 1 if after == "active" else -1, graph)
-        links = _moved_links(touched, after, at, graph)
+            supported = (row for row in _supported(moved, graph) if row.id not in named_ids)
+            archived = (row for row in named if row.state == "archived")
+            relations = [(row, returned(row)) for row in (*archived, *supported)]
+        rows: list[tuple[_Row, _Row]] = [*documents, *chunks, *relations]
+        entities = _recounted(moved, 1 if after == "active" else -1, graph)
         write = Write(
-            changes=(
-                *_changes(operation, owners, lambda row: _moved_document(row, after, at)),
-                *_changes(operation, moving, lambda row: in_state(row, after, at)),
-                *_changes(operation, relations, lambda row: _moved_relation(row, at)),
+            changes=tuple(
+                record(operation, project=old.project, target=old.id, before=old, after=new)
+                for old, new in rows
             ),
-            documents=tuple(_moved_document(row, after, at) for row in owners),
-            chunks=tuple(in_state(row, after, at) for row in moving),
+            documents=tuple(new for _, new in documents),
+            chunks=tuple(new for _, new in chunks),
             entities=entities,
-            relations=tuple(_moved_relation(row, at) for row in relations),
-            links=links,
+            relations=tuple(new for _, new in relations),
+            links=_moved_links(moved, after, at, graph),
         )
         if write.changes:
             # Names that become worth a vector again have lost theirs; the others keep what they have.
             worth = {row.id: row.name for row in entities if worth_a_vector(row.mention_count)}
             mirror.commit(write, mirror.embed_by_id(worth) if after == "active" else None)
-    return Forgotten(chunks=tuple(touched), relations=len(relations))
+    return Forgotten(chunks=tuple(moved), relations=len(relations))
+
+
+def _supported(revived: Sequence[str], graph: GraphStore) -> list[Relation]:
+    """Return the relations that come back with chunks."""
+    ids = set(revived)
+    on_them = _relations_on(revived, graph)
+    return [row for row in on_them if may_return(row) and ids.intersection(row.evidence)]
 
 
 def _moved_links(
@@ -144,8 +149,8 @@ def _moved_links(
     return tuple(replace(link, state=after, times=replace(link.times, retired_at=at)) for link in links)
 
 
-def _released(chunk: Chunk, ids: Sequence[str], after: State) -> bool:
-    """Say whether a quarantined chunk goes free: only where it is named itself, not with its document."""
+def _is_released(chunk: Chunk, ids: Sequence[str], after: State) -> bool:
+    """Say whether a quarantined chunk is released: only where it is named itself, not with its document."""
     return after == "active" and chunk.state == "quarantined" and chunk.id in ids
 
 
@@ -154,7 +159,10 @@ def _relations(ids: Sequence[str], graph: GraphStore) -> tuple[Relation, ...]:
     return tuple(row for row in found if row is not None and not is_version(row))
 
 
-def _find(ids: Sequence[str], graph: GraphStore) -> tuple[tuple[Chunk, ...], tuple[Document, ...]]:
+def _chunks_and_documents(
+    ids: Sequence[str], graph: GraphStore
+) -> tuple[tuple[Chunk, ...], tuple[Document, ...]]:
+    """Return the documents that are named, and the chunks that are named or belong to these documents."""
     wanted = tuple(dict.fromkeys(ids))
     chunks, documents = graph.chunks(wanted), graph.documents(wanted)
     unknown = set(wanted) - {chunk.id for chunk in chunks} - {document.id for document in documents}
@@ -162,18 +170,8 @@ def _find(ids: Sequence[str], graph: GraphStore) -> tuple[tuple[Chunk, ...], tup
         raise NotFoundError(
             f"{', '.join(sorted(id[:80] for id in unknown))}: no chunk or document has this id"
         )
-    held = (chunk for document in documents for chunk in document_chunks(document.id, graph))
-    return tuple({chunk.id: chunk for chunk in (*chunks, *held)}.values()), documents
-
-
-def _moved_document(document: Document, state: State, at: datetime | None) -> Document:
-    return replace(document, state=state, times=replace(document.times, retired_at=at))
-
-
-def _changes(operation: str, rows: Sequence[_Row], moved: Callable[[_Row], _Row]) -> tuple[Change, ...]:
-    return tuple(
-        record(operation, project=row.project, target=row.id, before=row, after=moved(row)) for row in rows
-    )
+    owned = (chunk for document in documents for chunk in document_chunks(document.id, graph))
+    return tuple({chunk.id: chunk for chunk in (*chunks, *owned)}.values()), documents
 
 
 def re_extract(chunks: Sequence[Chunk], *, target: Target, operation: str) -> None:
@@ -186,18 +184,18 @@ def re_extract(chunks: Sequence[Chunk], *, target: Target, operation: str) -> No
     """
     at, project = now(), target.project
     found = extract([Passage(text=chunk.text, author=chunk.author) for chunk in chunks])
-    woven = graph_rows(
+    rows = graph_rows(
         [(chunk.id, each) for chunk, each in zip(chunks, found, strict=True)], target=target, at=at
     )
     related = relate(
-        woven.stated,
+        rows.stated,
         target=target,
-        before=woven.before,
+        before=rows.before,
         at=at,
         chunks={chunk.id: chunk for chunk in chunks},
-        entities=woven.entities,
+        entities=rows.entities,
     )
-    if not (woven.entities or related.kept or related.refused):
+    if not (rows.entities or related.kept or related.refused):
         return
     why = "what it names and states was found"
     write = Write(
@@ -208,29 +206,24 @@ def re_extract(chunks: Sequence[Chunk], *, target: Target, operation: str) -> No
             ),
             *(each.change(operation) for each in related.refused),
         ),
-        entities=woven.entities,
-        mentions=woven.mentions,
+        entities=rows.entities,
+        mentions=rows.mentions,
         relations=related.kept,
     )
-    worth = {row.id: row.name for row in woven.crossing(worth_a_vector)}
+    worth = {row.id: row.name for row in rows.crossing(worth_a_vector)}
     target.commit(write, target.embed_by_id(worth))
-
-
-_PAGE = 5000
-
-_BATCH = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """Which active memories of a project are meant; all that is given must hold.
+    """Which active memories of a project are meant: those that match every field that is given.
 
     Attributes:
         scope: At or under this path: whole segments, and never what is above.
         kinds: Of these kinds.
         categories: With one of these labels.
         before: Recorded before then.
-        expect: How many they are, as a look at them told; None where nobody looked.
+        expect: How many they are, as a dry run said; None without one.
     """
 
     project: str
@@ -270,10 +263,6 @@ def forget_matching(sweep: Sweep, *, graph: GraphStore, mirror: Mirror, dry_run:
                 f"expect: {len(ids):,} memories match{asked}; see them with dry_run, and give their number"
             )
         done = [forget(batch, graph=graph, mirror=mirror) for batch in batches(ids, _BATCH)]
-    return _summed(done)
-
-
-def _summed(done: Sequence[Forgotten]) -> Forgotten:
     return Forgotten(
         chunks=tuple(id for part in done for id in part.chunks),
         relations=sum(part.relations for part in done),

@@ -34,6 +34,7 @@ class MemoryWrite:
         deferred: Whether vectors are made later; none is made here.
         rows: Memories that are new or change, by id, as they become.
         entities: Names of what each new memory mentions, by id; known once it is written.
+        entity_names: Names of all entities that it writes.
     """
 
     operation: str
@@ -42,6 +43,7 @@ class MemoryWrite:
     deferred: bool = False
     rows: dict[str, Chunk] = field(default_factory=dict)
     entities: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    entity_names: tuple[str, ...] = ()
     _before: dict[str, Chunk | None] = field(default_factory=dict)
     _reasons: dict[str, str] = field(default_factory=dict)
     _versions: dict[str, Chunk] = field(default_factory=dict)
@@ -137,6 +139,7 @@ class MemoryWrite:
             retired=[id for id in self._ended if self._before[id] is not None],
         )
         self.entities = _mentioned_names(graph)
+        self.entity_names = tuple(row.name for row in graph.entities)
         related = relate(
             graph.stated,
             target=self.target,

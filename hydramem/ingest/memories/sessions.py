@@ -1,7 +1,7 @@
-"""Capture: what was said in a session, turn by turn, in one transaction.
+"""Capture the turns of a session, in one transaction.
 
-Turns are kept as they were said, without what was recalled into them and without private reasoning. Each
-is its own: the same words said twice are two turns.
+Turns are kept as they were said, without blocks of recalled memory and without private reasoning. Each is a
+memory of its own: the same words said twice are two turns.
 """
 
 from collections.abc import Sequence
@@ -17,16 +17,14 @@ from hydramem.core.results.write_results import Captured
 from hydramem.core.row_types import Chunk, Times
 from hydramem.core.time import When, now
 from hydramem.ingest.extraction.extract import Passage, extract
-from hydramem.ingest.knowledge.graph_rows import GraphRows, graph_rows, relate
-from hydramem.ingest.memories.memory_write import session_row
+from hydramem.ingest.extraction.findings import Found
+from hydramem.ingest.memories.memory_write import MemoryWrite, session_row
 from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, screen
 from hydramem.ingest.screening.spoken_text import spoken_text
 from hydramem.ingest.write_target import Target
-from hydramem.storage.changes import current_run, in_one_run, record
-from hydramem.storage.outbox import worth_a_vector
+from hydramem.storage.changes import current_run, in_one_run
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import indexed_text
-from hydramem.storage.write import Write
 from hydramem.text.chunking import split_turn
 from hydramem.text.dates.caller_dates import moment
 from hydramem.text.tokens import count_tokens
@@ -78,14 +76,15 @@ def capture(
     """
     name = check_name(session, name="session")
     check_count(len(turns), name="number of turns", least=0, most=_MOST_TURNS)
-    read = [_turn(turn, f"turns[{index}]", settings) for index, turn in enumerate(turns)]
-    drafts = [
+    checked = [_turn(turn, f"turns[{index}]", settings) for index, turn in enumerate(turns)]
+    parts = [
         replace(row, private=private, project=target.project, session=session_id(target.project, name))
-        for each in read
-        for row in _parts(each, turn_tokens)
+        for turn in checked
+        if turn is not None
+        for row in _parts(turn, turn_tokens)
     ]
-    captured = Captured(session=name, left_out=sum(each is None for each in read))
-    return _stored(drafts, captured, target) if drafts else captured
+    captured = Captured(session=name, left_out=sum(turn is None for turn in checked))
+    return _stored(parts, captured, target) if parts else captured
 
 
 def kept_text(turn: SaidTurn, *, name: str, settings: MemoryConfig) -> str:
@@ -127,9 +126,7 @@ def _turn(turn: SaidTurn, where: str, settings: MemoryConfig) -> Chunk | None:
     )
 
 
-def _parts(turn: Chunk | None, most: int) -> list[Chunk]:
-    if turn is None:
-        return []
+def _parts(turn: Chunk, most: int) -> list[Chunk]:
     # Numbered within the turn for now; the turn's own place is known under the writer lock.
     return [
         replace(turn, text=text, tokens=count_tokens(text), position=part)
@@ -137,65 +134,41 @@ def _parts(turn: Chunk | None, most: int) -> list[Chunk]:
     ]
 
 
-def _stored(drafts: Sequence[Chunk], captured: Captured, target: Target) -> Captured:
-    found = extract([Passage(text=row.text, author=row.author) for row in drafts])
+def _stored(parts: Sequence[Chunk], captured: Captured, target: Target) -> Captured:
+    found = extract([Passage(text=row.text, author=row.author) for row in parts])
     # The model works before the writer lock is taken: others write meanwhile.
-    vectors = target.embed([indexed_text(row) for row in drafts])
+    vectors = target.embed([indexed_text(row) for row in parts])
     with target.one_writer:
-        at = now()
-        rows = _placed(drafts, captured.session, at, target.graph)
-        named = [
-            (row.id, each) for row, each in zip(rows, found, strict=True) if row.state == "active"
-        ]  # nothing is made of what is held back
-        woven = graph_rows(named, target=target, at=at)
-        names = target.embed_by_id({row.id: row.name for row in woven.crossing(worth_a_vector)})
-        made = {row.id: vector for row, vector in zip(rows, vectors, strict=True)}
-        target.commit(_write(rows, captured.session, woven, target), made | names)
+        write = MemoryWrite(operation="capture", target=target, at=now())
+        write.add_session(session_row(captured.session, target.project, write.at, target.graph))
+        rows = _placed(parts, captured.session, write.at, target.graph)
+        for row, each, vector in zip(rows, found, vectors, strict=True):
+            # Nothing is made in the graph of a turn that is quarantined.
+            write.insert(row, each if row.state == "active" else Found(), vector)
+        write.commit()
     return replace(
         captured,
         turns=tuple(row.id for row in rows),
         quarantined=sum(row.state == "quarantined" for row in rows),
-        entities=tuple(entity.name for entity in woven.entities),
+        entities=write.entity_names,
         run=current_run(),
     )
 
 
-def _placed(drafts: Sequence[Chunk], session: str, at: datetime, graph: GraphStore) -> list[Chunk]:
+def _placed(parts: Sequence[Chunk], session: str, at: datetime, graph: GraphStore) -> list[Chunk]:
     """Give turns their places after those that the session has."""
     rows: list[Chunk] = []
-    place = graph.last_position(drafts[0].session or "")
-    for draft in drafts:
-        place += draft.position == 0
+    id = parts[0].session or ""
+    place = graph.last_position(id)
+    for part in parts:
+        place += part.position == 0
         rows.append(
             replace(
-                draft,
-                id=turn_id(draft.session or "", place, draft.position),
+                part,
+                id=turn_id(id, place, part.position),
                 position=place,
                 source=session,
                 times=Times(recorded_at=at),
             )
         )
     return rows
-
-
-def _write(rows: Sequence[Chunk], session: str, woven: GraphRows, target: Target) -> Write:
-    related = relate(
-        woven.stated,
-        target=target,
-        before=woven.before,
-        at=woven.at,
-        chunks={row.id: row for row in rows},
-        entities=woven.entities,
-    )
-    project = target.project
-    return Write(
-        changes=(
-            *(record("capture", project=project, target=row.id, after=row) for row in rows),
-            *(each.change("capture") for each in related.refused),
-        ),
-        sessions=(session_row(session, project, woven.at, target.graph),),
-        chunks=tuple(rows),
-        entities=woven.entities,
-        mentions=woven.mentions,
-        relations=related.kept,
-    )
