@@ -1,6 +1,5 @@
 """Checks of what callers give, before anything is read or written; each error names the argument."""
 
-import math
 import unicodedata
 from collections.abc import Collection, Sequence
 from typing import TypeVar
@@ -11,6 +10,7 @@ _T = TypeVar("_T")
 
 MAX_NAME = 200
 MAX_SCOPE = 500
+_MAX_REASON = 10_000
 
 
 def check_text(value: object, *, name: str, most: int) -> str:
@@ -61,11 +61,7 @@ def check_scope(value: object) -> str:
 
 def check_share(value: object, *, name: str) -> float:
     """Return a number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InvalidInputError(f"{name}: expected a number from 0 to 1, got {value!r}")
-    if not 0.0 <= value <= 1.0:
-        raise InvalidInputError(f"{name}: {value} is not between 0 and 1")
-    return float(value)
+    return check_within(value, name=name, least=0, most=1)
 
 
 def check_within(value: object, *, name: str, least: float, most: float) -> float:
@@ -98,9 +94,6 @@ def check_count(value: object, *, name: str, least: int = 1, most: int) -> int:
     return value
 
 
-_MOST_TEXT = 10_000
-
-
 def check_reason(value: str | None) -> str | None:
     """Return a reason for the history."""
-    return None if value is None else check_text(value, name="reason", most=_MOST_TEXT)
+    return None if value is None else check_text(value, name="reason", most=_MAX_REASON)

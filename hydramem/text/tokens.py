@@ -6,10 +6,9 @@ reaches for the network, a cache folder or an environment variable.
 
 import lzma
 import re
-import threading
 from binascii import a2b_base64
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,19 +32,9 @@ _LONG_RUN = re.compile(rf"(?<!\S)\S{{{_RUN + 1},}}|(?<!\s)\s{{{_RUN + 1},}}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class _Vocabulary:
-    encoding: "Encoding"
-    byte_lengths: NDArray[np.int64]  # by token
-
-
-_lock = threading.Lock()
-_loaded: _Vocabulary | None = None
-
-
 def count_tokens(text: str) -> int:
     """Count the tokens of a text; special tokens such as `<|endoftext|>` in it are ordinary text."""
-    encode = _vocabulary().encoding.encode_ordinary
+    encode = _encoding().encode_ordinary
     return sum(len(encode(part)) for part in _parts(well_formed(text)))
 
 
@@ -108,16 +97,17 @@ def _before_space(text: str, start: int, end: int) -> int:
 
 def _boundaries(text: str) -> NDArray[np.int64]:
     """Return where each token ends, in characters; a token that ends inside one ends before it."""
-    vocabulary = _vocabulary()
-    encode = vocabulary.encoding.encode_ordinary
-    ids = [token for part in _parts(text) for token in encode(part)]
-    ends = np.cumsum(vocabulary.byte_lengths[ids])
+    encoding = _encoding()
+    ids = [token for part in _parts(text) for token in encoding.encode_ordinary(part)]
+    lengths = [len(piece) for piece in encoding.decode_tokens_bytes(ids)]
+    ends: NDArray[np.int64] = np.cumsum(lengths, dtype=np.int64)
     data = np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
     begins = (data & 0xC0) != 0x80
     # Characters begun before each byte, and one more for the end of the text.
-    begun = np.concatenate(([0], np.cumsum(begins)))
+    begun: NDArray[np.int64] = np.concatenate(([0], np.cumsum(begins)))
     inside = np.concatenate((~begins, [False]))
-    return begun[ends] - inside[ends]
+    boundaries: NDArray[np.int64] = begun[ends] - inside[ends]
+    return boundaries
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -130,22 +120,10 @@ def _parts(text: str) -> Iterator[str]:
     return (text[start:end] for start, end in pairwise(cuts))
 
 
-def _vocabulary() -> _Vocabulary:
-    global _loaded
-    if _loaded is None:
-        with _lock:
-            if _loaded is None:
-                _loaded = _load()
-    return _loaded
-
-
-def _load() -> _Vocabulary:
+@cache
+def _encoding() -> "Encoding":
     from tiktoken import Encoding
 
     fields = lzma.decompress(_VOCABULARY.read_bytes()).split()
-    pieces = [a2b_base64(field) for field in fields[::2]]
-    ranks = dict(zip(pieces, map(int, fields[1::2]), strict=True))
-    encoding = Encoding("cl100k_base", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens={})
-    lengths = np.zeros(len(pieces), dtype=np.int64)
-    lengths[list(ranks.values())] = [len(piece) for piece in ranks]
-    return _Vocabulary(encoding, lengths)
+    ranks = dict(zip(map(a2b_base64, fields[::2]), map(int, fields[1::2]), strict=True))
+    return Encoding("cl100k_base", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens={})
