@@ -4,6 +4,7 @@
 `HYDRAMEM_<SECTION>_<KEY>`.
 """
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -87,19 +88,13 @@ def _validate(settings: Mapping[str, Any], where: str) -> Config:
 
     try:
         # JSON mode: strict about types, yet a YAML list may fill a tuple.
-        return TypeAdapter(Config).validate_json(_as_json(settings), strict=True)
+        return TypeAdapter(Config).validate_json(json.dumps(settings, default=str), strict=True)
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(map(str, problem['loc'])) or '(top)'}: {_problem(problem['msg'], problem['input'])}"
             for problem in error.errors()
         )
         raise ConfigError(f"{where}: {problems}") from error
-
-
-def _as_json(settings: Mapping[str, Any]) -> str:
-    import json
-
-    return json.dumps(settings, default=str)
 
 
 def _problem(message: str, given: object) -> str:

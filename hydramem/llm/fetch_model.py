@@ -62,7 +62,7 @@ def get_model(
     model = find_model(name)
     if model is None:
         return _get_listed(name, source, root, say)
-    if source is None and locate(model, root) is not None and _is_sound(model, root):
+    if source is None and _is_installed(model, root):
         say(f"{model.name} is on this machine already.")
         return view_model(model, root)
     if model.carried:
@@ -74,7 +74,7 @@ def get_model(
     return view_model(model, root)
 
 
-def _is_sound(model: KnownModel, root: Path) -> bool:
+def _is_installed(model: KnownModel, root: Path) -> bool:
     place = locate(model, root)
     if place is None:
         return False
@@ -181,6 +181,8 @@ def _hub_obstacle(endpoint: str) -> str | None:
 
 def _get_listed(name: str, source: Path | None, root: Path, say: Progress) -> ModelView:
     """Let fastembed fetch one of its own models; it checks what it fetched against the hub."""
+    from fastembed import TextEmbedding
+    from fastembed.rerank.cross_encoder import TextCrossEncoder
     from huggingface_hub import constants
 
     from hydramem.llm.cross_encoder import listed_reranker, rerankers_folder
@@ -196,8 +198,9 @@ def _get_listed(name: str, source: Path | None, root: Path, say: Progress) -> Mo
         raise ModelUnavailableError(f"{listed}: {obstacle}")
     say(f"Fetching {listed} from the model hub.")
     folder = rerankers_folder(root) if reranker else listed_folder(root)
+    fetch = TextCrossEncoder if reranker else TextEmbedding
     try:
-        _download_listed(listed, folder, reranker=reranker is not None)
+        fetch(listed, cache_dir=str(folder), lazy_load=True)
     except (ValueError, OSError) as error:
         raise ModelUnavailableError(f"{listed}: the model hub did not give it: {error}") from error
     return ModelView(
@@ -209,17 +212,6 @@ def _get_listed(name: str, source: Path | None, root: Path, say: Progress) -> Mo
         installed=True,
         carried=False,
     )
-
-
-def _download_listed(name: str, folder: Path, *, reranker: bool) -> None:
-    if reranker:
-        from fastembed.rerank.cross_encoder import TextCrossEncoder
-
-        TextCrossEncoder(name, cache_dir=str(folder), lazy_load=True)
-        return
-    from fastembed import TextEmbedding
-
-    TextEmbedding(name, cache_dir=str(folder), lazy_load=True)
 
 
 # From the package registry -----------------------------------------------------------------------

@@ -23,28 +23,19 @@ class HashEmbedder:
     """Deterministic vectors from the words of a text; see `Embedder`."""
 
     def __init__(self, dimension: int = 384) -> None:
-        self._dimension = dimension
-
-    @property
-    def fingerprint(self) -> str:
-        """Name of the vector space."""
-        return f"hash/{self._dimension}"
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-        return self._dimension
+        self.dimension = dimension
+        self.fingerprint = f"hash/{dimension}"
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit-length rows of shape (len(texts), dimension)."""
-        vectors = np.empty((len(texts), self._dimension), dtype=np.float32)
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
-            vectors[start : start + _BATCH] = _embed(texts[start : start + _BATCH], self._dimension)
+            vectors[start : start + _BATCH] = _embed(texts[start : start + _BATCH], self.dimension)
         return vectors
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return a unit-length array of shape (dimension,)."""
-        row: NDArray[np.float32] = _embed([text], self._dimension)[0]
+        row: NDArray[np.float32] = _embed([text], self.dimension)[0]
         return row
 
 

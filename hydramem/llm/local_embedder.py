@@ -49,25 +49,22 @@ class VectorSpace:
 
 
 class LocalEmbedder:
-    """Runs one model in this process; see `Embedder`. Loads it once, at first use, whichever thread asks."""
+    """Runs one model in this process; see `Embedder`. Loads it once, at first use, whichever thread asks.
+
+    Attributes:
+        fingerprint: Name of the vector space, e.g. `bge-small-en-v1.5-int8/384`.
+        dimension: Length of a vector.
+    """
 
     def __init__(self, space: VectorSpace, load: Callable[[], "TextEmbedding"], *, settings: EmbeddingConfig):
+        self.fingerprint = space.fingerprint
+        self.dimension = space.dimension
         self._space = space
         self._load = load
         self._batch_size = max(1, settings.batch_size)
         self._max_chars = _MAX_CHARS_A_TOKEN * settings.max_tokens
         self._lock = threading.Lock()
         self._model: TextEmbedding | None = None
-
-    @property
-    def fingerprint(self) -> str:
-        """Name of the vector space, e.g. `bge-small-en-v1.5-int8/384`."""
-        return self._space.fingerprint
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-        return self._space.dimension
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return unit-length rows of shape (len(texts), dimension), in the order given.

@@ -39,15 +39,10 @@ class ScriptedGenerator:
     def __init__(self, replies: Iterable[Any] | Answer, *, name: str = "scripted") -> None:
         self._answer = replies if callable(replies) else None
         self._replies = None if callable(replies) else iter(replies)
-        self._name = name
+        self.name = name
         self._lock = threading.Lock()
         self.prompts: list[ScriptedPrompt] = []
         self.usage = Usage()
-
-    @property
-    def name(self) -> str:
-        """Name of the script."""
-        return self._name
 
     def generate(self, prompt: str, shape: type[T], *, system: str = "") -> Reply[T]:
         """Answer with the next reply of the script.
@@ -75,7 +70,7 @@ class ScriptedGenerator:
             return next(self._replies or iter(()))
         except StopIteration as error:
             raise ModelUnavailableError(
-                f"{self._name}: no reply left for prompt {len(self.prompts)}"
+                f"{self.name}: no reply left for prompt {len(self.prompts)}"
             ) from error
 
     def _read(self, reply: Any, shape: type[T]) -> tuple[T, str]:
@@ -84,5 +79,5 @@ class ScriptedGenerator:
         try:
             text = reply if isinstance(reply, str) else json.dumps(reply)
         except TypeError as error:
-            raise ModelReplyError(f"{self._name}: {reply!r} is not a {shape.__name__}") from error
-        return read_reply(text, shape, name=self._name), text
+            raise ModelReplyError(f"{self.name}: {reply!r} is not a {shape.__name__}") from error
+        return read_reply(text, shape, name=self.name), text

@@ -6,7 +6,7 @@ that is neither white space nor a heading is in a chunk, in order; the work is l
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hydramem.text.outline import Section, sections
@@ -66,7 +66,7 @@ def chunk(text: str, *, kind: str, max_tokens: int, overlap_tokens: int) -> list
     """
     pieces: list[Piece] = []
     for section in sections(text, kind=kind):
-        units = _units(text, section, kind, max_tokens)
+        units = list(_units(text, section, kind, max_tokens))
         pieces.extend(_pack(text, units, section.path, max_tokens, min(overlap_tokens, max_tokens // 2)))
     return pieces
 
@@ -79,17 +79,36 @@ def split_turn(text: str, max_tokens: int) -> list[str]:
     return [piece.text for piece in pieces]
 
 
-def _units(text: str, section: Section, kind: str, limit: int) -> list[_Unit]:
-    start, end = _trim(text, section.start, section.end)
-    if start == end:
-        return []
-    whole = _counted(text, start, end, limit)
-    if whole is not None:
-        return [_Unit(start, end, whole, kind != "code")]
-    units: list[_Unit] = []
-    for first, last, prose in _blocks(text, section, kind):
-        units.extend(_block_units(text, first, last, prose, limit))
-    return units
+def _units(text: str, section: Section, kind: str, limit: int) -> Iterator[_Unit]:
+    """Yield the largest stretches of a section that are within the limit, in its own structure."""
+
+    def in_tokens(start: int, end: int, prose: bool) -> Iterator[_Unit]:
+        return _cut(text, start, end, limit)
+
+    def in_sentences(start: int, end: int, prose: bool) -> Iterator[_Unit]:
+        spans = sentence_spans(text, start, end) if prose else _lines(text, start, end)
+        return _fitting(text, ((first, last, prose) for first, last in spans), limit, in_tokens)
+
+    def in_blocks(start: int, end: int, prose: bool) -> Iterator[_Unit]:
+        return _fitting(text, _blocks(text, section, kind), limit, in_sentences)
+
+    return _fitting(text, [(section.start, section.end, kind != "code")], limit, in_blocks)
+
+
+def _fitting(
+    text: str,
+    stretches: Iterable[tuple[int, int, bool]],
+    limit: int,
+    parts: Callable[[int, int, bool], Iterator[_Unit]],
+) -> Iterator[_Unit]:
+    """Yield the stretches that are within the limit as units, and the parts of the others."""
+    for start, end, prose in stretches:
+        start, end = _trim(text, start, end)
+        tokens = _counted(text, start, end, limit)
+        if start < end and tokens is not None:
+            yield _Unit(start, end, tokens, prose)
+        elif start < end:
+            yield from parts(start, end, prose)
 
 
 def _counted(text: str, start: int, end: int, limit: int) -> int | None:
@@ -98,25 +117,6 @@ def _counted(text: str, start: int, end: int, limit: int) -> int | None:
         return None
     tokens = count_tokens(text[start:end])
     return tokens if tokens <= limit else None
-
-
-def _block_units(text: str, start: int, end: int, prose: bool, limit: int) -> Iterator[_Unit]:
-    start, end = _trim(text, start, end)
-    if start == end:
-        return
-    tokens = _counted(text, start, end, limit)
-    if tokens is not None:
-        yield _Unit(start, end, tokens, prose)
-        return
-    for first, last in sentence_spans(text, start, end) if prose else _lines(text, start, end):
-        first, last = _trim(text, first, last)
-        if first == last:
-            continue
-        tokens = _counted(text, first, last, limit)
-        if tokens is not None:
-            yield _Unit(first, last, tokens, prose)
-        else:
-            yield from _cut(text, first, last, limit)
 
 
 def _cut(text: str, start: int, end: int, limit: int) -> Iterator[_Unit]:
