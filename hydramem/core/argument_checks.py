@@ -10,7 +10,7 @@ _T = TypeVar("_T")
 
 MAX_NAME = 200
 MAX_SCOPE = 500
-_MAX_REASON = 10_000
+MAX_PROSE = 10_000
 
 
 def check_text(value: object, *, name: str, most: int) -> str:
@@ -96,4 +96,4 @@ def check_count(value: object, *, name: str, least: int = 1, most: int) -> int:
 
 def check_reason(value: str | None) -> str | None:
     """Return a reason for the history."""
-    return None if value is None else check_text(value, name="reason", most=_MAX_REASON)
+    return None if value is None else check_text(value, name="reason", most=MAX_PROSE)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from hydramem.core.argument_checks import _MOST_TEXT, check_name, check_reason, check_share, check_text
+from hydramem.core.argument_checks import MAX_PROSE, check_name, check_reason, check_share, check_text
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.ids import relation_id
 from hydramem.core.row_types import Chunk, Entity, Mention, Relation, Times
@@ -77,7 +77,7 @@ def checked(statement: RelationInput) -> RelationInput:
         subject=name_of(statement.subject, "subject"),
         type=relation_type(statement.type),
         object=name_of(statement.object, "object"),
-        quote=None if quote is None else check_text(quote, name="quote", most=_MOST_TEXT).strip(),
+        quote=None if quote is None else check_text(quote, name="quote", most=MAX_PROSE).strip(),
         evidence=tuple(dict.fromkeys(statement.evidence)),
         confidence=check_share(statement.confidence, name="confidence"),
         subject_type=check_name(statement.subject_type, name="subject_type").lower(),
