@@ -1,5 +1,8 @@
 """What a passage says of a claim."""
 
+import math
+from dataclasses import replace
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -104,3 +107,313 @@ def test_words_that_state_a_type() -> None:
     assert stem("born") in birth.cues and stem("died") not in birth.cues
     assert type_wording("directed_by").passive and not type_wording("maintains").passive
     assert stem("orbits") in type_wording("orbits").cues  # a type that no table has states itself
+
+
+# Where the words stand ------------------------------------------------------------------------------
+
+LEADS = ("Ada", "leads", "billing")
+
+
+@pytest.mark.parametrize(
+    ("passage", "words", "adjacent"),
+    [
+        ("Ada leads billing.", 0, 1),
+        ("Ada leads old billing.", 1, 1),
+        ("Ada leads the old billing.", 2, 1),
+        ("Ada leads the very old billing.", 3, 0),
+        # Two words more where the words for the type come after the object.
+        ("Billing leads Ada.", 2, 0),
+        ("Billing of course leads Ada.", 4, 0),
+        ("Ada leads billing, and she leads sales.", 0, 1),
+        ("Ada leads sales, but she only leads the billing.", 1, 1),
+    ],
+)
+def test_nearness_is_counted_in_words_from_the_nearest_cue(passage: str, words: int, adjacent: int) -> None:
+    found = said(passage, *LEADS)
+    assert found["cue_in_sentence"] == 1
+    assert found["cue_near"] == pytest.approx(math.exp(-words / 4))
+    assert found["cue_adjacent"] == adjacent
+
+
+def test_a_sentence_without_a_word_for_the_type_has_none_near() -> None:
+    found = said("Ada met billing.", *LEADS)
+    assert (found["cue_in_sentence"], found["cue_adjacent"]) == (0, 0)
+    assert 0 < found["cue_near"] < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("passage", "near"),
+    [
+        ("Ada works in billing.", math.exp(-1 / 4)),
+        ("Ada works in old billing.", math.exp(-2 / 4)),
+        ("Ada leads billing and works in sales.", 0.0),
+        ("Ada met billing.", 0.0),
+    ],
+)
+def test_words_of_another_type_count_where_they_are_nearer(passage: str, near: float) -> None:
+    assert said(passage, *LEADS)["other_cue"] == pytest.approx(near)
+
+
+@pytest.mark.parametrize(
+    ("passage", "characters"),
+    [
+        ("Ada leads billing.", 10),
+        ("Billing is led by Ada.", 18),
+        ("Ada slept while Ada led billing.", 8),
+        ("Ada slept. Billing grew.", 400),
+    ],
+)
+def test_closeness_falls_with_the_characters_to_the_nearest_subject(passage: str, characters: int) -> None:
+    assert said(passage, *LEADS)["closeness"] == pytest.approx(math.exp(-characters / 80))
+
+
+def far_back(characters: int) -> str:
+    """Return a passage whose pronoun begins a sentence so many characters after the name it stands for."""
+    named = "It rained. "
+    between = "Ada slept. So it went, "
+    # The blank before the pronoun belongs to its sentence.
+    return f"{named}{between}{'o' * (characters - len(between) - 2)}. She leads billing."
+
+
+@pytest.mark.parametrize(
+    ("passage", "counts"),
+    [
+        ("Ada leads billing.", 1.0),
+        ("Ada slept. She leads billing.", 0.6),
+        ("Ada slept. Then she leads billing.", 0.0),
+        ("Ada slept. Sheila leads billing.", 0.0),
+        ("It rained. She leads billing. Ada slept.", 0.0),
+        (far_back(601), 0.6),
+        (far_back(602), 0.0),
+        (f"Ada slept. {'It rained. ' * 80}She leads billing.", 0.6),
+    ],
+)
+def test_a_pronoun_stands_for_a_topic_or_a_name_shortly_before(passage: str, counts: float) -> None:
+    assert said(passage, *LEADS)["same_sentence"] == counts
+
+
+@pytest.mark.parametrize(
+    ("passage", "claim", "order"),
+    [
+        ("Ada leads billing.", LEADS, 1),
+        ("Billing is led by Ada.", LEADS, 1),
+        ("Ada is led by billing.", LEADS, -1),
+        ("Billing leads Ada.", LEADS, -1),
+        ("Ada, by the way, leads billing.", LEADS, 1),
+        ("Ada leads billing by night.", LEADS, 1),
+        ("Billing leads Ada by night.", LEADS, -1),
+        ("By night billing leads Ada.", LEADS, -1),
+        ("Ada and billing grew.", LEADS, 1),
+        ("Billing and Ada grew.", LEADS, 0),
+        ("Who leads? Billing and Ada.", LEADS, 0),
+        ("Jaws was directed by Spielberg.", ("Jaws", "directed_by", "Spielberg"), 1),
+        ("Spielberg was directed by Jaws.", ("Jaws", "directed_by", "Spielberg"), -1),
+        ("Jaws directed Spielberg.", ("Jaws", "directed_by", "Spielberg"), -1),
+    ],
+)
+def test_which_end_comes_first_is_read_with_the_voice(
+    passage: str, claim: tuple[str, str, str], order: int
+) -> None:
+    found = said(passage, *claim)
+    assert (found["in_order"], found["turned"]) == (order > 0, order < 0)
+
+
+@pytest.mark.parametrize(
+    ("passage", "negated"),
+    [
+        ("Ada never leads billing.", 1),
+        ("Ada never very very very very leads billing.", 1),
+        ("Ada never very very very very very leads billing.", 0),
+        ("Ada leads no billing.", 1),
+        ("Ada leads billing, never sales.", 0),
+        ("Billing, which Ada does not lead, grew.", 1),
+        ("Billing, which Ada leads, never grew.", 0),
+        ("Billing grew and Ada doesn\u2019t lead it.", 1),
+        ("It never rained. Ada leads billing.", 0),
+        ("Ada never met billing.", 1),
+        ("Ada met billing and never slept.", 0),
+        ("Never did Ada so often, so well and so gladly meet billing.", 0),
+    ],
+)
+def test_a_negation_denies_what_stands_shortly_after_it(passage: str, negated: int) -> None:
+    assert said(passage, *LEADS)["negated"] == negated
+
+
+DIRECTOR = ("Jaws", "director", "Spielberg")
+
+
+@pytest.mark.parametrize(
+    ("passage", "claim", "rival"),
+    [
+        ("Jaws was directed by Scheider and loved by Spielberg.", DIRECTOR, 1),
+        ("Jaws was loved by Scheider and directed by Spielberg.", DIRECTOR, 0),
+        ("Directed by Scheider it was not. Jaws was directed for long by Spielberg.", DIRECTOR, 0),
+        ("Jaws was directed in 1975 by Spielberg.", DIRECTOR, 0),
+        ("Jaws was directed by Steven Spielberg.", DIRECTOR, 0),
+        ("The film directed with care is Jaws of Spielberg.", DIRECTOR, 0),
+        ("The film directed with care is Psycho, as Jaws is of Spielberg.", DIRECTOR, 1),
+        ("Jaws was released on 3 May 1990 and sold on 4 June 2000.", ("Jaws", "released", "4 June 2000"), 1),
+        ("Jaws was released by Scheider on 4 June 2000.", ("Jaws", "released", "4 June 2000"), 0),
+        (f"Jaws was directed by Bob,{' ' * 39}Spielberg.", DIRECTOR, 0),
+        (f"Jaws was directed by Bob,{' ' * 40}Spielberg.", DIRECTOR, 1),
+        ("Jaws was directed by Bob, Eve and Spielberg.", DIRECTOR, 0),
+        ("Jaws was directed by Bob, Eve, who slept, and Spielberg.", DIRECTOR, 1),
+    ],
+)
+def test_another_name_of_the_kind_that_is_nearer_to_the_words_is_a_rival(
+    passage: str, claim: tuple[str, str, str], rival: int
+) -> None:
+    assert said(passage, *claim)["rival"] == rival
+
+
+@pytest.mark.parametrize("name", ["Bob", "Eve", "Spielberg"])
+def test_what_a_list_does_each_of_it_does(name: str) -> None:
+    found = said("Jaws was directed by Bob, Eve and Spielberg.", "Jaws", "director", name)
+    assert (found["rival"], found["cue_adjacent"]) == (0, 1)
+    assert found["cue_near"] == said("Jaws was directed by Bob.", "Jaws", "director", "Bob")["cue_near"]
+
+
+# What the ends are ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("type", "object", "fits"),
+    [
+        ("date of birth", "3 May 1990", True),
+        ("date of birth", "Rome", False),
+        ("lives_in", "Rome", True),
+        ("lives_in", "home", True),
+        ("lives_in", "1990", False),
+        ("lives_in", "12.5", False),
+        ("citizenship", "Italy", True),
+        ("citizenship", "1990", False),
+        ("director", "Spielberg", True),
+        ("director", "chance", True),
+        ("director", "1975", False),
+        ("director", "12.5", False),
+        ("leads", "Rome", None),
+    ],
+)
+def test_a_type_takes_objects_of_some_kind(type: str, object: str, fits: bool | None) -> None:
+    found = said(f"Ada knows {object} well.", "Ada", type, object)
+    assert (found["kind_fits"], found["kind_differs"]) == (fits is True, fits is False)
+
+
+def test_the_adjective_of_a_nation_is_a_nation_and_no_place() -> None:
+    passage = "Ada is an Italian poet."
+    assert said(passage, "Ada", "citizenship", "Italian")["kind_fits"] == 1
+    assert said(passage, "Ada", "lives_in", "Italian")["kind_differs"] == 1
+    assert said(passage, "Ada", "director", "Italian")["kind_differs"] == 1
+
+
+@pytest.mark.parametrize(
+    ("known", "type", "fits"),
+    [
+        ("person", "date of birth", True),
+        ("work", "date of birth", False),
+        ("work", "director", True),
+        ("person", "director", False),
+        ("work", "country", True),
+        ("person", "country", False),
+        ("thing", "date of birth", None),
+        ("person", "leads", None),
+    ],
+)
+def test_a_type_is_had_by_subjects_of_some_kind(known: str, type: str, fits: bool | None) -> None:
+    subject, object = replace(entity("X"), type=known), entity("Y")
+    row = RelationCandidate(
+        relation=relation(subject, type, object),
+        subject=subject,
+        object=object,
+        passages=(chunk("c", "It rained. X met Y."),),
+    )
+    found = dict(zip(text_features.NAMES, text_features.stated_evidence([row])[0].features, strict=True))
+    assert (found["subject_fits"], found["subject_differs"]) == (fits is True, fits is False)
+
+
+LIFE = "Ada (1815 - 1852) was a writer."
+
+
+@pytest.mark.parametrize(
+    ("passage", "claim", "stated"),
+    [
+        (LIFE, ("Ada", "date of birth", "1815"), True),
+        (LIFE, ("Ada", "date of death", "1852"), True),
+        (LIFE, ("Ada", "date of birth", "1852"), False),
+        (LIFE, ("Ada", "date of death", "1815"), False),
+    ],
+)
+def test_the_dates_of_a_life_need_no_words(passage: str, claim: tuple[str, str, str], stated: bool) -> None:
+    found = said(passage, *claim)
+    names = ("cue_in_sentence", "cue_adjacent", "rival", "other_cue")
+    assert [found[name] for name in names] == ([1, 1, 0, 0] if stated else [0, 0, 1, 1])
+    assert found["cue_near"] == (1 if stated else pytest.approx(0, abs=1e-9))
+
+
+def test_the_dates_of_a_life_are_those_of_who_the_passage_is_about() -> None:
+    of_another = f"It rained. {LIFE}"
+    assert said(of_another, "Ada", "date of birth", "1815")["rival"] == 0
+    assert said(of_another, "Ada", "date of death", "1815")["rival"] == 0
+    assert said(LIFE, "Ada", "founded", "1815")["rival"] == 0
+
+
+# What is looked at ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("before", "found"), [(7, 1.0), (8, 0.0)])
+def test_the_first_eight_places_of_an_object_are_looked_at(before: int, found: float) -> None:
+    passage = f"{'Sales, billing. ' * before}Ada leads billing."
+    assert said(passage, *LEADS)["same_sentence"] == found
+
+
+@pytest.mark.parametrize(
+    ("passage", "found"),
+    [
+        (f"Ada leads {'very ' * 99}billing", 1.0),
+        (f"Ada leads {'very ' * 100}billing", 0.0),
+        (f"billing {'very ' * 97}Ada leads", 1.0),
+        (f"billing {'very ' * 98}Ada leads", 0.0),
+    ],
+)
+def test_a_hundred_words_on_either_side_are_looked_at(passage: str, found: float) -> None:
+    assert said(passage, *LEADS)["cue_in_sentence"] == found
+
+
+def test_a_quote_is_cut() -> None:
+    passage = f"Ada leads billing {'and rests ' * 60}now."
+    assert said(passage, *LEADS)["sentence"] == passage[:400]
+
+
+@pytest.mark.parametrize(
+    ("worse", "better"),
+    [
+        ("Nothing.", "Ada met billing."),
+        ("Billing grew.", "Ada met billing."),
+        ("Ada met billing.", "Ada slept. She leads billing."),
+        ("Ada leads the very old and dull billing.", "Ada leads billing."),
+        ("Bob leads Sales and Ada meets billing.", "Ada leads sales and billing."),
+    ],
+)
+def test_the_passage_and_the_place_that_say_most_count(worse: str, better: str) -> None:
+    ends = entity("Ada"), entity("billing")
+    best = said(better, *LEADS)["sentence"]
+    for passages in ((worse, better), (better, worse)):
+        candidate = RelationCandidate(
+            relation=relation(ends[0], "leads", ends[1]),
+            subject=ends[0],
+            object=ends[1],
+            passages=tuple(chunk(text, text) for text in passages),
+        )
+        assert text_features.stated_evidence([candidate])[0].sentence == best
+        assert said(" ".join(passages), *LEADS)["sentence"] == best
+
+
+def test_claims_without_passages_have_zeros() -> None:
+    ends = entity("Ada"), entity("billing")
+    bare = RelationCandidate(relation=relation(ends[0], "leads", ends[1]), subject=ends[0], object=ends[1])
+    full = replace(bare, passages=(chunk("c", "Ada leads billing."),))
+    found = text_features.matrix(text_features.stated_evidence([bare, full, bare]))
+    assert found.shape == (3, len(text_features.NAMES))
+    assert not found[[0, 2]].any()
+    assert found[1, text_features.NAMES.index("same_sentence")] == 1
+    assert text_features.matrix([]).shape == (0, len(text_features.NAMES))
