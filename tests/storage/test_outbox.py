@@ -532,7 +532,7 @@ class CountedGraph(InMemoryGraph):
 
     def write(self, write: Write) -> str | None:
         """Commit."""
-        self.with_writes.append(write.heard)
+        self.with_writes.append(write.replicated)
         return super().write(write)
 
     def clear_outbox(self, ids: Sequence[str]) -> None:
