@@ -1,4 +1,4 @@
-"""Which scorer of edges serves: the one with torch where that is installed, else the logistic one."""
+"""Scoring relations: by the scorer with torch where that is installed, else by the logistic one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,14 +24,14 @@ _SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What a scorer learns from and is kept with.
+    """The inputs of a scorer.
 
     Attributes:
         snapshot: The graph.
-        labels: What people said of its relations.
-        vectors: Where the vectors of entities are.
+        labels: Verdicts of people on its relations.
+        vectors: Where the vectors of entities are stored.
         embedder: What made those.
-        file: Where the model is kept.
+        file: Where the trained model is kept.
     """
 
     snapshot: Snapshot
@@ -42,7 +42,7 @@ class Material:
 
 
 def material(snapshot: Snapshot, graph: GraphStore, vectors: VectorStore, folder: Path) -> Material:
-    """Gather what a scorer learns from.
+    """Gather the inputs of a scorer.
 
     Args:
         snapshot: The graph of a project.
@@ -61,62 +61,59 @@ def material(snapshot: Snapshot, graph: GraphStore, vectors: VectorStore, folder
 def scores_of(context: PhaseContext) -> EdgeScores | None:
     """Score the relations of a project; None where it has too few to learn from.
 
-    A model that was trained before serves while settings are the same, and nearly all of the graph and of
-    what people said; else one is trained, and kept where the night is more than a plan.
-
-    Args:
-        context: What is looked at.
+    A saved model is used while the settings are the same and the graph and labels nearly so; else one is
+    trained, and saved unless only a plan is asked for.
     """
-    given = material(context.snapshot, context.graph, context.vectors, context.folder)
+    inputs = material(context.snapshot, context.graph, context.vectors, context.folder)
     if not available():
-        return logistic.score(given.snapshot, labels=given.labels, progress=context.progress)
+        return logistic.score(inputs.snapshot, labels=inputs.labels, progress=context.progress)
     from hydramem.garden.edges.gnn.score import save, score
 
-    model, why = serving(given)
+    model, why = _saved_model(inputs)
     if model is None:
         seconds = _SHARE * context.settings.garden.phase_seconds
-        model = _trained(given, seconds=seconds, progress=context.progress)
+        model = _trained(inputs, seconds=seconds, progress=context.progress)
         if model is None:
             return None
         if context.saves_models:
-            save(model, given.file)
-    scores = score(model, given.snapshot, vectors=given.vectors.entity_vectors)
+            save(model, inputs.file)
+    scores = score(model, inputs.snapshot, vectors=inputs.vectors.entity_vectors)
     return replace(scores, notes=() if why is None else (f"The edge scorer was trained anew: {why}.",))
 
 
-def serving(given: Material) -> tuple[Model | None, str | None]:
-    """Return the kept model, where it serves; else why not, where there is one."""
+def _saved_model(inputs: Material) -> tuple[Model | None, str | None]:
+    """Return the saved model where it is usable; else why not, where there is one."""
     from hydramem.garden.edges.gnn.score import load
 
     try:
-        model = load(given.file)
+        model = load(inputs.file)
     except StorageError:
         return None, "its file could not be read"
     if model is None:
-        return None, "its file is of another version" if given.file.exists() else None
-    settings = (*SETTINGS, given.embedder)
-    why = stale(model.fingerprint, fingerprint(given.snapshot, given.labels, settings=settings))
+        return None, "its file is of another version" if inputs.file.exists() else None
+    settings = (*SETTINGS, inputs.embedder)
+    why = stale(model.fingerprint, fingerprint(inputs.snapshot, inputs.labels, settings=settings))
     return (model, None) if why is None else (None, why)
 
 
-def _trained(given: Material, *, seconds: float, progress: Callable[[int, int], None]) -> Model | None:
+def _trained(inputs: Material, *, seconds: float, progress: Callable[[int, int], None]) -> Model | None:
     from hydramem.garden.edges.gnn.training import train
 
     return train(
-        given.snapshot,
-        labels=given.labels,
-        vectors=given.vectors.entity_vectors,
-        embedder=given.embedder,
+        inputs.snapshot,
+        labels=inputs.labels,
+        vectors=inputs.vectors.entity_vectors,
+        embedder=inputs.embedder,
         seconds=seconds,
         progress=progress,
     )
 
 
-def train(given: Material, *, seconds: float, progress: Callable[[int, int], None]) -> Trained:
-    """Train the scorer with torch now, and keep it.
+def train(inputs: Material, *, seconds: float, progress: Callable[[int, int], None]) -> Trained:
+    """Train the scorer with torch now, and save the model.
 
     Args:
-        given: What it learns from.
+        inputs: What it learns from.
         seconds: How long learning may take.
         progress: Called with steps done and the most that there are.
 
@@ -127,24 +124,24 @@ def train(given: Material, *, seconds: float, progress: Callable[[int, int], Non
     if not available():
         raise ModelUnavailableError(
             "training the edge scorer needs torch; run `pip install 'hydramem[gnn]'`. Without it the "
-            "gardener fits its logistic scorer anew each night"
+            "gardener fits its logistic scorer anew in each run"
         )
     from hydramem.garden.edges.gnn.score import save
 
-    model = _trained(given, seconds=seconds, progress=progress)
+    model = _trained(inputs, seconds=seconds, progress=progress)
     if model is None:
         raise InvalidInputError(
-            f"project {given.snapshot.project!r}: fewer than {logistic.LEAST_RELATIONS} relations are too "
+            f"project {inputs.snapshot.project!r}: fewer than {logistic.LEAST_RELATIONS} relations are too "
             "few to train on"
         )
-    save(model, given.file)
+    save(model, inputs.file)
     return Trained(
-        project=given.snapshot.project,
+        project=inputs.snapshot.project,
         scorer=NAME,
         relations=model.relations,
         labels=model.labels,
         auc=model.auc,
         calibration=model.calibration,
         seconds=model.seconds,
-        file=str(given.file),
+        file=str(inputs.file),
     )

@@ -1,7 +1,7 @@
-"""What people said of relations, for the edge scorers to learn from: true ones and false ones.
+"""The training data of the edge scorers: labelled and drawn relations, their features, and the scores.
 
-A label is a verdict that a person gave, by `review` or a file that `calibrate` read; it stands on the
-relation itself, so that what was undone is none.
+A label is a verdict that a person gave, by `review` or in a file that `calibrate` read. It is stored on the
+relation itself, so an undone verdict is no label.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -27,15 +27,17 @@ from hydramem.verification.first_stage.relation_arrays import (
 )
 
 LEAST = 20
-"""Fewer labels say more of what was asked than of the graph."""
+"""Fewer labels reflect which questions were asked more than the graph."""
 
 MOST = 10_000
-
 _AT_ONCE = 500
 
-_EACH = 25.0
+_LABEL_WEIGHT = 25.0
+_MOST_SHARE = 0.2
+"""How many other examples a label counts for, and the largest share of all labels together."""
 
-_TOGETHER = 0.2
+_TRIES = 4
+"""Rounds in which wrong claims are drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,7 @@ class Labels:
 
     Attributes:
         claims: The claims.
-        true: What was said of each, shape (claims,).
+        true: Whether each is true, shape (claims,).
     """
 
     claims: Claims
@@ -54,19 +56,16 @@ class Labels:
         return len(self.true)
 
     def share(self, examples: int) -> float:
-        """Return how much the labels count beside so many examples that nobody judged, all of those being 1.
-
-        Each label counts for many, and all of them together for no more than a fifth.
-        """
-        return min(_TOGETHER, _EACH * len(self) / max(examples, 1))
+        """Return the weight of all labels relative to so many unlabelled examples of total weight 1."""
+        return min(_MOST_SHARE, _LABEL_WEIGHT * len(self) / max(examples, 1))
 
 
 def labels(graph: GraphStore, snapshot: Snapshot) -> Labels:
-    """Return what people said of a project's relations; nothing where they said too little.
+    """Return the verdicts of people on a project's relations; none where there are too few.
 
     Args:
-        graph: Where the verdicts are.
-        snapshot: The project's graph; relations of ends or types that it does not know are left out.
+        graph: Where the verdicts are stored.
+        snapshot: The project's graph; relations with unknown ends or types are left out.
     """
     rows = [*_confirmed(graph, snapshot), *_rejected(graph, snapshot)]
     types = {name: code for code, name in enumerate(snapshot.edges.types)}
@@ -82,22 +81,12 @@ def labels(graph: GraphStore, snapshot: Snapshot) -> Labels:
 
 
 def _labels(found: list[tuple[int, int, int, bool]], snapshot: Snapshot) -> Labels:
-    given = np.array(found, dtype=np.int64).reshape(-1, 4)
-    kinds = snapshot.nodes.type.astype(np.int64)
-    return Labels(
-        claims=Claims(
-            subject=given[:, 0],
-            type=given[:, 1],
-            object=given[:, 2],
-            subject_kind=kinds[given[:, 0]],
-            object_kind=kinds[given[:, 2]],
-        ),
-        true=given[:, 3] > 0,
-    )
+    subject, type, object, true = np.array(found, dtype=np.int64).reshape(-1, 4).T
+    return Labels(claims=_claims(snapshot, subject, type, object), true=true > 0)
 
 
 def no_labels(snapshot: Snapshot) -> Labels:
-    """Return labels of nothing."""
+    """Return an empty set of labels."""
     return _labels([], snapshot)
 
 
@@ -107,35 +96,34 @@ def _rejected(graph: GraphStore, snapshot: Snapshot) -> Iterator[Relation]:
 
 
 def _confirmed(graph: GraphStore, snapshot: Snapshot) -> Iterator[Relation]:
-    """Yield what people confirmed: it is `verified`, which the snapshot tells, so that few rows are read."""
+    """Yield relations that people accepted; these are `verified` in the snapshot, so few rows are read."""
     edges, ids = snapshot.edges, snapshot.nodes.ids
     verified = (edges.kind == RELATION) & (edges.layer == LAYERS.index("verified"))
     rows = np.flatnonzero(verified & (edges.state == STATES.index("active")))[:MOST]
     pairs = sorted({(ids[edges.source[row]], ids[edges.target[row]]) for row in rows})
     for start in range(0, len(pairs), _AT_ONCE):
-        held = graph.relations_between(pairs[start : start + _AT_ONCE])
-        yield from (row for row in _by_people(held) if row.verdict == "accepted" and row.state == "active")
+        rows_between = graph.relations_between(pairs[start : start + _AT_ONCE])
+        yield from (
+            row for row in _by_people(rows_between) if row.verdict == "accepted" and row.state == "active"
+        )
 
 
 def _by_people(rows: Iterable[Relation]) -> Iterator[Relation]:
     return (row for row in rows if (row.verifier or "").startswith(PERSON))
 
 
-_TRIES = 4
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeScores:
-    """How spurious each relation looks to a scorer.
+    """The scores of relations by an edge scorer.
 
     Attributes:
-        rows: The relations, by their rows in the snapshot's edges.
+        rows: The relations, as rows of the snapshot's edges.
         spurious: Probability that each is wrong, shape (rows,).
-        scorer: Which one it was.
-        auc: Chance that a held-out relation looks better than a drawn wrong one.
-        calibration: Mean squared distance of the probabilities from the truth on those (Brier score).
-        labels: How many relations that people judged it learned from.
-        notes: What else there is to say of it; a sentence each.
+        scorer: Name of the scorer.
+        auc: Probability that a held-out relation scores better than a drawn wrong one.
+        calibration: Brier score: mean squared error of the probabilities on those.
+        labels: How many labels the scorer learned from.
+        notes: What else a person should know; a sentence each.
     """
 
     rows: NDArray[np.int64]
@@ -148,25 +136,30 @@ class EdgeScores:
 
 
 def relations_of(snapshot: Snapshot) -> NDArray[np.int64]:
-    """Return the rows of the active relations between two different things."""
+    """Return the rows of the active relations between two different entities."""
     edges = snapshot.edges
     active = (edges.kind == RELATION) & (edges.state == STATES.index("active"))
     return np.flatnonzero(active & (edges.source != edges.target))
 
 
 def stated_of(snapshot: Snapshot) -> NDArray[np.int64]:
-    """Return the rows of those that something states: whoever learns from guesses learns to guess alike."""
+    """Return the rows of those that are stated, not inferred: only they are learned from."""
     rows = relations_of(snapshot)
     return rows[~snapshot.edges.supposed[rows]]
 
 
 def claims_of(snapshot: Snapshot, rows: NDArray[np.int64]) -> Claims:
     """Return relations as claims."""
-    edges, kinds = snapshot.edges, snapshot.nodes.type.astype(np.int64)
-    subject, object = edges.source[rows].astype(np.int64), edges.target[rows].astype(np.int64)
+    edges = snapshot.edges
+    subject, type, object = (each[rows].astype(np.int64) for each in (edges.source, edges.type, edges.target))
+    return _claims(snapshot, subject, type, object)
+
+
+def _claims(snapshot: Snapshot, subject: Ints, type: Ints, object: Ints) -> Claims:
+    kinds = snapshot.nodes.type.astype(np.int64)
     return Claims(
         subject=subject,
-        type=edges.type[rows].astype(np.int64),
+        type=type,
         object=object,
         subject_kind=kinds[subject],
         object_kind=kinds[object],
@@ -174,24 +167,24 @@ def claims_of(snapshot: Snapshot, rows: NDArray[np.int64]) -> Claims:
 
 
 def wrong_claims(facts: Facts, count: int, draw: np.random.Generator) -> Claims:
-    """Draw claims that the graph does not hold: half at random, half of ends that fit their type."""
-    return joined([_at_random(facts, count - count // 2, draw), _of_its_kind(facts, count // 2, draw)])
+    """Draw claims that are not in the graph: half at random, half with ends that fit their type."""
+    return joined([_at_random(facts, count - count // 2, draw), _of_fitting_ends(facts, count // 2, draw)])
 
 
 def _at_random(facts: Facts, count: int, draw: np.random.Generator) -> Claims:
     ends = np.unique(np.concatenate([facts.subject, facts.object]))
 
-    def some(size: int) -> tuple[Ints, Ints, Ints]:
+    def draw_ends(size: int) -> tuple[Ints, Ints, Ints]:
         return draw.choice(ends, size), draw.choice(facts.type, size), draw.choice(ends, size)
 
-    return _not_stored(facts, count, some)
+    return _not_stored(facts, count, draw_ends)
 
 
-def _of_its_kind(facts: Facts, count: int, draw: np.random.Generator) -> Claims:
+def _of_fitting_ends(facts: Facts, count: int, draw: np.random.Generator) -> Claims:
     by_type = np.argsort(facts.type, kind="stable")
     starts = np.searchsorted(facts.type[by_type], np.arange(facts.types + 1))
 
-    def some(size: int) -> tuple[Ints, Ints, Ints]:
+    def draw_ends(size: int) -> tuple[Ints, Ints, Ints]:
         rows = draw.integers(0, len(facts.type), size)
         type = facts.type[rows]
         other = by_type[starts[type] + draw.integers(0, 2**31, size) % (starts[type + 1] - starts[type])]
@@ -202,14 +195,14 @@ def _of_its_kind(facts: Facts, count: int, draw: np.random.Generator) -> Claims:
             np.where(turned, facts.object[rows], facts.object[other]),
         )
 
-    return _not_stored(facts, count, some)
+    return _not_stored(facts, count, draw_ends)
 
 
-def _not_stored(facts: Facts, count: int, some: Callable[[int], tuple[Ints, Ints, Ints]]) -> Claims:
+def _not_stored(facts: Facts, count: int, draw_ends: Callable[[int], tuple[Ints, Ints, Ints]]) -> Claims:
     found: list[Claims] = []
     missing = count
     for _ in range(_TRIES):
-        subject, type, object = some(2 * missing + 8)
+        subject, type, object = draw_ends(2 * missing + 8)
         claims = facts.claims(subject, type, object)
         fits = np.flatnonzero((subject != object) & ~facts.stored(claims))[:missing]
         found.append(taken(claims, fits))
@@ -220,7 +213,7 @@ def _not_stored(facts: Facts, count: int, some: Callable[[int], tuple[Ints, Ints
 
 
 def known_of(snapshot: Snapshot) -> Learned:
-    """Return what the graph teaches, of this very snapshot."""
+    """Return what verification learned from the graph, with the relations of exactly this snapshot."""
     known = learned(snapshot)
     if known.edges == int(np.count_nonzero(snapshot.edges.kind == RELATION)):
         return known
@@ -228,11 +221,11 @@ def known_of(snapshot: Snapshot) -> Learned:
 
 
 def features(known: Learned, claims: Claims) -> Floats:
-    """Return what the graph says of claims, each left out of what is counted where it is stored.
+    """Return the features of claims, computed without the claim itself where it is stored.
 
-    What verification looks at (`verification.features`), and how often each end is at its side of the type
-    and of any: where two ends have no neighbour in common, these alone tell. How large the type is, is said
-    as it is: one less for every claim that is stored would tell those from drawn ones, and nothing else.
+    These are the features of verification (`graph_features`), and counts of how often each end occurs on its
+    side of the type and of any type: they alone tell where two ends have no common neighbour. The size of the
+    type is given as it is: one less for stored claims would only distinguish stored from drawn ones.
     """
     facts = known.facts
     own = facts.stored(claims).astype(np.int64)
@@ -249,8 +242,8 @@ def features(known: Learned, claims: Claims) -> Floats:
         tails == 0,
     )
     logs = [np.log1p(np.maximum(each, 0)) for each in (*counts, facts.per_type[claims.type])]
-    around = topology(known, claims)
+    by_topology = topology(known, claims)
     if np.count_nonzero(facts.per_type) < 2:
-        # With one type there is no other to be usual for, and what is left of a lift is that one less.
-        around[:, [NAMES.index("head_lift"), NAMES.index("tail_lift")]] = 0
-    return np.column_stack([around, *logs, *shares])
+        # With a single type a lift would only show whether the claim itself is stored.
+        by_topology[:, [NAMES.index("head_lift"), NAMES.index("tail_lift")]] = 0
+    return np.column_stack([by_topology, *logs, *shares])

@@ -1,7 +1,7 @@
-"""The edge scorer that needs no torch: a logistic model of what the graph says of each of its relations.
+"""The edge scorer that needs no torch: a logistic model over the features of relations.
 
-It is fitted to the project each night, on its relations against wrong ones that were drawn
-(`garden.edges`) and on what people said of some, and measured on relations held out from the fit.
+Each run fits it to the project: to its relations against wrong ones that are drawn, and to the labels of
+people. It is measured on relations held out from the fit.
 """
 
 from collections.abc import Callable
@@ -27,20 +27,17 @@ from hydramem.verification.first_stage.relation_arrays import Claims, Facts, Flo
 NAME = "logistic"
 
 LEAST_RELATIONS = 200
-"""Below, a fit would tell chance."""
+"""With fewer relations a fit would be chance."""
 
 _MOST_FITTED = 40_000
-
 _HELD_OUT = 0.2
-
 _BATCH = 50_000
-
-_STRENGTH = 0.1
+_REGULARIZATION = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
-    """What people said, as examples: features, whether each is wrong, and for how many others each counts."""
+class _LabelledExamples:
+    """Labels as examples: features, whether each is wrong, and for how many others each counts."""
 
     rows: Floats
     wrong: NDArray[np.int64]
@@ -58,8 +55,8 @@ def score(
 
     Args:
         snapshot: The graph.
-        labels: What people said of its relations.
-        seed: Of what is drawn; the same graph, labels and seed give the same scores.
+        labels: Verdicts of people on its relations.
+        seed: Of the random draws; the same graph, labels and seed give the same scores.
         progress: Called with relations scored and relations to score.
     """
     rows, stated = relations_of(snapshot), stated_of(snapshot)
@@ -72,49 +69,49 @@ def score(
     right = features(known, claims)
     wrong = features(known, wrong_claims(known.facts, len(chosen), draw))
     held = draw.random(len(right)) < _HELD_OUT, draw.random(len(wrong)) < _HELD_OUT
-    said = None
+    examples = None
     if labels is not None and len(labels):
-        said = _said(known, labels, 2 * len(chosen))
-        held[0][_judged(known.facts, claims, labels)] = False
-    fitted = _fitted(right[~held[0]], wrong[~held[1]], said)
-    told = np.concatenate([fitted(right[held[0]]), fitted(wrong[held[1]])])
+        examples = _labelled(known, labels, 2 * len(chosen))
+        held[0][_are_labelled(known.facts, claims, labels)] = False
+    fitted = _fitted(right[~held[0]], wrong[~held[1]], examples)
+    given = np.concatenate([fitted(right[held[0]]), fitted(wrong[held[1]])])
     truth = np.repeat([0.0, 1.0], [held[0].sum(), held[1].sum()])
-    whole = _fitted(right, wrong, said)
+    whole = _fitted(right, wrong, examples)
     return EdgeScores(
         rows=rows,
-        spurious=_all(known, claims_of(snapshot, rows), whole, progress),
+        spurious=_in_batches(known, claims_of(snapshot, rows), whole, progress),
         scorer=NAME,
-        auc=auc(truth > 0, told),
-        calibration=float(np.mean((told - truth) ** 2)),
-        labels=0 if said is None else len(said.wrong),
+        auc=auc(truth > 0, given),
+        calibration=float(np.mean((given - truth) ** 2)),
+        labels=0 if examples is None else len(examples.wrong),
     )
 
 
-def _said(known: Learned, labels: Labels, examples: int) -> _Said:
-    return _Said(
+def _labelled(known: Learned, labels: Labels, examples: int) -> _LabelledExamples:
+    return _LabelledExamples(
         rows=features(known, labels.claims),
         wrong=(~labels.true).astype(np.int64),
         weight=labels.share(examples) * examples / len(labels),
     )
 
 
-def _judged(facts: Facts, claims: Claims, labels: Labels) -> NDArray[np.bool_]:
-    """Say which claims people judged: what was learned by heart measures nothing."""
+def _are_labelled(facts: Facts, claims: Claims, labels: Labels) -> NDArray[np.bool_]:
+    """Say which claims have a label: the fit has seen those, so they measure nothing."""
     one, other = (facts.keys(each.type, each.subject, each.object) for each in (claims, labels.claims))
     return found(np.unique(other), one) >= 0
 
 
-def _fitted(right: Floats, wrong: Floats, said: _Said | None) -> Callable[[Floats], Floats]:
+def _fitted(right: Floats, wrong: Floats, labelled: _LabelledExamples | None) -> Callable[[Floats], Floats]:
     """Return the model: probability of being wrong, from features."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
 
     rows, truth = np.vstack([right, wrong]), np.repeat([0, 1], [len(right), len(wrong)])
     scale, weights = StandardScaler().fit(rows), np.ones(len(rows))
-    if said is not None:
-        rows, truth = np.vstack([rows, said.rows]), np.concatenate([truth, said.wrong])
-        weights = np.append(weights, np.full(len(said.wrong), said.weight))
-    model = LogisticRegression(C=_STRENGTH, max_iter=300)
+    if labelled is not None:
+        rows, truth = np.vstack([rows, labelled.rows]), np.concatenate([truth, labelled.wrong])
+        weights = np.append(weights, np.full(len(labelled.wrong), labelled.weight))
+    model = LogisticRegression(C=_REGULARIZATION, max_iter=300)
     model.fit(scale.transform(rows), truth, sample_weight=weights)
 
     def spurious(rows: Floats) -> Floats:
@@ -123,13 +120,13 @@ def _fitted(right: Floats, wrong: Floats, said: _Said | None) -> Callable[[Float
     return spurious
 
 
-def _all(
+def _in_batches(
     known: Learned,
     claims: Claims,
     spurious: Callable[[Floats], Floats],
     progress: Callable[[int, int], None],
 ) -> Floats:
-    """Score in batches, so that memory stays bounded."""
+    """Score in batches, which bounds memory."""
     whole = len(claims.subject)
     found = []
     for start in range(0, whole, _BATCH):
@@ -140,7 +137,7 @@ def _all(
 
 
 def auc(wrong: np.ndarray, scores: Floats) -> float:
-    """Return the chance that a wrong one is scored above a right one, equal scores counting half."""
+    """Return the probability that a wrong claim scores above a right one, ties counting half."""
     from sklearn.metrics import roc_auc_score
 
     return float(roc_auc_score(wrong, scores))

@@ -1,6 +1,6 @@
-"""What a trained scorer of edges was trained on, and whether that still is what there is. Pure.
+"""Fingerprints of training data: whether a trained edge scorer still fits the graph and the labels.
 
-A graph is told by a hash of each of its relations: how many are new or gone since is counted, not guessed.
+A fingerprint holds a hash of each relation, so new and removed relations are counted exactly.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.verification.first_stage.relation_arrays import Claims
 
 TOLERATED = 0.1
-"""Share of the relations, or of what people said, that may be new or gone."""
+"""Share of the relations, or of the labels, that may be new or gone."""
 
 Hashes = NDArray[np.uint64]
 
@@ -39,35 +39,35 @@ class Fingerprint:
 
 
 def fingerprint(snapshot: Snapshot, labels: Labels, *, settings: Sequence[object]) -> Fingerprint:
-    """Return the fingerprint of a graph, of what people said of it, and of settings.
+    """Return the fingerprint of a graph, of labels, and of settings.
 
     Args:
         snapshot: The graph.
-        labels: What people said of its relations.
-        settings: What shapes a model.
+        labels: Verdicts of people on its relations.
+        settings: The settings that shape a model.
     """
     found = np.unique(hashes(snapshot, claims_of(snapshot, stated_of(snapshot))))
-    said = hashes(snapshot, labels.claims) ^ labels.true
+    labelled = hashes(snapshot, labels.claims) ^ labels.true
     return Fingerprint(
         settings=content_hash(repr(tuple(settings))),
         graph=blake2b(found.tobytes(), digest_size=16).hexdigest(),
         relations=found,
-        labels=np.unique(said),
+        labels=np.unique(labelled),
     )
 
 
 def hashes(snapshot: Snapshot, claims: Claims) -> Hashes:
-    """Return a hash of each claim, which says the same of it in any snapshot."""
-    node = _of_names(snapshot.nodes.ids[: snapshot.size])
-    type = _of_names(snapshot.edges.types)
+    """Return a hash of each claim, the same in every snapshot."""
+    node = _name_hashes(snapshot.nodes.ids[: snapshot.size])
+    type = _name_hashes(snapshot.edges.types)
     ends = node[claims.subject], node[claims.object]
-    return _stirred(_stirred(_stirred(ends[0]) + type[claims.type]) + ends[1])
+    return _mixed(_mixed(_mixed(ends[0]) + type[claims.type]) + ends[1])
 
 
 def stale(then: Fingerprint, now: Fingerprint) -> str | None:
-    """Say why what was trained then does not serve now; None where it does.
+    """Say why a model trained then is not usable now; None where it is.
 
-    A setting that changed is never tolerated, and of relations and labels a tenth.
+    No setting may change, and at most a tenth of relations and labels.
     """
     if then.settings != now.settings:
         return "its settings have changed since"
@@ -83,19 +83,19 @@ def stale(then: Fingerprint, now: Fingerprint) -> str | None:
 
 
 def _changed(then: Hashes, now: Hashes) -> float:
-    """Return how many are new or gone, for each of then."""
+    """Return the number of new and gone hashes, as a share of those of then."""
     return len(np.setxor1d(then, now, assume_unique=True)) / max(len(then), 1)
 
 
-def _of_names(names: Sequence[str]) -> Hashes:
+def _name_hashes(names: Sequence[str]) -> Hashes:
     digests = b"".join(
         blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest() for name in names
     )
     return np.frombuffer(digests, dtype=np.uint64)
 
 
-def _stirred(values: Hashes) -> Hashes:
-    """Spread every bit over all others (the finalizer of splitmix64, Steele et al., 2014)."""
+def _mixed(values: Hashes) -> Hashes:
+    """Mix the bits of each value (the finalizer of splitmix64, Steele et al., 2014)."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,5 +1,6 @@
-"""Answers: what a person says becomes a verdict, a merge, an end, a release, or a mark not to ask again."""
+"""Answers of a person: each becomes a verdict, a merge, an end, a release, or a mark not to ask again."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -11,7 +12,7 @@ from hydramem.core.results.garden_results import YES_NO, Answer, NotTaken
 from hydramem.core.row_types import Change, Chunk, Entity, Link, Relation
 from hydramem.core.time import now
 from hydramem.garden.phases.merge.merge_memories import MemoryPair, keeping_rank, merge_memories
-from hydramem.garden.proposals.exclusions import TOLD_APART, reused
+from hydramem.garden.proposals.exclusions import TOLD_APART, reused, strings_in
 from hydramem.garden.review.conflicting_pairs import conflicting_pair, ended
 from hydramem.garden.review.questions import KEPT_OUT, WHICH, Case
 from hydramem.graph.snapshot.snapshot import Snapshot
@@ -27,21 +28,19 @@ from hydramem.verification.calibration.reviews import Review, apply_review
 MOST_ANSWERS = 20_000
 
 _MOST_ID = 500
-
 _MOST_NOTE = 2000
 
 _AGENT = "mcp"
-
 _GONE = "it does not wait: it was answered already, or its rows changed since"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answering:
-    """What it takes to act on answers.
+    """What acting on answers needs.
 
     Attributes:
-        settings: How many voices a memory needs, where two become one.
-        release: Brings quarantined chunks back, by id.
+        settings: How many voices a merged memory needs.
+        release: Releases chunks from quarantine, by id.
     """
 
     target: Target
@@ -51,11 +50,11 @@ class Answering:
 
 
 def checked(answers: Iterable[Answer]) -> tuple[Answer, ...]:
-    """Check answers; a question that is answered twice alike is answered once.
+    """Check answers; the same answer to a question counts once.
 
     Raises:
         InvalidInputError: A field is wrong, two answers contradict each other, there are too many, or an
-            agent answers: a review is what a person says.
+            agent answers: only a person reviews.
     """
     found: dict[str, Answer] = {}
     for answer in answers:
@@ -84,25 +83,25 @@ def checked(answers: Iterable[Answer]) -> tuple[Answer, ...]:
 def act(
     answers: Sequence[Answer], waiting: Sequence[Case], answering: Answering
 ) -> tuple[int, tuple[NotTaken, ...]]:
-    """Act on answers, each on its own; return how many were taken, and those that were not.
+    """Act on answers, each on its own; return how many were accepted, and those that were not.
 
     Args:
         answers: As `checked` returns them.
-        waiting: The cases that wait.
-        answering: What it takes.
+        waiting: The open questions.
+        answering: The stores and settings.
     """
     by_id = {case.question.id: case for case in waiting}
     taken, left = 0, []
     for answer in answers:
         case = by_id.get(answer.id)
-        if case is not None and _said(answer) not in case.question.choices:
-            told = ", ".join(case.question.choices)
-            left.append(NotTaken(id=answer.id, why=f"its answer is one of: {told}"))
+        if case is not None and _choice(answer) not in case.question.choices:
+            choices = ", ".join(case.question.choices)
+            left.append(NotTaken(id=answer.id, why=f"its answer is one of: {choices}"))
             continue
         try:
             done = case is not None and _act(answer, case, answering)
         except NotFoundError:
-            done = False  # one of its rows went with an answer before it
+            done = False  # an earlier answer removed one of its rows
         if done:
             taken += 1
         else:
@@ -110,31 +109,28 @@ def act(
     return taken, tuple(left)
 
 
-def _said(answer: Answer) -> str:
+def _choice(answer: Answer) -> str:
     return answer.choice or YES_NO[0 if answer.yes else 1]
 
 
 def _act(answer: Answer, case: Case, answering: Answering) -> bool:
+    """Act on one answer; return whether it changed anything."""
     match case.rows:
         case (Relation() as row,):
-            return _judge(answer, row, answering)
+            return _judge(answer, row, answering, true=bool(answer.yes))
         case (Chunk() as row,):
-            return _let_in(answer, row, answering)
+            return _release(answer, row, answering)
         case (Entity() as keep, Entity() as gone):
-            return _unite(answer, keep, gone, answering)
+            return _merge_entities(answer, keep, gone, answering.target)
         case (Chunk() as older, Chunk() as newer):
-            return _unite_memories(answer, older, newer, answering)
+            return _merge_memories(answer, older, newer, answering)
         case (Relation() as one, Relation() as other):
             return _decide(answer, one, other, answering)
     raise AssertionError(case.rows)  # a case is one of these
 
 
-def _judge(answer: Answer, row: Relation, answering: Answering) -> bool:
-    return _reviewed(answer, row, answering, true=bool(answer.yes))
-
-
-def _reviewed(answer: Answer, row: Relation, answering: Answering, *, true: bool) -> bool:
-    """Take what a person says of a relation for its verdict; return whether it is another than before."""
+def _judge(answer: Answer, row: Relation, answering: Answering, *, true: bool) -> bool:
+    """Give a relation a person's verdict; return whether it is another than before."""
     review = Review(line=1, relation=row.id, true=true, reviewer=_reviewer(answer), note=answer.note or None)
     found = {row.id: (review, row)}
     target = answering.target
@@ -142,22 +138,24 @@ def _reviewed(answer: Answer, row: Relation, answering: Answering, *, true: bool
     return bool(apply_review(found, scores, target, operation="review"))
 
 
-def _let_in(answer: Answer, row: Chunk, answering: Answering) -> bool:
-    with answering.target.one_writer:
-        stored = next(iter(answering.target.graph.chunks([row.id])), None)
+def _release(answer: Answer, row: Chunk, answering: Answering) -> bool:
+    """Release a chunk from quarantine, or mark that it stays there."""
+    target = answering.target
+    with target.one_writer:
+        stored = next(iter(target.graph.chunks([row.id])), None)
         if stored is None or stored.state != "quarantined":
             return False
         if answer.yes:
             answering.release([row.id])
             return True
         marked = replace(stored, metadata={**stored.metadata, KEPT_OUT: _reviewer(answer)})
-        change = _change(stored, marked, answer, "it stays held back")
-        answering.target.commit(Write(changes=(change,), chunks=(marked,)), {})
+        change = _change(marked, stored, answer, "it stays held back", stored.project)
+        target.commit(Write(changes=(change,), chunks=(marked,)), {})
         return True
 
 
-def _unite(answer: Answer, keep: Entity, gone: Entity, answering: Answering) -> bool:
-    target = answering.target
+def _merge_entities(answer: Answer, keep: Entity, gone: Entity, target: Target) -> bool:
+    """Merge two entities, or mark them as different."""
     with target.one_writer:
         stored = {row.id: row for row in target.graph.entities([keep.id, gone.id])}
         if len(stored) < 2:
@@ -165,59 +163,52 @@ def _unite(answer: Answer, keep: Entity, gone: Entity, answering: Answering) -> 
         if answer.yes:
             merge(keep.id, [gone.id], reason=_reason(answer, "they are one thing"), target=target)
             return True
-        pairs = ((stored[keep.id], gone.id), (stored[gone.id], keep.id))
-        marked = [(row, _told_apart(row, other)) for row, other in pairs]
-        changes = tuple(_change(row, after, answer, "they are two things") for row, after in marked)
-        target.commit(Write(changes=changes, entities=tuple(after for _, after in marked)), {})
+        marked, changes = _told_apart(stored[keep.id], stored[gone.id], answer, "they are two things")
+        target.commit(Write(changes=changes, entities=marked), {})
         return True
 
 
-def _unite_memories(answer: Answer, older: Chunk, newer: Chunk, answering: Answering) -> bool:
+def _merge_memories(answer: Answer, older: Chunk, newer: Chunk, answering: Answering) -> bool:
+    """Merge two memories, or mark them as different."""
     target = answering.target
     with target.one_writer:
         stored = {row.id: row for row in target.graph.chunks([older.id, newer.id]) if row.state == "active"}
         if len(stored) < 2:
             return False
         if not answer.yes:
-            pairs = ((stored[older.id], newer.id), (stored[newer.id], older.id))
-            marked = [(row, _told_apart(row, other)) for row, other in pairs]
-            told = tuple(_change(row, after, answer, "they say two things") for row, after in marked)
-            target.commit(Write(changes=told, chunks=tuple(after for _, after in marked)), {})
+            marked, changes = _told_apart(stored[older.id], stored[newer.id], answer, "they say two things")
+            target.commit(Write(changes=changes, chunks=marked), {})
             return True
-        held = reused(list(stored), target.graph)
-        kept, gone = sorted(stored.values(), key=lambda row: keeping_rank(row, held))
-        pair = MemoryPair(kept=kept, gone=gone, cosine=1.0, reason=_reason(answer, "they say the same"))
+        often, said = reused(list(stored), target.graph), "they say the same"
+        kept, gone = sorted(stored.values(), key=lambda row: keeping_rank(row, often))
+        pair = MemoryPair(kept=kept, gone=gone, cosine=1.0, reason=_reason(answer, said))
         made = merge_memories([pair], target.graph, answering.settings, now())
         before = {row.id: row for row in made.rests_on}
-        rows: tuple[Chunk | Relation | Link, ...] = (
-            *made.write.chunks,
-            *made.write.relations,
-            *made.write.links,
-        )
-        said, project = "they say the same", kept.project
-        changes = tuple(_changed(row, before.get(row.id), answer, said, project) for row in rows)
-        counted = recounted(made.write, stored, target.graph)
-        target.commit(replace(made.write, changes=changes, entities=counted), {})
+        write = made.write
+        written: tuple[Chunk | Relation | Link, ...] = (*write.chunks, *write.relations, *write.links)
+        changes = tuple(_change(row, before.get(row.id), answer, said, kept.project) for row in written)
+        counted = recounted(write, stored, target.graph)
+        target.commit(replace(write, changes=changes, entities=counted), {})
         return True
 
 
 def _decide(answer: Answer, one: Relation, other: Relation, answering: Answering) -> bool:
-    """Let one of two relations hold, or both."""
+    """Let one of two conflicting relations hold, or both."""
     target = answering.target
     with target.one_writer:
         pair = conflicting_pair(one, other, target.graph)
         if pair is None or pair.older.row.id != one.id:
             return False
         if answer.choice == "both":
-            both = [(row, mark_coexisting(row, beside.id)) for row, beside in (pair.rows, pair.rows[::-1])]
-            _commit([(after, row) for row, after in both], answer, "both hold", target)
+            both = [(mark_coexisting(row, beside.id), row) for row, beside in (pair.rows, pair.rows[::-1])]
+            _commit(both, answer, "both hold", target)
             return True
         holds = pair.older.row if answer.choice == "1" else pair.newer.row
-        _reviewed(answer, holds, answering, true=True)
+        _judge(answer, holds, answering, true=True)
         if answer.choice == "1":
-            _reviewed(answer, pair.newer.row, answering, true=False)
+            _judge(answer, pair.newer.row, answering, true=False)
             return True
-        pair = conflicting_pair(one, other, target.graph) or pair  # with the verdict that it has now
+        pair = conflicting_pair(one, other, target.graph) or pair  # with its new verdict
         _commit(ended(pair, now()), answer, "the newer takes the place of the older", target)
         return True
 
@@ -225,40 +216,39 @@ def _decide(answer: Answer, one: Relation, other: Relation, answering: Answering
 def _commit(
     rows: Sequence[tuple[Relation, Relation | None]], answer: Answer, said: str, target: Target
 ) -> None:
-    """Write relations, each with the row that was there."""
-    changes = tuple(_changed(after, before, answer, said, after.project) for after, before in rows)
+    """Write relations, each with the row before it."""
+    changes = tuple(_change(after, before, answer, said, after.project) for after, before in rows)
     target.commit(Write(changes=changes, relations=tuple(after for after, _ in rows)), {})
 
 
 _Marked = TypeVar("_Marked", Chunk, Entity)
 
 
-def _told_apart(row: _Marked, other: str) -> _Marked:
-    held = row.metadata.get(TOLD_APART)
-    known = {str(id) for id in held} if isinstance(held, list | tuple) else set()
-    return replace(row, metadata={**row.metadata, TOLD_APART: sorted(known | {other})})
+def _told_apart(
+    one: _Marked, other: _Marked, answer: Answer, said: str
+) -> tuple[tuple[_Marked, ...], tuple[Change, ...]]:
+    """Return two rows with the mark that they differ, and the Changes of that."""
+    marked = (_marked_apart(one, other.id), _marked_apart(other, one.id))
+    pairs = zip(marked, (one, other), strict=True)
+    changes = tuple(_change(after, before, answer, said, before.project) for after, before in pairs)
+    return marked, changes
 
 
-def _change(before: Chunk | Entity, after: Chunk | Entity, answer: Answer, said: str) -> Change:
-    return _changed(after, before, answer, said, before.project)
+def _marked_apart(row: _Marked, other: str) -> _Marked:
+    ids = sorted({*strings_in(row.metadata, TOLD_APART), other})
+    return replace(row, metadata={**row.metadata, TOLD_APART: ids})
 
 
-def _changed(
+def _change(
     after: Chunk | Entity | Relation | Link, before: object | None, answer: Answer, said: str, project: str
 ) -> Change:
-    return record(
-        "review",
-        project=project,
-        target=after.id,
-        before=before,
-        after=after,
-        reason=_reason(answer, said),
-    )
+    reason = _reason(answer, said)
+    return record("review", project=project, target=after.id, before=before, after=after, reason=reason)
 
 
 def _reason(answer: Answer, said: str) -> str:
-    told = f"{_reviewer(answer)} reviewed it: {said}"
-    return f"{told}. {answer.note}" if answer.note else told
+    reason = f"{_reviewer(answer)} reviewed it: {said}"
+    return f"{reason}. {answer.note}" if answer.note else reason
 
 
 def _reviewer(answer: Answer) -> str:
@@ -266,8 +256,5 @@ def _reviewer(answer: Answer) -> str:
 
 
 def counted(waiting: Sequence[Case]) -> Mapping[str, int]:
-    """Count cases by kind."""
-    counts: dict[str, int] = {}
-    for case in waiting:
-        counts[case.question.kind] = counts.get(case.question.kind, 0) + 1
-    return dict(sorted(counts.items()))
+    """Count questions by kind."""
+    return dict(sorted(Counter(case.question.kind for case in waiting).items()))

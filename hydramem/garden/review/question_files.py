@@ -1,4 +1,4 @@
-"""Questions as JSON lines: written to be filled in, read back strictly."""
+"""Questions as JSON lines: a file to fill in, and the strict reader of the answers in it."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,10 +9,10 @@ from hydramem.core.json_line_forms import form_lines, refuse, write_form
 from hydramem.core.results.garden_results import Answer, Question
 from hydramem.garden.review.questions import WHICH
 
-_GIVEN = frozenset(["id", "answer", "reviewer", "note"])
+_READ = frozenset(["id", "answer", "reviewer", "note"])
 
-_TOLD = frozenset(["kind", "question", "reason", "evidence", "probability", "choices"])
-"""What an export tells besides; read back, it says nothing."""
+_IGNORED = frozenset(["kind", "question", "reason", "evidence", "probability", "choices"])
+"""Keys of an export that are not read back."""
 
 _WORDS = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False}
 
@@ -42,7 +42,7 @@ def _row(question: Question) -> dict[str, object]:
 
 
 def read(path: Path) -> tuple[Answer, ...]:
-    """Read a file of answers; a line without one is a question that nobody answered.
+    """Read a file of answers; a line without an answer is skipped.
 
     Raises:
         InvalidInputError: The file cannot be read, or a line is wrong; the message names each such line.
@@ -60,29 +60,29 @@ def read(path: Path) -> tuple[Answer, ...]:
 
 
 def _answers(line: bytes) -> list[Answer]:
-    given = json.loads(line.decode("utf-8"))
-    if not isinstance(given, dict):
+    values = json.loads(line.decode("utf-8"))
+    if not isinstance(values, dict):
         raise InvalidInputError("is no JSON object")
-    unknown = given.keys() - _GIVEN - _TOLD
+    unknown = values.keys() - _READ - _IGNORED
     if unknown:
         raise InvalidInputError(f"unknown key {min(unknown)[:40]!r}")
-    said = given.get("answer")
-    if said is None or said == "":
+    answer = values.get("answer")
+    if answer is None or answer == "":
         return []
-    word = said.strip().casefold() if isinstance(said, str) else said if isinstance(said, bool) else str(said)
-    yes = _WORDS.get(word) if isinstance(word, str) else word
-    choice = word if isinstance(word, str) and word in WHICH else None
+    word = str(answer).strip().casefold()
+    yes = answer if isinstance(answer, bool) else _WORDS.get(word)
+    choice = word if word in WHICH else None
     if yes is None and choice is None:
-        raise InvalidInputError(f"answer: {str(said)[:40]!r} is none of yes, no, 1, 2, both")
-    id = _text(given, "id")
+        raise InvalidInputError(f"answer: {str(answer)[:40]!r} is none of yes, no, 1, 2, both")
+    id = _text(values, "id")
     if id is None:
         raise InvalidInputError("id: there is none")
-    told = {"reviewer": _text(given, "reviewer"), "note": _text(given, "note")}
-    return [Answer(id=id, yes=yes, choice=choice, **told)]
+    reviewer, note = _text(values, "reviewer"), _text(values, "note")
+    return [Answer(id=id, yes=yes, choice=choice, reviewer=reviewer, note=note)]
 
 
-def _text(given: Mapping[str, object], name: str) -> str | None:
-    value = given.get(name)
+def _text(values: Mapping[str, object], name: str) -> str | None:
+    value = values.get(name)
     if value is None or value == "":
         return None
     if not isinstance(value, str):

@@ -1,9 +1,8 @@
-"""Questions for a person: what waits in the store because nothing else can decide it.
+"""Questions for a person: what nothing else can decide, most uncertain and best connected first.
 
-The queue is no table of its own. A relation waits while it is deferred, two while only one of them can hold,
-a memory while it is quarantined, two entities while their names are one in another spelling, two of a kind
-while a night was not sure of them: so the queue is as durable, as undone and as dumped as the rows are, and
-what was answered is a verdict or a mark on them.
+The queue is no table of its own. It consists of deferred relations, conflicting relations, quarantined
+memories, entities that differ in spelling alone, and pairs that the last run left undecided. An answer is a
+verdict or a mark on these rows, so the queue is stored, undone and dumped with them.
 """
 
 import math
@@ -12,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hydramem.core.results.garden_results import Question
+from hydramem.core.results.garden_results import YES_NO, Question, QuestionKind
 from hydramem.core.row_types import Chunk, Entity, Relation
 from hydramem.garden.proposals.exclusions import UndecidedPair, is_told_apart, strings_in
 from hydramem.garden.review.conflicting_pairs import conflicting_pairs
@@ -24,110 +23,106 @@ from hydramem.storage.store import GraphStore, Listing
 from hydramem.text.shown_text import one_line
 
 KEPT_OUT = "kept_out"
-"""In a quarantined chunk's metadata: who says that it stays out."""
+"""Metadata key of a quarantined chunk: who says that it stays in quarantine."""
 
 WHICH = ("1", "2", "both")
-"""What a conflict is answered by."""
+"""The answers to a conflict."""
 
 _MOST_RELATIONS = 2000
-
 _MOST_CHUNKS = 500
-
 _MOST_PAIRS = 1000
-
-_SHOWN = 600
-
-_SHOWN_TEXT = 160
-
+_EVIDENCE_SHOWN = 600
+_TEXT_SHOWN = 160
 _PASSAGES = 3
 
 _UNKNOWN = 0.5
-"""How uncertain a case is of which nothing computed a probability, 0 to 1."""
+"""Uncertainty, 0 to 1, of a question without a probability."""
+
+Row = Relation | Chunk | Entity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A question with the rows that an answer changes, and how much it matters.
+    """A question with the rows that an answer changes, and its weight.
 
     Attributes:
-        rows: A relation, a chunk, or two of a kind: of entities the better known first, of relations and
-            memories the earlier one.
-        weight: How uncertain it is, times how well what it is about is connected.
+        rows: A relation, a chunk, or a pair: of entities the better connected first, else the older one.
+        weight: Uncertainty times connectedness.
     """
 
     question: Question
-    rows: tuple[Relation | Chunk | Entity, ...]
+    rows: tuple[Row, ...]
     weight: float
 
 
 def cases(
     graph: GraphStore,
     snapshot: Snapshot,
-    doubts: Sequence[UndecidedPair] = (),
+    undecided: Sequence[UndecidedPair] = (),
     *,
     functional: Collection[str] = (),
 ) -> list[Case]:
-    """Return what waits for a person in a project, the most uncertain and best connected first.
-
-    Evidence is left out: see `with_evidence`.
+    """Return the open questions of a project, by descending weight, without evidence (see `with_evidence`).
 
     Args:
-        graph: Where it waits.
+        graph: Where the rows are stored.
         snapshot: The project's graph.
-        doubts: Pairs of entities and of memories that the last night left open.
+        undecided: Pairs that the last run left undecided.
         functional: Types of relations of which one holds at a time.
     """
     found = [
         *_relations(graph, snapshot),
         *_conflicts(graph, snapshot, functional),
         *_quarantined(graph, snapshot),
-        *_alike(graph, snapshot, [each for each in doubts if each.of == "entities"]),
-        *_memories(graph, snapshot, [each for each in doubts if each.of == "memories"]),
+        *_same_entities(graph, snapshot, [each for each in undecided if each.of == "entities"]),
+        *_same_memories(graph, snapshot, [each for each in undecided if each.of == "memories"]),
     ]
     return sorted(found, key=lambda case: (-case.weight, case.question.id))
 
 
 def with_evidence(chosen: Sequence[Case], graph: GraphStore) -> tuple[Question, ...]:
-    """Return the questions of some cases with what there is to read before answering."""
+    """Return the questions of cases with the evidence to read before answering."""
     relations = [row for case in chosen for row in case.rows if isinstance(row, Relation)]
-    stated = {
-        each.relation.id: tuple(one_line(chunk.text, _SHOWN) for chunk in each.passages[:_PASSAGES])
+    passages = {
+        each.relation.id: tuple(one_line(chunk.text, _EVIDENCE_SHOWN) for chunk in each.passages[:_PASSAGES])
         for each in candidates_of(relations, graph)
     }
     things = {row.id: row for case in chosen for row in case.rows if isinstance(row, Entity)}
-    named = _naming(sorted(things), graph)
-    return tuple(replace(case.question, evidence=_evidence(case, stated, named)) for case in chosen)
+    named = _passage_naming(sorted(things), graph)
+    return tuple(replace(case.question, evidence=_evidence(case, passages, named)) for case in chosen)
 
 
-def _evidence(case: Case, stated: Mapping[str, tuple[str, ...]], named: Mapping[str, str]) -> tuple[str, ...]:
+def _evidence(
+    case: Case, passages: Mapping[str, tuple[str, ...]], named: Mapping[str, str]
+) -> tuple[str, ...]:
     found: list[str] = []
     for place, row in enumerate(case.rows, 1):
         mark = f"({place}) " if len(case.rows) > 1 and not isinstance(row, Entity) else ""
         if isinstance(row, Relation):
-            quoted = [f"quoted: {one_line(row.quote, _SHOWN)}"] if row.quote else []
-            found += [f"{mark}{each}" for each in (*stated.get(row.id, ()), *quoted)]
+            quoted = [f"quoted: {one_line(row.quote, _EVIDENCE_SHOWN)}"] if row.quote else []
+            found += [f"{mark}{each}" for each in (*passages.get(row.id, ()), *quoted)]
         elif isinstance(row, Chunk):
-            found.append(f"{mark}{one_line(row.text, _SHOWN)}{_told_by(row) if mark else ''}")
+            found.append(f"{mark}{one_line(row.text, _EVIDENCE_SHOWN)}{_source(row) if mark else ''}")
         else:
-            said = f" ({one_line(row.description, _SHOWN)})" if row.description else ""
-            found.append(f"{row.name}: {row.type}{said}")
+            details = f" ({one_line(row.description, _EVIDENCE_SHOWN)})" if row.description else ""
+            found.append(f"{row.name}: {row.type}{details}")
             found += [named[row.id]] if row.id in named else []
     return tuple(found)
 
 
-def _told_by(row: Chunk) -> str:
+def _source(row: Chunk) -> str:
     who = ", ".join(filter(None, (row.source, row.author)))
     return f" [{f'{who}, ' if who else ''}{row.times.recorded_at:%Y-%m-%d}]"
 
 
-def _naming(entities: Sequence[str], graph: GraphStore) -> dict[str, str]:
-    """Return one active chunk's text for each entity that one names."""
+def _passage_naming(entities: Sequence[str], graph: GraphStore) -> dict[str, str]:
+    """Return, for each entity, the text of an active chunk that names it, where there is one."""
     first: dict[str, list[str]] = {}
     for mention in graph.mentioned(entities) if entities else ():
         first.setdefault(mention.entity, []).append(mention.chunk)
     few = {entity: sorted(chunks)[:_PASSAGES] for entity, chunks in first.items()}
     rows = graph.chunks(sorted({id for chunks in few.values() for id in chunks})) if few else ()
-    texts = {row.id: one_line(row.text, _SHOWN) for row in rows if row.state == "active"}
+    texts = {row.id: one_line(row.text, _EVIDENCE_SHOWN) for row in rows if row.state == "active"}
     return {
         entity: next(texts[id] for id in chunks if id in texts)
         for entity, chunks in few.items()
@@ -140,118 +135,101 @@ def _relations(graph: GraphStore, snapshot: Snapshot) -> Iterator[Case]:
     page = Listing(limit=_MOST_RELATIONS)
     rows = graph.list_relations(snapshot.project, page, verdicts=("deferred",))
     waiting = [row for row in rows if not is_given(row)]
-    ends = sorted({end for row in waiting for end in (row.subject, row.object)})
-    names = {row.id: row.name for row in (graph.entities(ends) if ends else ())}
+    names = _names_of(waiting, graph)
     for row in waiting:
-        if row.subject in names and row.object in names:
+        if {row.subject, row.object} <= names.keys():
             yield _case(
-                Question(
-                    id=f"relation:{row.id}",
-                    kind="relation",
-                    project=row.project,
-                    text=f"Is it true: {names[row.subject]} {row.type} {names[row.object]}?",
-                    reason="Verification left it open.",
-                    rows=(row.id,),
-                    probability=row.probability,
-                ),
+                "relation",
                 (row,),
-                _degree((row.subject, row.object), snapshot),
+                f"Is it true: {names[row.subject]} {row.type} {names[row.object]}?",
+                "Verification left it open.",
+                degree=_degree((row.subject, row.object), snapshot),
+                probability=row.probability,
             )
 
 
 def _conflicts(graph: GraphStore, snapshot: Snapshot, functional: Collection[str]) -> Iterator[Case]:
-    """Yield the relations of which only one can hold."""
+    """Yield the pairs of relations of which only one can hold."""
     pairs = conflicting_pairs(graph, snapshot, functional)
-    ends = sorted({end for pair in pairs for row in pair.rows for end in (row.subject, row.object)})
-    names = {row.id: row.name for row in (graph.entities(ends) if ends else ())}
+    names = _names_of([row for pair in pairs for row in pair.rows], graph)
     for pair in pairs:
-        one, other = pair.rows
-        ids = {one.subject, one.object, other.subject, other.object}
+        ids = {end for row in pair.rows for end in (row.subject, row.object)}
         if ids <= names.keys():
+            one, other = (_dated(row, names) for row in pair.rows)
             yield _case(
-                Question(
-                    id=f"conflict:{'+'.join(sorted((one.id, other.id)))}",
-                    kind="conflict",
-                    project=one.project,
-                    text=f"Which holds: (1) {_said(one, names)}, (2) {_said(other, names)}, or both?",
-                    reason=f"{pair.reason} 1 withdraws the second, 2 ends the first, both keeps them.",
-                    rows=(one.id, other.id),
-                    choices=WHICH,
-                ),
-                (one, other),
-                _degree(ids, snapshot),
+                "conflict",
+                pair.rows,
+                f"Which holds: (1) {one}, (2) {other}, or both?",
+                f"{pair.reason} 1 withdraws the second, 2 ends the first, both keeps them.",
+                degree=_degree(ids, snapshot),
+                choices=WHICH,
             )
 
 
-def _said(row: Relation, names: Mapping[str, str]) -> str:
+def _names_of(relations: Iterable[Relation], graph: GraphStore) -> Mapping[str, str]:
+    """Return the names of the ends of relations, by id."""
+    ends = sorted({end for row in relations for end in (row.subject, row.object)})
+    return {row.id: row.name for row in (graph.entities(ends) if ends else ())}
+
+
+def _dated(row: Relation, names: Mapping[str, str]) -> str:
     since, until = row.times.valid_from, row.times.valid_to
-    told = [f"from {since:%Y-%m-%d}"] if since else []
-    told += [f"until {until:%Y-%m-%d}"] if until else []
-    dates = f" ({' '.join(told)})" if told else ""
-    return f"{names[row.subject]} {row.type} {names[row.object]}{dates}"
+    dates = [f"from {since:%Y-%m-%d}"] if since else []
+    dates += [f"until {until:%Y-%m-%d}"] if until else []
+    period = f" ({' '.join(dates)})" if dates else ""
+    return f"{names[row.subject]} {row.type} {names[row.object]}{period}"
 
 
-def _memories(graph: GraphStore, snapshot: Snapshot, doubts: Sequence[UndecidedPair]) -> Iterator[Case]:
-    """Yield the memories that may say the same, and that nobody told apart."""
-    ids = sorted({id for each in doubts for id in (each.one, each.other)})
+def _same_memories(
+    graph: GraphStore, snapshot: Snapshot, undecided: Sequence[UndecidedPair]
+) -> Iterator[Case]:
+    """Yield the pairs of memories that may say the same, and that nobody told apart."""
+    ids = sorted({id for pair in undecided for id in (pair.one, pair.other)})
     rows = {row.id: row for row in (graph.chunks(ids) if ids else ()) if row.state == "active"}
-    for doubt in doubts:
-        if {doubt.one, doubt.other} <= rows.keys():
-            older, newer = sorted((rows[doubt.one], rows[doubt.other]), key=lambda row: row.times.recorded_at)
-            if not is_told_apart(older, newer):
-                yield _same_memory(older, newer, doubt)
-
-
-def _same_memory(older: Chunk, newer: Chunk, doubt: UndecidedPair) -> Case:
-    one, other = (one_line(row.text, _SHOWN_TEXT) for row in (older, newer))
-    return _case(
-        Question(
-            id=f"same_memory:{'+'.join(sorted((older.id, newer.id)))}",
-            kind="same_memory",
-            project=older.project,
-            text=f'Do they say the same, so that one is enough: "{one}" and "{other}"?',
-            reason=doubt.why,
-            rows=(older.id, newer.id),
-        ),
-        (older, newer),
-        0,
-    )
+    for pair in undecided:
+        if not {pair.one, pair.other} <= rows.keys():
+            continue
+        older, newer = sorted((rows[pair.one], rows[pair.other]), key=lambda row: row.times.recorded_at)
+        if not is_told_apart(older, newer):
+            one, other = (one_line(row.text, _TEXT_SHOWN) for row in (older, newer))
+            text = f'Do they say the same, so that one is enough: "{one}" and "{other}"?'
+            yield _case("same_memory", (older, newer), text, pair.why)
 
 
 def _quarantined(graph: GraphStore, snapshot: Snapshot) -> Iterator[Case]:
-    """Yield the memories that were held back, and that nobody has looked at."""
+    """Yield the memories in quarantine that nobody has looked at."""
     where = ChunkFilter(projects=(snapshot.project,), states=("quarantined",))
     for row in graph.list_chunks(where, Listing(limit=_MOST_CHUNKS)):
         if KEPT_OUT not in row.metadata:
             why = ", ".join(strings_in(row.metadata, QUARANTINED_FOR))
-            yield _case(
-                Question(
-                    id=f"quarantined:{row.id}",
-                    kind="quarantined",
-                    project=row.project,
-                    text=f'May it be recalled: "{one_line(row.text, _SHOWN_TEXT)}"?',
-                    reason=f"It was held back{f': {why}' if why else ''}.",
-                    rows=(row.id,),
-                ),
-                (row,),
-                0,
-            )
+            text = f'May it be recalled: "{one_line(row.text, _TEXT_SHOWN)}"?'
+            yield _case("quarantined", (row,), text, f"It was held back{f': {why}' if why else ''}.")
 
 
-def _alike(graph: GraphStore, snapshot: Snapshot, doubts: Sequence[UndecidedPair]) -> Iterator[Case]:
-    """Yield the entities that may be one, and that nobody told apart."""
-    found: dict[tuple[str, str], UndecidedPair | None] = dict.fromkeys(_spelled_alike(snapshot))
-    found |= {(min(each.one, each.other), max(each.one, each.other)): each for each in doubts}
-    wanted = sorted({id for pair in found for id in pair})
+def _same_entities(
+    graph: GraphStore, snapshot: Snapshot, undecided: Sequence[UndecidedPair]
+) -> Iterator[Case]:
+    """Yield the pairs of entities that may be the same, and that nobody told apart."""
+    found: dict[tuple[str, str], UndecidedPair | None] = dict.fromkeys(_spelling_variants(snapshot))
+    found |= {(min(each.one, each.other), max(each.one, each.other)): each for each in undecided}
+    wanted = sorted({id for ids in found for id in ids})
     rows = {row.id: row for row in (graph.entities(wanted) if wanted else ())}
-    for (one, other), doubt in found.items():
-        there = one in rows and other in rows
-        if there and not is_told_apart(rows[one], rows[other]):
-            yield _same_entity(rows[one], rows[other], doubt, snapshot)
+    for ids, pair in found.items():
+        if not rows.keys() >= set(ids) or is_told_apart(rows[ids[0]], rows[ids[1]]):
+            continue
+        keep, gone = (rows[id] for id in sorted(ids, key=lambda id: (-_degree((id,), snapshot), id)))
+        yield _case(
+            "same_entity",
+            (keep, gone),
+            f"Are they one thing: {keep.name} ({keep.type}) and {gone.name} ({gone.type})?",
+            "Their names differ in spelling alone." if pair is None else pair.why,
+            degree=_degree(ids, snapshot),
+            probability=None if pair is None else pair.probability,
+        )
 
 
-def _spelled_alike(snapshot: Snapshot) -> list[tuple[str, str]]:
-    """Return pairs of entities whose names are one in another spelling, the best connected of very many."""
+def _spelling_variants(snapshot: Snapshot) -> list[tuple[str, str]]:
+    """Return pairs of entities whose names differ in spelling alone; of very many the best connected."""
     edges, ids = snapshot.edges, snapshot.nodes.ids
     rows = np.flatnonzero(edges.kind == SYNONYM)
     if len(rows) > _MOST_PAIRS:
@@ -262,26 +240,30 @@ def _spelled_alike(snapshot: Snapshot) -> list[tuple[str, str]]:
     return sorted({(min(pair), max(pair)) for pair in ends})
 
 
-def _same_entity(one: Entity, other: Entity, doubt: UndecidedPair | None, snapshot: Snapshot) -> Case:
-    keep, gone = sorted((one, other), key=lambda row: (-_degree((row.id,), snapshot), row.id))
-    return _case(
-        Question(
-            id=f"same_entity:{'+'.join(sorted((one.id, other.id)))}",
-            kind="same_entity",
-            project=one.project,
-            text=f"Are they one thing: {keep.name} ({keep.type}) and {gone.name} ({gone.type})?",
-            reason="Their names differ in spelling alone." if doubt is None else doubt.why,
-            rows=(keep.id, gone.id),
-            probability=None if doubt is None else doubt.probability,
-        ),
-        (keep, gone),
-        _degree((one.id, other.id), snapshot),
+def _case(
+    kind: QuestionKind,
+    rows: tuple[Row, ...],
+    text: str,
+    reason: str,
+    *,
+    degree: int = 0,
+    probability: float | None = None,
+    choices: tuple[str, ...] = YES_NO,
+) -> Case:
+    ids = tuple(row.id for row in rows)
+    question = Question(
+        id=f"{kind}:{'+'.join(sorted(ids))}",
+        kind=kind,
+        project=rows[0].project,
+        text=text,
+        reason=reason,
+        rows=ids,
+        probability=probability,
+        choices=choices,
     )
-
-
-def _case(question: Question, rows: tuple[Relation | Chunk | Entity, ...], degree: int) -> Case:
-    chance = question.probability
-    uncertain = _UNKNOWN if chance is None else 1.0 - 2.0 * abs(min(1.0, max(0.0, chance)) - 0.5)
+    uncertain = _UNKNOWN
+    if probability is not None:
+        uncertain = 1.0 - 2.0 * abs(min(1.0, max(0.0, probability)) - 0.5)
     return Case(question=question, rows=rows, weight=uncertain * (1.0 + math.log1p(degree)))
 
 

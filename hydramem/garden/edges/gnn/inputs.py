@@ -1,4 +1,4 @@
-"""What the network reads: nodes with their places and meanings, edges with what the graph says of each."""
+"""The inputs of the network: nodes with positions and name vectors, edges with features, and the lesson."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,23 +23,25 @@ from hydramem.verification.first_stage.likeness import Learned
 from hydramem.verification.first_stage.relation_arrays import Claims, Facts, Floats, Ints, found, taken
 
 _AT_ONCE = 20_000
-
 _LEAST_SPREAD = 1e-6
 
-_FAR = 5.0
-"""Spreads from the mean beyond which what the graph says counts no more."""
+_CLIPPED_AT = 5.0
+"""Standard deviations at which features are clipped."""
+
+_MOST_ASKED = 200_000
+"""Relations that the network is trained to tell; the others only carry messages."""
 
 ClaimFeatures = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nodes:
-    """The things that relations join.
+    """The entities that relations join.
 
     Attributes:
         places: Positional encodings, shape (nodes, places).
-        values: What their names mean, shape (nodes, width); None where no meanings are looked at.
-        known: Which have a meaning, shape (nodes, 1).
+        values: Projected name vectors, shape (nodes, width); None where none are used.
+        known: Which have one, shape (nodes, 1).
     """
 
     places: torch.Tensor
@@ -49,7 +51,7 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeInputs:
-    """Claims with what the graph says of each; their ends as places among the nodes."""
+    """Claims with their features (`told`); their ends are places among the nodes."""
 
     subject: torch.Tensor
     type: torch.Tensor
@@ -74,21 +76,21 @@ def nodes_of(
     Args:
         places: Their positional encodings.
         ids: Of the nodes.
-        lens: How meanings are seen; None looks at none.
-        vectors: Where their vectors are; without, none of them has a meaning.
+        lens: Projection of name vectors; None uses none.
+        vectors: Returns their vectors; without it no node has one.
     """
     if lens is None:
         return Nodes(places=torch.from_numpy(places))
-    seen = meanings(lens, ids, vectors or (lambda ids: {}))
+    found = meanings(lens, ids, vectors or (lambda ids: {}))
     return Nodes(
         places=torch.from_numpy(places),
-        values=torch.from_numpy(seen.values),
-        known=torch.from_numpy(seen.known).unsqueeze(1),
+        values=torch.from_numpy(found.values),
+        known=torch.from_numpy(found.known).unsqueeze(1),
     )
 
 
 def claim_features(known: Learned, claims: Claims) -> ClaimFeatures:
-    """Return what the graph says of claims, a part at a time, so that memory stays bounded."""
+    """Return the features of claims, computed in batches, which bounds memory."""
     whole = len(claims.subject)
     parts = [
         np.nan_to_num(features(known, taken(claims, np.arange(start, min(start + _AT_ONCE, whole)))))
@@ -110,20 +112,16 @@ def edges_of(claims: Claims, told: ClaimFeatures, mean: Floats, spread: Floats, 
 
     Args:
         claims: The claims.
-        told: What the graph says of them.
-        mean, spread: Of what it says.
+        told: Their features.
+        mean, spread: Of features.
         used: The nodes of the graph that the network knows, ascending.
     """
     return EdgeInputs(
         subject=torch.from_numpy(np.searchsorted(used, claims.subject)),
         type=torch.from_numpy(claims.type),
         object=torch.from_numpy(np.searchsorted(used, claims.object)),
-        told=torch.from_numpy(np.clip((told - mean) / spread, -_FAR, _FAR).astype(np.float32)),
+        told=torch.from_numpy(np.clip((told - mean) / spread, -_CLIPPED_AT, _CLIPPED_AT).astype(np.float32)),
     )
-
-
-_MOST = 200_000
-"""Relations that are asked about; the others only carry messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,17 +131,17 @@ class Lesson:
     Attributes:
         used: The nodes of the snapshot that relations join, ascending.
         types: Relation types, and one more.
-        nodes: What is known of those nodes.
-        lens: How their meanings are seen.
-        ends: Of all relations, shape (2, relations), as places among the nodes; `folds`: of all relations.
-        learned: Which relations are asked about, by their rows in `ends`.
+        nodes: Their vectors.
+        lens: Projection of their name vectors.
+        ends, folds: Of all relations; ends have shape (2, relations), as places among the nodes.
+        learned: The relations to tell, by their rows in `ends`.
         right: Those relations.
-        wrong: Drawn ones, which the graph does not hold.
-        fold_right, fold_wrong: From which network each of those is kept.
-        confirmed: Which of the right ones people confirmed, by row.
-        refuted: What people called false.
-        share: How much the labels count, beside all the others.
-        mean, spread: Of what the graph says of edges.
+        wrong: Drawn claims that are not in the graph.
+        fold_right, fold_wrong: The network that each of those is held out from.
+        confirmed: Which of the right ones people accepted, by row.
+        refuted: What people rejected.
+        share: Weight of the labels relative to all other examples.
+        mean, spread: Of the features of edges.
     """
 
     used: Ints
@@ -165,13 +163,13 @@ class Lesson:
 
 
 def lay_out(snapshot: Snapshot, labels: Labels, vectors: EntityVectors | None, *, seed: int) -> Lesson:
-    """Lay out what there is to learn.
+    """Lay out the training data.
 
     Args:
         snapshot: The graph.
-        labels: What people said of its relations.
-        vectors: Where the vectors of entities are; None looks at no meanings.
-        seed: Of what is drawn.
+        labels: Verdicts of people on its relations.
+        vectors: Returns vectors of entities; None uses none.
+        seed: Of the random draws.
     """
     draw, known, rows = np.random.default_rng(seed), known_of(snapshot), stated_of(snapshot)
     every = claims_of(snapshot, rows)
@@ -179,14 +177,14 @@ def lay_out(snapshot: Snapshot, labels: Labels, vectors: EntityVectors | None, *
     folded = folds(hashes(snapshot, every))
     right, refuted = taken(every, learned), taken(labels.claims, ~labels.true)
     wrong = wrong_claims(known.facts, len(learned), draw)
-    says = [claim_features(known, one) for one in (right, wrong, refuted)]
-    mean, spread = spread_of(says[:2])
+    told = [claim_features(known, one) for one in (right, wrong, refuted)]
+    mean, spread = spread_of(told[:2])
     used = np.unique(np.concatenate([end for one in (every, refuted) for end in (one.subject, one.object)]))
     ids = [snapshot.nodes.ids[node] for node in used]
     lens = None if vectors is None else lens_of(ids, vectors, seed=seed)
     edges = [
         edges_of(claims, each, mean, spread, used)
-        for claims, each in zip((right, wrong, refuted), says, strict=True)
+        for claims, each in zip((right, wrong, refuted), told, strict=True)
     ]
     return Lesson(
         used=used,
@@ -209,11 +207,11 @@ def lay_out(snapshot: Snapshot, labels: Labels, vectors: EntityVectors | None, *
 
 
 def _asked(facts: Facts, every: Claims, labels: Labels, draw: np.random.Generator) -> tuple[Ints, Ints]:
-    """Choose the relations to ask about; return their rows, and which of those people confirmed."""
+    """Choose the relations to tell; return their rows, and which of those people accepted."""
     keys = facts.keys(every.type, every.subject, every.object)
-    said = taken(labels.claims, labels.true)
-    confirmed = found(np.unique(facts.keys(said.type, said.subject, said.object)), keys) >= 0
+    true = taken(labels.claims, labels.true)
+    confirmed = found(np.unique(facts.keys(true.type, true.subject, true.object)), keys) >= 0
     chosen = np.zeros(len(keys), dtype=np.bool_)
-    chosen[draw.choice(len(keys), min(len(keys), _MOST), replace=False)] = True
+    chosen[draw.choice(len(keys), min(len(keys), _MOST_ASKED), replace=False)] = True
     learned = np.flatnonzero(chosen | confirmed)
     return learned, np.flatnonzero(confirmed[learned])

@@ -1,8 +1,8 @@
 """The network: light graph convolution (LightGCN, He et al., 2020) and a decoder of typed edges.
 
-A node is a learned vector, its place in the graph, its degree, and what its name means; an edge is its ends
-after convolution, its type, and what the graph says of it. Messages are summed by a sparse product, which
-takes memory for nodes and for edges, but not for a vector an edge.
+A node combines a learned vector, its position in the graph, its degree and its name vector; an edge its ends
+after convolution, its type and its features. A sparse product sums the messages, which takes no memory for a
+vector per edge.
 """
 
 import warnings
@@ -17,11 +17,9 @@ from torch_geometric.nn import LGConv
 from hydramem.garden.edges.gnn.inputs import EdgeInputs, Nodes
 from hydramem.garden.edges.gnn.trained_model import LAYERS, PLACES, WIDTH
 
-_SMALL = 0.1
-
-_DROPPED = 0.3
-
-_UNREAD = 0.5
+_INITIAL_SPREAD = 0.1
+_DROPOUT = 0.3
+_NAME_DROPOUT = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +49,7 @@ def messages(ends: NDArray[np.int64], size: int) -> Messages:
     scale = 1 / np.sqrt(np.maximum(degrees, 1))
     found = csr_matrix((scale[both[0]] * scale[both[1]], (both[0], both[1])), shape=(size, size))
     with warnings.catch_warnings():
-        # It is the one layout that is quick, and torch says of it that it is not finished.
+        # The only fast layout; torch warns that its support is in beta.
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support")
         matrix = torch.sparse_csr_tensor(
             torch.from_numpy(found.indptr.astype(np.int64)),
@@ -64,13 +62,13 @@ def messages(ends: NDArray[np.int64], size: int) -> Messages:
 
 
 class Network(nn.Module):
-    """Tells how right edges are.
+    """Scores how likely edges are right.
 
     Args:
         size: Nodes.
         types: Relation types.
-        told: Numbers that the graph says of an edge.
-        meaning: Length of a meaning; 0 where none is looked at.
+        told: Features of an edge.
+        meaning: Length of a name vector; 0 where none are used.
     """
 
     def __init__(self, *, size: int, types: int, told: int, meaning: int) -> None:
@@ -81,23 +79,23 @@ class Network(nn.Module):
         self.leave = nn.Linear(WIDTH, 2 * WIDTH)
         self.told = nn.Linear(told, 1)
         self.convolve = LGConv(normalize=False)
-        self.drop = nn.Dropout(_DROPPED)
+        self.drop = nn.Dropout(_DROPOUT)
         for each in (self.nodes, self.types):
-            nn.init.normal_(each.weight, std=_SMALL)
+            nn.init.normal_(each.weight, std=_INITIAL_SPREAD)
         if meaning:
-            self.meaning = nn.Sequential(nn.Dropout(_UNREAD), nn.Linear(meaning, WIDTH, bias=False))
+            self.meaning = nn.Sequential(nn.Dropout(_NAME_DROPOUT), nn.Linear(meaning, WIDTH, bias=False))
             self.unknown = nn.Parameter(torch.zeros(1, WIDTH))
 
     def forward(self, nodes: Nodes, messages: Messages, *, in_general: bool = False) -> torch.Tensor:
         """Return nodes after convolution, shape (nodes, 2 * width).
 
         Args:
-            nodes: What is known of them.
-            messages: What passes between them.
-            in_general: Learn nothing of single nodes from what becomes of this.
+            nodes: Their vectors.
+            messages: The edges between them.
+            in_general: Train no vectors of single nodes with the result.
         """
         own = self.nodes.weight.detach() if in_general else self.nodes.weight
-        # The sign of an eigenvector says nothing: training flips them.
+        # The sign of an eigenvector is arbitrary: training flips them at random.
         signs = torch.randint(0, 2, (1, PLACES)) * 2 - 1 if self.training else torch.ones(1, PLACES)
         layer = own + self.enter(torch.cat([nodes.places * signs, messages.degrees], dim=1))
         if nodes.values is not None and nodes.known is not None:
@@ -109,7 +107,7 @@ class Network(nn.Module):
         return self.leave(self.drop(total / (LAYERS + 1)))
 
     def decode(self, nodes: torch.Tensor, edges: EdgeInputs) -> torch.Tensor:
-        """Return how right edges are, as log odds, shape (edges,)."""
+        """Return the log odds that edges are right, shape (edges,)."""
         ends = nodes[edges.subject, :WIDTH], nodes[edges.object, WIDTH:]
         by_type = self.types(edges.type)
         fit = (ends[0] * by_type[:, :WIDTH] * ends[1]).sum(1)

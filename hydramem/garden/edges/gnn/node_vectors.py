@@ -1,7 +1,7 @@
-"""What the names of entities mean, as short vectors: the leading directions of their embeddings.
+"""Vectors of nodes for the network: projected name embeddings, and positions in the graph. Loads no torch.
 
-Vectors are fetched and shortened a batch at a time, so that those of a whole store are never in memory. An
-entity that has none is told apart by a flag: no vector stands for it.
+Embeddings are fetched and projected to their leading directions in batches, so those of a whole store are
+never in memory. A flag marks entities without an embedding.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,21 +20,24 @@ EntityVectors = Callable[[Sequence[str]], Mapping[str, Vector]]
 WIDTH = 32
 
 LEAST = 50
-"""Fewer vectors have no directions to speak of."""
+"""Vectors, or nodes of a component, below which leading directions say nothing."""
 
 _SAMPLED = 4096
-
 _AT_ONCE = 2000
-
 _LEAST_SPREAD = 1e-9
 
-_LOUD = 0.3
-"""How much meanings vary: louder, a network tells single things by them and learns those by heart."""
+_SCALE = 0.3
+"""Spread of the projected vectors: with more of it a network memorizes single entities."""
+
+_COMPONENTS = 4
+_TOLERANCE = 1e-2
+_DENSE = 200
+"""Components of the graph that get positions, precision of the solver, and nodes up to which it is dense."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lens:
-    """How embeddings are shortened.
+    """A projection of embeddings.
 
     Attributes:
         mean: Of the embeddings, shape (dimension,).
@@ -47,11 +50,11 @@ class Lens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meanings:
-    """What entities mean.
+    """Projected embeddings of entities.
 
     Attributes:
-        values: Shape (entities, width); what stands where nothing is known is not to be read.
-        known: Which have a vector, shape (entities,).
+        values: Shape (entities, width); undefined where nothing is known.
+        known: Which have an embedding, shape (entities,).
     """
 
     values: NDArray[np.float32]
@@ -59,11 +62,11 @@ class Meanings:
 
 
 def lens_of(ids: Sequence[str], vectors: EntityVectors, *, seed: int = 0) -> Lens | None:
-    """Fit the lens to a sample of entities; None where too few have one, or all have the same.
+    """Fit the projection to a sample of entities; None where too few have a vector, or all have the same.
 
     Args:
         ids: Of entities.
-        vectors: Where their vectors are.
+        vectors: Returns their vectors.
         seed: Of the sample.
     """
     chosen = np.random.default_rng(seed).permutation(len(ids))[:_SAMPLED]
@@ -81,16 +84,16 @@ def lens_of(ids: Sequence[str], vectors: EntityVectors, *, seed: int = 0) -> Len
     spread = float(values.mean())
     if spread < _LEAST_SPREAD:
         return None
-    return Lens(mean=mean.astype(np.float32), axes=(_LOUD * axes / np.sqrt(spread)).astype(np.float32))
+    return Lens(mean=mean.astype(np.float32), axes=(_SCALE * axes / np.sqrt(spread)).astype(np.float32))
 
 
 def meanings(lens: Lens, ids: Sequence[str], vectors: EntityVectors) -> Meanings:
-    """Return what entities mean, seen through a lens.
+    """Return the projected embeddings of entities.
 
     Args:
         lens: Fitted to vectors of the same embedder.
         ids: Of entities.
-        vectors: Where their vectors are.
+        vectors: Returns their vectors.
     """
     values = np.zeros((len(ids), lens.axes.shape[1]), dtype=np.float32)
     known = np.zeros(len(ids), dtype=np.bool_)
@@ -105,23 +108,13 @@ def meanings(lens: Lens, ids: Sequence[str], vectors: EntityVectors) -> Meanings
     return Meanings(values=values, known=known)
 
 
-_COMPONENTS = 4
-
-_LEAST = 50
-"""Smaller components have no shape to speak of."""
-
-_TOLERANCE = 1e-2
-
-_DENSE = 200
-
-
 def positions(facts: Facts, *, count: int = 8, seed: int = 0) -> NDArray[np.float32]:
-    """Return encodings, scaled to a mean square of 1 in each component; zero outside the largest.
+    """Return positional encodings, with a mean square of 1 in each component; 0 outside the largest ones.
 
     Args:
         facts: The relations of a graph.
         count: Eigenvectors of each component.
-        seed: Where the solver begins.
+        seed: Of the solver's start vector.
 
     Returns:
         Shape (nodes, count).
@@ -135,14 +128,14 @@ def positions(facts: Facts, *, count: int = 8, seed: int = 0) -> NDArray[np.floa
     parts, labels = connected_components(matrix, directed=False)
     sizes = np.bincount(labels, minlength=parts)
     for part in np.argsort(-sizes, kind="stable")[:_COMPONENTS]:
-        if sizes[part] >= max(_LEAST, count + 2):
+        if sizes[part] >= max(LEAST, count + 2):
             nodes = np.flatnonzero(labels == part)
             found[nodes] = _leading(matrix[nodes][:, nodes], count, seed)
     return found
 
 
 def _leading(matrix: Any, count: int, seed: int) -> NDArray[np.float32]:
-    """Return the leading eigenvectors of a connected graph, without the first, which only tells degrees."""
+    """Return the leading eigenvectors of a connected graph, but the first, which only reflects degrees."""
     from scipy.sparse import diags
     from scipy.sparse.linalg import eigsh
 

@@ -1,4 +1,4 @@
-"""A trained scorer as a file: written whole or not at all, read without running anything that it holds."""
+"""Scoring with a trained model, and the model's file, which is read without executing code from it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -25,7 +25,7 @@ _PARTS = {"fingerprint": Fingerprint, "lens": Lens}
 
 
 def save(model: Model, file: Path) -> None:
-    """Write a model; whoever reads it meanwhile has the old one."""
+    """Write a model in place of the old one, whole or not at all."""
     file.parent.mkdir(parents=True, exist_ok=True)
     fresh = file.with_suffix(".new")
     torch.save({"version": VERSION, **_plain(model)}, fresh)
@@ -41,10 +41,10 @@ def load(file: Path) -> Model | None:
     if not file.is_file():
         return None
     try:
-        held = torch.load(file, weights_only=True)
-        if held.pop("version") != VERSION:
+        stored = torch.load(file, weights_only=True)
+        if stored.pop("version") != VERSION:
             return None
-        parts = {name: _read(held[name]) for name in held}
+        parts = {name: _read(stored[name]) for name in stored}
         for name, kind in _PARTS.items():
             parts[name] = None if parts[name] is None else kind(**parts[name])
         return Model(**parts)
@@ -56,9 +56,9 @@ def load(file: Path) -> Model | None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as tensors, dictionaries and what Python has: the file names no type of ours."""
+    """Return a value as tensors, dictionaries and plain values: the file names no other types."""
     if isinstance(value, np.ndarray):
-        # Torch has no unsigned integers of 64 bits to store; as signed ones they are the same bits.
+        # Torch stores no unsigned 64-bit integers; as signed ones the bits are the same.
         return torch.from_numpy(value.view(np.int64) if value.dtype == np.uint64 else value)
     if isinstance(value, Model | Fingerprint | Lens):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
@@ -115,7 +115,7 @@ def _of_fold(network: Network, nodes: Nodes, others: NDArray[np.int64], edges: E
 
 
 def _fitting(model: Model, fold: int, by_node: Ints, types: Sequence[str]) -> Network:
-    """Return the network for a graph's nodes and types; what the model does not know says nothing."""
+    """Return the network for a graph's nodes and types; those unknown to the model get zero weights."""
     by_type = np.append(_places(model.types, types), -1)
     network = Network(
         size=len(by_node),

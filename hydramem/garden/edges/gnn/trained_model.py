@@ -1,4 +1,4 @@
-"""A trained scorer of edges as a value, and what shapes it. Loads no torch."""
+"""A trained edge scorer as a value, and the settings that shape it. Loads no torch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,23 +18,21 @@ if TYPE_CHECKING:
 NAME = "gnn"
 
 VERSION = 2
-"""Of the file, and of what the weights mean."""
+"""Of the file and of the network."""
 
 WIDTH = 32
-
 PLACES = 8
-
 LAYERS = 2
 
 FOLDS = 2
-"""Networks of a model: each learns without a part of the relations, which then it alone scores."""
+"""Networks of a model: each is trained without one part of the relations, and then scores that part."""
 
 SETTINGS = (NAME, VERSION, WIDTH, PLACES, LAYERS, FOLDS, MEANING)
-"""What shapes a model, beside the embedder: one that was trained with others does not serve."""
+"""What shapes a model, besides the embedder: a model trained with other settings is not used."""
 
 
 def folds(hashes: "NDArray[np.uint64]") -> "NDArray[np.int64]":
-    """Return which network scores each relation: the same one as long as there is a model."""
+    """Return which network scores each relation; it stays the same for the life of a model."""
     return (hashes % FOLDS).astype("int64")
 
 
@@ -47,19 +45,19 @@ def available() -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """A trained scorer, by the ids and names of its graph: it serves when that has grown a little.
+    """A trained scorer; ids and names map its weights to a graph that has grown a little since.
 
     Attributes:
         fingerprint: What it was trained on.
         nodes, types: Ids of nodes and names of relation types, in the order of the weights.
         weights: Of each network.
-        places: Positional encodings that it was trained with, shape (nodes, places).
-        lens: How meanings are seen; None where it was trained without.
-        mean, spread: Of what the graph said of the edges.
+        places: Positional encodings, shape (nodes, places).
+        lens: Projection of name vectors; None where it was trained without.
+        mean, spread: Of the features of edges.
         slopes, offsets: Of each network, from log odds of being right to those of being wrong.
         auc, calibration: As in `EdgeScores`.
         relations, labels: How many it was trained on.
-        seconds: What training took.
+        seconds: Duration of the training.
     """
 
     fingerprint: Fingerprint

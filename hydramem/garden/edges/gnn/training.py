@@ -1,4 +1,4 @@
-"""Training: edges asked about in small batches, none among the messages that it is judged by."""
+"""Training of the network, on small batches of edges that carry no messages while they are scored."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,24 +21,17 @@ from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.verification.first_stage.relation_arrays import Floats
 
 _BATCH = 20_000
-
 _PARTS = 5
-
 _MOST_MESSAGES = 1_000_000
-
 _MOST_LABELS = 1000
-
 MOST_STEPS = 400
 
-_LOOK = 20
-"""Steps between two looks at the held-out edges."""
-
+_EVALUATED_EVERY = 20
 _PATIENCE = 5
+"""Steps between two evaluations on the held-out edges, and evaluations without a better result."""
 
 _RATE = 0.01
-
 _DECAY = 1e-4
-
 _DECODED = 50_000
 
 Weights = dict[str, torch.Tensor]
@@ -46,7 +39,7 @@ Weights = dict[str, torch.Tensor]
 
 @dataclass(slots=True, kw_only=True)
 class _Best:
-    """The best weights so far, and how many looks ago they were."""
+    """The best weights so far, and how many evaluations ago they were found."""
 
     weights: Weights
     auc: float = 0.0
@@ -62,12 +55,12 @@ class _Best:
 def learn(
     network: Network, lesson: Lesson, *, fold: int, seconds: float, progress: Callable[[int], None]
 ) -> Weights:
-    """Train until the edges that are kept from it are told no better, or time is over; return what was best.
+    """Train until the held-out edges are scored no better, or time is over; return the best weights.
 
     Args:
-        network: The network; left as it was last.
-        lesson: What it learns from.
-        fold: Which edges are kept from it.
+        network: The network; it keeps its last weights.
+        lesson: The training data.
+        fold: The edges that are held out.
         seconds: How long it may take.
         progress: Called with steps done, of `MOST_STEPS`.
     """
@@ -81,7 +74,7 @@ def learn(
         loss.backward()
         optimizer.step()
         progress(step + 1)
-        if step % _LOOK == _LOOK - 1 or monotonic() > until:
+        if step % _EVALUATED_EVERY == _EVALUATED_EVERY - 1 or monotonic() > until:
             best.see(network, _auc(*of_fold(network, lesson, fold, kept)))
             if best.waited >= _PATIENCE or monotonic() > until:
                 break
@@ -89,50 +82,50 @@ def learn(
 
 
 def copied(network: Network) -> Weights:
-    """Return a network's weights as they are."""
+    """Return a copy of a network's weights."""
     return {name: value.detach().clone() for name, value in network.state_dict().items()}
 
 
 def _loss(network: Network, lesson: Lesson, fold: int) -> torch.Tensor:
-    """Return how wrong the network is on a batch, half of it right, and on what people said."""
-    right, wrong = _others(lesson.fold_right, fold), _others(lesson.fold_wrong, fold)
+    """Return the loss on a batch of as many right as wrong edges, and on labels."""
+    right, wrong = _not_in_fold(lesson.fold_right, fold), _not_in_fold(lesson.fold_wrong, fold)
     count = max(1, min(len(right) // _PARTS, _BATCH))
-    asked = right[torch.randperm(len(right))[:count]]
+    batch = right[torch.randperm(len(right))[:count]]
     against = wrong[torch.randint(len(wrong), (count,))]
-    confirmed = _some(lesson.confirmed[lesson.fold_right[lesson.confirmed] != fold])
-    messages = messages_of(lesson, fold, without=torch.cat([asked, confirmed]))
+    confirmed = _sampled(lesson.confirmed[lesson.fold_right[lesson.confirmed] != fold])
+    messages = messages_of(lesson, fold, without=torch.cat([batch, confirmed]))
     nodes = network(lesson.nodes, messages)
-    loss = _of(network, nodes, lesson.right.some(asked), lesson.wrong.some(against))
+    loss = _loss_on(network, nodes, lesson.right.some(batch), lesson.wrong.some(against))
     if lesson.share:
-        refuted = lesson.refuted.some(_some(torch.arange(len(lesson.refuted))))
+        refuted = lesson.refuted.some(_sampled(torch.arange(len(lesson.refuted))))
         nodes = network(lesson.nodes, messages, in_general=True)
-        said = _of(network, nodes, lesson.right.some(confirmed), refuted)
-        loss = (1 - lesson.share) * loss + lesson.share * said
+        on_labels = _loss_on(network, nodes, lesson.right.some(confirmed), refuted)
+        loss = (1 - lesson.share) * loss + lesson.share * on_labels
     return loss
 
 
-def _others(folds: torch.Tensor, fold: int) -> torch.Tensor:
+def _not_in_fold(folds: torch.Tensor, fold: int) -> torch.Tensor:
     return (folds != fold).nonzero().squeeze(1)
 
 
-def _some(rows: torch.Tensor) -> torch.Tensor:
+def _sampled(rows: torch.Tensor) -> torch.Tensor:
     return rows[torch.randperm(len(rows))[:_MOST_LABELS]]
 
 
-def _of(network: Network, nodes: torch.Tensor, right: EdgeInputs, wrong: EdgeInputs) -> torch.Tensor:
+def _loss_on(network: Network, nodes: torch.Tensor, right: EdgeInputs, wrong: EdgeInputs) -> torch.Tensor:
     logits = torch.cat([network.decode(nodes, right), network.decode(nodes, wrong)])
     return loss_of(logits, torch.cat([torch.ones(len(right)), torch.zeros(len(wrong))]))
 
 
 def messages_of(lesson: Lesson, fold: int, *, without: torch.Tensor | None = None) -> Messages:
-    """Return messages over a lesson's relations, but those of a fold.
+    """Return messages over a lesson's relations but those of a fold.
 
-    Of very many, some are drawn: what a step takes does not grow with the graph.
+    Of very many a sample is drawn, so the time of a step does not grow with the graph.
 
     Args:
         lesson: The relations.
         fold: Which of them to leave out.
-        without: More of them to leave out, by their rows among those that are asked about.
+        without: Others to leave out, by their rows among the relations to tell.
     """
     keep = lesson.folds != fold
     if without is not None:
@@ -153,7 +146,7 @@ def of_fold(network: Network, lesson: Lesson, fold: int, kept: Messages) -> tupl
 
 
 def decoded(network: Network, nodes: torch.Tensor, edges: EdgeInputs) -> Floats:
-    """Return log odds of edges, decoded a part at a time."""
+    """Return log odds of edges, decoded in batches."""
     parts = [
         network.decode(nodes, edges.some(torch.arange(start, min(start + _DECODED, len(edges)))))
         for start in range(0, len(edges), _DECODED)
@@ -179,26 +172,26 @@ def train(
 
     Args:
         snapshot: The graph.
-        labels: What people said of its relations.
-        vectors: Where the vectors of entities are; None looks at no meanings.
+        labels: Verdicts of people on its relations.
+        vectors: Returns vectors of entities; None uses none.
         embedder: What made them.
-        seed: Of what is drawn; the same graph and seed give the same model where time does not run out.
-        seconds: How long learning may take.
+        seed: Of the random draws; the same graph and seed give the same model unless time runs out.
+        seconds: How long training may take.
         progress: Called with training steps done and the most that there are.
     """
     started = monotonic()
     if len(stated_of(snapshot)) < LEAST_RELATIONS:
         return None
     torch.manual_seed(seed)
-    said = no_labels(snapshot) if labels is None else labels
-    lesson = lay_out(snapshot, said, vectors, seed=seed)
+    labels = no_labels(snapshot) if labels is None else labels
+    lesson = lay_out(snapshot, labels, vectors, seed=seed)
     learned = []
     for fold in range(FOLDS):
         steps = partial(_step, progress, fold)
         learned.append(_learned(lesson, fold, seconds=seconds / FOLDS, progress=steps))
     truth, given = (np.concatenate([getattr(each, name) for each in learned]) for name in ("truth", "given"))
     return Model(
-        fingerprint=fingerprint(snapshot, said, settings=(*SETTINGS, embedder)),
+        fingerprint=fingerprint(snapshot, labels, settings=(*SETTINGS, embedder)),
         nodes=tuple(snapshot.nodes.ids[node] for node in lesson.used),
         types=tuple(snapshot.edges.types[: lesson.types - 1]),
         weights=tuple(each.weights for each in learned),
@@ -211,18 +204,19 @@ def train(
         auc=auc(truth > 0, given),
         calibration=float(np.mean((given - truth) ** 2)),
         relations=lesson.ends.shape[1],
-        labels=len(said),
+        labels=len(labels),
         seconds=monotonic() - started,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Learned:
-    """A network's weights, and how it does on edges that were kept from it.
+    """A network's weights, and its quality on held-out edges.
 
     Attributes:
         slope, offset: From its log odds of being right to those of being wrong.
-        truth: Whether edges are wrong; `given`: with which probability it says so.
+        truth: Whether edges are wrong.
+        given: The probability of that by the network.
     """
 
     weights: Weights
@@ -250,17 +244,17 @@ def _learned(lesson: Lesson, fold: int, *, seconds: float, progress: Callable[[i
 
 
 def _calibrated(weights: Weights, right: Floats, wrong: Floats) -> _Learned:
-    """Fit probabilities to half of what was kept from a network (Platt, 1999); the rest measures them."""
+    """Fit probabilities on half of the held-out edges (Platt, 1999), and measure them on the rest."""
     from sklearn.linear_model import LogisticRegression
 
-    told = np.concatenate([right, wrong])[:, None]
+    odds = np.concatenate([right, wrong])[:, None]
     truth = np.repeat([0, 1], [len(right), len(wrong)])
     half = np.arange(len(truth)) % 2 == 0
-    fitted = LogisticRegression().fit(told[half], truth[half])
+    fitted = LogisticRegression().fit(odds[half], truth[half])
     return _Learned(
         weights=weights,
         slope=float(fitted.coef_[0, 0]),
         offset=float(fitted.intercept_[0]),
         truth=truth[~half],
-        given=fitted.predict_proba(told[~half])[:, 1],
+        given=fitted.predict_proba(odds[~half])[:, 1],
     )
