@@ -14,7 +14,7 @@ from hydramem.memory_api.handle import Handle
 from hydramem.search.visible import listings
 from hydramem.storage.changes import in_one_run
 from hydramem.verification.calibration.calibrate import CalibrationRequest, CalibrationTarget, tend
-from hydramem.verification.calibration.consolidation_threshold import tend_consolidation
+from hydramem.verification.calibration.consolidation_threshold import calibrate_consolidation
 from hydramem.verification.conflicts.conflicts import conflicts
 from hydramem.verification.verify_stored import VerifyRequest, verify_request
 
@@ -148,7 +148,7 @@ class CheckMethods(Handle):
         )
         if not consolidation:
             return tend(place, wanted)
-        return tend_consolidation(
+        return calibrate_consolidation(
             place,
             wanted,
             bounds=store.bounds,

@@ -1,7 +1,7 @@
 """Each project's own weights and thresholds, as numbered files in the store's folder.
 
-`models/verification/<project>/` holds one file for each calibration, and `current.json`, which names the
-one that serves. A file is written whole or not at all and never changed: going back is naming another.
+`models/verification/<project>/` holds one file per calibration, and `current.json`, which names the one in
+use. A file is written whole or not at all and never changed: going back means naming another one.
 """
 
 import json
@@ -27,7 +27,7 @@ _NUMBERED = re.compile(r"([0-9]{1,9})\.json")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """What verification judges a project's relations with.
+    """The weights and threshold that verify a project's relations.
 
     Attributes:
         project: Whose it is.
@@ -37,7 +37,7 @@ class Calibration:
         accept_at: Probability from which it accepts; None leaves that to the configuration.
         max_false_accept: Share of false ones among the accepted that `accept_at` was chosen for.
         labels: How many labels it learned from, by who gave them.
-        measures: How the weights did on labels that they were not fitted to.
+        measures: How the weights did on labels held out of the fit.
         at: When it was made.
     """
 
@@ -70,27 +70,26 @@ class Calibrations:
     """
 
     def __init__(self, folder: Path | None, names: tuple[str, ...]) -> None:
-        self._folder = None if folder is None else folder / "models" / "verification"
+        self._files = SavedFiles(None if folder is None else folder / "models" / "verification")
         self._names = names
         self._lock = threading.Lock()
-        self._texts: dict[tuple[str, str], str] = {}
         self._serving: dict[str, tuple[Calibration, str | None]] = {}
 
     def of(self, project: str) -> Calibration:
-        """Return the calibration that serves a project; one that cannot be used is said in the log, once."""
+        """Return the calibration of a project; one that cannot be used is logged, once."""
         with self._lock:
             return self._served(project)[0]
 
     def problem(self, project: str) -> str | None:
-        """Say why a project's own calibration cannot be used, and the shipped one serves instead."""
+        """Return why a project's calibration cannot be used and the shipped one is; None where it can."""
         with self._lock:
             return self._served(project)[1]
 
     def keep(self, made: Calibration) -> Calibration:
-        """Let a calibration serve its project from now on; return it as it was kept, with its number.
+        """Use a calibration for its project from now on; return it as it is stored, with its number.
 
         Raises:
-            StorageError: It cannot be written; what served before serves.
+            StorageError: It cannot be written; the one before stays in use.
         """
         project = made.project
         with self._lock:
@@ -100,16 +99,17 @@ class Calibrations:
                 weights = replace(weights, version=f"{DEFAULT.version}+{number}")
             serving = self._served(project)[0].number
             kept = replace(made, number=number, previous=serving, weights=weights)
-            self._save(project, f"{number}.json", json.dumps(asdict(kept), default=str, indent=1))
+            text = json.dumps(asdict(kept), default=str, indent=1)
+            self._files.save(f"{_folder_name(project)}/{number}.json", text)
             self._point(project, number)
             self._serving[project] = (kept, None)
             return kept
 
     def revert(self, project: str, *, dry_run: bool = False) -> Calibration:
-        """Let the calibration serve that served before the present one; return it.
+        """Go back to the calibration before the present one; return it.
 
         Raises:
-            InvalidInputError: What the package ships serves already.
+            InvalidInputError: The shipped one is in use already.
             StorageError: A file cannot be read or written.
         """
         with self._lock:
@@ -139,16 +139,18 @@ class Calibrations:
         return self._serving[project]
 
     def _current(self, project: str) -> int:
-        text = self._load(project, _CURRENT)
+        path = f"{_folder_name(project)}/{_CURRENT}"
+        text = self._files.load(path)
         if text is None:
             return 0
         try:
             return int(json.loads(text)["serving"])
         except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise StorageError(f"{self._place(project, _CURRENT)}: does not name a calibration") from error
+            raise StorageError(f"{self._files.place(path)}: does not name a calibration") from error
 
     def _point(self, project: str, number: int) -> None:
-        self._save(project, _CURRENT, json.dumps({"project": project, "serving": number}))
+        text = json.dumps({"project": project, "serving": number})
+        self._files.save(f"{_folder_name(project)}/{_CURRENT}", text)
 
     def _read(self, project: str, number: int) -> Calibration:
         """Return a calibration of a project by its number.
@@ -160,8 +162,8 @@ class Calibrations:
 
         if number == 0:
             return SHIPPED
-        name = f"{number}.json"
-        place, text = self._place(project, name), self._load(project, name)
+        path = f"{_folder_name(project)}/{number}.json"
+        place, text = self._files.place(path), self._files.load(path)
         if text is None:
             raise StorageError(f"{place}: is not there")
         try:
@@ -177,40 +179,79 @@ class Calibrations:
         return found
 
     def _numbers(self, project: str) -> Iterator[int]:
-        if self._folder is None:
-            names = [name for owner, name in self._texts if owner == project]
-        else:
-            folder = self._folder / _folder_name(project)
-            names = [part.name for part in folder.iterdir()] if folder.is_dir() else []
+        names = self._files.names(_folder_name(project))
         return (int(match[1]) for name in names if (match := _NUMBERED.fullmatch(name)))
 
-    def _place(self, project: str, name: str) -> str:
-        return name if self._folder is None else str(self._folder / _folder_name(project) / name)
 
-    def _load(self, project: str, name: str) -> str | None:
+class SavedFiles:
+    """Texts by path, such as `project/1.json`: files in a folder, or in memory where there is none.
+
+    Args:
+        folder: The folder; None keeps the texts for as long as this lives.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._texts: dict[str, str] = {}
+
+    def place(self, path: str) -> str:
+        """Return how messages name a text."""
+        return path if self._folder is None else str(self._folder / path)
+
+    def names(self, subfolder: str) -> list[str]:
+        """Return the names of the texts in a subfolder."""
         if self._folder is None:
-            return self._texts.get((project, name))
-        path = self._folder / _folder_name(project) / name
+            return [path.partition("/")[2] for path in self._texts if path.startswith(f"{subfolder}/")]
+        folder = self._folder / subfolder
+        return [part.name for part in folder.iterdir()] if folder.is_dir() else []
+
+    def load(self, path: str) -> str | None:
+        """Return a text, None where there is none.
+
+        Raises:
+            StorageError: It cannot be read.
+        """
+        if self._folder is None:
+            return self._texts.get(path)
+        file = self._folder / path
         try:
-            return path.read_text(encoding="utf-8")
+            return file.read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError) as error:
-            raise StorageError(f"{path}: cannot be read: {error}") from error
+            raise StorageError(f"{file}: cannot be read: {error}") from error
 
-    def _save(self, project: str, name: str, text: str) -> None:
+    def save(self, path: str, text: str) -> None:
+        """Write a text, whole or not at all.
+
+        Raises:
+            StorageError: It cannot be written.
+        """
         if self._folder is None:
-            self._texts[project, name] = text
+            self._texts[path] = text
             return
-        path = self._folder / _folder_name(project) / name
+        file = self._folder / path
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, text)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(file, text)
         except OSError as error:
-            raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
+            raise StorageError(f"{file}: cannot be written: {error.strerror}") from error
+
+    def remove(self, path: str) -> None:
+        """Remove a text, where there is one.
+
+        Raises:
+            StorageError: It cannot be removed.
+        """
+        self._texts.pop(path, None)
+        if self._folder is not None:
+            try:
+                (self._folder / path).unlink(missing_ok=True)
+            except OSError as error:
+                raise StorageError(f"{self._folder}: cannot be written: {error.strerror}") from error
 
 
 def _folder_name(project: str) -> str:
-    """Return a name that no project name can lead out of its folder with, or share with another."""
+    """Return a folder name that stays in its parent folder and that no other project shares."""
     readable = re.sub(r"[^a-z0-9]+", "-", project.casefold())[:40].strip("-")
     return f"{readable}-{content_hash(project)}" if readable else content_hash(project)
