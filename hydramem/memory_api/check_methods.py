@@ -13,7 +13,7 @@ from hydramem.memory_api import handle
 from hydramem.memory_api.handle import Handle
 from hydramem.search.visible import listings
 from hydramem.storage.changes import in_one_run
-from hydramem.verification.calibration.calibrate import CalibrationRequest, CalibrationTarget, tend
+from hydramem.verification.calibration.calibrate import CalibrationRequest, CalibrationTarget, run_calibration
 from hydramem.verification.calibration.consolidation_threshold import calibrate_consolidation
 from hydramem.verification.conflicts.conflicts import conflicts
 from hydramem.verification.verify_stored import VerifyRequest, verify_request
@@ -147,7 +147,7 @@ class CheckMethods(Handle):
             labels=labels, export=export, max_false_accept=max_false_accept, dry_run=dry_run, revert=revert
         )
         if not consolidation:
-            return tend(place, wanted)
+            return run_calibration(place, wanted)
         return calibrate_consolidation(
             place,
             wanted,

@@ -23,7 +23,7 @@ from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import current_actor, record
 from hydramem.storage.write import Write
 from hydramem.verification.calibration.calibrate import scores_of
-from hydramem.verification.calibration.reviews import Review, apply_review
+from hydramem.verification.calibration.reviews import Review, apply_reviews
 
 MOST_ANSWERS = 20_000
 
@@ -135,7 +135,7 @@ def _judge(answer: Answer, row: Relation, answering: Answering, *, true: bool) -
     found = {row.id: (review, row)}
     target = answering.target
     scores = scores_of(found, target.graph, answering.snapshot)
-    return bool(apply_review(found, scores, target, operation="review"))
+    return bool(apply_reviews(found, scores, target, operation="review"))
 
 
 def _release(answer: Answer, row: Chunk, answering: Answering) -> bool:

@@ -1,6 +1,6 @@
 """Calibrate: a project's own weights and thresholds, from labels that verification did not give itself.
 
-Read the reviews, gather the labels, fit, measure on labels held out, choose the threshold, keep.
+Read the reviews, gather the labels, fit, measure on held-out labels, choose the threshold, store.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,13 @@ from hydramem.verification.calibration.labels import (
     judged_relations,
     truth,
 )
-from hydramem.verification.calibration.reviews import Review, apply_review, matched, read, write
+from hydramem.verification.calibration.reviews import (
+    Review,
+    apply_reviews,
+    read_reviews,
+    relations_of_reviews,
+    write_reviews,
+)
 from hydramem.verification.calibration.saved_calibrations import SHIPPED, Calibration, Calibrations
 from hydramem.verification.first_stage import first_stage
 
@@ -46,13 +52,13 @@ _MOST_PATH = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationTarget:
-    """Where a project's relations, and its calibrations, are.
+    """A project to calibrate.
 
     Attributes:
         target: The project, and how to write to it.
         snapshot: Its graph.
-        calibrations: What was calibrated before.
-        settings: Thresholds as configured.
+        calibrations: The calibrations of the store.
+        settings: The configured thresholds.
     """
 
     target: Target
@@ -67,13 +73,13 @@ class CalibrationTarget:
 
     @property
     def serving(self) -> Calibration:
-        """What serves now."""
+        """The calibration in use."""
         return self.calibrations.of(self.project)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationRequest:
-    """What is asked for; as in `Memory.calibrate`."""
+    """The arguments of `Memory.calibrate`."""
 
     labels: str | None = None
     export: str | None = None
@@ -82,11 +88,11 @@ class CalibrationRequest:
     revert: bool = False
 
 
-def tend(place: CalibrationTarget, wanted: CalibrationRequest) -> Calibrated:
+def run_calibration(place: CalibrationTarget, wanted: CalibrationRequest) -> Calibrated:
     """Do one of the three things that calibrate does: learn, write relations for review, or go back.
 
     Raises:
-        InvalidInputError: Things are asked for that do not go together, or one is wrong in itself.
+        InvalidInputError: The arguments exclude each other, or one is wrong.
         StorageError: A file of a calibration cannot be read or written.
     """
     learning = wanted.labels is not None or wanted.max_false_accept is not None
@@ -124,50 +130,49 @@ def calibrate(
         place: The project.
         labels: A file of reviews.
         max_false_accept: Largest share of false relations among those accepted without a model; where None,
-            what was asked for last, else the configured threshold stays.
-        dry_run: Say what would be done, and write nothing.
+            the last one requested, else the configured threshold stays.
+        dry_run: Report what would be done, and write nothing.
 
     Raises:
         InvalidInputError: A line of the file is wrong; nothing is written.
-        StorageError: The calibration cannot be written; what served before serves.
+        StorageError: The calibration cannot be written; the one before stays in use.
     """
-    everything = judged_relations(place.target.graph, place.project)
-    taken: tuple[Relation, ...] = ()
+    graph, snapshot, serving = place.target.graph, place.snapshot, place.serving
+    everything = judged_relations(graph, place.project)
+    imported: tuple[Relation, ...] = ()
     if labels is not None:
-        found = matched(read(labels), everything, place.snapshot, path=labels)
-        taken = apply_review(
-            found, scores_of(found, place.target.graph, place.snapshot), place.target, dry_run=dry_run
-        )
-    given, rows = examples(
-        everything.having(taken),
-        weights=place.serving.weights,
-        settings=place.serving.applied_to(place.settings),
-        graph=place.target.graph,
-        snapshot=place.snapshot,
+        found = relations_of_reviews(read_reviews(labels), everything, snapshot, path=labels)
+        scores = scores_of(found, graph, snapshot)
+        imported = apply_reviews(found, scores, place.target, dry_run=dry_run)
+    labelled, rows = examples(
+        everything.having(imported),
+        weights=serving.weights,
+        settings=serving.applied_to(place.settings),
+        graph=graph,
+        snapshot=snapshot,
     )
     people = sum((row.verifier or "").startswith(PERSON) for row in rows)
-    told = _told(place, place.serving)
-    told = replace(
-        told,
-        imported=0 if dry_run else len(taken),
+    result = serving_calibration(place)
+    cut = (f"only the {MOST:,} relations recorded last were looked at",) if everything.cut else ()
+    result = replace(
+        result,
+        imported=0 if dry_run else len(imported),
         people=people,
         models=len(rows) - people,
-        true=int(given.true.sum()),
-        false=int((~given.true).sum()),
+        true=int(labelled.true.sum()),
+        false=int((~labelled.true).sum()),
+        notes=(*result.notes, *cut),
     )
-    if everything.cut:
-        told = replace(told, notes=(*told.notes, f"only the {MOST:,} relations recorded last were looked at"))
-    lacking = _lacking(told)
-    if lacking is not None:
-        return replace(told, explanation=lacking)
-    rate = place.serving.max_false_accept if max_false_accept is None else max_false_accept
-    return _fitted(place, given, told, rate=rate, dry_run=dry_run)
+    if lacking := _lacking(result):
+        return replace(result, explanation=lacking)
+    rate = serving.max_false_accept if max_false_accept is None else max_false_accept
+    return _fitted(place, labelled, result, rate=rate, dry_run=dry_run)
 
 
 def scores_of(
     found: Mapping[str, tuple[Review, Relation]], graph: GraphStore, snapshot: Snapshot
 ) -> dict[str, dict[str, float]]:
-    """Return the features that relations have now, by id and name, of those that have none on record."""
+    """Return the present features, by id and name, of the relations that have none on record."""
     bare = [row for _, row in found.values() if not is_scored(row)]
     rows = features(bare, graph, snapshot)
     return {
@@ -181,23 +186,25 @@ def scores_of(
     }
 
 
-def _lacking(told: Calibrated) -> str | None:
-    """Say why labels are too few to learn from, None where they are enough."""
-    count = told.true + told.false
-    if count >= LEAST_LABELS and min(told.true, told.false) >= LEAST_OF_EACH:
+def _lacking(counted: Calibrated) -> str | None:
+    """Return why labels are too few to learn from, None where they are enough."""
+    count = counted.true + counted.false
+    if count >= LEAST_LABELS and min(counted.true, counted.false) >= LEAST_OF_EACH:
         return None
     return (
         f"Not calibrated: of the {LEAST_LABELS} labels by people and models that it takes, "
-        f"{LEAST_OF_EACH} of each kind at least, there are {count} ({told.true} true, {told.false} false). "
+        f"{LEAST_OF_EACH} of each kind at least, "
+        f"there are {count} ({counted.true} true, {counted.false} false). "
         "Review what `hydramem calibrate --export FILE` writes; verify with a model gives labels too"
     )
 
 
 def _fitted(
-    place: CalibrationTarget, given: Examples, told: Calibrated, *, rate: float | None, dry_run: bool
+    place: CalibrationTarget, labelled: Examples, result: Calibrated, *, rate: float | None, dry_run: bool
 ) -> Calibrated:
+    """Fit, and store the calibration where it is better or a threshold was requested."""
     problem = place.calibrations.problem(place.project)
-    trial = try_out(given, place.settings, max_false_accept=rate)
+    trial = try_out(labelled, place.settings, max_false_accept=rate)
     worth = trial.better or trial.accept_at is not None
     serving = place.serving
     if worth:
@@ -206,24 +213,24 @@ def _fitted(
             weights=trial.weights,
             accept_at=trial.accept_at,
             max_false_accept=rate,
-            labels={"people": told.people, "models": told.models, "true": told.true, "false": told.false},
+            labels={name: getattr(result, name) for name in ("people", "models", "true", "false")},
             measures=trial.measures,
             at=now(),
         )
         serving = serving if dry_run else place.calibrations.keep(serving)
     return replace(
-        told,
+        result,
         applied=worth and not dry_run,
-        explanation=_said(trial, rate=rate, dry_run=dry_run and worth),
+        explanation=_explanation(trial, rate=rate, dry_run=dry_run and worth),
         weights=serving.weights.version,
         accept_at=shown(serving.applied_to(place.settings).accept_at),
         measures=trial.measures,
-        # A calibration that could not be used is replaced now.
-        notes=tuple(note for note in told.notes if note != problem or not worth or dry_run),
+        # A stored calibration that could not be used is replaced now.
+        notes=tuple(note for note in result.notes if note != problem or not worth or dry_run),
     )
 
 
-def _said(trial: Trial, *, rate: float | None, dry_run: bool) -> str:
+def _explanation(trial: Trial, *, rate: float | None, dry_run: bool) -> str:
     how = "better" if trial.better else "no better"
     parts = [f"Weights fitted to the labels do {how} on labels held out than the shipped ones"]
     if trial.accept_at is not None and rate is not None:
@@ -237,7 +244,7 @@ def _said(trial: Trial, *, rate: float | None, dry_run: bool) -> str:
 
 
 def export(place: CalibrationTarget, path: Path, *, dry_run: bool) -> Calibrated:
-    """Write the relations whose review tells most, those that nobody independent has judged.
+    """Write the relations whose review tells most, among those without an independent verdict.
 
     Raises:
         InvalidInputError: The file exists, or cannot be written.
@@ -246,17 +253,21 @@ def export(place: CalibrationTarget, path: Path, *, dry_run: bool) -> Calibrated
     found = candidates([row for row, _ in chosen], place.target.graph)
     rows = [(found[row.id], chance) for row, chance in chosen if row.id in found]
     if not dry_run:
-        write(path, rows)
-    said = f"{len(rows)} relations {'would be' if dry_run else 'were'} written to {path}"
+        write_reviews(path, rows)
+    done = f"{len(rows)} relations {'would be' if dry_run else 'were'} written to {path}"
     how = "fill in `label` with true or false, then `hydramem calibrate FILE`"
-    told = _told(place, place.serving)
-    return replace(told, explanation=f"{said}; {how}" if rows else said, exported=0 if dry_run else len(rows))
+    return replace(
+        serving_calibration(place),
+        explanation=f"{done}; {how}" if rows else done,
+        exported=0 if dry_run else len(rows),
+    )
 
 
 def worth_reviewing(everything: JudgedRelations, place: CalibrationTarget) -> list[tuple[Relation, float]]:
-    """Choose relations without a label, the most uncertain first, and some by lot; with their probability."""
+    """Choose relations without a label, with their probability: the most uncertain, and some at random."""
     rows = [row for row in everything if truth(row) is None and row.state in ("active", "superseded")]
-    bare = sorted((row for row in rows if not is_scored(row)), key=_newest)[:_MOST_UNSCORED]
+    unscored = (row for row in rows if not is_scored(row))
+    bare = sorted(unscored, key=lambda row: -row.times.recorded_at.timestamp())[:_MOST_UNSCORED]
     rows = [*(row for row in rows if is_scored(row)), *bare]
     found = features(rows, place.target.graph, place.snapshot)
     chances = first_stage.probabilities(found, place.serving.weights)
@@ -267,15 +278,11 @@ def worth_reviewing(everything: JudgedRelations, place: CalibrationTarget) -> li
     return [*doubtful, *rest[: MOST_EXPORTED // _ONE_IN]]
 
 
-def _newest(row: Relation) -> float:
-    return -row.times.recorded_at.timestamp()
-
-
 def revert(place: CalibrationTarget, *, dry_run: bool) -> Calibrated:
-    """Go back to what served before the last calibration, and in the end to what the package ships.
+    """Go back to the calibration before the one in use, in the end to the shipped one.
 
     Raises:
-        InvalidInputError: What the package ships serves already.
+        InvalidInputError: The shipped one is in use already.
         StorageError: A file cannot be read or written.
     """
     left = place.serving
@@ -285,19 +292,19 @@ def revert(place: CalibrationTarget, *, dry_run: bool) -> Calibrated:
         if back == SHIPPED
         else f"calibration {back.number}"
     )
-    said = f"{'Would go' if dry_run else 'Went'} back from calibration {left.number} to {named}"
+    done = f"{'Would go' if dry_run else 'Went'} back from calibration {left.number} to {named}"
     return replace(
-        _told(place, back), applied=not dry_run, explanation=said, measures=back.measures, notes=()
+        serving_calibration(place, back),
+        applied=not dry_run,
+        explanation=done,
+        measures=back.measures,
+        notes=(),
     )
 
 
-def serving_calibration(place: CalibrationTarget) -> Calibrated:
-    """Say what serves a project now."""
-    return _told(place, place.serving)
-
-
-def _told(place: CalibrationTarget, serving: Calibration) -> Calibrated:
-    """Say what serves."""
+def serving_calibration(place: CalibrationTarget, serving: Calibration | None = None) -> Calibrated:
+    """Describe a calibration; the one in use where None is given."""
+    serving = serving or place.serving
     settings = serving.applied_to(place.settings)
     problem = place.calibrations.problem(place.project)
     return Calibrated(

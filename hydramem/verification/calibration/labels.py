@@ -1,9 +1,9 @@
-"""Labels to learn from: what people, and models that read the evidence, said of relations.
+"""Labels to learn from: verdicts of people, and of models that read the evidence.
 
-A label is a verdict on a relation in the graph store; one on a relation that was refused is on record as a
-Change. What the first stage decided itself is never one. The labelled are no fair sample: models read
-mostly what the first stage leaves open. So each label counts for as many relations as it stands for among
-those of a like probability (inverse-probability weighting, by shares that are counted).
+A label is a verdict on a relation in the graph store; that on a refused relation is on record as a Change.
+Verdicts of the first stage are no labels. Labelled relations are no fair sample: models read mostly what the
+first stage leaves open. So each label is weighted by the number of relations of similar probability that it
+stands for (inverse-probability weighting).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ MOST = 200_000
 """Relations that are read of one project: they are held in memory, with their features."""
 _BATCH = 400
 
-# What stands beside the features in a relation's scores: the stages' own results.
+# Keys of a relation's scores that are no features: the results of the two stages.
 _RESULTS = frozenset(["srmkg", "vog"])
 
 # One label that stands for very many would decide alone.
@@ -90,17 +90,17 @@ def _refused(graph: GraphStore, project: str) -> Iterator[Relation]:
 
 
 def truth(relation: Relation) -> bool | None:
-    """Return what an independent verifier said of a relation; None where none did, or it left it open."""
+    """Return the verdict of a person or model on a relation; None where there is none, or it left it open."""
     if not is_given(relation):
         return None
     return {"accepted": True, "rejected": False}.get(relation.verdict or "")
 
 
 def features(relations: Sequence[Relation], graph: GraphStore, snapshot: Snapshot) -> Floats:
-    """Return the features of relations, as they were when they were judged, else as they are now.
+    """Return the features of relations: those on record from when they were judged, else the present ones.
 
     Returns:
-        Shape (relations, `srmkg.NAMES`); not numbers where an end is gone from the graph.
+        Shape (relations, `first_stage.NAMES`); NaN where an end is no longer in the graph.
     """
     result = np.full((len(relations), len(first_stage.NAMES)), np.nan)
     for place, row in enumerate(relations):
@@ -141,7 +141,7 @@ def examples(
 
     Args:
         everything: The project's relations.
-        weights: By which it is told how probable relations are.
+        weights: Give the probability of relations.
         settings: Thresholds between what the first stage accepts, leaves open and rejects.
         graph, snapshot: Where features are computed that are not on record.
     """

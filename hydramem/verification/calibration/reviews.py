@@ -1,4 +1,4 @@
-"""People's reviews of relations as JSON lines: read strictly, and written to be filled in."""
+"""People's reviews of relations: files of JSON lines, and the verdicts that reviews become."""
 
 import json
 from collections import defaultdict
@@ -26,15 +26,15 @@ _MOST_REVIEWS = 20_000
 _MOST_NOTE = 2000
 _SHOWN_CHARS = 600
 _SHOWN_PASSAGES = 3
-_GIVEN = frozenset(["relation", "subject", "type", "object", "label", "reviewer", "at", "note"])
-_TOLD = frozenset(["quote", "evidence", "probability"])
-"""What an export tells besides; read back, it says nothing."""
+_READ_KEYS = frozenset(["relation", "subject", "type", "object", "label", "reviewer", "at", "note"])
+_EXPORTED_KEYS = frozenset(["quote", "evidence", "probability"])
+"""Further keys of an export; ignored when it is read back."""
 _WORDS = {"true": True, "accept": True, "accepted": True, "false": False, "reject": False, "rejected": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """What a person said of a relation, as a line of a file tells it.
+    """A person's verdict on a relation, as one line of a file gives it.
 
     Attributes:
         line: From 1.
@@ -58,8 +58,8 @@ class Review:
         return self.relation or f"{self.subject} -[{self.type}]-> {self.object}"
 
 
-def read(path: Path) -> tuple[Review, ...]:
-    """Read a file of reviews; lines without a label are relations that nobody has reviewed yet.
+def read_reviews(path: Path) -> tuple[Review, ...]:
+    """Read a file of reviews; lines without a label are not reviewed yet and are skipped.
 
     Raises:
         InvalidInputError: The file cannot be read, or a line is wrong; the message names each such line.
@@ -82,8 +82,8 @@ def read(path: Path) -> tuple[Review, ...]:
 
 
 def _review(line: bytes, number: int) -> Review | None:
-    given = _object(line)
-    unknown = given.keys() - _GIVEN - _TOLD
+    given = _json_object(line)
+    unknown = given.keys() - _READ_KEYS - _EXPORTED_KEYS
     if unknown:
         raise InvalidInputError(f"unknown key {min(unknown)[:40]!r}")
     label = given.get("label")
@@ -113,7 +113,7 @@ def _named(given: Mapping[str, object]) -> dict[str, str]:
     }
 
 
-def _object(line: bytes) -> dict[str, object]:
+def _json_object(line: bytes) -> dict[str, object]:
     if len(line) > _MOST_LINE:
         raise InvalidInputError(f"longer than {_MOST_LINE // 2**20} MiB")
     try:
@@ -135,7 +135,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(pairs)
 
 
-def write(path: Path, candidates: Iterable[tuple[RelationCandidate, float]]) -> None:
+def write_reviews(path: Path, candidates: Iterable[tuple[RelationCandidate, float]]) -> None:
     """Write relations to a new file, one a line, with an empty label for a person to fill in.
 
     Raises:
@@ -160,10 +160,10 @@ def _row(candidate: RelationCandidate, score: float) -> dict[str, object]:
     }
 
 
-def matched(
+def relations_of_reviews(
     reviews: Sequence[Review], everything: JudgedRelations, snapshot: Snapshot, *, path: Path
 ) -> dict[str, tuple[Review, Relation]]:
-    """Find the relations that reviews are of; a relation that is named twice alike is taken once.
+    """Find the relations of reviews; of two equal reviews of a relation one is kept.
 
     Returns:
         Review and relation, by the relation's id.
@@ -179,7 +179,7 @@ def matched(
     result: dict[str, tuple[Review, Relation]] = {}
     problems: list[str] = []
     for review in reviews:
-        found = _found(review, everything, triples, snapshot)
+        found = _relation_of(review, everything, triples, snapshot)
         if isinstance(found, str):
             problems.append(f"line {review.line}: {found}")
             continue
@@ -190,21 +190,23 @@ def matched(
     return result
 
 
-def _found(
+def _relation_of(
     review: Review,
     everything: JudgedRelations,
     triples: Mapping[tuple[str, str, str], Sequence[Relation]],
     snapshot: Snapshot,
 ) -> Relation | str:
-    """Return the relation that a review is of, or what is wrong."""
+    """Return the relation of a review, or what is wrong."""
     if review.relation:
         row = everything.stored.get(review.relation) or everything.refused.get(review.relation)
         return row or f"no relation of project {snapshot.project!r} has the id {review.relation[:80]!r}"
-    ends = [_entity(name, snapshot) for name in (review.subject, review.object)]
-    for name, id in zip((review.subject, review.object), ends, strict=True):
-        if id is None:
+    ends: list[str] = []
+    for name in (review.subject, review.object):
+        node = snapshot.find(entity_key(name))
+        if node is None:
             return f"no entity of project {snapshot.project!r} is named {name[:80]!r}"
-    rows = triples.get((str(ends[0]), review.type, str(ends[1])), ())
+        ends.append(snapshot.nodes.ids[node])
+    rows = triples.get((ends[0], review.type, ends[1]), ())
     rows = [row for row in rows if row.state == "active"] or rows
     if not rows:
         return f"the project has no relation {review.named[:200]!r}"
@@ -213,12 +215,7 @@ def _found(
     return rows[0]
 
 
-def _entity(name: str, snapshot: Snapshot) -> str | None:
-    node = snapshot.find(entity_key(name))
-    return None if node is None else snapshot.nodes.ids[node]
-
-
-def apply_review(
+def apply_reviews(
     found: Mapping[str, tuple[Review, Relation]],
     scores: Mapping[str, Mapping[str, float]],
     target: Target,
@@ -226,28 +223,27 @@ def apply_review(
     dry_run: bool = False,
     operation: str = "calibrate",
 ) -> tuple[Relation, ...]:
-    """Make reviews the verdicts of their relations; return the rows that this changed.
+    """Make reviews the verdicts of their relations; return the rows that changed.
 
-    What a person called true is believed and `verified`; what a person called false is withdrawn, and
-    evidence alone does not bring it back. A review older than a person's verdict that is there already
-    changes nothing.
+    A relation that a person called true becomes active and `verified`; one called false is withdrawn, and
+    evidence alone does not restore it. A review older than a stored verdict of a person changes nothing.
 
     Args:
         found: Review and relation, by the relation's id.
         scores: Features by name of relations that carry none, by id.
-        target: Where they go.
+        target: Where they are stored.
         dry_run: Store nothing.
-        operation: What the history calls it.
+        operation: Its name in the history.
     """
     with target.one_writer:
         at = now()
-        # Looked up again under the lock: what is stored may have changed since it was found.
+        # Read again under the lock: the stored rows may have changed.
         subjects = sorted({row.subject for _, row in found.values()})
         stored = {row.id: row for row in target.graph.relations(subjects) if row.id in found}
         after = tuple(
-            reviewed(review, stored.get(id, row), scores.get(id, {}), at)
+            _reviewed(review, stored.get(id, row), scores.get(id, {}), at)
             for id, (review, row) in found.items()
-            if not _is_settled(review, stored.get(id, row))
+            if not _is_decided_before(review, stored.get(id, row))
         )
         if after and not dry_run:
             changes = (
@@ -265,7 +261,8 @@ def apply_review(
     return after
 
 
-def _is_settled(review: Review, relation: Relation) -> bool:
+def _is_decided_before(review: Review, relation: Relation) -> bool:
+    """Say whether a person's stored verdict is the same as a review, or newer."""
     if not (relation.verifier or "").startswith(PERSON):
         return False
     same = (relation.verdict == "accepted") == review.true
@@ -273,7 +270,7 @@ def _is_settled(review: Review, relation: Relation) -> bool:
     return same or older
 
 
-def reviewed(review: Review, relation: Relation, scores: Mapping[str, float], at: datetime) -> Relation:
+def _reviewed(review: Review, relation: Relation, scores: Mapping[str, float], at: datetime) -> Relation:
     """Return a relation with a person's verdict."""
     judged = replace(
         relation,
@@ -291,5 +288,5 @@ def reviewed(review: Review, relation: Relation, scores: Mapping[str, float], at
 
 
 def _reason(review: Review) -> str:
-    said = f"{review.reviewer} reviewed it: {'true' if review.true else 'false'}"
-    return said if review.note is None else f"{said}. {review.note}"
+    verdict = f"{review.reviewer} reviewed it: {'true' if review.true else 'false'}"
+    return verdict if review.note is None else f"{verdict}. {review.note}"

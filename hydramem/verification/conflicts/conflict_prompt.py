@@ -1,7 +1,7 @@
-"""A model reads conflicts that rules found, and says whether both sides can be true.
+"""A model reads conflicts that rules found, and decides whether both sides can be true.
 
-Its reply is believed only where it quotes both sides, in their own words; what it does not answer so stays
-as the rules found it, unjudged. It can take a conflict away, never add one.
+Its answer to a pair counts only where it quotes both sides; otherwise the conflict stays, unjudged. It can
+remove a conflict, never add one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from hydramem.text.shown_text import escape_text
 from hydramem.verification.grounding.evidence import find_quote
 
 _PAIRS_IN_ONE = 8
-_TOLD = 800
+_MOST_CHARS = 800
 
 _SYSTEM = (
     "You are shown pairs of statements from a memory. For each pair say whether both can be true of the same "
@@ -55,7 +55,7 @@ class PairsReply:
 def judged(
     found: Sequence[Conflict], generator: Generator | None, *, most: int
 ) -> tuple[tuple[Conflict, ...], tuple[str, ...]]:
-    """Return the conflicts that a model did not take away, those that it confirmed with its name.
+    """Return the conflicts that a model did not remove; those that it confirmed name it.
 
     Args:
         found: What the rules found, most certain first.
@@ -63,25 +63,25 @@ def judged(
         most: Pairs that it may read.
 
     Returns:
-        The conflicts in their order, and what there is to say of the judging.
+        The conflicts in their order, and notes on the judging.
     """
     if generator is None or not found:
         return tuple(found), ()
-    answers, problems = _answers(found[:most], generator)
+    answers, problems = _verdicts_of_model(found[:most], generator)
     kept = tuple(
         replace(one, judged_by=generator.name) if answers.get(place) == "CONTRADICTION" else one
         for place, one in enumerate(found)
         if answers.get(place) != "COMPATIBLE"
     )
     notes = [*dict.fromkeys(problems)]
-    if taken := len(found) - len(kept):
-        notes.append(f"{generator.name} found that both can be true of {taken} more")
+    if removed := len(found) - len(kept):
+        notes.append(f"{generator.name} found that both can be true of {removed} more")
     if unjudged := len(found) - len(answers):
         notes.append(f"{unjudged} were not judged by {generator.name}")
     return kept, tuple(notes)
 
 
-def _answers(found: Sequence[Conflict], generator: Generator) -> tuple[dict[int, str], list[str]]:
+def _verdicts_of_model(found: Sequence[Conflict], generator: Generator) -> tuple[dict[int, str], list[str]]:
     answers: dict[int, str] = {}
     problems: list[str] = []
     for start in range(0, len(found), _PAIRS_IN_ONE):
@@ -91,12 +91,12 @@ def _answers(found: Sequence[Conflict], generator: Generator) -> tuple[dict[int,
         except ModelError as error:
             problems.append(f"{generator.name} failed: {error}")
             break
-        answers |= _believed(reply, asked)
+        answers |= _checked_verdicts(reply, asked)
     return answers, problems
 
 
-def _believed(reply: PairsReply, asked: Mapping[int, Conflict]) -> dict[int, str]:
-    """Return the verdicts that can be checked: each pair answered once, with words of both sides."""
+def _checked_verdicts(reply: PairsReply, asked: Mapping[int, Conflict]) -> dict[int, str]:
+    """Return the verdicts that count: each pair answered once, with a quote of both sides."""
     places, believed = list(asked), dict[int, str]()
     indexes = [each.index for each in reply.pairs]
     for each in reply.pairs:
@@ -114,18 +114,18 @@ def _words(side: ConflictSide) -> tuple[str, ...]:
 
 
 def _prompt(pairs: Sequence[Conflict]) -> str:
-    told = "\n\n".join(
-        f'<pair index="{index}">\n<first>{_told(pair.older)}</first>\n'
-        f"<second>{_told(pair.newer)}</second>\n</pair>"
+    shown = "\n\n".join(
+        f'<pair index="{index}">\n<first>{_side_line(pair.older)}</first>\n'
+        f"<second>{_side_line(pair.newer)}</second>\n</pair>"
         for index, pair in enumerate(pairs, 1)
     )
-    return f"{_TASK}\n\n{told}"
+    return f"{_TASK}\n\n{shown}"
 
 
-def _told(side: ConflictSide) -> str:
-    parts = [side.text[:_TOLD]]
+def _side_line(side: ConflictSide) -> str:
+    parts = [side.text[:_MOST_CHARS]]
     if side.quote is not None and side.quote != side.text:
-        parts.append(f"stated as: {side.quote[:_TOLD]}")
+        parts.append(f"stated as: {side.quote[:_MOST_CHARS]}")
     if side.valid_from is not None:
         parts.append(f"from {side.valid_from:%Y-%m-%d}")
     if side.valid_to is not None:

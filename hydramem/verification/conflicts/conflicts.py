@@ -1,8 +1,8 @@
 """Conflicts: relations and sentences that cannot both be true, each side with its evidence and times.
 
-Relations of a type with one object at a time clash where they hold at one moment with different objects.
-Sentences of different chunks clash where they differ in one telling place. A model, where there is one,
-reads what the rules found, and may find that both can be true. Nothing is changed by looking.
+Relations of a functional type conflict where they hold at one moment with different objects. Sentences of
+different chunks conflict where they differ in one decisive place. A model, where there is one, reads what the
+rules found and may find that both can be true. Nothing is stored.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ from hydramem.verification.conflicts.sentence_clashes import (
 
 MOST_CHUNKS = 50_000
 _MOST_OF_ENTITY = 5_000
-_SEEMING = 0.7  # what only the store's own relations suggest counts less
+_SEEMING = 0.7  # a type that is functional only by the store's own relations counts less
 _COMPARED = ChunkFilter(kinds=("passage", "note", "fact", "event"))
 
 
@@ -47,11 +47,11 @@ def conflicts(
     """Find what contradicts what in a project.
 
     Args:
-        node: The entity that it is about; None looks at the whole project.
+        node: The entity; None for the whole project.
         snapshot: The project's graph.
         graph: Where relations and chunks are read.
         settings: Functional types, and how many pairs a model may read.
-        generator: Reads what the rules found; None leaves it at these.
+        generator: Reads what the rules found; None leaves that as it is.
         limit: Most conflicts.
         include_private: Whether sentences of private memories are compared.
     """
@@ -59,11 +59,13 @@ def conflicts(
     of_relations, more = _of_relations(node, snapshot, graph, settings, limit)
     chunks = tuple(_chunks(node, snapshot, graph, where))
     name = None if node is None else snapshot.label(node)
-    told = {frozenset((a, b)) for one in of_relations for a in one.older.evidence for b in one.newer.evidence}
+    known = {
+        frozenset((a, b)) for one in of_relations for a in one.older.evidence for b in one.newer.evidence
+    }
     of_texts = [
         _of_texts(clash, name)
         for clash in sentence_clashes(chunks)
-        if frozenset((clash.older.chunk.id, clash.newer.chunk.id)) not in told  # once is enough
+        if frozenset((clash.older.chunk.id, clash.newer.chunk.id)) not in known
     ]
     ranked = sorted((*of_relations, *of_texts), key=lambda one: -one.score)
     notes = []
@@ -71,8 +73,8 @@ def conflicts(
         notes.append(f"there are more than the {limit} that were asked for")
     if len(chunks) >= (MOST_CHUNKS if node is None else _MOST_OF_ENTITY):
         notes.append(f"only {len(chunks):,} chunks were compared; name an entity to look closer")
-    kept, said = judged(ranked[:limit], generator, most=settings.vog_max_candidates)
-    return Conflicts(conflicts=kept, chunks=len(chunks), notes=(*notes, *said))
+    kept, model_notes = judged(ranked[:limit], generator, most=settings.vog_max_candidates)
+    return Conflicts(conflicts=kept, chunks=len(chunks), notes=(*notes, *model_notes))
 
 
 def _chunks(node: int | None, snapshot: Snapshot, graph: GraphStore, where: ChunkFilter) -> Iterator[Chunk]:
@@ -94,18 +96,18 @@ def _of_relations(
     relations = {row.id: row for row in graph.relations(ends)} if ends else {}
     evidence = sorted({id for row in relations.values() for id in row.evidence})
     chunks = {chunk.id: chunk for chunk in graph.chunks(evidence)}
-    told = [
+    found = [
         _conflict(pair, relations, chunks, snapshot, pair.type in settings.functional)
         for pair in pairs
         if all(id in relations for id in pair.ids)
         and not can_coexist(*(relations[id] for id in pair.ids))
-        and not _apart(*(relations[id] for id in pair.ids), chunks=chunks)
+        and not _in_unrelated_scopes(*(relations[id] for id in pair.ids), chunks=chunks)
     ]
-    return told, more
+    return found, more
 
 
-def _apart(one: Relation, other: Relation, *, chunks: Mapping[str, Chunk]) -> bool:
-    """Say whether two relations are said in scopes that have nothing to do with each other."""
+def _in_unrelated_scopes(one: Relation, other: Relation, *, chunks: Mapping[str, Chunk]) -> bool:
+    """Say whether the evidence of two relations is of unrelated scopes."""
     mine, yours = ({chunks[id].scope for id in row.evidence if id in chunks} for row in (one, other))
     related = any(within_scope(a, b) or within_scope(b, a) for a in mine for b in yours)
     return bool(mine) and bool(yours) and not related

@@ -1,7 +1,7 @@
-"""Sentences of different chunks that contradict each other, found in one pass over the chunks.
+"""Candidates for conflicts: sentences of different chunks, and relations of functional types.
 
-Sentences are put together by their frame and all but one of their slots, so that only those which differ in
-that one place meet: the work is in the number of sentences, never in the number of pairs.
+Sentences are grouped by their frame and all but one of their slots, so that only sentences that differ in one
+place are compared: the cost grows with the number of sentences, not of pairs.
 """
 
 from collections import defaultdict
@@ -28,6 +28,9 @@ from hydramem.storage.chunk_filter import covers
 _MOST_VALUES = 4
 _CERTAINTY = {"negation": 0.9, "number": 0.8, "date": 0.8, "name": 0.6}
 
+# Rivals of one relation that are returned.
+_MOST_OF_ONE = 20
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkSentence:
@@ -50,42 +53,42 @@ class SentenceClash:
 def sentence_clashes(chunks: Iterable[Chunk]) -> tuple[SentenceClash, ...]:
     """Return the sentences that contradict each other, most certain first; each pair once.
 
-    Of several sentences that say different things of one place, each is told against the newest.
+    Of several sentences that differ in one place, each is paired with the newest.
 
     Args:
-        chunks: What may be set against each other: of one project, believed now.
+        chunks: The chunks to compare: of one project, active now.
     """
     outlined: dict[str, list[tuple[Chunk, str]]] = defaultdict(list)
     for chunk in chunks:
         for sentence, outline in outlines(chunk.text):
             outlined[outline].append((chunk, sentence))
-    found = [clash for alike in outlined.values() if len(alike) > 1 for clash in _among(alike)]
+    found = [clash for same in outlined.values() if len(same) > 1 for clash in _clashes_of_outline(same)]
     return tuple(sorted(found, key=lambda one: (-one.score, one.newer.chunk.id)))
 
 
-def _among(alike: Sequence[tuple[Chunk, str]]) -> Iterator[SentenceClash]:
+def _clashes_of_outline(sentences: Sequence[tuple[Chunk, str]]) -> Iterator[SentenceClash]:
     groups: dict[tuple[object, ...], list[ChunkSentence]] = defaultdict(list)
-    for chunk, sentence in alike:
+    for chunk, sentence in sentences:
         saying = read(sentence)
         if saying is not None:
-            about = _about(chunk, saying)
+            about = _topic_key(chunk, saying)
             for key in comparable(saying):
                 groups[(*about, *key)].append(ChunkSentence(chunk=chunk, saying=saying))
-    told = set[tuple[str, str, str, str]]()
+    seen = set[tuple[str, str, str, str]]()
     for group in groups.values():
-        for clash in _within(group) if len(group) > 1 else ():
+        for clash in _clashes_of_group(group) if len(group) > 1 else ():
             one, other = clash.older, clash.newer
             pair = (one.chunk.id, one.saying.text, other.chunk.id, other.saying.text)
-            if pair not in told:
-                told.add(pair)
+            if pair not in seen:
+                seen.add(pair)
                 yield clash
 
 
-def _about(chunk: Chunk, saying: Saying) -> tuple[object, ...]:
-    """Return what must be equal for two sentences to be about one thing, beside their words.
+def _topic_key(chunk: Chunk, saying: Saying) -> tuple[object, ...]:
+    """Return what must be equal for two sentences to be about one thing, apart from their words.
 
-    What names no subject takes it from the headings above it, or else from its document; what is said of the
-    speaker, from who speaks.
+    A sentence that names no subject takes it from the headings above it, else from its document; one in the
+    first person, from its speaker.
     """
     headings = tuple(heading.casefold() for heading in chunk.heading_path) or (chunk.document,)
     context = () if saying.named else headings
@@ -94,45 +97,46 @@ def _about(chunk: Chunk, saying: Saying) -> tuple[object, ...]:
     return (chunk.project, chunk.scope, context, speaker, happened)
 
 
-def _within(group: list[ChunkSentence]) -> Iterator[SentenceClash]:
-    ordered = sorted(group, key=lambda said: (_said_at(said.chunk), said.chunk.id))
+def _clashes_of_group(group: list[ChunkSentence]) -> Iterator[SentenceClash]:
+    ordered = sorted(group, key=lambda sentence: (_said_at(sentence.chunk), sentence.chunk.id))
     newest = ordered[-1]
     others: dict[tuple[object, ...], ChunkSentence] = {}
-    for said in ordered[:-1]:
-        others[(said.saying.negated, *(slot.value for slot in said.saying.slots))] = said
+    for sentence in ordered[:-1]:
+        others[(sentence.saying.negated, *(slot.value for slot in sentence.saying.slots))] = sentence
     if len(others) >= _MOST_VALUES:
         return
-    for said in others.values():
-        clash = contrast(said.saying, newest.saying)
-        if clash is not None and said.chunk.id != newest.chunk.id and _together(said.chunk, newest.chunk):
-            confidence = min(said.chunk.confidence, newest.chunk.confidence)
+    for sentence in others.values():
+        clash = contrast(sentence.saying, newest.saying)
+        if (
+            clash is not None
+            and sentence.chunk.id != newest.chunk.id
+            and _overlap_in_time(sentence.chunk, newest.chunk)
+        ):
+            confidence = min(one.confidence, other.confidence)
             score = round(_CERTAINTY[clash.kind] * confidence, 4)
-            yield SentenceClash(older=said, newer=newest, contrast=clash, score=score)
+            yield SentenceClash(older=sentence, newer=newest, contrast=clash, score=score)
 
 
 def _said_at(chunk: Chunk) -> object:
     return chunk.happened_at or chunk.times.recorded_at
 
 
-def _together(one: Chunk, other: Chunk) -> bool:
-    """Say whether two chunks hold at some moment both."""
+def _overlap_in_time(one: Chunk, other: Chunk) -> bool:
+    """Say whether two chunks hold at one moment."""
     mine, yours = one.times, other.times
     begins = max(filter(None, (mine.valid_from, yours.valid_from)), default=None)
     ends = min(filter(None, (mine.valid_to, yours.valid_to)), default=None)
     return begins is None or ends is None or covers(None, ends, begins)
 
 
-_MOST_OF_ONE = 20
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rivals:
-    """Two relations, by their ids.
+    """Two relations of a functional type that hold at one moment with different objects, by their ids.
 
     Attributes:
         subject: The node of the end that they share.
         ends: For each relation, the id of the entity that it is stored at.
-        weight: How far the less certain of them is believed.
+        weight: Confidence of the less certain of them.
     """
 
     subject: int
@@ -145,12 +149,12 @@ class Rivals:
 def rivals(
     snapshot: Snapshot, types: Collection[str], *, node: int | None = None, limit: int
 ) -> tuple[tuple[Rivals, ...], bool]:
-    """Return pairs of believed relations that cannot both hold, most believed first.
+    """Return pairs of active relations that cannot both hold, most certain first.
 
     Args:
         snapshot: A project's graph.
         types: Relation types with one object at a time.
-        node: Only relations at this entity; None looks at all.
+        node: Only relations at this entity; None for all.
         limit: Most pairs.
 
     Returns:
@@ -180,18 +184,18 @@ def rivals(
 def _sides(
     snapshot: Snapshot, types: Collection[str], node: int | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-    """Return relations as seen from their subjects; those that hold both ways from both ends."""
+    """Return rows, subjects and objects of relations; bidirectional ones with either end as subject."""
     edges = snapshot.edges
     codes = [code for code, name in enumerate(edges.types) if name in types]
     mask = snapshot.edge_mask(known_at=now(), kinds=(RELATION,)) & np.isin(edges.type, codes)
-    # What is only supposed contradicts nothing: it gives way.
+    # An inferred relation contradicts nothing.
     rows = np.flatnonzero(mask & ~edges.supposed)
     both = rows[edges.bidirectional[rows]]
     every = np.concatenate([rows, both])
     subjects = np.concatenate([edges.source[rows], edges.target[both]])
     objects = np.concatenate([edges.target[rows], edges.source[both]])
     if node is not None:
-        # What clashes with a relation at the entity may have another object: its whole group is looked at.
+        # The rival of a relation at the entity may have another object: the whole group is kept.
         own = np.unique(subjects[(subjects == node) | (objects == node)])
         kept = np.isin(subjects, own)
         every, subjects, objects = every[kept], subjects[kept], objects[kept]
@@ -199,7 +203,7 @@ def _sides(
 
 
 def _groups(types: NDArray[np.int32], subjects: NDArray[np.int32]) -> Iterator[tuple[int, int]]:
-    """Yield where relations of one type and subject begin and end, for those that have several."""
+    """Yield the ranges of rows with one type and subject, where there are several."""
     if not len(types):
         return
     changes = np.flatnonzero((types[1:] != types[:-1]) | (subjects[1:] != subjects[:-1])) + 1
@@ -211,14 +215,14 @@ def _groups(types: NDArray[np.int32], subjects: NDArray[np.int32]) -> Iterator[t
 def _overlapping(
     starts: NDArray[np.int64], ends: NDArray[np.int64], objects: NDArray[np.int32], begin: int, end: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield pairs of a group with different objects that hold at one moment both, at most so many."""
-    told = 0
+    """Yield pairs of a group with different objects that hold at one moment, a bounded number."""
+    count = 0
     for one in range(begin, end):
         for other in range(one + 1, end):
-            if starts[other] >= ends[one] or told >= _MOST_OF_ONE:
+            if starts[other] >= ends[one] or count >= _MOST_OF_ONE:
                 break  # they are in order of their beginnings
             if objects[one] != objects[other] and starts[one] < ends[other]:
-                told += 1
+                count += 1
                 yield one, other
 
 

@@ -190,7 +190,7 @@ def test_what_is_known_of_another_project_is_not_known_here(path: Path) -> None:
 def test_an_export_holds_what_a_reviewer_needs(project: Project, path: Path) -> None:
     (row,) = project.fill(1)
     (found,) = reviews_of(project, row)
-    reviews.write(path, [(found, 0.456789)])
+    reviews.write_reviews(path, [(found, 0.456789)])
     assert json.loads(path.read_text()) == {
         "relation": row.id,
         "subject": "s0",
