@@ -106,14 +106,9 @@ def _clashes_of_group(group: list[ChunkSentence]) -> Iterator[SentenceClash]:
     if len(others) >= _MOST_VALUES:
         return
     for sentence in others.values():
-        clash = contrast(sentence.saying, newest.saying)
-        if (
-            clash is not None
-            and sentence.chunk.id != newest.chunk.id
-            and _overlap_in_time(sentence.chunk, newest.chunk)
-        ):
-            confidence = min(one.confidence, other.confidence)
-            score = round(_CERTAINTY[clash.kind] * confidence, 4)
+        clash, one, other = contrast(sentence.saying, newest.saying), sentence.chunk, newest.chunk
+        if clash is not None and one.id != other.id and _overlap_in_time(one, other):
+            score = round(_CERTAINTY[clash.kind] * min(one.confidence, other.confidence), 4)
             yield SentenceClash(older=sentence, newer=newest, contrast=clash, score=score)
 
 
