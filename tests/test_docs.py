@@ -91,9 +91,15 @@ def test_the_two_lines_of_the_readme_are_the_ones_that_are_run():
 
 
 def test_links_between_pages_lead_somewhere():
-    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+    for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")):
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_modules_that_pages_name_are_there():
+    for page in (ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")):
+        for named in re.findall(r"`((?:\w+/)+\w+\.py)`", page.read_text(encoding="utf-8")):
+            assert (ROOT / named).exists() or (ROOT / "hydramem" / named).exists(), f"{page.name}: {named}"
 
 
 def test_the_changelog_knows_the_operations():

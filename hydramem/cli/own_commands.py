@@ -107,9 +107,9 @@ def pages() -> Sequence[Path]:
     """
     checkout = _PACKAGE.parent / "docs"
     if (checkout / "tutorial.md").is_file():
-        return sorted(checkout.glob("*.md"))
+        return sorted(checkout.rglob("*.md"))
     installed = metadata.files("hydramem") or ()
-    found = [file.locate() for file in installed if file.parent.as_posix().endswith("share/hydramem/docs")]
+    found = [file.locate() for file in installed if "share/hydramem/docs" in file.parent.as_posix()]
     if not found:
         raise NotFoundError("the pages that came with this installation are gone; install hydramem again")
     return sorted(Path(str(page)) for page in found)
