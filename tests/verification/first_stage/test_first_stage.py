@@ -113,9 +113,8 @@ def test_probabilities_are_probabilities(seed: int) -> None:
     assert ((chances >= 0) & (chances <= 1)).all()
 
 
-def values(*candidates: RelationCandidate, similarity: object = None) -> list[dict[str, float]]:
-    given = None if similarity is None else np.array(similarity)
-    rows = first_stage.features(candidates, EMPTY, similarity=given)
+def values(*candidates: RelationCandidate) -> list[dict[str, float]]:
+    rows = first_stage.features(candidates, EMPTY)
     return [dict(zip(first_stage.NAMES, row, strict=True)) for row in rows.tolist()]
 
 
@@ -147,13 +146,6 @@ def test_evidence_counts_sources_rather_than_passages(passages: tuple[Chunk, ...
     row = replace(candidate(None), passages=passages)
     assert values(row)[0]["evidence"] == pytest.approx(np.log(sources))
     assert len(first_stage.documents(row)) == (sources if passages else 0)
-
-
-def test_a_similarity_that_is_known_stands_beside_whether_it_is() -> None:
-    both = values(candidate(None), candidate(None), similarity=[0.75, float("inf")])
-    assert [(one["embedding"], one["similarity"]) for one in both] == [(1, 0.75), (0, 0)]
-    (unknown,) = values(candidate(None))
-    assert (unknown["embedding"], unknown["similarity"]) == (0, 0)
 
 
 def test_candidates_are_found_in_a_graph_as_it_was_laid_out() -> None:
@@ -209,7 +201,7 @@ EVEN = Weights(version="even", names=("confidence",), coefficients=(0.0,))
 )
 def test_bounds_decide(reject_below: float, accept_at: float, decision: str) -> None:
     bounds = {"accept_at": accept_at, "reject_below": reject_below}
-    (verdict,) = first_stage.judge([candidate(None)], EMPTY, weights=EVEN, **bounds)
+    (verdict,) = first_stage.first_verdicts([candidate(None)], EMPTY, weights=EVEN, **bounds)
     assert (verdict.decision, verdict.score) == (decision, 0.5)
     assert (verdict.stage, verdict.verifier) == ("srmkg", "srmkg:even")
 
@@ -217,7 +209,7 @@ def test_bounds_decide(reject_below: float, accept_at: float, decision: str) -> 
 def test_a_verdict_tells_the_features_that_are_not_zero() -> None:
     row = replace(candidate(None), relation=relation(ADA, "maintains", BILLING, confidence=1 / 3))
     weights = Weights(version="x", names=("confidence",), coefficients=(1.0,))
-    (verdict,) = first_stage.judge([row], EMPTY, weights=weights, accept_at=0.7, reject_below=0.3)
+    (verdict,) = first_stage.first_verdicts([row], EMPTY, weights=weights, accept_at=0.7, reject_below=0.3)
     assert verdict.scores == {"confidence": 0.3333, "named": 1.0}
     assert verdict.score == 0.5826
 
@@ -232,7 +224,9 @@ def test_a_verdict_tells_the_features_that_are_not_zero() -> None:
     ],
 )
 def test_what_is_denied_turned_rivalled_or_of_two_sentences_is_not_quoted(text: str) -> None:
-    (verdict,) = first_stage.judge([candidate(text)], EMPTY, weights=EVEN, accept_at=0.7, reject_below=0.3)
+    (verdict,) = first_stage.first_verdicts(
+        [candidate(text)], EMPTY, weights=EVEN, accept_at=0.7, reject_below=0.3
+    )
     assert verdict.quote is None
 
 
@@ -241,5 +235,5 @@ def test_what_is_not_of_the_kind_that_the_type_takes_is_not_quoted() -> None:
         candidate("Ada Lovelace has the date of birth May.", "date of birth", object=entity("May")),
         candidate("Ada Lovelace was born on 3 May 1990.", "date of birth", object=entity("3 May 1990")),
     ]
-    verdicts = first_stage.judge(asked, EMPTY, weights=EVEN, accept_at=0.7, reject_below=0.3)
+    verdicts = first_stage.first_verdicts(asked, EMPTY, weights=EVEN, accept_at=0.7, reject_below=0.3)
     assert [verdict.quote is not None for verdict in verdicts] == [False, True]

@@ -15,7 +15,6 @@ SUBJECT_LIKE = "what is like Ada stands so to billing"
 OBJECT_LIKE = "Ada stands so to what is like billing"
 PATHS = "the paths between them are those of led by"
 SOURCES = "several sources mention both"
-READS = "the passage reads like it"
 
 DENIED = "the sentence denies it"
 TURNED = "the sentence has it the other way round"
@@ -62,8 +61,6 @@ def reasons(values: dict[str, float], parts: dict[str, float] | None = None) -> 
     ("values", "pro", "contra"),
     [
         ({}, set(), set()),
-        ({"similarity": 0.5}, {READS}, set()),
-        ({"similarity": 0.49}, set(), set()),
         ({"evidence": 0.5}, {SOURCES}, set()),
         ({"evidence": 0.0}, set(), set()),
         ({"like_subject": 0.3}, {SUBJECT_LIKE}, set()),
@@ -117,7 +114,7 @@ def test_the_two_strongest_of_either_side_are_told_the_stronger_first() -> None:
         "negated": 1.0,
         "turned": 1.0,
     }
-    parts = {"similarity": 0.2, "evidence": -0.4, "best_path": 0.2, "mean_path": 0.1}
+    parts = {"like_object": 0.2, "evidence": -0.4, "best_path": 0.2, "mean_path": 0.1}
     parts |= {"rival": -0.1, "negated": -2.0, "turned": -1.0}
     assert told(values, parts) == (
         f"Left open at 0.46: {SOURCES} and {PATHS}; against it, {DENIED} and {TURNED}."
@@ -135,8 +132,8 @@ def test_the_two_strongest_of_either_side_are_told_the_stronger_first() -> None:
         ("rejected", {"evidence": 1.0}, f"Not believed at 0.46: for it, {SOURCES}."),
         (
             "rejected",
-            {"evidence": 1.0, "similarity": 1.0},
-            f"Not believed at 0.46: for it, {SOURCES} and {READS}.",
+            {"evidence": 1.0, "mean_path": 1.0},
+            f"Not believed at 0.46: for it, {PATHS} and {SOURCES}.",
         ),
         ("deferred", {}, f"Left open at 0.46: {SILENT}"),
     ],
