@@ -19,8 +19,8 @@ from hydramem.core.config import EmbeddingConfig, MemoryConfig
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.row_types import Chunk, Times
 from hydramem.ingest.memories.consolidate.consolidate import (
-    Compared,
     Comparison,
+    ComparisonKind,
     compare,
     decide,
 )
@@ -28,7 +28,7 @@ from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.llm.choose import choose_embedder
 
 PAIRS = Path(__file__).parent / "data" / "consolidation.jsonl"
-ACTIONS: tuple[Compared, ...] = ("update", "duplicate", "refine", "contradict", "unrelated")
+ACTIONS: tuple[ComparisonKind, ...] = ("update", "duplicate", "refine", "contradict", "unrelated")
 MODELS = ("minilm", "bge-small")
 _TITLE = "## Consolidation"
 _BEFORE = datetime(2026, 1, 5, tzinfo=UTC)
@@ -47,7 +47,7 @@ class Pair:
 
     id: str
     part: str
-    action: Compared
+    action: ComparisonKind
     language: str
     differs: str
     old: Chunk

@@ -1,7 +1,7 @@
-"""Curate: change the short plain files that go into an agent's prompts, and keep notes in step with them.
+"""Change the short plain files that go into an agent's prompts, and keep notes in step with them.
 
-The file is the truth of what it holds. A change of it is in the history as soon as it is written; a process
-that dies in between leaves the file changed and the history without it.
+The file itself decides what it holds. A change is added to the history right after the file is written; a
+process that dies in between leaves the file changed and the history without it.
 """
 
 import threading
@@ -49,7 +49,7 @@ _PAGE = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CuratedPlace:
-    """Where a curated file stands and what it may hold.
+    """A curated file: where it is, and what it may hold.
 
     Attributes:
         folder: The store's folder of curated memory.
@@ -79,21 +79,21 @@ class CuratedPlace:
 class SessionBlocks:
     """The block that each session was shown first, so that its prompts stay the same to the letter.
 
-    Kept for as long as the store is open, for the sessions that asked last.
+    Kept while the store is open, for the sessions that asked last.
     """
 
-    _held: OrderedDict[tuple[str, str, str], str] = field(default_factory=OrderedDict)
+    _blocks: OrderedDict[tuple[str, str, str], str] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def frozen(self, project: str, session: str, file: Curated) -> str:
         """Return the block of a file that this session was shown first; the one given where that is now."""
         key = (project, session, file.target)
         with self._lock:
-            shown = self._held.setdefault(key, file.block)
-            self._held.move_to_end(key)
-            while len(self._held) > _MOST_SESSIONS * len(FILES):
-                self._held.popitem(last=False)
-            return shown
+            block = self._blocks.setdefault(key, file.block)
+            self._blocks.move_to_end(key)
+            while len(self._blocks) > _MOST_SESSIONS * len(FILES):
+                self._blocks.popitem(last=False)
+            return block
 
 
 def curated(place: CuratedPlace) -> Curated:
@@ -102,10 +102,7 @@ def curated(place: CuratedPlace) -> Curated:
     Raises:
         StorageError: It cannot be read.
     """
-    return _shown(place, read_curated(place.path, limit=place.limit))
-
-
-def _shown(place: CuratedPlace, held: CuratedText) -> Curated:
+    held = read_curated(place.path, limit=place.limit)
     name = place.path.name
     found = (why for entry in held.entries for why in threats_in(entry))
     threats = [f"an entry is kept out of prompts: {why}" for why in found]
@@ -115,12 +112,12 @@ def _shown(place: CuratedPlace, held: CuratedText) -> Curated:
         entries=held.entries,
         chars=held.chars,
         limit=place.limit,
-        block=block(place.target, [_safe(entry, name) for entry in held.entries], limit=place.limit),
+        block=block(place.target, [_prompt_entry(entry, name) for entry in held.entries], limit=place.limit),
         problems=(*((held.drift,) if held.drift else ()), *threats),
     )
 
 
-def _safe(entry: str, name: str) -> str:
+def _prompt_entry(entry: str, name: str) -> str:
     """Return an entry as a prompt may hold it: one that gives orders is named, never repeated."""
     threats = threats_in(entry)
     if not threats:
@@ -156,30 +153,32 @@ def curate(
         NotFoundError: No entry holds the words of a change; nothing is written.
         StorageError: The file cannot be read or written.
     """
-    changes = _screened(changes, place)
+    if len(changes) > _MOST_CHANGES:
+        raise InvalidInputError(f"changes: {len(changes)}, more than the {_MOST_CHANGES} of one batch")
+    screened = [_screened(change, f"changes[{index}]", place) for index, change in enumerate(changes)]
     name = place.path.name
     with writing(place.path):
         held = read_curated(place.path, limit=place.limit)
-        if held.drift and any(change.action != "add" for change in changes):
-            raise _drifted(place, held)
-        entries = changed(held, changes, limit=place.limit, name=name, shown=lambda entry: _safe(entry, name))
+        if held.drift and any(change.action != "add" for change in screened):
+            raise _drift_error(place, held)
+        entries = changed(
+            held, screened, limit=place.limit, name=name, shown=lambda entry: _prompt_entry(entry, name)
+        )
         left_out: tuple[str, ...] = ()
         if from_notes:
-            entries, left_out = _with_notes(entries, place, target.graph)
+            entries, left_out = _entries_with_notes(entries, place, target.graph)
         if entries != held.entries:
             write_curated(place.path, entries)
             _record(place, held.entries, entries, target)
-    shown = replace(curated(place), changed=entries != held.entries, left_out=left_out)
-    return _in_step(shown, gone(held.entries, entries), place, target, forget) if to_notes else shown
+    now_held = replace(curated(place), changed=entries != held.entries, left_out=left_out)
+    return (
+        _with_synced_notes(now_held, gone(held.entries, entries), place, target, forget)
+        if to_notes
+        else now_held
+    )
 
 
-def _screened(changes: Sequence[CuratedChange], place: CuratedPlace) -> list[CuratedChange]:
-    if len(changes) > _MOST_CHANGES:
-        raise InvalidInputError(f"changes: {len(changes)}, more than the {_MOST_CHANGES} of one batch")
-    return [_screened_one(change, f"changes[{index}]", place) for index, change in enumerate(changes)]
-
-
-def _screened_one(change: CuratedChange, where: str, place: CuratedPlace) -> CuratedChange:
+def _screened(change: CuratedChange, where: str, place: CuratedPlace) -> CuratedChange:
     if not isinstance(change, CuratedChange):
         raise InvalidInputError(f"{where}: expected a CuratedChange, got {type(change).__name__}")
     if not normal(change.content):
@@ -193,7 +192,7 @@ def _screened_one(change: CuratedChange, where: str, place: CuratedPlace) -> Cur
     return replace(change, content=screened.text)
 
 
-def _drifted(place: CuratedPlace, held: CuratedText) -> InvalidInputError:
+def _drift_error(place: CuratedPlace, held: CuratedText) -> InvalidInputError:
     copy = keep_copy(place.path, held)
     return InvalidInputError(
         f"{place.path}: was edited into a form that writing it back would not keep: {held.drift}. A copy is "
@@ -212,7 +211,7 @@ def _record(place: CuratedPlace, before: Sequence[str], after: Sequence[str], ta
     target.commit(Write(changes=(change,)), {})
 
 
-def _with_notes(
+def _entries_with_notes(
     entries: tuple[str, ...], place: CuratedPlace, graph: GraphStore
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return a file's entries with the notes that it lacks, most important first, and what had no room."""
@@ -224,15 +223,15 @@ def _with_notes(
             continue
         longer = (*entries, text)
         too_long = len(DELIMITER.join(longer)) > place.limit
-        if too_long or _parts(text, place.limit) or threats_in(text):
+        if too_long or _splits(text, place.limit) or threats_in(text):
             left_out.append(text)
         else:
             entries = longer
     return entries, tuple(left_out)
 
 
-def _parts(text: str, limit: int) -> bool:
-    """Say whether a text would not come back from the file as the one entry that it is."""
+def _splits(text: str, limit: int) -> bool:
+    """Say whether the file would not return a text as the one entry that it is."""
     probe = [CuratedChange(action="add", content=text)]
     try:
         return changed(CuratedText(), probe, limit=limit, name="", shown=str) != (text,)
@@ -248,8 +247,8 @@ def _notes(place: CuratedPlace, graph: GraphStore) -> Iterator[Chunk]:
         offset += len(page)
 
 
-def _in_step(
-    shown: Curated,
+def _with_synced_notes(
+    now_held: Curated,
     removed: Sequence[str],
     place: CuratedPlace,
     target: Target,
@@ -264,7 +263,7 @@ def _in_step(
     settings = replace(place.settings, cognitive=False)
     made = [
         remember(MemoryInput(text=entry, source=source), target=target, settings=settings)
-        for entry in shown.entries
+        for entry in now_held.entries
     ]
     new = tuple(one.id for one in made if one.created)
-    return replace(shown, remembered=new, forgotten=tuple(old))
+    return replace(now_held, remembered=new, forgotten=tuple(old))

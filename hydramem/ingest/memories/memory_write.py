@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import count
 
 from hydramem.core.ids import link_id, memory_id, session_id, turn_id
+from hydramem.core.results.write_results import RememberAction, Remembered
 from hydramem.core.row_types import Chunk, Job, Link, LinkType, Relation, Session, Times
 from hydramem.core.time import now
 from hydramem.ingest.extraction.findings import Found
@@ -13,7 +14,7 @@ from hydramem.ingest.knowledge.end_validity import closed, superseded
 from hydramem.ingest.knowledge.graph_rows import GraphRows, JudgedRelationRows, graph_rows, relate
 from hydramem.ingest.knowledge.support import in_state, unsupported
 from hydramem.ingest.write_target import Target
-from hydramem.storage.changes import record
+from hydramem.storage.changes import current_run, record
 from hydramem.storage.chunk_filter import covers
 from hydramem.storage.outbox import worth_a_vector
 from hydramem.storage.store import GraphStore
@@ -118,9 +119,18 @@ class MemoryWrite:
         """Add a job to the queue."""
         self._jobs.append(job)
 
-    def linked(self, source: str) -> tuple[str, ...]:
+    def _linked(self, source: str) -> tuple[str, ...]:
         """Return what a memory of this write is linked to."""
         return tuple(dict.fromkeys(link.target for link in self._links.values() if link.source == source))
+
+    def completed(self, done: Remembered) -> Remembered:
+        """Return a result with what is known of its memory once the write is committed."""
+        return replace(
+            done,
+            linked=self._linked(done.id),
+            entities=self.entities.get(done.id, ()),
+            run=current_run() if self.rows else None,
+        )
 
     def _put(self, before: Chunk | None, row: Chunk, reason: str) -> None:
         self._before.setdefault(row.id, before)
@@ -201,6 +211,19 @@ class MemoryWrite:
         if not ends or (begins is not None and max(ends) <= begins):
             return (in_state(relation, "archived", self.at),)
         return closed(relation, until=max(ends), at=self.at)
+
+
+def remembered(row: Chunk, *, created: bool, action: RememberAction) -> Remembered:
+    """Return the result for a memory as it is stored; `MemoryWrite.completed` adds to it after the commit."""
+    return Remembered(
+        id=row.id,
+        created=created,
+        action=action,
+        scope=row.scope,
+        categories=row.categories,
+        importance=row.importance,
+        state=row.state,
+    )
 
 
 def _mentioned_names(graph: GraphRows) -> dict[str, tuple[str, ...]]:

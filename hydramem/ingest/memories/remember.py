@@ -8,7 +8,6 @@ place depends on the order in which they were remembered, not on the order in wh
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from typing import Any
 
 from hydramem.core.config import MemoryConfig
@@ -20,7 +19,7 @@ from hydramem.ingest.memories.memory_input import MemoryInput, ValidatedMemory, 
 from hydramem.ingest.memories.memory_write import MemoryWrite
 from hydramem.ingest.memories.remember_batch import RememberBatch
 from hydramem.ingest.write_target import Target
-from hydramem.storage.changes import current_run, in_one_run
+from hydramem.storage.changes import in_one_run
 from hydramem.storage.vector_rows import Vector, indexed_text
 
 
@@ -82,11 +81,7 @@ def remember_all(
             batch = RememberBatch(write, space, settings)
             done = [batch.add(*each) for each in zip(memories, vectors, suggestions, strict=True)]
             write.commit()
-    run = current_run() if write.rows else None
-    return tuple(
-        replace(each, linked=write.linked(each.id), entities=write.entities.get(each.id, ()), run=run)
-        for each in done
-    )
+    return tuple(map(write.completed, done))
 
 
 @contextmanager

@@ -13,7 +13,13 @@ from hydramem.ingest.memories.ask_models import ModelSuggestions, classify_by_ru
 from hydramem.ingest.memories.classify.classify import Classified
 from hydramem.ingest.memories.consolidate.consolidate import ConsolidationPlan, compare, decide
 from hydramem.ingest.memories.memory_input import ValidatedMemory
-from hydramem.ingest.memories.memory_write import MemoryIdentity, MemoryWrite, memory_identity, session_row
+from hydramem.ingest.memories.memory_write import (
+    MemoryIdentity,
+    MemoryWrite,
+    memory_identity,
+    remembered,
+    session_row,
+)
 from hydramem.ingest.memories.neighbours import NO_NEIGHBOURS, Neighbours, candidates, find_neighbours
 from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.ingest.pending_jobs import ENCODE, LINK, embed_jobs
@@ -72,19 +78,13 @@ class RememberBatch:
         notes = (*(classified.notes if classified else ()), *suggestions.notes, *applied.notes)
         pending = self._pending(applied.row, memory) if applied.created else ()
         deferred = self._write.deferred
-        return Remembered(
-            id=applied.row.id,
-            created=applied.created,
-            action=applied.action,
+        return replace(
+            remembered(applied.row, created=applied.created, action=applied.action),
             superseded=applied.superseded,
-            scope=applied.row.scope,
-            categories=applied.row.categories,
-            importance=applied.row.importance,
             steps=self._steps(memory, applied, classified, compared=compared),
             pending=pending,
             notes=(*notes, _ID_MAY_CHANGE) if deferred and len(pending) > 1 else notes,
             usage=suggestions.usage,
-            state=applied.row.state,
             reasons=memory.screened.reasons,
             masked=memory.screened.masked,
         )

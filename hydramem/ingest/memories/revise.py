@@ -13,10 +13,10 @@ from hydramem.ingest.knowledge.end_validity import corrected, is_version
 from hydramem.ingest.knowledge.trust_layers import VOICES
 from hydramem.ingest.memories.apply_plan import merge_known
 from hydramem.ingest.memories.memory_input import MemoryInput, ValidatedMemory, validate
-from hydramem.ingest.memories.memory_write import MemoryWrite, current_generation
+from hydramem.ingest.memories.memory_write import MemoryWrite, current_generation, remembered
 from hydramem.ingest.pending_jobs import LINK
 from hydramem.ingest.write_target import Target
-from hydramem.storage.changes import current_run, in_one_run
+from hydramem.storage.changes import in_one_run
 from hydramem.storage.jobs import job
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Vector, indexed_text
@@ -165,16 +165,5 @@ def _corrected_row(old: Chunk, memory: ValidatedMemory, revision: Revision, id: 
 
 def _committed(row: Chunk, write: MemoryWrite, *, created: bool) -> Remembered:
     write.commit()
-    return Remembered(
-        id=row.id,
-        created=created,
-        action="updated",
-        linked=write.linked(row.id),
-        entities=write.entities.get(row.id, ()),
-        scope=row.scope,
-        categories=row.categories,
-        importance=row.importance,
-        steps=("store",),
-        state=row.state,
-        run=current_run(),
-    )
+    done = remembered(row, created=created, action="updated")
+    return write.completed(replace(done, steps=("store",)))

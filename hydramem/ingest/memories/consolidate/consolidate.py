@@ -17,9 +17,9 @@ from hydramem.ingest.legacy_update_rules.update_frames import meet
 from hydramem.ingest.legacy_update_rules.update_reading import TextReading, reading
 from hydramem.ingest.memories.similarity import NearbyChunk
 
-Compared = Literal["duplicate", "update", "refine", "contradict", "unrelated"]
+ComparisonKind = Literal["duplicate", "update", "refine", "contradict", "unrelated"]
 
-Doing = Literal["duplicate", "update", "refine", "contradict", "delete"]
+ActionKind = Literal["duplicate", "update", "refine", "contradict", "delete"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Comparison:
         sure: False where it holds only if no other memory asks for the same.
     """
 
-    action: Compared
+    action: ComparisonKind
     reason: str
     sure: bool = True
 
@@ -51,7 +51,7 @@ class Action:
     """
 
     id: str
-    action: Doing
+    action: ActionKind
     new_text: str | None = None
     reason: str = ""
 

@@ -26,8 +26,8 @@ _SHARED_NEAR = 0.5
 
 _NAMED = 3
 
-# What consolidation decided says more than likeness does, whatever its weight.
-_LIKENESS: tuple[LinkType, ...] = ("relates_to", "supports")
+# A link that consolidation decided outranks one by similarity, whatever its weight.
+_BY_SIMILARITY: tuple[LinkType, ...] = ("relates_to", "supports")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Neighbour:
     """A memory near a new one.
 
     Attributes:
-        nearness: 0 for unrelated, 1 for equal (`ingest.background`).
+        nearness: 0 for unrelated, 1 for equal (`similarity.background`).
         shared: Names that both mention, the rarest first.
         rarity: Of the rarest of them: 0 where all mention it, 1 where only these do.
     """
@@ -107,19 +107,19 @@ def link_of(project: str, source: str, proposal: LinkProposal, at: datetime) -> 
 
 
 def bounded(
-    held: Iterable[Link], new: Sequence[Link], most: int
+    stored: Iterable[Link], new: Sequence[Link], most: int
 ) -> tuple[tuple[Link, ...], tuple[Link, ...]]:
     """Keep each memory's links to so many: the weakest go first, new or old, the oldest of equals.
 
     Args:
-        held: The active links around the ends of the new ones.
+        stored: The active links around the ends of the new ones.
         new: Links to add.
         most: Links of one memory.
 
     Returns:
-        The new links that stay, and the held ones that give way.
+        The new links that stay, and the stored ones that are replaced.
     """
-    old = {link.id: link for link in held}
+    old = {link.id: link for link in stored}
     alive = old | {link.id: link for link in new}
     for end in sorted({end for link in new for end in (link.source, link.target)}):
         around = [link for link in alive.values() if end in (link.source, link.target)]
@@ -130,7 +130,7 @@ def bounded(
 
 
 def _strength(link: Link) -> tuple[bool, float, datetime, str]:
-    return link.type not in _LIKENESS, link.weight, link.times.recorded_at, link.id
+    return link.type not in _BY_SIMILARITY, link.weight, link.times.recorded_at, link.id
 
 
 # Beside the neighbours that are wanted, so that some may be gone.
@@ -161,19 +161,19 @@ def link_candidates(
     count = settings.link_neighbors + _SPARE
     own = dict(vectors.vectors([row.id for row in rows]))
     own |= target.embed_by_id({row.id: indexed_text(row) for row in rows if row.id not in own})
-    sharing = {row.id: _sharing(row.id, snapshot) for row in rows}
+    sharing = {row.id: _rare_name_sharers(row.id, snapshot) for row in rows}
     cosines = {
         row.id: {one.id: one.score for one in vectors.nearest(own[row.id], where, count + 1)} for row in rows
     }
-    _measure(cosines, sharing, own, vectors)
+    _add_cosines(cosines, sharing, own, vectors)
     wanted = {id for row in rows for id in cosines[row.id] if id != row.id}
-    held = {row.id: row for row in target.graph.chunks(sorted(wanted)) if where.admits(row)}
+    found = {row.id: row for row in target.graph.chunks(sorted(wanted)) if where.admits(row)}
     return {
         row.id: nearest(
             (
-                _neighbour(held[id], nearness(cosine, unrelated), sharing[row.id].get(id, ()))
+                _neighbour(found[id], nearness(cosine, unrelated), sharing[row.id].get(id, ()))
                 for id, cosine in cosines[row.id].items()
-                if id in held and id != row.id
+                if id in found and id != row.id
             ),
             settings,
         )
@@ -190,7 +190,7 @@ def _neighbour(chunk: Chunk, near: float, shared: _Shared) -> Neighbour:
     return Neighbour(chunk=chunk, nearness=near, shared=tuple(name for name, _ in shared), rarity=rarity)
 
 
-def _measure(
+def _add_cosines(
     cosines: Mapping[str, dict[str, float]],
     sharing: Mapping[str, Mapping[str, _Shared]],
     own: Mapping[str, Vector],
@@ -198,14 +198,14 @@ def _measure(
 ) -> None:
     """Add the cosines of the memories that share a rare name and are not among the nearest."""
     missing = {id for new, shared in sharing.items() for id in shared if id not in cosines[new]}
-    held = vectors.vectors(sorted(missing)) if missing else {}
+    stored = vectors.vectors(sorted(missing)) if missing else {}
     for new, shared in sharing.items():
         for id in shared:
-            if id in held and id not in cosines[new]:
-                cosines[new][id] = float(np.dot(own[new], held[id]))
+            if id in stored and id not in cosines[new]:
+                cosines[new][id] = float(np.dot(own[new], stored[id]))
 
 
-def _sharing(id: str, snapshot: Snapshot) -> dict[str, _Shared]:
+def _rare_name_sharers(id: str, snapshot: Snapshot) -> dict[str, _Shared]:
     """Return the chunks that mention the same rare names, with those names."""
     node = snapshot.node(id)
     if node is None:
