@@ -21,7 +21,7 @@ from hydramem.storage.repair.reindex import DIMENSION, EMBEDDER, FIRST_FOLDER, F
 from hydramem.storage.store import GraphStore, VectorStore
 
 
-# ComparisonKind by identity: a folder that was rebuilt is another space to whoever reads it.
+# Compared by identity: a folder that was rebuilt is another space to whoever reads it.
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Space:
     """An embedder and the vectors that it made.
