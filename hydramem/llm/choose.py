@@ -14,7 +14,7 @@ from hydramem.core.errors import ConfigError, EmbeddingMismatchError, HydraMemEr
 from hydramem.llm.catalogue import find_model, resolve_auto
 from hydramem.llm.contracts import Embedder, Generator
 from hydramem.llm.hash_embedder import HashEmbedder
-from hydramem.llm.local_embedder import VectorSpace, known_space, listed_space, open_known, open_listed
+from hydramem.llm.local_embedder import known_space, listed_space, open_known, open_listed
 
 _HASH = "hash"
 _HASH_DIMENSION = 384
@@ -44,15 +44,15 @@ def choose_embedder(
         ConfigError: There is no such model, or it cannot give the dimension.
     """
     if settings.provider != "local":
-        return _remote(settings, stored, os.environ if environment is None else environment)
+        return _open_remote(settings, stored, os.environ if environment is None else environment)
     if settings.model == "auto":
         if stored is not None:
-            return _open(stored, settings, models)
+            return _open_local(stored, settings, models)
         return open_known(resolve_auto(models), settings=settings, models=models)
-    wanted = _wanted(settings)
+    wanted = _wanted_fingerprint(settings)
     if stored is not None and stored != wanted:
-        raise EmbeddingMismatchError(_mismatch(wanted, stored))
-    return _open(wanted, settings, models)
+        raise EmbeddingMismatchError(_mismatch_message(wanted, stored))
+    return _open_local(wanted, settings, models)
 
 
 def choose_next_embedder(
@@ -76,11 +76,11 @@ def choose_next_embedder(
         ConfigError: There is no such model, or it cannot give the dimension.
     """
     if model is not None:
-        settings = _named(settings, model)
+        settings = _settings_for(settings, model)
     return choose_embedder(settings, models=models, environment=environment)
 
 
-def _named(settings: EmbeddingConfig, model: str) -> EmbeddingConfig:
+def _settings_for(settings: EmbeddingConfig, model: str) -> EmbeddingConfig:
     """Read a model's name with its provider and dimension, as a fingerprint spells them."""
     stem, _, digits = model.rpartition("/")
     name, dimension = (stem, int(digits)) if stem and digits.isdecimal() else (model, 0)
@@ -122,14 +122,15 @@ def choose_generator(
     merged = _for_role(settings, role)
     if merged.provider == "none":
         return None
+    environment = os.environ if environment is None else environment
     if merged.provider == "openai":
         from hydramem.llm.providers.openai import OpenAIGenerator
 
-        return OpenAIGenerator(merged, environment=os.environ if environment is None else environment)
+        return OpenAIGenerator(merged, environment=environment)
     if merged.provider == "anthropic":
         from hydramem.llm.providers.anthropic import AnthropicGenerator
 
-        return AnthropicGenerator(merged, environment=os.environ if environment is None else environment)
+        return AnthropicGenerator(merged, environment=environment)
     from hydramem.llm.providers.ollama import OllamaGenerator, ollama_answers
 
     if merged.provider == "auto" and not ollama_answers(merged.base_url):
@@ -142,40 +143,35 @@ def _for_role(settings: LlmConfig, role: str) -> LlmConfig:
     if not isinstance(override, RoleConfig):
         raise ConfigError(f"llm.roles: there is no role {role!r}")
     if override.provider == "" or override.provider == settings.provider:
-        return replace(
-            settings,
-            model=override.model or settings.model,
-            base_url=override.base_url or settings.base_url,
-            api_key_env=override.api_key_env or settings.api_key_env,
-        )
-    # Another provider's model and address mean nothing here, and its key is not for others to see.
-    inherited = "" if settings.provider in _WITH_KEY else settings.api_key_env
+        inherited = settings
+    else:
+        # Another provider's model and address mean nothing here, and its key is not for others to see.
+        key_env = "" if settings.provider in _WITH_KEY else settings.api_key_env
+        inherited = replace(settings, provider=override.provider, model="", base_url="", api_key_env=key_env)
     return replace(
-        settings,
-        provider=override.provider,
-        model=override.model,
-        base_url=override.base_url,
-        api_key_env=override.api_key_env or inherited,
+        inherited,
+        model=override.model or inherited.model,
+        base_url=override.base_url or inherited.base_url,
+        api_key_env=override.api_key_env or inherited.api_key_env,
     )
 
 
-def _wanted(settings: EmbeddingConfig) -> str:
+def _wanted_fingerprint(settings: EmbeddingConfig) -> str:
     """Return the fingerprint that an explicit local configuration asks for."""
     if settings.model == _HASH:
         return f"{_HASH}/{settings.dimension or _HASH_DIMENSION}"
-    return _space(settings.model, settings.dimension).fingerprint
+    known = find_model(settings.model)
+    space = (
+        known_space(known, settings.dimension) if known else listed_space(settings.model, settings.dimension)
+    )
+    return space.fingerprint
 
 
-def _space(name: str, dimension: int) -> VectorSpace:
-    known = find_model(name)
-    return known_space(known, dimension) if known else listed_space(name, dimension)
-
-
-def _open(fingerprint: str, settings: EmbeddingConfig, models: Path | None) -> Embedder:
+def _open_local(fingerprint: str, settings: EmbeddingConfig, models: Path | None) -> Embedder:
     """Return the local embedder that a fingerprint names."""
     name, _, digits = fingerprint.rpartition("/")
     if name.startswith(("ollama:", "openai:")):
-        raise EmbeddingMismatchError(_mismatch("a local model", fingerprint))
+        raise EmbeddingMismatchError(_mismatch_message("a local model", fingerprint))
     if not name or not digits.isdecimal():
         raise EmbeddingMismatchError(f"the store's embedder {fingerprint!r} is not known to this version")
     if name == _HASH:
@@ -187,15 +183,15 @@ def _open(fingerprint: str, settings: EmbeddingConfig, models: Path | None) -> E
     return open_listed(name, settings=exact, models=models)
 
 
-def _remote(settings: EmbeddingConfig, stored: str | None, environment: Mapping[str, str]) -> Embedder:
+def _open_remote(settings: EmbeddingConfig, stored: str | None, environment: Mapping[str, str]) -> Embedder:
     if settings.model in ("auto", _HASH):
         raise ConfigError(f"embedding.model: name the model to use at the provider {settings.provider}")
     name = f"{settings.provider}:{settings.model}"
     if stored is not None and stored.rpartition("/")[0] != name:
-        raise EmbeddingMismatchError(_mismatch(name, stored))
+        raise EmbeddingMismatchError(_mismatch_message(name, stored))
     kept = int(stored.rpartition("/")[2]) if stored else 0
     if stored is not None and settings.dimension not in (0, kept):
-        raise EmbeddingMismatchError(_mismatch(f"{name}/{settings.dimension}", stored))
+        raise EmbeddingMismatchError(_mismatch_message(f"{name}/{settings.dimension}", stored))
     if settings.provider == "ollama":
         from hydramem.llm.providers.ollama import OllamaEmbedder
 
@@ -205,7 +201,7 @@ def _remote(settings: EmbeddingConfig, stored: str | None, environment: Mapping[
     return OpenAIEmbedder(settings, environment=environment, known_dimension=kept)
 
 
-def _mismatch(wanted: str, stored: str) -> str:
+def _mismatch_message(wanted: str, stored: str) -> str:
     return (
         f"the store holds vectors of {stored}, and the configuration asks for {wanted}; set `embedding` "
         "to the store's model, or change the store's vectors with `hydramem reindex --model NAME`"

