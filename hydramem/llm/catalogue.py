@@ -58,8 +58,6 @@ class KnownModel:
     full_dimension: int
     matryoshka: bool = False
     pooling: Literal["cls", "mean"]
-    query_prefix: str = ""
-    document_prefix: str = ""
     max_tokens: int
     licence: str
     weights: ModelFile

@@ -39,8 +39,6 @@ class VectorSpace:
     name: str
     dimension: int
     full_dimension: int
-    query_prefix: str = ""
-    document_prefix: str = ""
 
     @property
     def fingerprint(self) -> str:
@@ -60,6 +58,7 @@ class LocalEmbedder:
         self.fingerprint = space.fingerprint
         self.dimension = space.dimension
         self._space = space
+        self._query_prefix, self._document_prefix = prefixes(space.name)
         self._load = load
         self._batch_size = max(1, settings.batch_size)
         self._max_chars = _MAX_CHARS_A_TOKEN * settings.max_tokens
@@ -72,7 +71,7 @@ class LocalEmbedder:
         Raises:
             ModelError: The model's files are missing or damaged, or it failed.
         """
-        return self._embed([self._prepare(self._space.document_prefix, text) for text in texts])
+        return self._embed([self._prepare(self._document_prefix, text) for text in texts])
 
     def embed_query(self, text: str) -> Vectors:
         """Return a unit-length array of shape (dimension,).
@@ -80,7 +79,7 @@ class LocalEmbedder:
         Raises:
             ModelError: The model's files are missing or damaged, or it failed.
         """
-        row: Vectors = self._embed([self._prepare(self._space.query_prefix, text)])[0]
+        row: Vectors = self._embed([self._prepare(self._query_prefix, text)])[0]
         return row
 
     def _prepare(self, prefix: str, text: str) -> str:
@@ -97,7 +96,7 @@ class LocalEmbedder:
             vectors = model.embed([texts[place] for place in order], batch_size=self._batch_size)
             for place, vector in zip(order, vectors, strict=True):
                 rows[place] = vector
-        return _finished(rows, self._space)
+        return _unit_rows(rows, self._space)
 
     def _opened(self) -> "TextEmbedding":
         with self._lock:
@@ -132,11 +131,7 @@ def known_space(model: KnownModel, dimension: int = 0) -> VectorSpace:
             f"{'1 to ' if model.matryoshka else ''}{model.full_dimension}, not {dimension}"
         )
     return VectorSpace(
-        name=model.space,
-        dimension=dimension or model.dimension,
-        full_dimension=model.full_dimension,
-        query_prefix=model.query_prefix,
-        document_prefix=model.document_prefix,
+        name=model.space, dimension=dimension or model.dimension, full_dimension=model.full_dimension
     )
 
 
@@ -165,14 +160,7 @@ def listed_space(name: str, dimension: int = 0) -> VectorSpace:
                 raise ConfigError(
                     f"embedding.dimension: {listed['model']} gives {listed['dim']}, not {dimension}"
                 )
-            query, document = prefixes(listed["model"])
-            return VectorSpace(
-                name=listed["model"],
-                dimension=listed["dim"],
-                full_dimension=listed["dim"],
-                query_prefix=query,
-                document_prefix=document,
-            )
+            return VectorSpace(name=listed["model"], dimension=listed["dim"], full_dimension=listed["dim"])
     raise ConfigError(
         f"embedding.model: no model is called {name!r}; see `hydramem models list`, or give the exact name "
         "of a text model that fastembed supports"
@@ -287,7 +275,7 @@ def _truncate(opened: "TextEmbedding", max_tokens: int) -> None:
         tokenizer.enable_truncation(max_length=max_tokens)
 
 
-def _finished(rows: Vectors, space: VectorSpace) -> Vectors:
+def _unit_rows(rows: Vectors, space: VectorSpace) -> Vectors:
     """Cut to the space's dimension and scale to unit length."""
     if space.dimension < space.full_dimension:
         # Matryoshka vectors are layer-normalised before the cut (nomic-embed-text-v1.5).

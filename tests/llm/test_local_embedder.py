@@ -15,6 +15,7 @@ from hydramem.llm.local_embedder import (
     listed_space,
     open_known,
     open_listed,
+    prefixes,
 )
 
 TEXTS = [
@@ -146,7 +147,7 @@ def test_only_matryoshka_models_can_be_cut():
 
 
 def test_a_cut_vector_is_normalised_as_the_whole_was():
-    space = VectorSpace(name="m", dimension=2, full_dimension=4, query_prefix="q: ")
+    space = VectorSpace(name="m", dimension=2, full_dimension=4)
     embedder = LocalEmbedder(space, lambda: Constant(5.0, 1.0, 1.0, 1.0), settings=EmbeddingConfig())
     assert np.allclose(embedder.embed_query("x"), np.array([3.0, -1.0]) / np.sqrt(10))
 
@@ -161,9 +162,12 @@ def test_a_vector_without_direction_is_an_error():
 
 
 def test_families_have_the_prefixes_they_were_trained_with():
-    assert listed_space("intfloat/multilingual-e5-large").document_prefix == "passage: "
-    assert listed_space("BAAI/bge-base-en-v1.5").query_prefix.startswith("Represent")
-    assert listed_space("BAAI/bge-small-zh-v1.5").query_prefix == ""
+    assert prefixes("intfloat/multilingual-e5-large") == ("query: ", "passage: ")
+    assert prefixes("BAAI/bge-base-en-v1.5")[0].startswith("Represent")
+    assert prefixes("BAAI/bge-small-zh-v1.5") == ("", "")
+    assert prefixes(MINILM.space) == ("", "")
+    assert prefixes(NOMIC.space) == ("search_query: ", "search_document: ")
+    assert prefixes(BGE_SMALL.space) == prefixes("BAAI/bge-base-en-v1.5")
 
 
 @pytest.mark.skipif(locate(BGE_SMALL) is None, reason="the better model is not on this machine")
