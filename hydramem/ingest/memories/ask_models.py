@@ -11,7 +11,7 @@ from hydramem.core.time import now
 from hydramem.ingest.memories.classify.classify import Classified, classify
 from hydramem.ingest.memories.classify.classify_rules import Vocabulary
 from hydramem.ingest.memories.consolidate.consolidate import ConsolidationPlan
-from hydramem.ingest.memories.consolidate.consolidate_prompt import planned
+from hydramem.ingest.memories.consolidate.consolidate_prompt import plan_by_model
 from hydramem.ingest.memories.memory_input import MEMORIES, ValidatedMemory
 from hydramem.ingest.memories.neighbours import Neighbours, candidates, find_neighbours
 from hydramem.ingest.memories.similarity import NearbyChunk, background
@@ -187,7 +187,7 @@ def _with_plan(
     generator, notes = _generator(models.consolidate, "consolidate")
     if generator is None:
         return replace(suggestions, notes=(*suggestions.notes, *notes))
-    made = planned(new, found, settings, generator)
+    made = plan_by_model(new, found, settings, generator)
     return replace(
         suggestions,
         plan=made.plan,

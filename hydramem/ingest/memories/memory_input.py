@@ -190,12 +190,12 @@ def validate(
     ]
 
 
-def validate_stored(row: Chunk, said: Mapping[str, Any], settings: MemoryConfig) -> ValidatedMemory:
+def validate_stored(row: Chunk, payload: Mapping[str, Any], settings: MemoryConfig) -> ValidatedMemory:
     """Return a memory that was stored and is encoded only now, as it was given.
 
     Args:
         row: Its row.
-        said: The payload of its job: the fields that were left open, and what the row does not hold.
+        payload: Of its job: the fields that were left open, and what the row does not hold.
         settings: What is accepted.
 
     Raises:
@@ -205,10 +205,10 @@ def validate_stored(row: Chunk, said: Mapping[str, Any], settings: MemoryConfig)
     (found,) = extract([Passage(text=screened.text, author=row.author)])
     return ValidatedMemory(
         given=MemoryInput(
-            text=row.text, source=said["source"], session=said["session"], within=said["within"]
+            text=row.text, source=payload["source"], session=payload["session"], within=payload["within"]
         ),
         row=replace(row, text=screened.text),
-        open=tuple(name for name in OPEN_FIELDS if name in said["open"]),
+        open=tuple(name for name in OPEN_FIELDS if name in payload["open"]),
         screened=screened,
         found=found if screened.state == "active" else Found(),
         stored=row,

@@ -233,8 +233,15 @@ class RememberBatch:
 
 def _encode_job(row: Chunk, memory: ValidatedMemory) -> Job:
     given = memory.given
-    said = {"source": given.source, "session": given.session, "within": given.within}
-    return job(ENCODE, project=row.project, chunk=row.id, open=list(memory.open), **said)
+    return job(
+        ENCODE,
+        project=row.project,
+        chunk=row.id,
+        open=list(memory.open),
+        source=given.source,
+        session=given.session,
+        within=given.within,
+    )
 
 
 def _with_known_scope(memory: ValidatedMemory, neighbours: Neighbours) -> ValidatedMemory:

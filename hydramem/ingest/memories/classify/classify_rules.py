@@ -116,8 +116,10 @@ def categories_of(text: str, neighbours: Sequence[NearbyChunk], vocabulary: Voca
         for category in one.chunk.categories:
             weights[category] += near
     carried = [name for name in weights if weights[name] >= _SHARED_LABEL * total]
-    said = frozenset(words(text[:_READ]))
-    named = [name for name in vocabulary.categories if (stems := words(name)) and said.issuperset(stems)]
+    stems_of_text = frozenset(words(text[:_READ]))
+    named = [
+        name for name in vocabulary.categories if (stems := words(name)) and stems_of_text.issuperset(stems)
+    ]
     ordered = (*named, *sorted(carried, key=lambda name: (-weights[name], name)))
     return tuple(dict.fromkeys(ordered))[:MOST_CATEGORIES]
 
@@ -133,7 +135,7 @@ def keywords_of(
         neighbours: Near chunks: what all of them say too, tells nothing apart.
         vocabulary: How often names are mentioned.
     """
-    said = text[:_READ]
+    beginning = text[:_READ]
     size = math.log(2 + max(vocabulary.chunks, 1, *vocabulary.mentions.values()))
     scores = {
         name: 2.0 * (1.1 - math.log(1 + vocabulary.mentions.get(name, 0)) / size)
@@ -144,7 +146,7 @@ def keywords_of(
     others = [set(_plain_words(one.chunk.text[:_READ])) for one in neighbours[:_VOTERS]]
     seen: dict[str, str] = {}
     counts: Counter[str] = Counter()
-    for match in _WORD.finditer(said):
+    for match in _WORD.finditer(beginning):
         word = folded(match.group())
         if 2 < len(word) <= _LONGEST and word not in STOPS and word not in inside:
             counts[word] += 1
@@ -159,14 +161,14 @@ def keywords_of(
 
 def importance_of(text: str) -> float:
     """Return how much a memory matters, by cues in English, German and Spanish; 0.5 without any."""
-    said = folded(text[:_READ])
-    spoken = re.findall(r"\w+", said)
-    talk = sum(word in SMALL_TALK for word in spoken)
-    if spoken and len(spoken) <= _TALK_WORDS and talk >= _TALK_SHARE * len(spoken):
+    beginning = folded(text[:_READ])
+    all_words = re.findall(r"\w+", beginning)
+    talk = sum(word in SMALL_TALK for word in all_words)
+    if all_words and len(all_words) <= _TALK_WORDS and talk >= _TALK_SHARE * len(all_words):
         return _TALK
     left = 1 - ORDINARY
     for weight, phrases in WEIGHTY:
-        if phrases.search(said):
+        if phrases.search(beginning):
             left *= 1 - weight
     asks = left == 1 - ORDINARY and text.rstrip().endswith(("?", "？", "؟"))
     return _QUESTION if asks else round(1 - left, 2)
@@ -181,10 +183,10 @@ def summary_of(text: str) -> str | None:
         if end and stop > _SUMMARY:
             break
         end = stop
-    said = " ".join(text[:end].split())
-    if len(said) <= 2 * _SUMMARY:
-        return said
-    return said[:_SUMMARY].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"
+    summary = " ".join(text[:end].split())
+    if len(summary) <= 2 * _SUMMARY:
+        return summary
+    return summary[:_SUMMARY].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"
 
 
 def _related(neighbours: Sequence[NearbyChunk], background: float) -> Iterable[tuple[NearbyChunk, float]]:

@@ -1,8 +1,8 @@
-"""The plan of a model for a new memory and those near it; what it says is checked before it is a plan.
+"""The plan of a model for a new memory and those near it; its reply is checked before it becomes a plan.
 
 After CrewAI's consolidation: keep, rewrite or drop each candidate, and insert the new memory or not. A reply
-that names other memories than the candidates is refused, and one may not lose the new memory: where it is not
-inserted, what stands for it holds its numbers, names and negations.
+that names other memories than the candidates is refused. No reply may lose the new memory: where it is not
+inserted, the record that replaces it must hold its numbers, names and negations.
 """
 
 import logging
@@ -71,7 +71,7 @@ class ConsolidationReply:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class ModelPlan:
     """A plan, and how it came about.
 
     Attributes:
@@ -84,12 +84,12 @@ class Planned:
     usage: Usage = field(default_factory=Usage)
 
 
-def planned(
+def plan_by_model(
     new: Chunk,
     candidates: Sequence[NearbyChunk],
     settings: MemoryConfig,
     generator: Generator | None,
-) -> Planned:
+) -> ModelPlan:
     """Plan by a model where there is one and something to compare with, else by rules.
 
     What the rules call a duplicate needs no model. When the model fails, or names a memory that it was not
@@ -103,7 +103,7 @@ def planned(
     """
     ruled = decide(new, candidates)
     if generator is None or not candidates or not ruled.insert:
-        return Planned(plan=ruled)
+        return ModelPlan(plan=ruled)
     asked = sorted(candidates, key=lambda one: -(one.cosine or 0.0))[:_MOST_CANDIDATES]
     usage = Usage()
     try:
@@ -113,10 +113,10 @@ def planned(
         plan, notes = read_plan(reply.value, new, asked, most_chars=settings.max_chars)
     except ModelError as error:
         logger.warning("consolidation by %s failed, rules stand in: %s", generator.name, error)
-        return Planned(
+        return ModelPlan(
             plan=ruled, notes=(f"consolidate: the model failed, rules stand in ({error})",), usage=usage
         )
-    return Planned(plan=plan, notes=notes, usage=usage)
+    return ModelPlan(plan=plan, notes=notes, usage=usage)
 
 
 def read_plan(
@@ -125,9 +125,9 @@ def read_plan(
     """Turn a model's reply into a plan.
 
     Args:
-        reply: What the model said.
+        reply: The model's reply.
         new: The new memory.
-        candidates: What the model was shown.
+        candidates: The memories that the model was shown.
         most_chars: Longest text of a memory.
 
     Raises:
@@ -140,8 +140,8 @@ def read_plan(
     for each in reply.actions:
         id = each.record_id.strip()
         if id not in by_id or id in seen:
-            said = "is no candidate" if id not in by_id else "is named twice"
-            raise ModelReplyError(f"the plan cannot be used: {id[:60]!r} {said}")
+            wrong = "is no candidate" if id not in by_id else "is named twice"
+            raise ModelReplyError(f"the plan cannot be used: {id[:60]!r} {wrong}")
         seen.add(id)
         if each.action == "update" and len(by_id[id].text) > _SHOWN:
             notes.append(f"consolidate: {id} was not shown in full, so it is kept as it is")
@@ -169,7 +169,7 @@ def _complete_plan(
     candidates: Sequence[NearbyChunk],
     notes: list[str],
 ) -> ConsolidationPlan:
-    """Make sure that the new memory is not lost: what stands for it says what it says."""
+    """Return a plan that does not lose the new memory: it is inserted unless a record says what it says."""
     reason = " ".join(reply.reason.split())[:_MOST_REASON]
     if reply.insert_new:
         return ConsolidationPlan(actions=actions, insert=True, reason=reason)
@@ -186,7 +186,7 @@ def _complete_plan(
 
 
 def missing(text: str, other: str) -> frozenset[str]:
-    """Return the telling words of a text that another has not: numbers, names, days, negations.
+    """Return the distinctive words of a text that another lacks: numbers, names, days, negations.
 
     Negations count the other way round too: a text that denies something does not say what one without says.
     """
