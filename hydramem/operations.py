@@ -1,4 +1,4 @@
-"""The operations table: one row is one Python method, CLI command, MCP tool and reference section."""
+"""The table of operations: a row is a Python method, a CLI command, an MCP tool and a reference section."""
 
 import inspect
 import logging
@@ -22,12 +22,12 @@ Group = Literal["write", "read", "check", "tend"]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing that a memory can do; name, signature and words come from the method.
+    """One operation of a memory; its name, signature and description are those of the method.
 
     Attributes:
-        effect: `destroy` takes something out of recall.
-        audience: `agent` rows are what an MCP client sees by default: the few that everyday work needs, since
-            each takes room in every prompt.
+        effect: `destroy` removes something from recall.
+        audience: An MCP client sees the `agent` rows by default. They are few, since each takes tokens in
+            every prompt.
     """
 
     method: Callable[..., object]
@@ -42,15 +42,15 @@ class Operation:
 
     @property
     def signature(self) -> inspect.Signature:
-        """What a surface asks for: no `self`, no `progress` callback, and moments as ISO 8601 text."""
+        """The parameters of every surface: without `self` and `progress`, and with times as text."""
         hints = get_type_hints(self.method)
-        given = inspect.signature(self.method)
+        signature = inspect.signature(self.method)
         shown = [
             parameter.replace(annotation=_as_text(hints[name]))
-            for name, parameter in given.parameters.items()
+            for name, parameter in signature.parameters.items()
             if name not in {"self", "progress"}
         ]
-        return given.replace(parameters=shown, return_annotation=hints["return"])
+        return signature.replace(parameters=shown, return_annotation=hints["return"])
 
     @property
     def reports_progress(self) -> bool:
@@ -58,8 +58,19 @@ class Operation:
         return "progress" in inspect.signature(self.method).parameters
 
 
+def present(
+    function: Callable[..., object], name: str, doc: str | None, signature: inspect.Signature
+) -> None:
+    """Give a function the name, docstring and signature that a library is to read from it."""
+    function.__name__, function.__doc__ = name, doc
+    function.__signature__ = signature  # type: ignore[attr-defined]  # read by inspect
+    function.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
+    if signature.return_annotation is not signature.empty:
+        function.__annotations__["return"] = signature.return_annotation
+
+
 def _as_text(hint: Any) -> Any:
-    """Replace `When` by text: JSON and command lines have no moments."""
+    """Return text for `When`: JSON and command lines have no times."""
     kinds = get_args(hint)
     if datetime not in kinds:
         return hint
@@ -131,15 +142,15 @@ def call(
     request: str | None = None,
     session: str | None = None,
 ) -> object:
-    """Run an operation for a surface: the one place for the audit's actor, session and timing of every call.
+    """Run an operation for a surface, with the actor of the audit, the session and the timing.
 
     Args:
         memory: The handle to run it on.
         operation: A row of the table.
-        arguments: By the names of the method's parameters.
-        actor: Who asks: `cli`, `mcp`.
-        request: Id of the request, where a retry must not happen twice.
-        session: Name of the conversation that what is recalled is of use to, where there is one.
+        arguments: Arguments of the method by name.
+        actor: The surface: `cli` or `mcp`.
+        request: Id of the request; a retried request is done once.
+        session: Name of the session that recalls are recorded for.
     """
     started = time.perf_counter()
     with acting_as(actor, request=request), in_one_run(), memory.during(session):

@@ -1,7 +1,7 @@
-"""The MCP server: a loop over the operations table, and the checks that stand at this boundary.
+"""The MCP server: each operation as a tool, and the checks of requests and files.
 
 Over stdio, standard output belongs to the protocol. Over HTTP, the Host and Origin of every request are
-checked, and a bearer token is asked for where its variable is set; off loopback it must be.
+checked. A bearer token is required where its variable is set; off loopback it must be set.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from hydramem.core.results.write_results import Ingested, SkippedSource
 from hydramem.core.version import __version__
 from hydramem.ingest.documents.read import find
 from hydramem.memory_api.memory import Memory
-from hydramem.operations import OPERATIONS, Operation, call
+from hydramem.operations import OPERATIONS, Operation, call, present
 
 Tools = Literal["agent", "all"]
 
@@ -49,9 +49,9 @@ def serve(
     """Serve a memory until interrupted.
 
     Args:
-        memory: What to serve.
+        memory: The memory to serve.
         transport: stdio, or streamable HTTP at `/mcp`.
-        settings: The defaults of the rest, the token's variable and the folders that `ingest` may read.
+        settings: Defaults of the other arguments, the variable of the token, and the folders of `ingest`.
         host: Address for HTTP.
         port: Port for HTTP.
         tools: The everyday tools, or every operation.
@@ -78,7 +78,7 @@ def serve(
 def build(
     memory: Memory, *, settings: ServerConfig, tools: Tools | None = None, token: str | None = None
 ) -> FastMCP[Any]:
-    """Build the server of a memory: one tool for each row of the table that the audience may see."""
+    """Build the server of a memory, with a tool for each operation of the audience."""
     server: FastMCP[Any] = FastMCP(
         name="hydramem",
         instructions=_INSTRUCTIONS,
@@ -87,7 +87,7 @@ def build(
         mask_error_details=True,
         strict_input_validation=True,
     )
-    # What this run recalls is of use to one session of its own.
+    # Recalls of this server are recorded for a session of its own.
     session = f"mcp {new_id('run')}"
     for operation in OPERATIONS:
         if (tools or settings.tools) == "all" or operation.audience == "agent":
@@ -106,11 +106,11 @@ _FILES: Mapping[Callable[..., object], tuple[str, ...]] = {
     Memory.garden: ("out", "apply"),
     Memory.review: ("export", "import_"),
 }
-"""Arguments that name files or folders: they are held to `server.ingest_roots`."""
+"""Arguments that name files or folders: they must lie within `server.ingest_roots`."""
 
 
 def _tool(memory: Memory, operation: Operation, settings: ServerConfig, session: str) -> Callable[..., Any]:
-    """Build the function that FastMCP reads its schemas from: the method's own signature and words."""
+    """Build the function of a tool; FastMCP reads the signature and help of the method from it."""
 
     def run(**arguments: Any) -> Any:
         try:
@@ -131,15 +131,12 @@ def _tool(memory: Memory, operation: Operation, settings: ServerConfig, session:
         )
         for name, given in signature.parameters.items()
     ]
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # read by inspect
-    run.__annotations__ = {given.name: given.annotation for given in parameters}
-    run.__annotations__["return"] = signature.return_annotation
-    run.__name__ = operation.name
+    present(run, operation.name, None, signature.replace(parameters=parameters))
     return run
 
 
 def _annotations(operation: Operation) -> dict[str, bool]:
-    """Say what a call may do. Ids are content addresses: but for turns, twice is once."""
+    """Return the hints of a tool. Every call but `capture` can be repeated: ids are hashes of the content."""
     return {
         "readOnlyHint": operation.effect == "read",
         "destructiveHint": operation.effect == "destroy",
@@ -151,7 +148,7 @@ def _annotations(operation: Operation) -> dict[str, bool]:
 def _ingest(
     memory: Memory, operation: Operation, arguments: Mapping[str, Any], settings: ServerConfig
 ) -> Ingested:
-    """Ingest real files inside the allowed folders; a link that leads out of them is skipped and reported."""
+    """Ingest files inside the allowed folders; a link that leads outside is skipped and reported."""
     roots = _roots(settings)
     allowed = [_allowed(source, roots, "sources") for source in arguments["sources"]]
     inside: list[str] = []
@@ -168,7 +165,7 @@ def _ingest(
 
 
 def _with_files(arguments: Mapping[str, Any], names: Sequence[str], settings: ServerConfig) -> dict[str, Any]:
-    """Return arguments whose files are inside the allowed folders, links resolved."""
+    """Return the arguments with checked file paths, links resolved."""
     roots = _roots(settings)
     given = {name: arguments[name] for name in names if arguments.get(name) is not None}
     return {**arguments, **{name: str(_allowed(path, roots, name)) for name, path in given.items()}}
@@ -183,7 +180,7 @@ def _allowed(source: str, roots: list[Path], name: str) -> Path:
         real = Path(source).expanduser().resolve()
     except (OSError, ValueError, RuntimeError) as error:  # a loop of links, a NUL, an unknown user
         raise InvalidInputError(f"{name}: {source[:200]!r} cannot be a path") from error
-    # Checked before anything is said of what exists: a refusal tells nothing about the disk.
+    # Checked before the disk is read: a refusal must not reveal which files exist.
     if not _is_within(real, roots):
         raise InvalidInputError(
             f"{name}: {source[:200]!r} is outside the folders that this server may use; "
@@ -197,10 +194,10 @@ def _is_within(path: Path, roots: list[Path]) -> bool:
 
 
 def required_token(host: str, settings: ServerConfig, environment: Mapping[str, str]) -> str | None:
-    """Return the token that requests must carry; None where loopback needs none.
+    """Return the token that requests must carry; None for a loopback address without one.
 
     Raises:
-        ConfigError: The address can be reached from outside and no token is set.
+        ConfigError: Other machines can reach the address, and no token is set.
     """
     token = environment.get(settings.token_env, "").strip()
     if not token and not is_loopback(host):
@@ -212,7 +209,7 @@ def required_token(host: str, settings: ServerConfig, environment: Mapping[str, 
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether an address can be reached from this machine only."""
+    """Return whether only this machine can reach an address."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -220,14 +217,14 @@ def is_loopback(host: str) -> bool:
 
 
 class BearerToken(TokenVerifier):
-    """Accepts one secret; holds its hash only, and compares in constant time."""
+    """Accepts one token; it stores a hash of it and compares in constant time."""
 
     def __init__(self, token: str) -> None:
         super().__init__()
         self._hash = _hash(token)
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return the access that a token gives, None where it is not the one."""
+        """Return the access of a token; None for a wrong one."""
         if not hmac.compare_digest(_hash(token), self._hash):
             return None
         return AccessToken(token=token, client_id="hydramem", scopes=[])

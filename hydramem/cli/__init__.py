@@ -1,1 +1,1 @@
-"""The command line: the operations table as commands, and a few that stand beside it."""
+"""The command line: each operation as a command, and a few further commands."""

@@ -1,4 +1,4 @@
-"""The entry point: options that every command shares, exit codes, and errors as one clear line."""
+"""The entry point: the shared options, exit codes, and errors as one line."""
 
 import os
 import sys
@@ -29,10 +29,26 @@ def main() -> None:
 
 def run(tokens: Sequence[str]) -> int:
     """Run one command line; return its exit code."""
-    if tuple(tokens) in ((), ("-h",), ("--help",)):
-        # The page that is asked for most needs none of the code that it lists.
-        return _print_help()
-    if tuple(tokens) == ("--version",):
+    try:
+        return _run(tuple(tokens))
+    except HydraMemError as error:
+        print(f"hydramem: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print("hydramem: interrupted; everything reported as stored is stored", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader (`| head`) has closed the pipe; the interpreter must not fail when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+
+
+def _run(tokens: tuple[str, ...]) -> int:
+    if tokens in ((), ("-h",), ("--help",)):
+        # The first page of help is a file, so that it needs none of the code that it lists.
+        print(files("hydramem").joinpath(*HELP).read_text(encoding="utf-8"), end="", flush=True)
+        return 0
+    if tokens == ("--version",):
         print(__version__)
         return 0
     from cyclopts import CycloptsError
@@ -40,32 +56,12 @@ def run(tokens: Sequence[str]) -> int:
     try:
         build().meta(tokens)
     except CycloptsError:
-        return MISUSED  # said by Cyclopts
-    except HydraMemError as error:
-        print(f"hydramem: {error}", file=sys.stderr)
-        return FAILED
-    except KeyboardInterrupt:
-        print("hydramem: interrupted; what was reported as stored is stored", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader (`| head`) has enough; the interpreter must not complain when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
-    return 0
-
-
-def _print_help() -> int:
-    try:
-        print(files("hydramem").joinpath(*HELP).read_text(encoding="utf-8"), end="")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
+        return MISUSED  # Cyclopts has printed the message
     return 0
 
 
 def build() -> "App":
-    """Build the app: commands of the table, those beside it, and the options that all of them share."""
+    """Build the app: the commands of the table, the other commands, and the shared options."""
     from cyclopts import App, Group, Parameter
 
     from hydramem.cli import own_commands
@@ -84,7 +80,7 @@ def build() -> "App":
     everyday = Group("Everyday", sort_key=-1)
     for place, name in enumerate(EVERYDAY):
         app[name].group, app[name].sort_key = everyday, place
-    app.suppress_keyboard_interrupt = app.meta.suppress_keyboard_interrupt = False  # `run` says it
+    app.suppress_keyboard_interrupt = app.meta.suppress_keyboard_interrupt = False  # `run` reports it
     app.meta.help = app.help
     app.meta.usage = "Usage: hydramem COMMAND [OPTIONS]"  # Cyclopts would name the running program
     shared = app.meta.group_parameters = Group("Options of every command", sort_key=99)
@@ -98,9 +94,11 @@ def build() -> "App":
             Path | None, Parameter(help="Store folder [default: $HYDRAMEM_HOME, ~/.hydramem].")
         ] = None,
         project: Annotated[
-            str | None, Parameter(help="Namespace to read and write [default: default].")
+            str | None, Parameter(help="Project to read and write [default: default].")
         ] = None,
-        config: Annotated[Path | None, Parameter(help="Settings [default: config.yml in the store].")] = None,
+        config: Annotated[
+            Path | None, Parameter(help="File of settings [default: config.yml in the store].")
+        ] = None,
         json: Annotated[bool, Parameter(help="Answer in JSON.", negative=(), show_default=False)] = False,
     ) -> None:
         invocation = Invocation(store=store, project=project, config=config, json=json)

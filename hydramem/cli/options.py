@@ -1,7 +1,6 @@
-"""What every command is told before its own arguments: where the store is, and how to answer."""
+"""The options of every command: the store, the project, the configuration and the form of the output."""
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,13 +17,13 @@ HOME_VARIABLE = "HYDRAMEM_HOME"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invocation:
-    """The options that stand before or after any command.
+    """The options that can be given before or after any command.
 
     Attributes:
-        store: The store folder as given; None where it was not.
-        project: Namespace to read and write, as given; None where it was not.
-        config: A YAML file of settings; None takes the one in the store.
-        json: Answer in JSON.
+        store: The store folder; None where it is not given.
+        project: Project to read and write; None where it is not given.
+        config: YAML file of settings; None takes the one in the store.
+        json: Whether to answer in JSON.
     """
 
     store: Path | None = None
@@ -34,8 +33,9 @@ class Invocation:
 
     @property
     def folder(self) -> Path:
-        """The store folder: as given, else as the environment says, else in the home folder."""
-        return store_folder(self.store, os.environ)
+        """The store folder: `--store`, else `$HYDRAMEM_HOME`, else `~/.hydramem`."""
+        chosen = self.store or Path(os.environ.get(HOME_VARIABLE) or "~/.hydramem")
+        return chosen.expanduser().resolve()
 
     @property
     def namespace(self) -> str:
@@ -43,19 +43,19 @@ class Invocation:
         return "default" if self.project is None else self.project
 
     def settings(self, folder: Path | None = None) -> Config:
-        """Return the settings that a store in this folder would be opened with."""
+        """Return the settings of a store in a folder."""
         return load_config(config_file(folder or self.folder, self.config))
 
     def open(self, *, make: bool, folder: Path | None = None, reindexing: bool = False) -> Memory:
         """Open the memory.
 
         Args:
-            make: Whether a store that is not there is made; else a mistyped path would become one.
-            folder: Where, instead of the usual place.
+            make: Whether to make a missing store; a mistyped path would become one.
+            folder: Folder of the store, instead of the given one.
             reindexing: As in `connect`.
 
         Raises:
-            NotFoundError: There is no store, and none is not to be made.
+            NotFoundError: There is no store, and `make` is false.
         """
         where = folder or self.folder
         if not make and not (where / "graph").exists():
@@ -65,11 +65,5 @@ class Invocation:
         return connect(where, project=self.namespace, config=self.config, reindexing=reindexing)
 
 
-def store_folder(given: Path | None, environment: Mapping[str, str]) -> Path:
-    """Return the folder of the store: `--store`, else `$HYDRAMEM_HOME`, else `~/.hydramem`."""
-    chosen = given or Path(environment.get(HOME_VARIABLE) or "~/.hydramem")
-    return chosen.expanduser().resolve()
-
-
-# A command takes it as `invocation`; it is handed over, never parsed.
+# The type of the parameter `invocation` of a command: `main` passes it, Cyclopts does not parse it.
 Given: Any = Annotated[Invocation, Parameter(parse=False)]

@@ -1,4 +1,4 @@
-"""`hydramem demo`: the project's own pages and a sample conversation go in, three questions are answered."""
+"""The commands that are no operations: demo, init, serve and models."""
 
 import shlex
 import shutil
@@ -14,8 +14,7 @@ from cyclopts import App, Group, Parameter
 import hydramem
 from hydramem.cli.options import Given, Invocation
 from hydramem.cli.output import show, write
-from hydramem.cli.progress import reporting
-from hydramem.cli.terminal import console, plain
+from hydramem.cli.terminal import console, plain, reporting
 from hydramem.core.config_reference import config_text
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
 from hydramem.llm import catalogue
@@ -26,11 +25,11 @@ from hydramem.text.shown_text import one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-FOLDER = "hydramem-demo"
+_DEMO_FOLDER = "hydramem-demo"
 
 _PACKAGE = Path(hydramem.__file__).parent
 
-_QUESTIONS = (
+_DEMO_QUESTIONS = (
     ("Why is Kuzu not the default graph engine?", "answered by a page of the documentation"),
     (
         "Where does the berth service keep its assignments now?",
@@ -38,26 +37,26 @@ _QUESTIONS = (
     ),
     (
         "Who leads the team that owns Kestrel?",
-        "nobody says it in one place: the graph joins Kestrel, the team and its lead",
+        "no single text says it: the graph joins Kestrel, the team and its lead",
     ),
 )
 
-_ENDS = ("Kestrel", "Priya Raman")
+_PATH_ENDS = ("Kestrel", "Priya Raman")
 
-_SHOWN = 220  # characters of a hit; `hydramem recall` shows all
+_MOST_CHARACTERS = 220  # of a hit; `hydramem recall` shows all
 
 
-def run(invocation: Invocation) -> None:
-    """Make a store, ingest, ask, and say where the memory lies and what to try next."""
-    folder = (invocation.store or Path(FOLDER)).expanduser().resolve()
+def _run_demo(invocation: Invocation) -> None:
+    """Make a store, ingest, ask, and print the store's folder and what to try next."""
+    folder = (invocation.store or Path(_DEMO_FOLDER)).expanduser().resolve()
     out = console(quiet=invocation.json)
     with invocation.open(make=True, folder=folder) as memory:
-        answers = [_ingest(memory, out), *(_ask(memory, *question, out) for question in _QUESTIONS)]
-        out.print(f"\n[bold]How {_ENDS[0]} and {_ENDS[1]} are joined[/]")
-        answers.append(memory.path(*_ENDS))
+        answers = [_ingest(memory, out), *(_ask(memory, *question, out) for question in _DEMO_QUESTIONS)]
+        out.print(f"\n[bold]How {_PATH_ENDS[0]} and {_PATH_ENDS[1]} are connected[/]")
+        answers.append(memory.path(*_PATH_ENDS))
         write(answers[-1], out)
         embedder = memory.stats().embedder
-    _say_what_next(folder, embedder, out)
+    _print_next_steps(folder, embedder, out)
     if invocation.json:
         show(tuple(answers), as_json=True)
 
@@ -76,16 +75,16 @@ def _ingest(memory: Memory, out: "Console") -> object:
 def _ask(memory: Memory, question: str, about: str, out: "Console") -> object:
     found = memory.recall(question, limit=5)
     out.print(f"\n[bold]{question}[/] [dim]({about})[/]")
-    shown = tuple(replace(hit, text=one_line(hit.text, _SHOWN)) for hit in found.hits)
+    shown = tuple(replace(hit, text=one_line(hit.text, _MOST_CHARACTERS)) for hit in found.hits)
     write(replace(found, hits=shown), out)
     return found
 
 
-def _say_what_next(folder: Path, embedder: str, out: "Console") -> None:
-    # As it was called where its name alone would not be found.
+def _print_next_steps(folder: Path, embedder: str, out: "Console") -> None:
+    # The path of this program where its name is not on the search path.
     name = "hydramem" if shutil.which("hydramem") else sys.argv[0]
     command = f"{shlex.quote(name)} --store {shlex.quote(str(folder))}"
-    out.print(f"\n[bold]The memory lies in[/] {plain(str(folder))} [dim]({embedder})[/]")
+    out.print(f"\n[bold]The memory is in[/] {plain(str(folder))} [dim]({embedder})[/]")
     out.print("Try:")
     for words in (
         'recall "what must Ferrywatch not use?"',
@@ -100,10 +99,10 @@ def _say_what_next(folder: Path, embedder: str, out: "Console") -> None:
 
 
 def pages() -> Sequence[Path]:
-    """Return the project's own pages: of the checkout, or as an installed wheel carries them.
+    """Return the files of the documentation: of the checkout, or of the installed wheel.
 
     Raises:
-        NotFoundError: The installation has lost them.
+        NotFoundError: The installation lacks them.
     """
     checkout = _PACKAGE.parent / "docs"
     if (checkout / "tutorial.md").is_file():
@@ -111,13 +110,13 @@ def pages() -> Sequence[Path]:
     installed = metadata.files("hydramem") or ()
     found = [file.locate() for file in installed if "share/hydramem/docs" in file.parent.as_posix()]
     if not found:
-        raise NotFoundError("the pages that came with this installation are gone; install hydramem again")
+        raise NotFoundError("this installation lacks the documentation; install hydramem again")
     return sorted(Path(str(page)) for page in found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """Where things are."""
+    """The folders and files of a store, as `init` prints them."""
 
     store: str
     settings: str
@@ -126,25 +125,24 @@ class Places:
 
 
 def add_commands(app: App) -> None:
-    """Give an app the commands of this module."""
+    """Add the commands of this module to an app."""
     group = Group("Set up", sort_key=10)
     app.command(demo, group=group)
     app.command(init, group=group)
     app.command(serve, group=group)
-    models = App(name="models", help="Say which embedding models there are, and fetch one.", group=group)
+    models = App(name="models", help="List the embedding models, and fetch one.", group=group)
     models.command(list_models, name="list")
     models.command(get_model, name="get")
     app.command(models)
 
 
 def demo(*, invocation: Given) -> None:
-    """Ingest this project's own pages and a sample conversation, and answer three questions from them."""
-
-    run(invocation)
+    """Ingest HydraMem's documentation and a sample conversation, and answer three questions from them."""
+    _run_demo(invocation)
 
 
 def init(*, invocation: Given) -> None:
-    """Write a config.yml with every setting into the store's folder, and say where things are."""
+    """Write a config.yml with every setting into the store's folder, and print the folders in use."""
     folder = invocation.folder
     path = folder / "config.yml"
     if path.exists():
@@ -165,7 +163,7 @@ def init(*, invocation: Given) -> None:
 
 def serve(
     *,
-    transport: Annotated[Literal["stdio", "http"], Parameter(help="How clients reach it.")] = "stdio",
+    transport: Annotated[Literal["stdio", "http"], Parameter(help="How clients connect.")] = "stdio",
     host: Annotated[str | None, Parameter(help="Address for HTTP [default: server.host].")] = None,
     port: Annotated[int | None, Parameter(help="Port for HTTP [default: server.port].")] = None,
     tools: Annotated[
@@ -184,7 +182,7 @@ def serve(
 
 
 def list_models(*, invocation: Given) -> None:
-    """List the embedding models by name, and whether each is on this machine."""
+    """List the embedding models, and whether each is on this machine."""
     show(catalogue.list_models(), as_json=invocation.json)
 
 
@@ -194,15 +192,15 @@ def get_model(
     from_: Annotated[Path | None, Parameter(name="--from", help="Take it from this file or folder.")] = None,
     invocation: Given,
 ) -> None:
-    """Fetch a model into the user's cache, and check it against the hashes in the source.
+    """Fetch a model into the user's cache and check its hashes.
 
     Args:
-        name: A name of `hydramem models list`.
+        name: A name that `hydramem models list` shows.
     """
     from hydramem.llm import fetch_model
 
-    say = console(errors=True)
+    err = console(errors=True)
     fetched = fetch_model.get_model(
-        name, source=from_, progress=lambda step: say.print(plain(step), style="dim")
+        name, source=from_, progress=lambda step: err.print(plain(step), style="dim")
     )
     show(fetched, as_json=invocation.json)

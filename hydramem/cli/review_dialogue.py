@@ -1,4 +1,4 @@
-"""The review command on a terminal: one question after the other, each answer stored at once."""
+"""The review command on a terminal: it asks one question after the other and stores each answer at once."""
 
 import inspect
 import sys
@@ -8,7 +8,7 @@ from typing import cast
 from hydramem.cli.options import Invocation
 from hydramem.cli.terminal import plain
 from hydramem.core.results.garden_results import YES_NO, Answer, Question, Reviewed
-from hydramem.operations import Operation, call
+from hydramem.operations import Operation, call, present
 
 _LIMIT = 1000
 
@@ -20,8 +20,8 @@ Ask = Callable[[str], str]
 """Shows a prompt and returns what was typed; raises EOFError at the end of the input."""
 
 
-def with_walk(run: Run, operation: Operation) -> Run:
-    """Have the review command walk through the questions where a person sits at the terminal."""
+def with_dialogue(run: Run, operation: Operation) -> Run:
+    """Make the review command ask its questions one by one where a person is at the terminal."""
 
     def review(*args: object, invocation: Invocation, **options: object) -> None:
         asks = any(options.get(name) for name in ("answers", "export", "import_")) or any(args)
@@ -34,22 +34,20 @@ def with_walk(run: Run, operation: Operation) -> Run:
                 given = {"answers": tuple(answers), "limit": _LIMIT}
                 return cast(Reviewed, call(memory, operation, given, actor="cli"))
 
-            walk(send, input, print)
+            ask_all(send, input, print)
 
-    review.__signature__ = inspect.signature(run)  # type: ignore[attr-defined]  # read by inspect
-    review.__annotations__ = dict(run.__annotations__)
-    review.__doc__, review.__name__ = run.__doc__, run.__name__
+    present(review, run.__name__, run.__doc__, inspect.signature(run))
     return review
 
 
-def walk(send: Callable[[Sequence[Answer]], Reviewed], ask: Ask, tell: Callable[[str], None]) -> int:
-    """Go through the questions that wait; return how many were answered.
+def ask_all(send: Callable[[Sequence[Answer]], Reviewed], ask: Ask, tell: Callable[[str], None]) -> int:
+    """Ask the open questions one by one; return how many were answered.
 
-    Each answer is stored before the next question comes, so an interruption loses nothing; and what is asked
-    next still waits then: an answer may settle other questions, or change what they are about.
+    Each answer is stored before the next question is asked, so an interruption loses nothing. The questions
+    are read again after each answer, since an answer can decide other questions or change their subject.
 
     Args:
-        send: Takes answers, and returns what waits.
+        send: Stores answers and returns the open questions.
         ask: Asks for an answer.
         tell: Shows a line.
     """
@@ -58,46 +56,46 @@ def walk(send: Callable[[Sequence[Answer]], Reviewed], ask: Ask, tell: Callable[
         seen.add(question.id)
         left = sum(each.id not in seen for each in questions)
         tell("")
-        for line in _shown(question, f"{len(seen)} of {len(seen) + left}"):
+        for line in _question_lines(question, f"{len(seen)} of {len(seen) + left}"):
             tell(line)
-        said = _asked(question.choices, ask)
-        if said is None:
+        reply = _reply(question.choices, ask)
+        if reply is None:
             break
-        if said in _SKIP:
+        if reply in _SKIP:
             continue
-        done = send((_answer(question, said),))
+        done = send((_answer(question, reply),))
         questions = done.questions
         answered += done.answered
         for each in done.not_taken:
             tell(f"  not taken: {each.why}")
-    tell(f"{answered} answered" if seen else "Nothing waits for a person.")
+    tell(f"{answered} answered" if seen else "There are no open questions.")
     return answered
 
 
-def _answer(question: Question, said: str) -> Answer:
+def _answer(question: Question, reply: str) -> Answer:
     if question.choices == YES_NO:
-        return Answer(id=question.id, yes=said == "yes")
-    return Answer(id=question.id, choice=said)
+        return Answer(id=question.id, yes=reply == "yes")
+    return Answer(id=question.id, choice=reply)
 
 
-def _asked(choices: Sequence[str], ask: Ask) -> str | None:
-    """Return one of some choices, or a word for going on; None to stop."""
+def _reply(choices: Sequence[str], ask: Ask) -> str | None:
+    """Ask until the reply is a choice or a word for skipping, and return it; None to stop."""
     prompt = "".join(f"[{each[0]}]{each[1:]}, " for each in (*choices, "skip")) + "[q]uit: "
     while True:
         try:
-            said = ask(prompt).strip().casefold()
+            reply = ask(prompt).strip().casefold()
         except EOFError:
             return None
-        if said in _QUIT:
+        if reply in _QUIT:
             return None
-        if said in _SKIP:
-            return said
+        if reply in _SKIP:
+            return reply
         for choice in choices:
-            if said in (choice, choice[0]):
+            if reply in (choice, choice[0]):
                 return choice
 
 
-def _shown(question: Question, place: str) -> list[str]:
+def _question_lines(question: Question, place: str) -> list[str]:
     chance = "" if question.probability is None else f" (probability {question.probability:.2f})"
     lines = [f"{place}: {question.text}", f"  {question.reason}{chance}"]
     return [plain(line) for line in (*lines, *(f"  | {each}" for each in question.evidence))]

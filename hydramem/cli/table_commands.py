@@ -1,4 +1,4 @@
-"""The operations table as commands: a loop, and what a command line needs that a call does not."""
+"""The operations as commands, each with the options of its method."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -8,35 +8,35 @@ from typing import Annotated, Any, cast, get_args
 
 from cyclopts import App, Group, Parameter
 
-from hydramem.cli.garden_command import check_night, with_schedule
+from hydramem.cli.garden_command import check_phases, with_schedule
 from hydramem.cli.options import Given, Invocation
 from hydramem.cli.output import show
-from hydramem.cli.progress import reporting
-from hydramem.cli.review_dialogue import with_walk
+from hydramem.cli.review_dialogue import with_dialogue
+from hydramem.cli.terminal import reporting
 from hydramem.core import docstrings
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.garden_results import Gardened
 from hydramem.memory_api.memory import Memory
 from hydramem.memory_api.safekeeping_methods import restore_folder
-from hydramem.operations import OPERATIONS, Operation, call
+from hydramem.operations import OPERATIONS, Operation, call, present
 
 _TITLES = {"write": "Write", "read": "Read", "check": "Check", "tend": "Tend"}
 
-_NOTHING: Mapping[Callable[..., object], str] = {
-    Memory.garden: "no night has come yet; `hydramem garden --plan` shows what one would change"
+_EMPTY: Mapping[Callable[..., object], str] = {
+    Memory.garden: "the gardener has not run yet; `hydramem garden --plan` shows what it would change"
 }
-"""What an empty answer says, where it does not say it itself."""
+"""What is printed for an empty result."""
 
 
 def add_operations(app: App) -> None:
-    """Give an app one command for each row of the table."""
+    """Add one command for each row of the table to an app."""
     groups = {group: Group(title, sort_key=place) for place, (group, title) in enumerate(_TITLES.items())}
     for operation in OPERATIONS:
         run = command(operation)
         if operation.method is Memory.garden:
             run = with_schedule(run)
         elif operation.method is Memory.review:
-            run = with_walk(run, operation)
+            run = with_dialogue(run, operation)
         app.command(run, name=command_name(operation), group=groups[operation.group])
 
 
@@ -46,11 +46,11 @@ def command_name(operation: Operation) -> str:
 
 
 def command(operation: Operation) -> Callable[..., None]:
-    """Build the function that Cyclopts parses for: the method's own signature and words."""
+    """Build the function of a command; Cyclopts reads the signature and help of the method from it."""
 
     def run(*args: object, invocation: Invocation, **options: object) -> None:
         given = inspect.Signature(parameters).bind(*args, **options).arguments
-        arguments = {name: _decoded(operation, name, value) for name, value in given.items()}
+        arguments = {name: _argument_value(operation, name, value) for name, value in given.items()}
         _run(operation, arguments, invocation)
 
     parameters = [
@@ -59,16 +59,14 @@ def command(operation: Operation) -> Callable[..., None]:
         if name != "project"  # an option of every command
     ]
     handed = inspect.Parameter("invocation", inspect.Parameter.KEYWORD_ONLY, annotation=Given)
-    run.__signature__ = inspect.Signature([*parameters, handed])  # type: ignore[attr-defined]  # read by inspect
-    run.__annotations__ = {given.name: given.annotation for given in (*parameters, handed)}
-    run.__doc__ = docstrings.summary(operation.method.__doc__)
-    run.__name__ = operation.name
+    doc = docstrings.summary(operation.method.__doc__)
+    present(run, operation.name, doc, inspect.Signature([*parameters, handed]))
     return run
 
 
 def _run(operation: Operation, arguments: Mapping[str, object], invocation: Invocation) -> None:
     if operation.method is Memory.restore:
-        # It must work where there is no store yet, and where the store cannot be opened.
+        # It works where there is no store yet, and where the store cannot be opened.
         with reporting(operation) as report:
             file = str(arguments["file"])
             done = restore_folder(invocation.folder, file, invocation.settings(), progress=report)
@@ -76,7 +74,7 @@ def _run(operation: Operation, arguments: Mapping[str, object], invocation: Invo
         return
     writes = operation.group == "write" and operation.effect == "write"
     brings_content = writes or operation.method is Memory.load
-    # The one command that must open a store whose vectors are not those that are configured.
+    # Only this command opens a store whose embedder is not the configured one.
     reindexing = operation.method is Memory.reindex
     with (
         invocation.open(make=brings_content, reindexing=reindexing) as memory,
@@ -84,23 +82,24 @@ def _run(operation: Operation, arguments: Mapping[str, object], invocation: Invo
     ):
         supplied: dict[str, object] = {"progress": report} if operation.reports_progress else {}
         if operation.method is Memory.dump and invocation.project is not None:
-            # It covers every project, unless one is named: here as everywhere by --project.
+            # A dump covers every project unless one is named, here by --project as everywhere.
             supplied["projects"] = (invocation.project, *cast(Sequence[str], arguments.get("projects", ())))
         result = call(memory, operation, {**arguments, **supplied}, actor="cli")
-    show(result, as_json=invocation.json, nothing=_NOTHING.get(operation.method, "nothing"))
+    show(result, as_json=invocation.json, nothing=_EMPTY.get(operation.method, "nothing"))
     if operation.method is Memory.garden and not arguments.get("status"):
-        check_night(cast(Sequence[Gardened], result))
+        check_phases(cast(Sequence[Gardened], result))
 
 
 def _parameter(operation: Operation, given: inspect.Parameter) -> inspect.Parameter:
     words = docstrings.section(operation.method.__doc__, "Args").get(given.name, "")
     if is_structured(given.annotation):
-        told = f"{words} As JSON, or @FILE that holds it."
-        shown = Parameter(help=told, metavar="JSON", show_default=False)
+        shown = Parameter(
+            help=f"{words} As JSON, or @FILE that holds it.", metavar="JSON", show_default=False
+        )
         default = given.empty if given.default is given.empty else None
         return given.replace(annotation=Annotated[str | None, shown], default=default)
     shows_default = given.default not in (None, (), False)
-    negative = () if given.default is False else None  # --no-plan says what is so anyway
+    negative = () if given.default is False else None  # --no-plan would name the default
     shown = Parameter(help=words, negative_iterable=(), negative_bool=negative, show_default=shows_default)
     return given.replace(annotation=Annotated[given.annotation, shown])
 
@@ -110,15 +109,15 @@ def is_structured(hint: Any) -> bool:
     return any(is_dataclass(kind) for kind in get_args(hint))
 
 
-def _decoded(operation: Operation, name: str, value: object) -> object:
-    """Turn JSON text, or a file of it, into the frozen dataclasses that the method takes."""
+def _argument_value(operation: Operation, name: str, value: object) -> object:
+    """Return the value of an argument; JSON text, or a file of it, becomes dataclasses."""
     hint = operation.signature.parameters[name].annotation
     if not (is_structured(hint) and isinstance(value, str)):
         return value
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        decoded: object = TypeAdapter(hint).validate_json(_text(value))
+        decoded: object = TypeAdapter(hint).validate_json(_json_text(value))
     except ValidationError as error:
         problem = error.errors()[0]
         place = ".".join(map(str, (name, *problem["loc"])))
@@ -126,7 +125,7 @@ def _decoded(operation: Operation, name: str, value: object) -> object:
     return decoded
 
 
-def _text(given: str) -> str:
+def _json_text(given: str) -> str:
     if not given.startswith("@"):
         return given
     try:

@@ -1,32 +1,36 @@
-"""Results on a terminal, in a pipe and as JSON."""
+"""The terminal: its console, one value as plain text, and a progress bar."""
 
 import dataclasses
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.results.verdicts import ConflictSide, FieldChange
 from hydramem.core.results.write_results import RelationView
 from hydramem.core.row_types import Entity, Usage
+from hydramem.ingest.documents.ingest import Progress
+from hydramem.operations import Operation
 from hydramem.text.shown_text import amount
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+# Stored text is not trusted: control characters (colours, cursor moves, titles) must not reach a terminal.
 _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
 
 def console(*, errors: bool = False, quiet: bool = False) -> "Console":
-    """Return the terminal, or a pipe that is written plainly: no colour, no wrapping."""
+    """Return the console of an output stream; a pipe gets no colour and no wrapping."""
     from rich.console import Console
 
     return Console(file=sys.stderr if errors else sys.stdout, highlight=False, soft_wrap=True, quiet=quiet)
 
 
 def plain(value: object) -> str:
-    """Write one value for a person to read."""
+    """Return one value as a person reads it, without control characters."""
     match value:
         case None:
             text = ""
@@ -49,8 +53,8 @@ def plain(value: object) -> str:
                 f"{amount(value.calls, 'model call')}, {tokens:,} tokens" if value.calls else "no model call"
             )
         case ConflictSide():
-            said = ", ".join(filter(None, (value.source, f"{value.said_at:%Y-%m-%d}", value.id)))
-            text = f"{value.text} ({said})"
+            origin = ", ".join(filter(None, (value.source, f"{value.said_at:%Y-%m-%d}", value.id)))
+            text = f"{value.text} ({origin})"
         case RelationView():
             dates = f" from {value.valid_from:%Y-%m-%d}" if value.valid_from else ""
             dates += f" until {value.valid_to:%Y-%m-%d}" if value.valid_to else ""
@@ -66,3 +70,29 @@ def plain(value: object) -> str:
         case _:
             text = str(value)
     return text.translate(_CONTROLS)
+
+
+@contextmanager
+def reporting(operation: Operation) -> Iterator[Callable[..., None] | None]:
+    """Yield the callback that draws an operation's progress on standard error; None without a terminal."""
+    if not (operation.reports_progress and sys.stderr.isatty()):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(operation.name, total=None)
+        yield lambda *report: bar.update(task, **_bar_state(*report))
+
+
+def _bar_state(*report: Any) -> dict[str, Any]:
+    """Return the state of the bar for a report: a `Progress`, or what is done and the total."""
+    match report:
+        case (Progress() as at,):
+            return {"completed": at.done, "total": at.total, "description": plain(at.what)[-40:]}
+        case (done, total):
+            return {"completed": done, "total": total}
+    return {}

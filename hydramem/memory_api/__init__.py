@@ -1,1 +1,1 @@
-"""Memory: what a program holds; each operation checks what it is given and hands it to its flow."""
+"""Memory, the Python interface: each operation checks its arguments and calls the flow of its layer."""

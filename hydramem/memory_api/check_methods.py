@@ -1,15 +1,15 @@
-"""Operations that check the memory and keep it in order."""
+"""Operations that verify relations, calibrate verification, and check, repair and measure the store."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from typing import get_args
 
-from hydramem.core.argument_checks import check_choice, check_count
+from hydramem.core.argument_checks import check_choice
 from hydramem.core.results.upkeep_results import Diagnosis, Drained, Reindexed, Stats
 from hydramem.core.results.verdicts import Calibrated, Conflicts, Verified
 from hydramem.core.row_types import Job, JobState
 from hydramem.llm.choose import choose_next_embedder, still_to_configure
-from hydramem.memory_api import handle
+from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.search.visible import listings
 from hydramem.storage.changes import in_one_run
@@ -20,7 +20,7 @@ from hydramem.verification.verify_stored import VerifyRequest, verify_request
 
 
 class CheckMethods(Handle):
-    """What verifies, repairs and measures."""
+    """Verifies, calibrates, checks, repairs and measures."""
 
     def conflicts(
         self,
@@ -30,21 +30,21 @@ class CheckMethods(Handle):
         include_private: bool = True,
         project: str | None = None,
     ) -> Conflicts:
-        """Find what contradicts what: relations and sentences that cannot both be true, with both sides.
+        """Find contradictions: relations and sentences that cannot both be true, with both sides.
 
-        Relations clash where their type has one object at a time (`verification.functional`, and types
-        that the project's own relations show to be so) and both hold at one moment. Sentences clash where
-        they differ in one number, date, name or negation that tells of the same thing. Where a generator of
-        the role `verify` is configured, it reads what these rules found. Nothing is changed.
+        Relations conflict where their type has one object at a time (`verification.functional`, and types
+        that the project's relations show to be so) and both hold at one time. Sentences conflict where they
+        differ in one number, date, name or negation about the same thing. A generator of the role `verify`
+        reads what these rules find. Nothing is changed.
 
         Args:
-            entity: Name or alias that it is about; the whole project where not given.
+            entity: Name or alias of an entity; the whole project by default.
             limit: Most conflicts to return.
-            include_private: Whether sentences of private memories are compared.
-            project: Namespace to read; the handle's own where not given.
+            include_private: Whether to compare sentences of private memories.
+            project: Project to read; this handle's own by default.
 
         Raises:
-            NotFoundError: No entity has that name.
+            NotFoundError: No entity has this name.
         """
         store = self._use()
         snapshot = store.snapshots.of(self._name(project))
@@ -54,7 +54,7 @@ class CheckMethods(Handle):
             graph=store.graph,
             settings=store.config.verification,
             generator=self._generator("verify"),
-            limit=check_count(limit, name="limit", most=handle.MAX_PAGE),
+            limit=arguments.row_limit(limit),
             include_private=include_private,
         )
 
@@ -69,34 +69,30 @@ class CheckMethods(Handle):
         project: str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Verified:
-        """Judge relations by the graph around them and their evidence; a model reads what that leaves open.
+        """Judge relations by the graph and their evidence; a model reads those that this leaves open.
 
-        With a subject, its relations, or those of a type or with an object; without, the relations that
-        wait for a decision, those that wait longest first. What is decided is stored, and what is
-        rejected goes to the archive. A claim that is not stored is judged by the passages that mention
-        both of its ends, and nothing is written. Without a model, or over its cap, what is open stays
-        deferred, and `reasons` says why.
+        It judges the relations of a subject, or without one those that are undecided, the oldest first.
+        Decisions are stored, and rejected relations are archived. A claim that is not stored is judged by the
+        passages that mention both of its ends, and nothing is written. Without a model, or over its limit,
+        open relations stay deferred, and `reasons` says why.
 
         Args:
-            subject: Name or alias of an entity; the waiting relations where not given.
+            subject: Name or alias of an entity; the undecided relations by default.
             type: Only relations of this type.
             object: Only relations to this entity.
             limit: Most relations to judge.
-            project: Namespace to verify in; the handle's own where not given.
-            progress: Called with claims that a model has read and those that it is to read.
+            project: Project to verify; this handle's own by default.
+            progress: Called with the claims that a model has read and the total.
 
         Raises:
             InvalidInputError: A type or object without a subject, or a claim of one thing about itself.
             NotFoundError: No entity has one of the names.
         """
         store, name = self._use(), self._name(project)
+        request = VerifyRequest(subject=subject, type=type, object=object, limit=arguments.row_limit(limit))
+        judge = self._judge(project)
         return verify_request(
-            VerifyRequest(subject=subject, type=type, object=object, limit=handle.limited(limit)),
-            project=name,
-            judge=self._judge(project),
-            graph=store.graph,
-            mirror=store.mirror,
-            progress=progress,
+            request, project=name, judge=judge, graph=store.graph, mirror=store.mirror, progress=progress
         )
 
     @in_one_run()
@@ -111,53 +107,50 @@ class CheckMethods(Handle):
         consolidation: bool = False,
         project: str | None = None,
     ) -> Calibrated:
-        """Fit verification to the project: learn from people's reviews and from models that read evidence.
+        """Fit verification to the project, from people's reviews and from models that have read evidence.
 
-        What the first stage decided itself is never learned from. The weights that serve are measured on
-        labels that they were not fitted to, and stay where others do no better. Reviews are stored as
-        verdicts: what a person called true is verified, what a person called false is archived.
+        Decisions of the first stage are never used as labels. New weights are measured on labels that they
+        were not fitted to, and the old ones stay unless the new ones do better. Reviews are stored as
+        verdicts: a relation called true is verified, one called false is archived.
 
         Args:
-            labels: A file of reviews to store first, JSON lines such as `export` writes, or with `subject`,
+            labels: File of reviews to store first, JSON lines as `export` writes them, or with `subject`,
                 `type` and `object`, `label` (true or false), `reviewer`, `at` and `note`.
-            export: Write the relations whose review tells most to this new file, and do nothing else.
+            export: New file for the relations whose review helps most; nothing else is done.
             max_false_accept: Largest share of false relations among those accepted without a model, such as
-                0.05; sets the accept threshold. Where not given, what was asked for last.
-            dry_run: Say what would be done, and write nothing.
-            revert: Go back to what served before the last calibration, in the end to what is shipped.
-            consolidation: Fit the cosine from which a new memory is set against one that is there to the
-                store's embedder, for all projects, and nothing else; with `revert`, the configured one
-                serves again.
-            project: Namespace to calibrate; the handle's own where not given.
+                0.05; it sets the accept threshold. The last value by default.
+            dry_run: Return what would be done, and write nothing.
+            revert: Restore what was in use before the last calibration, in the end the shipped weights.
+            consolidation: Fit instead, for all projects, the cosine from which new memories are compared to
+                the store's embedder; with `revert`, restore the configured one.
+            project: Project to calibrate; this handle's own by default.
 
         Raises:
-            InvalidInputError: A line of the file is wrong, the export's file exists, or there is nothing to
-                go back from; nothing is written.
-            ModelError: The embedder failed, where its threshold was to be fitted.
-            StorageError: The calibration cannot be read or written; what served before serves.
+            InvalidInputError: A line of the file is wrong, the new file exists, or there is nothing to
+                revert; nothing is written.
+            ModelError: The embedder failed while its threshold was fitted.
+            StorageError: The calibration cannot be read or written; the one before stays in use.
         """
+        request = arguments.gathered(CalibrationRequest, locals())
+        store, target = self._use(), self._calibration_target(project)
+        if not consolidation:
+            return run_calibration(target, request)
+        configured = store.config.memory.consolidation_threshold
+        return calibrate_consolidation(
+            target, request, bounds=store.bounds, embedder=store.embedder, configured=configured
+        )
+
+    def _calibration_target(self, project: str | None) -> CalibrationTarget:
         store, target = self._use(), self._target(project)
-        place = CalibrationTarget(
+        return CalibrationTarget(
             target=target,
             snapshot=store.snapshots.of(target.project),
             calibrations=store.calibrations,
             settings=store.config.verification,
         )
-        wanted = CalibrationRequest(
-            labels=labels, export=export, max_false_accept=max_false_accept, dry_run=dry_run, revert=revert
-        )
-        if not consolidation:
-            return run_calibration(place, wanted)
-        return calibrate_consolidation(
-            place,
-            wanted,
-            bounds=store.bounds,
-            embedder=store.embedder,
-            configured=store.config.memory.consolidation_threshold,
-        )
 
     def stats(self) -> Stats:
-        """Say what the store holds, with which engine and models, and how much disk it takes."""
+        """Return what the store holds, its engine and models, and its size on disk."""
         store = self._use()
         store.mirror.tidy()
         generator = self._generator("extract")
@@ -171,27 +164,21 @@ class CheckMethods(Handle):
         return replace(counted, jobs=store.jobs.counts())
 
     def jobs(
-        self,
-        state: JobState | None = None,
-        *,
-        limit: int = 50,
-        offset: int = 0,
-        project: str | None = None,
+        self, state: JobState | None = None, *, limit: int = 50, offset: int = 0, project: str | None = None
     ) -> tuple[Job, ...]:
-        """List what was left to be done later and is not done yet, the oldest first.
+        """List pending jobs, oldest first; a finished job is removed.
 
-        A job that is done is gone. One that fails waits to be tried again, and has `failed` after several
-        attempts; `error` says why.
+        A job that fails is tried again. After several attempts it is `failed`, and `error` says why.
 
         Args:
-            state: Only those that are waiting, running or failed.
+            state: Only jobs that are waiting, running or failed.
             limit: Most jobs to return.
             offset: Jobs to skip.
-            project: Namespace to look in; all of them where not given.
+            project: Project to read; all by default.
         """
         states = () if state is None else (check_choice(state, get_args(JobState), name="state"),)
         name = None if project is None else self._name(project)
-        return self._use().graph.jobs(handle.page(limit, offset), states=states, project=name)
+        return self._use().graph.jobs(arguments.page(limit, offset), states=states, project=name)
 
     def drain(
         self,
@@ -200,46 +187,47 @@ class CheckMethods(Handle):
         retry: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Drained:
-        """Do now what was left for later, such as vectors and links, and wait until all of it was tried.
+        """Run the pending jobs now, such as vectors and links, and wait until each was tried.
 
-        What fails is tried once more some time later, and given up after several attempts.
+        A job that fails is tried again later, and given up after several attempts.
 
         Args:
-            timeout: Most seconds to wait; without limit where not given.
-            retry: Try what was given up, too.
-            progress: Called with jobs done and jobs to do.
+            timeout: Most seconds to wait; no limit by default.
+            retry: Also run the jobs that were given up.
+            progress: Called with the jobs done and the total.
 
         Raises:
-            InvalidInputError: The time is no positive number.
+            InvalidInputError: The timeout is not a positive number.
         """
-        return self._use().jobs.drain(handle.seconds(timeout, "timeout"), retry=retry, progress=progress)
+        most = arguments.seconds(timeout, "timeout")
+        return self._use().jobs.drain(most, retry=retry, progress=progress)
 
     def doctor(self, *, fix: bool = False, progress: Callable[[int, int], None] | None = None) -> Diagnosis:
-        """Prove that graph and vectors agree, row by row; where they do not, rebuild from the graph.
+        """Check row by row that the vectors agree with the graph; `fix` rebuilds rows that differ.
 
         Args:
-            fix: Repair what is found; a damaged vectors folder is put aside, never deleted.
-            progress: Called with rows rebuilt and rows to rebuild.
+            fix: Repair what differs; a damaged folder of vectors is moved aside, never deleted.
+            progress: Called with the rows rebuilt and the total.
         """
         return self._use().diagnose(fix=fix, progress=progress)
 
     def reindex(
         self, model: str | None = None, *, progress: Callable[[int, int], None] | None = None
     ) -> Reindexed:
-        """Move the store to the vectors of another embedder, in place; the old ones serve until it is done.
+        """Move the store to the vectors of another embedder; the old ones stay in use until it is done.
 
-        What is interrupted goes on where it stopped when it is called again with the same model; with the
-        store's own model it is given up. Memories written meanwhile are there afterwards.
+        An interrupted call continues when it is called again with the same model; a call with the store's own
+        model cancels it. Memories written meanwhile are included.
 
         Args:
-            model: Name of the model, also as NAME/DIMENSION, ollama:NAME or openai:NAME; where not given,
-                what `embedding` configures, and for `auto` the best on this machine.
-            progress: Called with rows done and rows to do.
+            model: Name of the model, also as NAME/DIMENSION, ollama:NAME or openai:NAME; the one that
+                `embedding` configures by default, for `auto` the best one on this machine.
+            progress: Called with the rows done and the total.
 
         Raises:
             ConfigError: There is no such model.
-            ModelError: The model is not on this machine, or it failed; the old vectors serve.
-            StorageError: A store failed, or the vectors are damaged and the model is the store's own.
+            ModelError: The model is not on this machine, or it failed; the old vectors stay in use.
+            StorageError: A store failed, or the model is the store's own and the vectors are damaged.
         """
         store = self._use()
         configured = store.config.embedding

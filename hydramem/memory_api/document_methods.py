@@ -1,8 +1,8 @@
-"""Operations that bring documents in: read by us, or extracted by the agent itself."""
+"""Operations that store documents: files that HydraMem reads, or text that the agent has extracted."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from hydramem.core.results.write_results import Ingested
 from hydramem.ingest.documents.ingest import Progress, ingest
@@ -18,7 +18,7 @@ from hydramem.verification.verify_stored import WriteVerifier
 
 
 class DocumentMethods(Handle):
-    """What brings documents in."""
+    """Stores documents."""
 
     @in_one_run()
     def ingest(
@@ -29,29 +29,28 @@ class DocumentMethods(Handle):
         project: str | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Ingested:
-        """Read documents, transcripts and code into the memory; what is unchanged costs nothing.
+        """Read documents, transcripts and code into the memory; unchanged files cost nothing.
 
-        An edited document replaces its chunks and retires what only they supported. A file that cannot
-        be read is skipped and reported.
+        An edited document replaces its chunks and retires what only they support. A file that cannot be read
+        is skipped and reported.
 
         Args:
-            sources: Files and folders: Markdown, text, HTML, source code, chat transcripts in JSON or JSONL,
-                and as text with lines such as `Ada: ...`.
-            wait: Whether vectors are made, and a model reads where there is one, before this returns; else
-                that follows, and `pending` says what.
-            project: Namespace to write to; the handle's own where not given.
-            progress: Called as work is done.
+            sources: Files and folders: Markdown, text, HTML, source code, and chat transcripts as JSON, JSONL
+                or text with lines such as `Ada: ...`.
+            wait: Whether to embed, and to extract with a configured model, before returning; if not,
+                `pending` lists the open steps.
+            project: Project to write to; this handle's own by default.
+            progress: Called with the sources done and the total.
 
         Raises:
             InvalidInputError: A source does not exist; nothing is written.
         """
         store = self._use()
         verifier = WriteVerifier(self._judge(project))
-        target = self._target(project, verifier)
         with store.one_ingest:
             done = ingest(
-                [sources] if isinstance(sources, str | FilePath) else sources,
-                target=target,
+                [sources] if isinstance(sources, str | Path) else sources,
+                target=self._target(project, verifier),
                 settings=store.config.ingest,
                 generator=self._generator("extract"),
                 wait=wait,
@@ -59,7 +58,7 @@ class DocumentMethods(Handle):
             )
             store.mirror.settle()
         if not wait:
-            return done  # what is deferred waits for `verify`
+            return done  # deferred relations are left to `verify`
         decisions = verifier.read_open("ingest", graph=store.graph, mirror=store.mirror)
         return replace(done, verification=decisions)
 
@@ -77,19 +76,18 @@ class DocumentMethods(Handle):
         """Store a document whose chunks, entities and relations the agent has extracted itself.
 
         Args:
-            source: Where the text came from; ingesting the same source again replaces it.
+            source: Where the text came from; a second call with the same source replaces the document.
             chunks: Its text in order.
-            entities: Named things in it; those that only a relation names are added.
-            relations: Typed edges between entities, by name, with the words that state them.
-            title: The document's title.
-            project: Namespace to write to; the handle's own where not given.
+            entities: Named things in the text; those that only a relation names are added.
+            relations: Typed relations between entities, by name, with the words that state them.
+            title: Title of the document.
+            project: Project to write to; this handle's own by default.
 
         Raises:
             InvalidInputError: A field is wrong; nothing is written.
         """
         store = self._use()
         verifier = WriteVerifier(self._judge(project))
-        target = self._target(project, verifier)
         with store.one_ingest:
             done = ingest_extracted(
                 source,
@@ -97,7 +95,7 @@ class DocumentMethods(Handle):
                 entities=entities,
                 relations=relations,
                 title=title,
-                target=target,
+                target=self._target(project, verifier),
                 settings=store.config.ingest,
                 screening=store.config.memory,
             )

@@ -1,4 +1,4 @@
-"""Operations on entities, scopes and trust: what is known of things, and how far it is believed."""
+"""Operations on entities, scopes and layers of trust."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ from hydramem.ingest.knowledge.merging.reassign import reassign
 from hydramem.ingest.knowledge.merging.split_entity import split
 from hydramem.ingest.knowledge.scopes import move, tree
 from hydramem.ingest.knowledge.trust_layers import promote
-from hydramem.memory_api import handle
+from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.search.visible.listings import relation_subject
 from hydramem.storage.changes import in_one_run
 
 
 class EntityMethods(Handle):
-    """What names things, files them and raises their layer."""
+    """Names, merges and splits entities; files memories by scope and layer."""
 
     @in_one_run()
     def entity(
@@ -33,30 +33,25 @@ class EntityMethods(Handle):
         reason: str | None = None,
         project: str | None = None,
     ) -> EntityChange:
-        """Say what a thing is called and what it is; one that nobody named yet is made.
+        """Set the names, type or description of an entity; one that does not exist is created.
 
-        What is not given stays as it is known. Texts that use an alias speak of the entity from then on.
+        Fields that are not given stay as they are. Texts that use an alias mention the entity from now on.
 
         Args:
-            name: A name or alias that it has, or the name of a new one.
-            type: What it is, such as person.
-            aliases: Further names; one that is another entity's is refused, since both may be one thing:
-                see `merge`.
-            description: What it is, in a sentence or two; empty takes away what is known.
-            rename: What it is called from now on; the name before stays as an alias.
-            reason: Why, for `history`.
-            project: Namespace to write to; the handle's own where not given.
+            name: Name or alias of the entity, or the name of a new one.
+            type: Its type, such as person.
+            aliases: Further names. An alias of another entity is refused; see `merge`.
+            description: One or two sentences; an empty text removes the description.
+            rename: Its new name; the old one stays as an alias.
+            reason: Why; kept in the history.
+            project: Project to write to; this handle's own by default.
 
         Raises:
             InvalidInputError: A field is wrong, or a name belongs to another entity; nothing is written.
         """
+        names = arguments.ids(aliases)
         naming = Naming(
-            name=name,
-            type=type,
-            aliases=handle.ids(aliases),
-            description=description,
-            rename=rename,
-            reason=reason,
+            name=name, type=type, aliases=names, description=description, rename=rename, reason=reason
         )
         return set_entity(naming, target=self._target(project))
 
@@ -64,23 +59,23 @@ class EntityMethods(Handle):
     def merge(
         self, keep: str, others: Sequence[str], *, reason: str | None = None, project: str | None = None
     ) -> Merged:
-        """Make one entity stand for others that are the same thing; `split` or `undo` takes it back.
+        """Merge entities that are the same thing into one; `split` or `undo` reverses it.
 
-        Their names become its aliases, so that texts that use them speak of it from then on; their mentions
-        and relations become its own. A relation that both had is united: evidence is added up, and the
-        verdict that the other would not change stays.
+        The others' names become its aliases, and their mentions and relations become its own. A relation that
+        both had becomes one, with all evidence and the stronger verdict: a person's, else a model's.
 
         Args:
-            keep: Name, alias or id of the one that stays.
-            others: Those of what it stands for from then on.
-            reason: Why, for `history`.
-            project: Namespace that they are in; the handle's own where not given.
+            keep: Name, alias or id of the entity that stays.
+            others: Names, aliases or ids of the entities that are merged into it.
+            reason: Why; kept in the history.
+            project: Project of the entities; this handle's own by default.
 
         Raises:
-            InvalidInputError: One is to be merged with itself, or there are too many; nothing is written.
+            InvalidInputError: An entity would be merged with itself, or there are too many; nothing is
+                written.
             NotFoundError: The project has no such entity; nothing is written.
         """
-        return merge(keep, handle.ids(others), reason=reason, target=self._target(project))
+        return merge(keep, arguments.ids(others), reason=reason, target=self._target(project))
 
     @in_one_run()
     def split(
@@ -92,45 +87,44 @@ class EntityMethods(Handle):
         reason: str | None = None,
         project: str | None = None,
     ) -> Divided:
-        """Tell two things apart: take back a merge, or move what certain chunks say to another entity.
+        """Separate two things: reverse a merge, or move what some chunks say to another entity.
 
-        A merge comes back as it was; what was written since stays with the one that was kept, and is listed.
-        With `chunks`, their mentions of the entity `of`, and the relations that they alone state, become
-        those of `what`, which is made where there is none.
+        A merged entity returns as it was; what was written since stays with the other one and is listed. With
+        `chunks`, their mentions of the entity `of`, and the relations that only they state, move to `what`,
+        which is created if needed.
 
         Args:
-            what: Name, alias or id of what was merged, or the run or change of the merge; with `chunks`, the
-                name of what they speak of.
-            of: With `chunks`, name, alias or id of the entity that they were taken to speak of.
+            what: Name, alias or id of a merged entity, or the run or change of its merge; with `chunks`, the
+                name of the entity that they mention.
+            of: With `chunks`, name, alias or id of the entity that they mention now.
             chunks: Ids of chunks.
-            reason: Why, for `history`.
-            project: Namespace that it is in; the handle's own where not given.
+            reason: Why; kept in the history.
+            project: Project of the entity; this handle's own by default.
 
         Raises:
-            InvalidInputError: It was taken back already, a chunk does not speak of `of`, or both would have
-                one name; nothing is written.
-            NotFoundError: Nothing of that name was merged, or the project has no such entity; nothing is
-                written.
+            InvalidInputError: The merge is reversed already, a chunk does not mention `of`, or both would
+                have one name; nothing is written.
+            NotFoundError: No such entity was merged, or the project has none; nothing is written.
         """
-        target, named = self._target(project), handle.ids(chunks)
-        if of is None and not named:
+        target, named = self._target(project), arguments.ids(chunks)
+        if (of is None) != (not named):
+            raise InvalidInputError("of, chunks: give both, to move what some chunks say, or neither")
+        if of is None:
             done = split(what, reason=reason, target=target)
-        elif of is None or not named:
-            raise InvalidInputError("of, chunks: give both, to tell what certain chunks speak of, or neither")
         else:
             done = reassign(what, of=of, chunks=named, reason=reason, target=target)
-        self._use().snapshots.forget(target.project)  # names that it had, it has no more
+        self._use().snapshots.forget(target.project)  # the entity has lost names
         return done
 
     def scopes(
         self, prefix: str = "/", *, depth: int | None = None, project: str | None = None
     ) -> tuple[ScopeView, ...]:
-        """Return the tree of scopes that memories are filed in, each with what is at and under it.
+        """Return the tree of scopes, each with the memories at and under it.
 
         Args:
-            prefix: Where the tree begins; whole segments only, as everywhere.
-            depth: Levels below the prefix to show; all where not given.
-            project: Namespace to read; the handle's own where not given.
+            prefix: Scope at the root of the tree, in whole segments.
+            depth: Levels below the prefix; all by default.
+            project: Project to read; this handle's own by default.
         """
         start = check_scope(prefix)
         levels = None if depth is None else check_count(depth, name="depth", least=0, most=MAX_SCOPE)
@@ -138,48 +132,46 @@ class EntityMethods(Handle):
 
     @in_one_run()
     def move(self, source: str, destination: str, *, reason: str, project: str | None = None) -> Moved:
-        """File everything at and under a scope elsewhere: of every state, with its history, ids unchanged.
+        """Move everything at and under a scope to another: memories in any state, with history and ids.
 
-        What is at the destination already stays beside it. A call that was interrupted can be repeated.
+        Memories already at the destination stay there. An interrupted call can be repeated.
 
         Args:
-            source: The scope that is to go, such as /projects/alpha; /projects/alphabet is another.
-            destination: What it is called from then on.
-            reason: Why, for `history`.
-            project: Namespace that it is in; the handle's own where not given.
+            source: The scope to move, such as /projects/alpha; /projects/alphabet is another scope.
+            destination: Its new path.
+            reason: Why; kept in the history.
+            project: Project of the scope; this handle's own by default.
 
         Raises:
-            InvalidInputError: The destination is within the source, or a scope would be too long; nothing
-                is written.
-            NotFoundError: Nothing is filed there; nothing is written.
+            InvalidInputError: The destination lies in the source, or a path is too long; nothing is written.
+            NotFoundError: The scope is empty; nothing is written.
         """
-        return move(
-            check_scope(source), check_scope(destination), reason=reason, target=self._target(project)
-        )
+        target = self._target(project)
+        return move(check_scope(source), check_scope(destination), reason=reason, target=target)
 
     @in_one_run()
     def promote(
         self, ids: Sequence[str], *, layer: Layer, reason: str, project: str | None = None
     ) -> Promoted:
-        """Put memories, chunks and relations into a layer of trust, up or down.
+        """Move memories, chunks and relations to a layer of trust, up or down; recall weighs by layer.
 
-        What is trusted more weighs more at recall. Memories that several sources or sessions say become
-        shared by themselves. Only verification, or a person, makes something verified: an agent may not.
+        A memory that several sources or sessions state becomes shared without this call. Only verification or
+        a person makes something verified; an agent cannot.
 
         Args:
             ids: Ids of chunks and relations.
-            layer: working (as told), shared (corroborated) or verified (confirmed by a person).
-            reason: Why, for `history`.
-            project: Namespace that they are in; the handle's own where not given.
+            layer: working (as stated), shared (corroborated) or verified (confirmed by a person).
+            reason: Why; kept in the history.
+            project: Project of the rows; this handle's own by default.
 
         Raises:
-            InvalidInputError: A field is wrong, something is forgotten or held back, or an agent asks for
+            InvalidInputError: A field is wrong, a row is forgotten or quarantined, or an agent asks for
                 verified; nothing is written.
             NotFoundError: The project has no such chunk or relation; nothing is written.
         """
         store, name = self._use(), self._name(project)
         return promote(
-            handle.ids(ids),
+            arguments.ids(ids),
             layer,
             reason=reason,
             target=self._target(project),

@@ -1,15 +1,20 @@
-"""Operations of the gardener: a night, the plan of one, and what the last one did."""
+"""Operations of the gardener: a run, its plan and report, the review, and the training of its edge scorer."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
+
+from hydramem.core import version
 from hydramem.core.argument_checks import check_choices
 from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
 from hydramem.core.results.garden_results import Answer, Gardened, Reviewed, Trained
+from hydramem.core.results.upkeep_results import BackedUp
 from hydramem.core.row_types import Phase
 from hydramem.core.time import now
 from hydramem.garden.edges import edge_scoring
@@ -17,27 +22,28 @@ from hydramem.garden.night.apply import WriteAccess
 from hydramem.garden.night.interpreter_tuning import tuned_interpreter
 from hydramem.garden.night.report import last_report, save_report
 from hydramem.garden.night.run_phases import GardenRun, apply_file, interrupted, plan, run_phases
-from hydramem.garden.phases.maintain import maintain
+from hydramem.garden.phases.maintain import Upkeep, maintain
 from hydramem.garden.proposals.exclusions import undecided_pairs
-from hydramem.garden.proposals.phase_context import Budget, PhaseContext, PhaseOutcome
+from hydramem.garden.proposals.phase_context import Budget, PhaseContext
 from hydramem.garden.proposals.plan_file import key_in
 from hydramem.garden.review import question_files
 from hydramem.garden.review.answers import Answering, act, checked
 from hydramem.garden.review.questions import Case, cases, with_evidence
 from hydramem.ingest.documents.ingest import Progress
 from hydramem.ingest.memories.forget import re_extract, revive
-from hydramem.memory_api import handle
+from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
-from hydramem.memory_api.job_handlers import upkeep
+from hydramem.memory_api.open.open_store import OpenStore
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.quotas import cutoffs
+from hydramem.storage.repair.doctor import Sampled, sample
 from hydramem.storage.undo.undo import is_undone
 
 _REPORTS = "reports"
 
 
 class GardenMethods(Handle):
-    """What makes the memory better while nobody waits."""
+    """Improves the memory in the background."""
 
     def garden(
         self,
@@ -51,56 +57,57 @@ class GardenMethods(Handle):
         project: str | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> tuple[Gardened, ...]:
-        """Tend the memory for a night: infer, verify, supersede, merge, reuse, prune, review, maintain.
+        """Run the gardener: infer, verify, supersede, merge, reuse, prune, review, maintain.
 
-        Every phase looks at the memory as it is when the night begins; what it would change is written down,
-        then made in small batches, each change with its reason, under one run: `undo` takes a night back.
-        What a person asserted or confirmed, what is verified, and what is reused stays. Nothing is destroyed
-        but what was archived longer than `limits` keeps it. Without a model, rules and statistics do the
-        work; a model that fails makes its phase partial or failed, never completed.
+        Every phase reads the memory as it is at the start and proposes changes. They are made in small
+        batches, each with its reason, in one run that `undo` can take back. What a person stated or
+        confirmed, what is verified and what is reused is kept. Nothing is deleted but archived rows older
+        than `limits` allows. Without a model, rules and statistics are used; a model that fails makes its
+        phase partial or failed, never completed.
 
         Args:
-            plan: Say what would be changed, with reasons, and change nothing.
-            out: Where to write the plan, for `apply`; a new file, or one that holds a plan.
-            apply: A plan's file: make exactly that; what rests on rows that changed since is refused.
-            phases: Only these; as `garden.phases` says where not given.
-            status: Return the report of the last night, and do nothing.
-            all_projects: Tend every project, one after the other.
-            project: Namespace to tend; the handle's own where not given.
-            progress: Called as a phase begins and as changes are made.
+            plan: Return what would change, with reasons, and change nothing.
+            out: File for the plan, for `apply`; a new file, or one that holds a plan.
+            apply: File of a plan to apply exactly; changes whose rows have changed since are refused.
+            phases: Only these phases; `garden.phases` by default.
+            status: Return the report of the last run, and do nothing.
+            all_projects: Run for every project, one after the other.
+            project: Project to run for; this handle's own by default.
+            progress: Called when a phase begins and when changes are made.
 
         Raises:
-            InvalidInputError: Options that do not go together, or a file that is no plan of this project.
-            StoreBusyError: Another night is going on.
+            InvalidInputError: Options exclude each other, or the file is not a plan of this project.
+            StoreBusyError: Another run is in progress.
         """
         store = self._use()
         if (apply is not None) + plan + status > 1 or (out is not None and not plan):
-            raise InvalidInputError("garden: one of plan, apply and status at a time; out goes with plan")
+            raise InvalidInputError("garden: one of plan, apply and status at a time; out needs plan")
         if all_projects and (apply is not None or out is not None):
-            raise InvalidInputError("garden: a plan's file is of one project; leave all_projects out")
+            raise InvalidInputError("garden: a plan is for one project; leave all_projects out")
         chosen = check_choices(phases, get_args(Phase), name="phases") or store.config.garden.phases
         names = self._every_project() if all_projects else [self._name(project)]
         if status:
             found = [self._status(name, chosen) for name in names]
             return tuple(report for report in found if report is not None)
-        store.recalls.flush()  # what was of use until now counts tonight
-        with self._one_night():
+        store.recalls.flush()  # recalls until now count in this run
+        with self._exclusive_run():
             return tuple(
-                self._night(name, chosen, plan, out, apply, progress, backs_up=name == names[-1])
+                self._run_garden(name, chosen, plan, out, apply, progress, backs_up=name == names[-1])
                 for name in names
             )
 
     def _every_project(self) -> list[str]:
-        """Return every project, also one of which nothing is left but changes that are kept no longer."""
+        """Return every project, also one that holds only changes older than the limits allow."""
         store = self._use()
         before = cutoffs(store.config.limits, now()).changes
         emptied = () if before is None else store.graph.changed_before(before)
         return sorted({*(each.name for each in store.graph.projects()), *emptied})
 
     def _status(self, name: str, phases: Sequence[Phase]) -> Gardened | None:
-        """Return what the last night did, or what there is to say of one that was cut short since."""
-        cut_short = interrupted(self._given(name, phases, None))
-        report = last_report(self._garden_folder(name) / _REPORTS) if cut_short is None else cut_short
+        """Return the report of the last run, also of one that was interrupted."""
+        report = interrupted(self._garden_run(name, phases, None))
+        if report is None:
+            report = last_report(self._garden_folder(name) / _REPORTS)
         if report is None or report.run is None:
             return report
         return replace(report, taken_back=is_undone(report.run, self._use().graph))
@@ -115,40 +122,38 @@ class GardenMethods(Handle):
         limit: int = 50,
         project: str | None = None,
     ) -> Reviewed:
-        """Ask a person what nothing else can decide, and act on the answers.
+        """Return the questions that only a person can decide, and apply the answers.
 
-        It asks whether relations that verification left open are true, whether entities that are spelled
-        alike, or of which a night was not sure, are one thing, whether memories that are near say the same,
-        and whether memories that were held back may be recalled. Yes makes a relation verified, merges the
-        two, or lets the memory in; no archives the relation, keeps the two apart, or keeps the memory out. Of
-        two relations that cannot both hold it asks which does: 1 withdraws the second, 2 lets the first end
-        when the second begins, both keeps them. What was answered is not asked again; `undo` takes it back,
-        and `calibrate` and `train` learn from verdicts. On a terminal the command walks through the
-        questions.
+        It asks whether open relations are true, whether two entities or two memories are the same, and
+        whether quarantined memories may be recalled. Yes verifies the relation, merges the two, or releases
+        the memory; no archives the relation, keeps the two apart, or keeps the memory in quarantine. Of two
+        relations that cannot both hold it asks which does: 1 withdraws the second, 2 ends the first when the
+        second begins, both keeps them. An answered question is not asked again; `undo` takes an answer back,
+        and `calibrate` and `train` learn from answers. On a terminal the command asks one by one.
 
         Args:
-            answers: Answers to questions, by their ids.
-            export: A new file to write the questions to, a JSON line each, with an empty `answer`.
-            import_: Such a file, with one of its choices as `answer`; lines without are left.
+            answers: Answers to questions, by id.
+            export: New file for the questions, a JSON line each, with an empty `answer`.
+            import_: Such a file, with one of the choices as `answer`; lines without an answer are skipped.
             limit: Most questions to return.
-            project: Namespace to ask about; the handle's own where not given.
+            project: Project of the questions; this handle's own by default.
 
         Raises:
-            InvalidInputError: An answer or a line of the file is wrong, two contradict each other, the
-                export's file exists or goes with answers, or an agent answers; nothing is written.
+            InvalidInputError: An answer or a line of the file is wrong, two contradict each other, the file
+                for export exists or comes with answers, or an agent answers; nothing is written.
         """
-        store, name, most = self._use(), self._name(project), handle.limited(limit)
+        store, name, most = self._use(), self._name(project), arguments.row_limit(limit)
         if export is not None and (import_ is not None or answers):
-            raise InvalidInputError("review: export what is asked, or answer; one at a time")
+            raise InvalidInputError("review: export the questions or give answers, not both")
         lines = () if import_ is None else question_files.read(Path(import_).expanduser())
-        given = checked((*answers, *lines))
-        taken, left = act(given, self._cases(name) if given else (), self._answering(name))
+        valid = checked((*answers, *lines))
+        applied, rejected = act(valid, self._cases(name) if valid else (), self._answering(name))
         waiting = self._cases(name)[: store.config.garden.review_limit]
         if export is not None:
             question_files.write(Path(export).expanduser(), with_evidence(waiting, store.graph))
         return Reviewed(
-            answered=taken,
-            not_taken=left,
+            answered=applied,
+            not_taken=rejected,
             waiting=len(waiting),
             questions=with_evidence(waiting[:most], store.graph),
             exported=0 if export is None else len(waiting),
@@ -175,13 +180,10 @@ class GardenMethods(Handle):
             )
 
         return Answering(
-            target=target,
-            snapshot=store.snapshots.of(name),
-            settings=store.config.memory,
-            release=release,
+            target=target, snapshot=store.snapshots.of(name), settings=store.config.memory, release=release
         )
 
-    def _night(
+    def _run_garden(
         self,
         name: str,
         phases: Sequence[Phase],
@@ -192,57 +194,34 @@ class GardenMethods(Handle):
         *,
         backs_up: bool,
     ) -> Gardened:
-        # A backup is of the whole store: one is enough for a night, after the last project.
-        night = replace(self._given(name, phases, progress), upkeep=self._upkeep(name, backs_up))
+        # A backup holds the whole store: one is enough, after the last project.
+        upkeep = partial(maintain, upkeep=_upkeep(self._use(), name, backs_up=backs_up))
+        run = replace(self._garden_run(name, phases, progress), upkeep=upkeep)
         if only_plan:
-            return plan(night, out=None if out is None else Path(out).expanduser())
-        report = run_phases(night) if file is None else apply_file(night, Path(file).expanduser())
+            return plan(run, out=None if out is None else Path(out).expanduser())
+        report = run_phases(run) if file is None else apply_file(run, Path(file).expanduser())
         try:
             save_report(report, self._garden_folder(name) / _REPORTS)
         except StorageError as error:
-            # What was made is made, and its run is known from here alone.
+            # The changes are made, and only this report names their run.
             return replace(report, notes=(*report.notes, f"{error}."))
         return report
 
-    def _upkeep(self, name: str, backs_up: bool) -> Callable[[PhaseContext], PhaseOutcome]:
-        return partial(maintain, upkeep=upkeep(self._use(), name, backs_up=backs_up))
-
-    def _given(
+    def _garden_run(
         self, name: str, phases: Sequence[Phase], progress: Callable[[Progress], None] | None
     ) -> GardenRun:
-        store, at = self._use(), now()
-        settings, folder = store.config.garden, self._garden_folder(name)
+        """Return what a run of the gardener works with, without the upkeep."""
+        store, at, folder = self._use(), now(), self._garden_folder(name)
 
-        def told(what: str) -> Callable[[int, int], None]:
+        def reporter(what: str) -> Callable[[int, int], None]:
             if progress is None:
-                return lambda done, whole: None
-            return lambda done, whole: progress(Progress(done=done, total=whole, what=what))
-
-        def context(phase: Phase) -> PhaseContext:
-            space = store.space
-            return PhaseContext(
-                project=name,
-                graph=store.graph,
-                vectors=space.vectors,
-                snapshot=store.snapshots.of(name),
-                embed=space.embedder.embed_documents,
-                generator=self._generator,
-                judge=self._judge(name),
-                settings=store.config,
-                now=at,
-                folder=folder,
-                budget=Budget(
-                    seconds=settings.phase_seconds,
-                    calls=settings.phase_calls,
-                    tokens=settings.phase_tokens,
-                ),
-                progress=told(phase),
-            )
+                return lambda done, total: None
+            return lambda done, total: progress(Progress(done=done, total=total, what=what))
 
         return GardenRun(
             project=name,
             phases=phases,
-            context=context,
+            context=lambda phase: self._phase_context(name, at, reporter(phase)),
             access=WriteAccess(
                 graph=store.graph,
                 commit=store.mirror.commit,
@@ -251,42 +230,59 @@ class GardenMethods(Handle):
                 places=lambda: store.snapshots.of(name).nodes.index,
                 keeping=partial(store.snapshots.keeping, name),
                 one_writer=store.mirror.one_writer,
-                progress=told("apply"),
+                progress=reporter("apply"),
             ),
             folder=folder,
             now=at,
             key=lambda: key_in(folder.parent),
-            began=lambda phase: told(phase)(0, 1),
+            began=lambda phase: reporter(phase)(0, 1),
+        )
+
+    def _phase_context(self, name: str, at: datetime, progress: Callable[[int, int], None]) -> PhaseContext:
+        """Return what a phase reads, with a budget of its own."""
+        store, space = self._use(), self._use().space
+        settings = store.config.garden
+        return PhaseContext(
+            project=name,
+            graph=store.graph,
+            vectors=space.vectors,
+            snapshot=store.snapshots.of(name),
+            embed=space.embedder.embed_documents,
+            generator=self._generator,
+            judge=self._judge(name),
+            settings=store.config,
+            now=at,
+            folder=self._garden_folder(name),
+            budget=Budget(
+                seconds=settings.phase_seconds, calls=settings.phase_calls, tokens=settings.phase_tokens
+            ),
+            progress=progress,
         )
 
     @contextmanager
-    def _one_night(self) -> Iterator[None]:
-        if not self._use().one_night.acquire(blocking=False):
-            raise StoreBusyError(f"{self.folder}: another night is going on in this process; wait for it")
+    def _exclusive_run(self) -> Iterator[None]:
+        """Allow one run of the gardener in this process."""
+        if not self._use().one_garden_run.acquire(blocking=False):
+            raise StoreBusyError(f"{self.folder}: another run of the gardener is in progress; wait for it")
         try:
             with tuned_interpreter():
                 yield
         finally:
-            self._use().one_night.release()
-
-
-class TrainMethods(Handle):
-    """What teaches the gardener a project's graph."""
+            self._use().one_garden_run.release()
 
     def train(
         self, *, project: str | None = None, progress: Callable[[int, int], None] | None = None
     ) -> Trained:
-        """Train the gardener's scorer of relations now, and say how well it tells wrong ones from right ones.
+        """Train the gardener's edge scorer, and measure how well it tells wrong relations from right ones.
 
-        The scorer with torch (the extra `gnn`) learns from the project's own relations, against wrong ones
-        that are drawn, from what the names of entities mean, and from what people said of relations, once
-        they judged twenty. It is measured on relations held out from training. The gardener uses it until
-        more than a tenth of the relations, or of what people said, is new or gone, or the embedder is
-        another, and then trains again by itself.
+        The scorer needs torch (the extra `gnn`). It learns from the project's relations against random wrong
+        ones, from the meaning of entity names, and from people's verdicts once there are twenty. It is
+        measured on held-out relations. The gardener uses it until more than a tenth of the relations or
+        verdicts has changed, or the embedder is another, and then trains again.
 
         Args:
-            project: Namespace to learn; the handle's own where not given.
-            progress: Called with training steps done and the most that there are.
+            project: Project to learn from; this handle's own by default.
+            progress: Called with the training steps done and their largest number.
 
         Raises:
             ModelUnavailableError: Torch is not installed.
@@ -299,3 +295,39 @@ class TrainMethods(Handle):
             seconds=store.config.garden.phase_seconds,
             progress=progress or (lambda done, whole: None),
         )
+
+
+_MOST_COMPARED = 5000
+"""Most chunks whose vectors are compared with the graph in a run."""
+
+
+def _upkeep(store: OpenStore, project: str, *, backs_up: bool) -> Upkeep:
+    """Return the upkeep of a store.
+
+    Args:
+        store: The store.
+        project: The project of the run: its chunks are compared with their vectors.
+        backs_up: Whether to make a rolling backup, if `garden.backups` keeps any.
+    """
+
+    def compact() -> None:
+        with store.reading() as space:
+            space.vectors.maintain(after_bulk=True)
+
+    def compare() -> Sampled:
+        snapshot = store.snapshots.of(project)
+        chunks = np.flatnonzero(snapshot.nodes.is_chunk[: snapshot.size])
+        ids = [snapshot.nodes.ids[node] for node in chunks.tolist()]
+        return sample(store.graph, store.vectors, store.mirror, ids=ids, most=_MOST_COMPARED)
+
+    def backup() -> BackedUp:
+        return store.back_up(None, created_by=f"hydramem {version.__version__}")
+
+    kept = backs_up and store.config.garden.backups > 0 and not store.in_memory
+    return Upkeep(
+        drain=store.jobs.drain,
+        compact=compact,
+        compare=compare,
+        checkpoint=store.graph.checkpoint,
+        backup=backup if kept else None,
+    )

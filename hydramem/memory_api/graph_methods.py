@@ -1,4 +1,4 @@
-"""Operations that walk and show the graph."""
+"""Operations that list, walk and draw the graph."""
 
 from collections.abc import Sequence
 from typing import get_args
@@ -17,7 +17,7 @@ from hydramem.core.results.write_results import RelationView
 from hydramem.core.row_types import Entity
 from hydramem.core.time import When, now
 from hydramem.garden.phases.lasting_communities import read_groups
-from hydramem.memory_api import handle
+from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.search.overview import overview, surroundings
 from hydramem.search.overview.history import history
@@ -25,7 +25,7 @@ from hydramem.search.visible import listings
 
 
 class GraphMethods(Handle):
-    """What shows entities, relations and what lies around them."""
+    """Lists and walks entities and relations."""
 
     def entities(
         self,
@@ -42,11 +42,11 @@ class GraphMethods(Handle):
             containing: Only names that contain this text.
             type: Only entities of this type.
             limit: Most rows to return.
-            offset: Rows to pass over.
-            project: Namespace to read; the handle's own where not given.
+            offset: Rows to skip.
+            project: Project to read; this handle's own by default.
         """
         return self._use().graph.list_entities(
-            self._name(project), handle.page(limit, offset), containing=containing, type=type
+            self._name(project), arguments.page(limit, offset), containing=containing, type=type
         )
 
     def relations(
@@ -60,42 +60,42 @@ class GraphMethods(Handle):
         offset: int = 0,
         project: str | None = None,
     ) -> tuple[RelationView, ...]:
-        """List relations with their ends named, newest first.
+        """List relations with the names of their ends, newest first.
 
         Args:
             entity: Only relations with this name or alias at one end.
             type: Only relations of this type.
-            as_of: Those true in the world at that time; now where not given.
-            known_at: Those the store believed at that time; what it believes now where not given.
+            as_of: Return what was true in the world at this time; now by default.
+            known_at: Return what the store believed at this time; now by default.
             limit: Most rows to return.
-            offset: Rows to pass over.
-            project: Namespace to read; the handle's own where not given.
+            offset: Rows to skip.
+            project: Project to read; this handle's own by default.
 
         Raises:
-            NotFoundError: No entity has that name.
+            NotFoundError: No entity has this name.
         """
         store = self._use()
         return listings.relations(
             entity,
             project=self._name(project),
             type=type,
-            states=handle.states(as_of, known_at),
-            at=handle.when(as_of, "as_of") or now(),
-            known_at=handle.when(known_at, "known_at"),
-            page=handle.page(limit, offset),
+            states=arguments.states(as_of, known_at),
+            at=arguments.when(as_of, "as_of") or now(),
+            known_at=arguments.when(known_at, "known_at"),
+            page=arguments.page(limit, offset),
             graph=store.graph,
             snapshots=store.snapshots,
         )
 
     def history(self, id: str, *, project: str | None = None) -> History:
-        """Return the life of one thing, oldest first: what changed, when, by whom and why.
+        """Return every change of one thing, oldest first: what changed, when, by whom and why.
 
         Args:
             id: Id of a memory, chunk, document, entity or relation.
-            project: Namespace in which a relation is looked for first; the handle's own where not given.
+            project: Project that is searched first for a relation; this handle's own by default.
 
         Raises:
-            NotFoundError: Nothing has that id, and nothing had.
+            NotFoundError: Nothing has, or had, this id.
         """
         store, name = self._use(), self._name(project)
         return history(id, graph=store.graph, snapshot=lambda: store.snapshots.of(name))
@@ -112,25 +112,27 @@ class GraphMethods(Handle):
         include_private: bool = True,
         project: str | None = None,
     ) -> Surroundings:
-        """Return what lies around entities and chunks: the best of each, with the steps that lead there.
+        """Return what is connected to entities and chunks: the best of each, with the path to it.
 
         Args:
-            starts: Names or aliases of entities, and ids of chunks, such as those of hits.
-            depth: Most steps to go, over relations, mentions and links, 1 to 5.
+            starts: Names or aliases of entities, and ids of chunks such as hits.
+            depth: Most steps over relations, mentions and links, 1 to 5.
             limit: Most entities, and most chunks, to return.
-            max_tokens: Most tokens of the chunks' texts together.
-            as_of: What was true in the world at that time; now where not given.
-            known_at: What the store believed at that time; what it believes now where not given.
-            include_private: Whether private memories may be shown or passed.
-            project: Namespace to read; the handle's own where not given.
+            max_tokens: Most tokens of all chunks.
+            as_of: Return what was true in the world at this time; now by default.
+            known_at: Return what the store believed at this time; now by default.
+            include_private: Whether the walk can use private memories.
+            project: Project to read; this handle's own by default.
 
         Raises:
             NotFoundError: A start is no entity and no chunk of the project.
         """
+        named = arguments.ids(starts)
+        check_count(len(named), name="number of starts", most=arguments.MAX_STARTS)
         return surroundings.expand(
-            handle.starts(starts),
-            depth=check_count(depth, name="depth", most=5),
-            limit=check_count(limit, name="limit", most=handle.MAX_PAGE),
+            named,
+            depth=arguments.depth(depth),
+            limit=arguments.row_limit(limit),
             max_tokens=check_count(max_tokens, name="max_tokens", most=10**6),
             graph=self._use().graph,
             seen=self._view(project, as_of, known_at, include_private=include_private),
@@ -146,23 +148,23 @@ class GraphMethods(Handle):
         known_at: When | None = None,
         project: str | None = None,
     ) -> tuple[Neighbor, ...]:
-        """Return the entities around one, nearest first, with the steps that lead to each.
+        """Return the entities connected to one, nearest first, with the path to each.
 
         Args:
-            entity: Name or alias of the entity to start from.
+            entity: Name or alias of the entity.
             depth: Most relations to cross, 1 to 5.
             limit: Most entities to return.
-            as_of: What was true in the world at that time; now where not given.
-            known_at: What the store believed at that time; what it believes now where not given.
-            project: Namespace to read; the handle's own where not given.
+            as_of: Return what was true in the world at this time; now by default.
+            known_at: Return what the store believed at this time; now by default.
+            project: Project to read; this handle's own by default.
 
         Raises:
-            NotFoundError: No entity has that name.
+            NotFoundError: No entity has this name.
         """
         return surroundings.neighbors(
             entity,
-            depth=check_count(depth, name="depth", most=5),
-            limit=check_count(limit, name="limit", most=handle.MAX_PAGE),
+            depth=arguments.depth(depth),
+            limit=arguments.row_limit(limit),
             seen=self._view(project, as_of, known_at),
         )
 
@@ -177,19 +179,19 @@ class GraphMethods(Handle):
         known_at: When | None = None,
         project: str | None = None,
     ) -> Path:
-        """Return the shortest way between two entities, through relations and shared chunks.
+        """Return the shortest path between two entities, over relations and shared chunks.
 
         Args:
-            start: Name or alias of the one.
-            end: Name or alias of the other.
-            max_steps: Longest way to look for, 1 to 12.
-            count: How many of the best ways to look for, 1 to 10; those after the first are in `others`.
-            as_of: What was true in the world at that time; now where not given.
-            known_at: What the store believed at that time; what it believes now where not given.
-            project: Namespace to read; the handle's own where not given.
+            start: Name or alias of the first entity.
+            end: Name or alias of the second entity.
+            max_steps: Most steps of a path, 1 to 12.
+            count: How many of the best paths to return, 1 to 10; all but the first are in `others`.
+            as_of: Return what was true in the world at this time; now by default.
+            known_at: Return what the store believed at this time; now by default.
+            project: Project to read; this handle's own by default.
 
         Raises:
-            NotFoundError: No entity has one of the names. That no way joins them is a value, not an error.
+            NotFoundError: No entity has one of the names. No path is a value, not an error.
         """
         return surroundings.path(
             start,
@@ -210,20 +212,20 @@ class GraphMethods(Handle):
         known_at: When | None = None,
         project: str | None = None,
     ) -> tuple[CentralEntity, ...]:
-        """Return the entities that the graph turns around, most central first.
+        """Return the most central entities of the graph.
 
         Args:
-            by: What to order by: pagerank, relations (how many it has) or chunks (how many mention it).
+            by: Measure: pagerank, relations (their number) or chunks (the number that mention it).
             type: Only entities of this type.
             limit: Most entities to return.
-            as_of: What was true in the world at that time; now where not given.
-            known_at: What the store believed at that time; what it believes now where not given.
-            project: Namespace to read; the handle's own where not given.
+            as_of: Return what was true in the world at this time; now by default.
+            known_at: Return what the store believed at this time; now by default.
+            project: Project to read; this handle's own by default.
         """
         return overview.central(
             by=check_choice(by, get_args(overview.Measure), name="by"),
             type=type,
-            limit=check_count(limit, name="limit", most=handle.MAX_PAGE),
+            limit=arguments.row_limit(limit),
             seen=self._view(project, as_of, known_at),
         )
 
@@ -237,22 +239,22 @@ class GraphMethods(Handle):
         known_at: When | None = None,
         project: str | None = None,
     ) -> tuple[Community, ...]:
-        """Return the groups that entities fall into by how they hang together, largest first.
+        """Return groups of closely connected entities, largest first.
 
-        The same graph gives the same groups, whenever and wherever it is asked. With the default resolution,
-        a group that goes on from one of last night's has its id and name.
+        The same graph always gives the same groups. With the default resolution, a group that continues one
+        of the gardener's last run has its id and name.
 
         Args:
             limit: Most communities to return.
-            members: Most members of each to name.
+            members: Most members to name in each.
             resolution: Above 1 for more and smaller groups, below 1 for fewer and larger; 0.01 to 100.
-            as_of: What was true in the world at that time; now where not given.
-            known_at: What the store believed at that time; what it believes now where not given.
-            project: Namespace to read; the handle's own where not given.
+            as_of: Return what was true in the world at this time; now by default.
+            known_at: Return what the store believed at this time; now by default.
+            project: Project to read; this handle's own by default.
         """
         return overview.communities(
-            limit=check_count(limit, name="limit", most=handle.MAX_PAGE),
-            members=check_count(members, name="members", most=handle.MAX_PAGE),
+            limit=arguments.row_limit(limit),
+            members=check_count(members, name="members", most=arguments.MAX_PAGE),
             resolution=check_within(resolution, name="resolution", least=0.01, most=100),
             seen=self._view(project, as_of, known_at),
             before=read_groups(self._garden_folder(self._name(project))) if resolution == 1.0 else (),
@@ -272,21 +274,21 @@ class GraphMethods(Handle):
         """Return a part of the graph as nodes and edges to draw.
 
         Args:
-            center: Name or alias of the entity it lies around; the best connected part of the project
-                where not given.
+            center: Name or alias of the entity in the centre; the best connected part of the project by
+                default.
             depth: Most steps from the centre, 1 to 5.
-            limit: Most nodes; the nearest and best connected stay.
-            chunks: Whether chunks are shown, or entities and their relations alone.
-            as_of: What was true in the world at that time; now where not given.
-            known_at: What the store believed at that time; what it believes now where not given.
-            project: Namespace to read; the handle's own where not given.
+            limit: Most nodes; the nearest and best connected are kept.
+            chunks: Whether to include chunks, or only entities and their relations.
+            as_of: Return what was true in the world at this time; now by default.
+            known_at: Return what the store believed at this time; now by default.
+            project: Project to read; this handle's own by default.
 
         Raises:
-            NotFoundError: No entity has that name.
+            NotFoundError: No entity has this name.
         """
         return overview.graph_view(
             center,
-            depth=check_count(depth, name="depth", most=5),
+            depth=arguments.depth(depth),
             limit=check_count(limit, name="limit", most=10_000),
             chunks=chunks,
             graph=self._use().graph,

@@ -1,4 +1,4 @@
-"""Memory: one handle on an opened folder, one short method an operation; it composes the layers."""
+"""Memory: the handle on a store, with one method for each operation, and `connect`, which opens it."""
 
 from pathlib import Path as FilePath
 
@@ -9,13 +9,13 @@ from hydramem.llm.contracts import Embedder, Generator
 from hydramem.memory_api.check_methods import CheckMethods
 from hydramem.memory_api.document_methods import DocumentMethods
 from hydramem.memory_api.entity_methods import EntityMethods
-from hydramem.memory_api.garden_methods import GardenMethods, TrainMethods
+from hydramem.memory_api.garden_methods import GardenMethods
 from hydramem.memory_api.graph_methods import GraphMethods
 from hydramem.memory_api.job_handlers import JobHandlers
-from hydramem.memory_api.open import open_stores
+from hydramem.memory_api.open import shared_stores
 from hydramem.memory_api.read_methods import ReadMethods
 from hydramem.memory_api.relation_methods import RelationMethods
-from hydramem.memory_api.safekeeping_methods import BackupMethods, SafekeepingMethods
+from hydramem.memory_api.safekeeping_methods import SafekeepingMethods
 from hydramem.memory_api.session_methods import SessionMethods
 from hydramem.memory_api.write_methods import WriteMethods
 
@@ -29,18 +29,18 @@ def connect(
     generator: Generator | None = None,
     reindexing: bool = False,
 ) -> "Memory":
-    """Open a folder as a memory, making it where there is none.
+    """Open a folder as a memory; a missing folder is created.
 
-    Two connects to the same real path in one process share one counted handle on the stores.
+    Handles of one process on the same real path share the open store.
 
     Args:
         path: The store folder.
-        project: Namespace that calls without a `project` read and write.
-        config: Settings, or a YAML file of them; None reads `config.yml` in the folder if there is one.
-        embedder: Makes the vectors; None chooses as `embedding.model` says.
+        project: Project that calls without a `project` read and write.
+        config: Settings, or a YAML file of them; None reads `config.yml` in the folder, if there is one.
+        embedder: Computes the vectors; None chooses as `embedding.model` says.
         generator: Answers prompts; None chooses as `llm` says.
-        reindexing: Open with the store's own embedder, whatever `embedding` says, so that `reindex` can
-            move the store to what it says.
+        reindexing: Open with the store's own embedder instead of the configured one, so that `reindex` can
+            change it.
 
     Raises:
         ConfigError: A setting is wrong.
@@ -52,19 +52,19 @@ def connect(
     folder = FilePath(path).expanduser().resolve()
     default = check_project(project)
     settings = config if isinstance(config, Config) else load_config(config_file(folder, config))
-    store = open_stores.acquire(folder, settings, embedder, reindexing=reindexing)
+    store = shared_stores.acquire(folder, settings, embedder, reindexing=reindexing)
     if not reindexing and (generator is not None or not store.jobs.served):
-        # A handle that nobody closes: the jobs outlast the call that opened the store.
-        store.jobs.serve(JobHandlers(Memory(store, default, generator)).handlers())
+        # The jobs have a handle of their own, which stays open when the caller closes this one.
+        store.jobs.serve(JobHandlers(store, default, generator).handlers())
     return Memory(store, default, generator)
 
 
 def config_file(folder: FilePath, given: str | FilePath | None) -> FilePath | None:
-    """Return the file of settings for a store: the one given, else `config.yml` in its folder, else None."""
+    """Return the file of settings of a store: the given one, else `config.yml` in its folder, else None."""
     if given is not None:
         return FilePath(given).expanduser()
-    beside = folder / "config.yml"
-    return beside if beside.is_file() else None
+    own = folder / "config.yml"
+    return own if own.is_file() else None
 
 
 class Memory(
@@ -77,8 +77,6 @@ class Memory(
     GraphMethods,
     CheckMethods,
     GardenMethods,
-    TrainMethods,
     SafekeepingMethods,
-    BackupMethods,
 ):
-    """A memory: what `connect` returns. Safe to use from many threads; close it, or use it with `with`."""
+    """A memory, as `connect` returns it. Safe to use from many threads; close it, or use it with `with`."""

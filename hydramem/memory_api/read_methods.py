@@ -4,23 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
-from hydramem.core.argument_checks import (
-    check_choice,
-    check_choices,
-    check_count,
-    check_name,
-    check_project,
-    check_scope,
-    check_share,
-)
+from hydramem.core.argument_checks import check_choice, check_count, check_name, check_project
 from hydramem.core.errors import NotFoundError
 from hydramem.core.results.hits import Hit, LinkedChunk, Prompt, Recall
 from hydramem.core.results.upkeep_results import ProjectView
 from hydramem.core.results.write_results import Curated, DocumentView
 from hydramem.core.row_types import Chunk, ChunkKind, Document, Layer, RecallMode, Session, State, Traversal
-from hydramem.core.time import When, now
+from hydramem.core.time import When
 from hydramem.ingest.memories.edit_curated_files import curated
-from hydramem.memory_api import handle
+from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.search.deep_recall import deepened
 from hydramem.search.linked_memories import with_links
@@ -32,12 +24,15 @@ from hydramem.search.visible.visible_graph import View
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.files.curated_files import CuratedTarget
 
-# A curated file is long for one snippet, and belongs together.
-_SHARE, _OPENING_SHARE = 3, 2
+_SNIPPET_SHARE = 3
+"""A snippet takes at most this part of a prompt block: a third."""
+
+_OPENING_SHARE = 2
+"""The same at the start of a session: a curated file is long, and is not cut."""
 
 
 class ReadMethods(Handle):
-    """What finds and lists what the memory holds."""
+    """Finds and lists what the memory holds."""
 
     def recall(
         self,
@@ -63,55 +58,54 @@ class ReadMethods(Handle):
         also: Sequence[str] = (),
         project: str | None = None,
     ) -> Recall:
-        """Find what bears on a question: by meaning, by words, and by walking the graph from its entities.
-
-        Deep mode also returns the relations among what was found, each verified now: by a model where one
-        is configured and the graph and the text leave it open. It writes nothing, no verdict either.
+        """Find what answers a question: by meaning, by words, and by a graph walk from its entities.
 
         Args:
             query: A question or words.
             limit: Most hits to return.
-            kinds: Only chunks of these kinds; all where empty.
-            layers: Only chunks of these layers; all where empty.
+            kinds: Only chunks of these kinds; all by default.
+            layers: Only chunks of these layers; all by default.
             scope: Only chunks at or under this path.
             categories: Only chunks with one of these labels.
             session: Only what was said in this conversation.
-            happened_from: Only events and turns from then on.
-            happened_to: Only events and turns up to then.
-            as_of: What was true in the world at that time; now where not given.
-            known_at: What the store believed at that time; what it believes now where not given.
+            happened_from, happened_to: Only events and turns from, or up to, this time.
+            as_of: Return what was true in the world at this time; now by default.
+            known_at: Return what the store believed at this time; now by default.
             min_confidence: Only chunks of at least this confidence, 0 to 1.
-            include_private: Whether private memories may be among the hits.
-            traversal: Graph arm: ppr, bfs, hybrid or none; as configured where not given.
-            mode: fast, or deep, which also verifies the relations among what was found.
-            context: Chunks before and after a hit that its `context` takes in, 0 to 20.
-            max_tokens: Most tokens of the hits together; what does not fit is left out, nothing is cut.
-            explain: Whether to say how the hits came about: entities, arms, candidates.
-            also: Further namespaces to read together with it; relations are those of the first alone.
-            project: Namespace to read; the handle's own where not given.
+            include_private: Whether hits can be private memories.
+            traversal: Graph walk: ppr, bfs, hybrid or none; `search.traversal` by default.
+            mode: fast, or deep, which also verifies the relations among the hits and stores no verdict.
+            context: Chunks before and after a hit to return in its `context`, 0 to 20.
+            max_tokens: Most tokens of all hits; hits that do not fit are left out, none is cut.
+            explain: Whether to return how the hits were found: entities, arms, candidates.
+            also: Further projects to read; relations come from the first project only.
+            project: Project to read; this handle's own by default.
 
         Raises:
             InvalidInputError: The query is blank or too long, or a filter is wrong.
             ModelUnavailableError: `search.rerank` names a model that is not on this machine.
         """
-        store = self._use()
-        name = self._name(project)
-        where = ChunkFilter(
-            projects=tuple(dict.fromkeys((name, *map(check_project, handle.ids(also))))),
-            kinds=check_choices(kinds, get_args(ChunkKind), name="kinds"),
-            layers=check_choices(layers, get_args(Layer), name="layers"),
-            scope=None if scope is None else check_scope(scope),
-            categories=tuple(categories),
-            sessions=() if session is None else (listings.session_key(name, session),),
-            include_private=include_private,
-            min_confidence=check_share(min_confidence, name="min_confidence"),
-            happened_from=handle.when(happened_from, "happened_from"),
-            happened_to=handle.when(happened_to, "happened_to"),
-            states=handle.states(as_of, known_at),
-            at=handle.when(as_of, "as_of") or now(),
-            known_at=handle.when(known_at, "known_at"),
-        )
+        where = arguments.chunk_filter(self._name(project), locals())
         deep = check_choice(mode, get_args(RecallMode), name="mode") == "deep"
+        found = self._search(query, where, limit, traversal, explain, context, max_tokens)
+        if not deep:
+            return found
+        seen = self._view(project, as_of, known_at, include_private=include_private)
+        return deepened(found, seen=seen, graph=self._use().graph, judge=self._judge(project))
+
+    def _search(
+        self,
+        query: str,
+        where: ChunkFilter,
+        limit: int,
+        traversal: Traversal | None,
+        explain: bool,
+        context: int,
+        max_tokens: int | None,
+    ) -> Recall:
+        """Recall in the open store, and record the hits as recalled."""
+        store = self._use()
+        walk = check_choice(traversal or store.config.search.traversal, get_args(Traversal), name="traversal")
         with store.reading() as space:
             sources = RecallSources(
                 graph=store.graph,
@@ -126,18 +120,13 @@ class ReadMethods(Handle):
                 sources,
                 where=where,
                 limit=limit,
-                traversal=check_choice(
-                    traversal or store.config.search.traversal, get_args(Traversal), name="traversal"
-                ),
+                traversal=walk,
                 explain=explain,
-                context=check_count(context, name="context", least=0, most=handle.MAX_CONTEXT),
-                max_tokens=handle.tokens(max_tokens),
+                context=check_count(context, name="context", least=0, most=arguments.MAX_CONTEXT),
+                max_tokens=None if max_tokens is None else arguments.token_budget(max_tokens),
             )
         store.recalls.note(query, [(hit.project, hit.id) for hit in found.hits])
-        if not deep:
-            return found
-        seen = self._view(project, as_of, known_at, include_private=include_private)
-        return deepened(found, seen=seen, graph=store.graph, judge=self._judge(project))
+        return found
 
     def prime(
         self,
@@ -151,28 +140,24 @@ class ReadMethods(Handle):
         session: str | None = None,
         project: str | None = None,
     ) -> Prompt:
-        """Return what bears on a question as one block for a prompt, escaped and within a token budget.
+        """Return what answers a question as one block for a prompt, escaped and within a token budget.
 
-        Without a question, what a session should start with: the curated files, what is known firmly, events
-        to come, and the entities that most turns around.
-
-        It holds what the handle's own project knows and, where the call names a project, what that one
-        knows, each snippet with its layer: agent- or project- and working, shared or verified. The same
-        memory found in two layers comes once, at the more trusted.
+        Without a question it returns the start of a session: curated files, trusted facts, coming events and
+        central entities. It reads the handle's own project and the named one; a memory of both appears once,
+        in its more trusted layer, which each snippet names.
 
         Args:
-            query: A question or words; a session's start where not given.
+            query: A question or words; the start of a session by default.
             max_tokens: Most tokens of the block.
             limit: Most snippets.
-            as_of: What was true in the world at that time; now where not given.
-            known_at: What the store believed at that time; what it believes now where not given.
-            include_private: Whether private memories may be among them.
-            session: Name of the conversation that starts: it is shown the curated files as it was shown them
-                first, whatever changed.
-            project: A namespace to read beside the handle's own.
+            as_of: Return what was true in the world at this time; now by default.
+            known_at: Return what the store believed at this time; now by default.
+            include_private: Whether snippets can be private memories.
+            session: Name of the session that starts; it keeps the curated files as it first read them.
+            project: Project to read beside the handle's own.
 
         Raises:
-            InvalidInputError: The project is blank or no text, or the query is blank or too long.
+            InvalidInputError: The project is blank, or the query is blank or too long.
         """
         named = None if project is None else check_project(project)
         recalls = self._use().recalls
@@ -191,33 +176,33 @@ class ReadMethods(Handle):
                 project=name,
             ).hits
 
-        with recalls.during(None):  # what the block holds is of use, not all that was found
+        with recalls.during(None):  # only the hits in the block are recorded
             found = prime(
                 own=self._project,
                 named=named,
                 limit=check_count(limit, name="limit", most=self.config.search.max_limit),
-                max_tokens=check_count(max_tokens, name="max_tokens", most=handle.MAX_TOKENS),
+                max_tokens=arguments.token_budget(max_tokens),
                 find=find,
-                share=_OPENING_SHARE if query is None else _SHARE,
+                share=_OPENING_SHARE if query is None else _SNIPPET_SHARE,
             )
         if query is not None:
             recalls.note(query, [(one.project, one.id) for one in found.snippets])
         return found
 
     def _opening(self, seen: View, project: str, *, session: str | None) -> tuple[Hit, ...]:
-        # The files tell of the user: where nothing private may be shown, they are none.
+        # The curated files describe the user, so a reader without private memories gets none.
         shown = seen.where.include_private
         curated = self.curated(session=session, project=project) if shown else ()
         return opening(curated=curated, seen=seen, graph=self._use().graph)
 
     def get(self, id: str) -> LinkedChunk:
-        """Return one chunk or memory, whatever its state, with its links.
+        """Return one chunk or memory in any state, with its links.
 
         Args:
-            id: Its id.
+            id: Id of the chunk.
 
         Raises:
-            NotFoundError: There is none.
+            NotFoundError: No chunk has this id.
         """
         graph = self._use().graph
         found = graph.chunks([id])
@@ -244,86 +229,68 @@ class ReadMethods(Handle):
         """List memories, newest first: what is true and believed now, or was at another time.
 
         Args:
-            kinds: Kinds to list.
-            states: List those of these states, whenever they hold: active, superseded, archived,
-                quarantined. Where not given: active ones, and those that `as_of` and `known_at` ask for.
-            scope: Only those at or under this path.
-            session: Only those of this conversation.
-            categories: Only those with one of these labels.
+            kinds: Only memories of these kinds.
+            states: Only memories in these states, at any time: active, superseded, archived, quarantined. By
+                default active ones, and those that `as_of` and `known_at` ask for.
+            scope: Only memories at or under this path.
+            session: Only memories of this conversation.
+            categories: Only memories with one of these labels.
             event_type: Only events of this type, such as release.
-            expired: Only those that have expired, which nothing else lists.
-            as_of: Those true in the world at that time; now where not given.
-            known_at: Those the store believed at that time; what it believes now where not given.
+            expired: Only memories that have expired, which nothing else lists.
+            as_of: Return what was true in the world at this time; now by default.
+            known_at: Return what the store believed at this time; now by default.
             limit: Most rows to return.
-            offset: Rows to pass over.
-            project: Namespace to read; the handle's own where not given.
+            offset: Rows to skip.
+            project: Project to read; this handle's own by default.
         """
-        name, moment = self._name(project), handle.when(as_of, "as_of")
-        where = ChunkFilter(
-            projects=(name,),
-            kinds=check_choices(kinds, get_args(ChunkKind), name="kinds"),
-            states=check_choices(states, get_args(State), name="states") or handle.states(as_of, known_at),
-            scope=None if scope is None else check_scope(scope),
-            sessions=() if session is None else (listings.session_key(name, session),),
-            categories=handle.ids(categories),
-            at=None if expired else moment or (None if states else now()),
-            known_at=handle.when(known_at, "known_at"),
-        )
+        where = arguments.chunk_filter(self._name(project), locals())
+        at = None if expired or (states and as_of is None) else where.at
         return self._use().graph.list_chunks(
-            where,
-            handle.page(limit, offset),
+            replace(where, at=at),
+            arguments.page(limit, offset),
             event_type=event_type,
-            expired_by=(moment or now()) if expired else None,
+            expired_by=where.at if expired else None,
         )
 
     def curated(
-        self,
-        target: CuratedTarget | None = None,
-        *,
-        session: str | None = None,
-        project: str | None = None,
+        self, target: CuratedTarget | None = None, *, session: str | None = None, project: str | None = None
     ) -> tuple[Curated, ...]:
-        """Show the curated files: short plain text that goes into every prompt, and that a person may edit.
+        """Return the curated files: short plain text for every prompt, which a person can edit.
 
-        They stand in the store's folder `curated`, a folder for each project, in the form of Hermes Agent.
+        The files are in the store's folder `curated`, by project, in the format of Hermes Agent.
 
         Args:
-            target: memory or user; both where not given.
-            session: Name of a conversation: it is shown the block that it was shown first, whatever changed.
-            project: Namespace whose files they are; the handle's own where not given.
+            target: memory or user; both by default.
+            session: Name of a session; it keeps the block that it first read, whatever changes.
+            project: Project of the files; this handle's own by default.
 
         Raises:
             StorageError: A file cannot be read.
         """
         name = self._name(project)
-        wanted: Sequence[CuratedTarget] = get_args(CuratedTarget) if target is None else (target,)
-        shown = [curated(self._curated(one, name)) for one in wanted]
+        targets: Sequence[CuratedTarget] = get_args(CuratedTarget) if target is None else (target,)
+        found = [curated(self._curated(one, name)) for one in targets]
         if session is None:
-            return tuple(shown)
+            return tuple(found)
         blocks, asked = self._use().curated_blocks, check_name(session, name="session")
-        return tuple(replace(one, block=blocks.frozen(name, asked, one)) for one in shown)
+        return tuple(replace(one, block=blocks.frozen(name, asked, one)) for one in found)
 
     def documents(
-        self,
-        *,
-        known_at: When | None = None,
-        limit: int = 50,
-        offset: int = 0,
-        project: str | None = None,
+        self, *, known_at: When | None = None, limit: int = 50, offset: int = 0, project: str | None = None
     ) -> tuple[Document, ...]:
         """List documents, newest first.
 
         Args:
-            known_at: Those the store held at that time; those it holds now where not given.
+            known_at: Return the documents that the store held at this time; now by default.
             limit: Most rows to return.
-            offset: Rows to pass over.
-            project: Namespace to read; the handle's own where not given.
+            offset: Rows to skip.
+            project: Project to read; this handle's own by default.
         """
         return self._use().graph.list_documents(
             self._name(project),
-            handle.page(limit, offset),
-            states=handle.states(None, known_at),
-            known_at=handle.when(known_at, "known_at"),
+            arguments.page(limit, offset),
+            states=arguments.states(None, known_at),
+            known_at=arguments.when(known_at, "known_at"),
         )
 
     def document(
@@ -332,19 +299,19 @@ class ReadMethods(Handle):
         """Return a document with its chunks in order.
 
         Args:
-            source: Its id, or the source that it was ingested from.
-            known_at: The chunks that it had at that time; those it has now where not given.
-            project: Namespace to read; the handle's own where not given.
+            source: Id of the document, or the source that it was ingested from.
+            known_at: Return the chunks that it had at this time; now by default.
+            project: Project to read; this handle's own by default.
 
         Raises:
-            NotFoundError: There is none.
+            NotFoundError: The project has no such document.
         """
         return listings.document(
             self._use().graph,
             source,
             project=self._name(project),
-            states=handle.states(None, known_at),
-            known_at=handle.when(known_at, "known_at"),
+            states=arguments.states(None, known_at),
+            known_at=arguments.when(known_at, "known_at"),
         )
 
     def projects(self) -> tuple[ProjectView, ...]:
@@ -354,12 +321,13 @@ class ReadMethods(Handle):
     def sessions(
         self, *, limit: int = 50, offset: int = 0, project: str | None = None
     ) -> tuple[Session, ...]:
-        """List conversations, newest first.
+        """List sessions, newest first.
 
         Args:
             limit: Most rows to return.
-            offset: Rows to pass over.
-            project: Namespace to read; the handle's own where not given.
+            offset: Rows to skip.
+            project: Project to read; this handle's own by default.
         """
-        self._use().recalls.flush()
-        return self._use().graph.list_sessions(self._name(project), handle.page(limit, offset))
+        store = self._use()
+        store.recalls.flush()
+        return store.graph.list_sessions(self._name(project), arguments.page(limit, offset))

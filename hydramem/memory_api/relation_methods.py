@@ -1,20 +1,21 @@
-"""Operations on relations: what is stated of two things, and what is taken back."""
+"""Operations that state and withdraw relations."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hydramem.core.results.write_results import Related, RelationView
 from hydramem.core.time import When
 from hydramem.graph.functional_types import functional_types
 from hydramem.ingest.knowledge.relation_input import RelationInput
 from hydramem.ingest.knowledge.relations import Functional, Withdrawal, relate, unrelate
-from hydramem.memory_api import handle
+from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.search.visible import listings
 from hydramem.storage.changes import in_one_run
 
 
 class RelationMethods(Handle):
-    """What relates things."""
+    """States and withdraws relations."""
 
     @in_one_run()
     def relate(
@@ -34,53 +35,48 @@ class RelationMethods(Handle):
         reason: str | None = None,
         project: str | None = None,
     ) -> Related:
-        """Assert a relation between two named things; an equal current one is returned, with what is new.
+        """State a relation between two named things; an equal current one gains what is new.
 
-        It is verified like any other: what its evidence denies is rejected and only kept in the history.
-        Of a type that has one object at a time (`verification.functional`), the relation before it ends
-        where this one begins later; what cannot be told apart in time stays, and is named as a conflict.
-        One that had ended and is stated again without a time holds again from now on.
+        It is verified: a relation that its evidence denies is rejected and kept in the history only. A type
+        with one object at a time (`verification.functional`) ends the older relation where the new one begins
+        later; without an order in time both stay, as a conflict. A relation that had ended and is stated
+        again without a time holds again from now on.
 
         Args:
-            subject: Name or alias of the one; made where there is none.
-            type: What it does to the other, such as works_for.
-            object: Name or alias of the other.
-            quote: The words that state it; they must occur in the evidence where there is any.
+            subject: Name or alias of the subject; a new entity where there is none.
+            type: Type of the relation, such as works_for.
+            object: Name or alias of the object.
+            quote: The words that state it; they must occur in the evidence, if there is any.
             evidence: Ids of chunks that state it.
             confidence: 0 to 1.
-            bidirectional: Whether it holds both ways, as married_to does.
+            bidirectional: Whether it holds in both directions, such as married_to.
             valid_from: From when it is true in the world.
-            valid_to: Until when it is true in the world; corrects the end of a stored one.
-            subject_type: What the subject is, such as person, where that is not known yet.
-            object_type: The same of the object.
-            reason: Why it is stated, for `history`.
-            project: Namespace to write to; the handle's own where not given.
+            valid_to: Until when it is true in the world; corrects the end of a stored relation.
+            subject_type, object_type: Type of a new entity, such as person.
+            reason: Why it is stated; kept in the history.
+            project: Project to write to; this handle's own by default.
 
         Raises:
             InvalidInputError: A field is wrong, or the quote is not in the evidence; nothing is written.
             NotFoundError: The project has no such chunk; nothing is written.
         """
-        store, name = self._use(), self._name(project)
-        statement = RelationInput(
-            subject=subject,
-            type=type,
-            object=object,
-            quote=quote,
-            evidence=handle.ids(evidence),
-            confidence=confidence,
-            bidirectional=bidirectional,
-            valid_from=handle.when(valid_from, "valid_from"),
-            valid_to=handle.when(valid_to, "valid_to"),
-            subject_type=subject_type,
-            object_type=object_type,
-            reason=reason,
+        statement = arguments.gathered(RelationInput, locals())
+        statement = replace(
+            statement,
+            evidence=arguments.ids(evidence),
+            valid_from=arguments.when(valid_from, "valid_from"),
+            valid_to=arguments.when(valid_to, "valid_to"),
         )
-        functional = Functional(
+        done = relate(statement, target=self._target(project), functional=self._functional(project))
+        return listings.related(done, self._use().graph)
+
+    def _functional(self, project: str | None) -> Functional:
+        """Return which types of relation have one object at a time."""
+        store, name = self._use(), self._name(project)
+        return Functional(
             types=store.config.verification.functional,
             seems=lambda type: type in functional_types(store.snapshots.of(name)),
         )
-        done = relate(statement, target=self._target(project), functional=functional)
-        return listings.related(done, store.graph)
 
     @in_one_run()
     def unrelate(
@@ -94,19 +90,19 @@ class RelationMethods(Handle):
         reason: str | None = None,
         project: str | None = None,
     ) -> tuple[RelationView, ...]:
-        """Say that a relation holds no more since a time, or, without one, that it never did.
+        """End a relation at a time, or, without one, archive it as never true; return what changed.
 
-        With `ended` it stays true for the time before. Without, it is archived: `revive` with its id, or
-        relating again, brings it back. Returns what changed.
+        With `ended` it stays true for the time before. An archived relation comes back by `revive` with its
+        id, or by stating it again.
 
         Args:
-            subject: Name or alias of the one.
-            type: The relation's type.
-            object: Name or alias of the other.
+            subject: Name or alias of the subject.
+            type: Type of the relation.
+            object: Name or alias of the object.
             ended: Until when it held.
-            valid_from: Only the one that held from then on; its end is corrected where it has one.
-            reason: Why, for `history`.
-            project: Namespace to write to; the handle's own where not given.
+            valid_from: Only the relation that held from this time; corrects its end if it has one.
+            reason: Why; kept in the history.
+            project: Project to write to; this handle's own by default.
 
         Raises:
             NotFoundError: The project has no such relation; nothing is written.
@@ -117,8 +113,8 @@ class RelationMethods(Handle):
             subject=subject,
             type=type,
             object=object,
-            ended=handle.when(ended, "ended"),
-            valid_from=handle.when(valid_from, "valid_from"),
+            ended=arguments.when(ended, "ended"),
+            valid_from=arguments.when(valid_from, "valid_from"),
             reason=reason,
         )
         return listings.named(unrelate(withdrawal, target=self._target(project)), store.graph)

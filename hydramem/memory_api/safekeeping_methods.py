@@ -1,4 +1,4 @@
-"""Operations that save a memory against loss: backup and restore."""
+"""Operations that protect a memory against loss: undo, dump and load, backup and restore."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -10,10 +10,10 @@ from hydramem.core.config import Config
 from hydramem.core.errors import InvalidInputError, ModelError
 from hydramem.core.results.upkeep_results import BackedUp, Dumped, Loaded, Restored, Undone
 from hydramem.core.time import advance_past
-from hydramem.memory_api import handle
+from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.memory_api.job_handlers import JobHandlers
-from hydramem.memory_api.open import open_store, open_stores
+from hydramem.memory_api.open import open_store, shared_stores
 from hydramem.storage.backup.restore import Exchange
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.exchange.dump import Wish, dump
@@ -22,75 +22,179 @@ from hydramem.storage.undo.undo import undo
 
 _MOST_PATH = 4000
 
+_CREATED_BY = f"hydramem {version.__version__}"
+
 Progress = Callable[[int, int], None]
 
 
-class BackupMethods(Handle):
-    """What keeps a copy of the store's files, and goes back to one."""
+class SafekeepingMethods(Handle):
+    """Takes writes back, and saves and restores the memory."""
 
-    def backup(self, to: str | None = None) -> BackedUp:
-        """Write a backup of the whole store into one compressed file, and read it again from end to end.
+    @in_one_run()
+    def undo(self, id: str, *, force: bool = False) -> Undone:
+        """Take back what one call wrote: a run, or one change of it.
 
-        It holds the graph as it is at one moment, curated files, fitted weights, settings, and the
-        gardener's plans and reports; vectors are left out, since `restore` makes them anew. Others read and
-        write meanwhile. The file appears when it is whole.
+        `history` shows the runs of a thing. Rows that were changed since, or that newer rows depend on, stay
+        and are listed. An undo is a run too: undoing it restores everything. Files beside the graph, such as
+        `MEMORY.md` and fitted weights, are not changed.
 
         Args:
-            to: A new file, or a folder to put it in; the store's own `backups` where not given, where as
-                many are kept as `garden.backups` says, the oldest going first.
+            id: Id of a run or of a change.
+            force: Also take back rows that were changed since; rows that others depend on stay.
 
         Raises:
-            InvalidInputError: The file is there already, or lies in the store; or the store is in memory.
-            StorageError: It cannot be written, or does not read back; nothing is left.
+            NotFoundError: No run and no change has this id.
+            InvalidInputError: It is undone already, or has nothing to undo; nothing is written.
         """
-        place = None if to is None else _path(to, "to")
-        return self._use().back_up(place, created_by=_created_by())
+        store = self._use()
+        return undo(check_name(id, name="id"), graph=store.graph, mirror=store.mirror, force=force)
+
+    def dump(
+        self,
+        folder: str,
+        *,
+        vectors: bool = False,
+        projects: Sequence[str] = (),
+        sign_key_env: str | None = None,
+        progress: Progress | None = None,
+    ) -> Dumped:
+        """Write the whole memory into a new folder, as sorted JSON lines that `load` reads without loss.
+
+        It holds everything in the graph at one moment: documents, chunks, entities, relations and verdicts,
+        mentions, links, sessions, recalls, the history with what undo needs, and pending jobs. Other writes
+        wait while it is read; recalls do not. The folder appears when it is complete. Two dumps of one memory
+        have the same bytes on either graph engine. Curated files, calibrations and settings are plain files
+        of the store and are not included.
+
+        Args:
+            folder: A folder that does not exist yet or is empty.
+            vectors: Also write the vectors; a store with the same embedder reads them instead of computing
+                them.
+            projects: Only these projects; all by default. On the command line `--project` names one too.
+            sign_key_env: Name of the environment variable that holds the key to sign the dump with.
+            progress: Called with the rows written and the total.
+
+        Raises:
+            InvalidInputError: The folder is not empty, or lies in the store.
+            NotFoundError: A named project holds nothing.
+            StorageError: A store cannot be read or the folder cannot be written; no folder is left.
+        """
+        store, place = self._use(), _path(folder, "folder")
+        if place.is_relative_to(store.path):
+            raise InvalidInputError(f"folder: {place} lies in the store; name one beside it")
+        store.recalls.flush()
+        with store.reading() as space:
+            wish = Wish(
+                projects=tuple(map(check_project, arguments.ids(projects))),
+                vectors=space.vectors if vectors else None,
+                embedder=space.embedder.fingerprint,
+                dimension=space.embedder.dimension,
+                created_by=_CREATED_BY,
+                key=_key(sign_key_env),
+            )
+            return dump(store.graph, place, wish, mirror=store.mirror, progress=progress)
+
+    def load(
+        self, folder: str, *, sign_key_env: str | None = None, progress: Progress | None = None
+    ) -> Loaded:
+        """Read a dump into the store, on either graph engine, with its ids, times and history.
+
+        The whole dump is checked first. Rows in the store are never changed: equal rows are skipped, and rows
+        that differ are left and counted in `differing`. So a second load changes nothing, and an interrupted
+        one continues when it is called again. To prefer the rows of the dump, load it into a new store.
+        Vectors of the store's own embedder are read from the dump; others are computed.
+
+        Args:
+            folder: Folder of the dump.
+            sign_key_env: Name of the environment variable that holds the key of the signature. A signed dump
+                needs it; with it an unsigned dump is refused.
+            progress: Called with the rows done and the total.
+
+        Raises:
+            InvalidInputError: The dump is truncated or changed, has another key, or is not a dump; nothing is
+                written.
+            SchemaError: A newer version wrote it; nothing is written.
+            ModelError: The embedder failed; loaded rows stay.
+            StorageError: A store failed; loaded rows stay.
+        """
+        store, space = self._use(), self._use().space
+        target = LoadTarget(
+            graph=store.graph,
+            commit=store.committing(space),
+            one_writer=store.mirror.one_writer,
+            embed=space.embedder.embed_documents,
+            embedder=space.embedder.fingerprint,
+            dimension=space.embedder.dimension,
+        )
+        done = load(_path(folder, "folder"), target, key=_key(sign_key_env), progress=progress)
+        if (last := store.graph.last_change_at()) is not None:
+            advance_past(last)
+        store.mirror.settle()
+        return done
+
+    def backup(self, to: str | None = None) -> BackedUp:
+        """Write a backup of the whole store into one compressed file, and read it back completely.
+
+        It holds the graph at one moment, curated files, fitted weights, settings, and the gardener's plans
+        and reports. Vectors are left out; `restore` computes them. Other reads and writes continue. The file
+        appears when it is complete.
+
+        Args:
+            to: A new file, or a folder for it; by default the store's own `backups`, which keeps the newest
+                ones as `garden.backups` says.
+
+        Raises:
+            InvalidInputError: The file exists or lies in the store, or the store is in memory.
+            StorageError: It cannot be written or read back; no file is left.
+        """
+        return self._use().back_up(None if to is None else _path(to, "to"), created_by=_CREATED_BY)
 
     def restore(self, file: str, *, progress: Progress | None = None) -> Restored:
-        """Go back to a backup: the store becomes what it was then, for every project.
+        """Restore a backup: the store becomes what it was then, in every project.
 
-        All of the file is checked before anything is touched. What was there is kept in a folder of the
-        store, `replaced-` and the time, until a person deletes it. A restore that is interrupted is finished
-        by the next opening. On the command line it works on an empty folder and on a damaged store, too.
+        The whole file is checked first. The content before is kept in a folder of the store, `replaced-` and
+        the time, until a person deletes it. The next opening finishes an interrupted restore. The command
+        also works on an empty folder and on a damaged store.
 
         Args:
             file: The backup.
-            progress: Called with rows whose vectors are made anew, done and to do.
+            progress: Called with the rows whose vectors are computed and the total.
 
         Raises:
-            InvalidInputError: It is no backup, is truncated or changed, or is of the other graph engine;
-                nothing was touched.
-            SchemaError: A newer version wrote it; nothing was touched.
-            StoreBusyError: Somebody else has the store open.
+            InvalidInputError: The file is not a backup, is truncated or changed, or is of the other graph
+                engine; nothing is changed.
+            SchemaError: A newer version wrote it; nothing is changed.
+            StoreBusyError: Another handle or process has the store open.
             StorageError: The store cannot be written.
         """
         store = self._use()
         if store.in_memory:
-            raise InvalidInputError("restore: a memory without files cannot become a backup's")
+            raise InvalidInputError("restore: a store in memory has no files to replace")
         backup = _path(file, "file")
-        done = open_stores.restore_open(store, backup, self._go_on_with)
+        done = shared_stores.restore_open(store, backup, self._adopt)
         return _restored(self._use(), backup, done, progress)
 
-    def _go_on_with(self, store: open_store.OpenStore) -> None:
+    def _adopt(self, store: open_store.OpenStore) -> None:
+        """Continue with another open store."""
         self._opened = store
-        store.jobs.serve(JobHandlers(Handle(store, self._project, self._given_generator)).handlers())
+        store.jobs.serve(JobHandlers(store, self._project, self._given_generator).handlers())
 
 
 def restore_folder(folder: Path, file: str, config: Config, *, progress: Progress | None = None) -> Restored:
-    """Restore a backup into a folder that nobody holds: an empty one, or a store, also a damaged one.
+    """Restore a backup into a folder that is not open: an empty one, or a store, also a damaged one.
 
     Raises:
-        HydraMemError: As `Saving.restore`.
+        HydraMemError: As `Memory.restore`.
     """
     backup = _path(file, "file")
     if config.storage.graph == "memory":
         raise InvalidInputError("restore: storage.graph: memory keeps no files")
-    done = open_stores.restore_closed(folder, backup, config)
-    store = open_stores.acquire(folder, config, None)
+    done = shared_stores.restore_closed(folder, backup, config)
+    store = shared_stores.acquire(folder, config, None)
     try:
         return _restored(store, backup, done, progress)
     finally:
-        open_stores.release(store)
+        shared_stores.release(store)
 
 
 def _restored(store: open_store.OpenStore, file: Path, done: Exchange, progress: Progress | None) -> Restored:
@@ -101,8 +205,8 @@ def _restored(store: open_store.OpenStore, file: Path, done: Exchange, progress:
         vectors = found.repaired
         notes.extend(found.problems)
     except ModelError as error:
-        # The memory itself is back; recall by words works, and the rest follows when the model is there.
-        notes.append(f"vectors could not be made: {error}; `hydramem doctor --fix` makes them")
+        # The graph is restored: recall by words works, and by meaning once the model is there.
+        notes.append(f"vectors cannot be computed: {error}; `hydramem doctor --fix` computes them later")
     return Restored(
         file=str(file),
         made_at=done.manifest.made_at,
@@ -120,131 +224,8 @@ def _path(text: str, name: str) -> Path:
         raise InvalidInputError(f"{name}: {text[:200]!r} cannot be a path") from error
 
 
-def _created_by() -> str:
-    return f"hydramem {version.__version__}"
-
-
-_MOST_DUMP_PATH = 4000
-
-
-class SafekeepingMethods(Handle):
-    """What takes writes back, and moves a memory whole."""
-
-    @in_one_run()
-    def undo(self, id: str, *, force: bool = False) -> Undone:
-        """Take back what one call wrote, as if it had not happened: a run, or one change of it.
-
-        `history` shows the runs of a thing. What was written since, and what came since is in or rests on,
-        is left alone and listed. An undo is a run too: undoing it brings everything back. Files beside the
-        graph, such as `MEMORY.md` and fitted weights, stay.
-
-        Args:
-            id: Of a run or of a change.
-            force: Take back too what was written since; what others are in stays all the same.
-
-        Raises:
-            NotFoundError: No run and no change has this id.
-            InvalidInputError: It was undone already, or wrote nothing that can be undone; nothing is written.
-        """
-        store = self._use()
-        return undo(check_name(id, name="id"), graph=store.graph, mirror=store.mirror, force=force)
-
-    def dump(
-        self,
-        folder: str,
-        *,
-        vectors: bool = False,
-        projects: Sequence[str] = (),
-        sign_key_env: str | None = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> Dumped:
-        """Write the whole memory into a new folder, as sorted JSON lines that `load` reads back without loss.
-
-        Everything that the graph holds is there: documents, chunks, entities, relations and their verdicts,
-        mentions, links, sessions, what was recalled, the history with what undoing takes, jobs that wait.
-        It is as it was at one moment: other writes wait until it is read, recalls go on. The folder appears
-        when it is whole, and two dumps of the same memory have the same bytes, on either graph engine.
-        Curated files, calibrations and settings are files of the store already, and are not in it.
-
-        Args:
-            folder: Where to; a folder that is not there yet, or empty.
-            vectors: Write the vectors too; a store with the same embedder takes them instead of making them.
-            projects: Only these projects; all where none is named. A command names one by `--project`, too.
-            sign_key_env: Name of the environment variable that holds the key to sign the dump with.
-            progress: Called with rows written and rows to write.
-
-        Raises:
-            InvalidInputError: The folder holds something, or lies in the store.
-            NotFoundError: A project that was named holds nothing.
-            StorageError: A store cannot be read or the folder cannot be written; nothing is left there.
-        """
-        store, place = self._use(), _place(folder)
-        if place.is_relative_to(store.path):
-            raise InvalidInputError(f"folder: {place} lies in the store; name one beside it")
-        store.recalls.flush()
-        with store.reading() as space:
-            wish = Wish(
-                projects=tuple(map(check_project, handle.ids(projects))),
-                vectors=space.vectors if vectors else None,
-                embedder=space.embedder.fingerprint,
-                dimension=space.embedder.dimension,
-                created_by=f"hydramem {version.__version__}",
-                key=_key(sign_key_env),
-            )
-            return dump(store.graph, place, wish, mirror=store.mirror, progress=progress)
-
-    def load(
-        self,
-        folder: str,
-        *,
-        sign_key_env: str | None = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> Loaded:
-        """Read a dump into the store, on either graph engine: ids, times and history as they were.
-
-        All of it is checked before anything is written. What the store has already is never changed: rows
-        that are the same are passed over, rows that differ are left and counted in `differing`, so loading
-        twice does what loading once does, and a load that was interrupted goes on when it is called again.
-        To take the dump's side, load it into a new store. Vectors come from the dump where it has those of
-        the store's embedder, else they are made anew.
-
-        Args:
-            folder: The dump.
-            sign_key_env: Name of the environment variable that holds the key it was signed with; a signed
-                dump needs it, and with it an unsigned one is refused.
-            progress: Called with rows done and rows to do.
-
-        Raises:
-            InvalidInputError: The dump is truncated, changed, of another key, or not one; nothing is written.
-            SchemaError: A newer version wrote it; nothing is written.
-            ModelError: The embedder failed; what is loaded stays.
-            StorageError: A store failed; what is loaded stays.
-        """
-        store, space = self._use(), self._use().space
-        place = LoadTarget(
-            graph=store.graph,
-            commit=store.committing(space),
-            one_writer=store.mirror.one_writer,
-            embed=space.embedder.embed_documents,
-            embedder=space.embedder.fingerprint,
-            dimension=space.embedder.dimension,
-        )
-        done = load(_place(folder), place, key=_key(sign_key_env), progress=progress)
-        if (last := store.graph.last_change_at()) is not None:
-            advance_past(last)
-        store.mirror.settle()
-        return done
-
-
-def _place(folder: str) -> Path:
-    try:
-        return Path(check_text(folder, name="folder", most=_MOST_DUMP_PATH)).expanduser().resolve()
-    except (OSError, RuntimeError) as error:  # a loop of links, an unknown user
-        raise InvalidInputError(f"folder: {folder[:200]!r} cannot be a path") from error
-
-
 def _key(variable: str | None) -> bytes | None:
-    """Return the key that a variable holds; an empty one would sign nothing."""
+    """Return the key in an environment variable; an empty one would not sign."""
     if variable is None:
         return None
     if not (key := os.environ.get(variable, "")):

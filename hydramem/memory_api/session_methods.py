@@ -1,8 +1,8 @@
-"""A session as a program holds it: what is said, recalled and remembered in one conversation."""
+"""Operations on sessions and on time: a live session, captured turns, and the timeline."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, get_args
 
 from hydramem.core.argument_checks import check_choices, check_name
@@ -11,7 +11,7 @@ from hydramem.core.results.write_results import Captured, Remembered
 from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.core.time import When, check_interval, now
 from hydramem.ingest.memories.sessions import SaidTurn, capture, kept_text
-from hydramem.memory_api import handle
+from hydramem.memory_api import arguments
 from hydramem.memory_api.read_methods import ReadMethods
 from hydramem.memory_api.write_methods import WriteMethods
 from hydramem.storage.changes import in_one_run
@@ -23,8 +23,8 @@ from hydramem.verification.verify_stored import WriteVerifier
 class LiveSession:
     """One conversation, as `Memory.session` opens it.
 
-    What is recalled in it is recorded as of use; of a private one, no query is kept, and what is said or
-    remembered in it is private.
+    Its recalls are recorded as useful to it. In a private session no query is kept, and turns and memories
+    are private.
     """
 
     def __init__(self, memory: "SessionMethods", name: str, *, private: bool, project: str) -> None:
@@ -34,20 +34,20 @@ class LiveSession:
         self._project = project
 
     def say(self, text: str, *, author: str = "user", happened_at: When | None = None) -> Captured:
-        """Keep what one side said; nothing is stored where it is empty.
+        """Store what one side said; an empty text stores nothing.
 
         Args:
             text: The words.
-            author: Who said them; of an assistant, blocks of reasoning are left out.
-            happened_at: When; now where not given.
+            author: Who said them; the reasoning blocks of an assistant are left out.
+            happened_at: When they were said; now by default.
 
         Raises:
             InvalidInputError: A field is wrong; nothing is written.
         """
-        return self._captured(SaidTurn(author=author, text=text, happened_at=happened_at))
+        return self._capture(SaidTurn(author=author, text=text, happened_at=happened_at))
 
     def turn(self, user: str, assistant: str, *, author: str = "user") -> Captured:
-        """Keep a question and its answer; where one is missing it was interrupted, and nothing is stored.
+        """Store a question and its answer; if one is empty, the exchange was interrupted and none is stored.
 
         Args:
             user: What the user said.
@@ -57,51 +57,52 @@ class LiveSession:
         Raises:
             InvalidInputError: A field is wrong; nothing is written.
         """
-        asked = SaidTurn(author=check_name(author, name="author"), text=user)
-        both = asked, SaidTurn(author="assistant", text=assistant)
+        turns = (
+            SaidTurn(author=check_name(author, name="author"), text=user),
+            SaidTurn(author="assistant", text=assistant),
+        )
         settings = self._memory.config.memory
-        kept = [kept_text(turn, name=turn.author, settings=settings) for turn in both]
-        return self._captured(*both) if all(kept) else Captured(session=self.name, left_out=len(both))
+        kept = [kept_text(turn, name=turn.author, settings=settings) for turn in turns]
+        return self._capture(*turns) if all(kept) else Captured(session=self.name, left_out=len(turns))
 
     def recall(self, query: str, **options: Any) -> Recall:
-        """Recall, as `Memory.recall`, and record what was found as of use to this session."""
+        """Recall as `Memory.recall`, and record the hits as useful to this session."""
         options.setdefault("project", self._project)
         with self._memory.during(self.name, private=self._private):
             return self._memory.recall(query, **options)
 
     def prime(self, query: str | None = None, **options: Any) -> Prompt:
-        """Return a prompt block, as `Memory.prime`; without a question, what a session should start with."""
+        """Return a prompt block, as `Memory.prime`; without a question, the start of a session."""
         with self._memory.during(self.name, private=self._private):
             return self._memory.prime(query, **options)
 
     def remember(self, text: str, **options: Any) -> Remembered:
-        """Remember, as `Memory.remember`, what was learned in this session."""
+        """Remember, as `Memory.remember`, with this session as its source."""
         own = {"project": self._project, "session": self.name, "private": self._private}
         return self._memory.remember(text, **{**own, **options})
 
-    def _captured(self, *turns: SaidTurn) -> Captured:
+    def _capture(self, *turns: SaidTurn) -> Captured:
         return self._memory.capture(self.name, turns, private=self._private, project=self._project)
 
 
 class SessionMethods(WriteMethods, ReadMethods):
-    """What follows conversations and orders what happened."""
+    """Follows conversations and lists what happened."""
 
     @contextmanager
     def session(
         self, name: str, *, private: bool = False, project: str | None = None
     ) -> Iterator[LiveSession]:
-        """Open a conversation: what this context recalls is recorded as of use to it.
+        """Open a session: recalls in this context are recorded as useful to it.
 
-        Nothing is written before something is said, recalled or remembered. A conversation of this name that
-        is there already goes on.
+        Nothing is written before a turn, a recall or a memory. A session of this name continues.
 
         Args:
-            name: What it is called.
-            private: Keep its turns out of recall that leaves private memories out, and keep no query.
-            project: Namespace to write to; the handle's own where not given.
+            name: Name of the session.
+            private: Keep its turns out of reads that exclude private memories, and keep no query.
+            project: Project to write to; this handle's own by default.
 
         Raises:
-            InvalidInputError: The name is blank, too long or no text.
+            InvalidInputError: The name is blank, too long or not text.
         """
         live = LiveSession(
             self, check_name(name, name="session"), private=private, project=self._name(project)
@@ -111,28 +112,23 @@ class SessionMethods(WriteMethods, ReadMethods):
         self._use().recalls.flush()
 
     def during(self, session: str | None, *, private: bool = False) -> AbstractContextManager[None]:
-        """Have what this context recalls recorded for a session, by name; None has nothing recorded."""
+        """Record the recalls in this context for a session, by name; None records nothing."""
         return self._use().recalls.during(session, private=private)
 
     @in_one_run()
     def capture(
-        self,
-        session: str,
-        turns: Sequence[SaidTurn],
-        *,
-        private: bool = False,
-        project: str | None = None,
+        self, session: str, turns: Sequence[SaidTurn], *, private: bool = False, project: str | None = None
     ) -> Captured:
-        """Keep what was said in a conversation, in order: both sides' words, never private reasoning.
+        """Store the turns of a conversation in order: both sides' words, never private reasoning.
 
-        Left out are blocks of recalled memory, an assistant's blocks such as `<think>`, and turns that hold
-        nothing else. The same words said twice are two turns.
+        Blocks of recalled memory, an assistant's blocks such as `<think>`, and turns with nothing else are
+        left out. The same words said twice are two turns.
 
         Args:
-            session: Name of the conversation; its turns go on where they stopped.
+            session: Name of the conversation; its turns continue after the last one.
             turns: What was said, each with its author: user, assistant, or a name.
-            private: Keep the turns out of recall that leaves private memories out.
-            project: Namespace to write to; the handle's own where not given.
+            private: Keep the turns out of reads that exclude private memories.
+            project: Project to write to; this handle's own by default.
 
         Raises:
             InvalidInputError: A field is wrong; nothing is written.
@@ -167,43 +163,48 @@ class SessionMethods(WriteMethods, ReadMethods):
         """List what happened, earliest first: events, and other memories that have a time.
 
         Args:
-            start: From when, as 2024, 2024-05 or 2024-05-31, or in words: March 2024, last week.
+            start: From when, such as 2024, 2024-05 or 2024-05-31, or in words: March 2024, last week.
             end: Until when; a year, month, week or day counts to its end.
             type: Only events of this type, such as release.
-            entity: Only what mentions this name or alias.
-            kinds: Kinds to list.
-            relative_to: The moment that words such as `last week` are taken from; now where not given.
-            include_private: Whether private memories are listed.
+            entity: Only memories that mention this name or alias.
+            kinds: Only memories of these kinds.
+            relative_to: The time from which words such as `last week` count; now by default.
+            include_private: Whether to list private memories.
             limit: Most rows to return.
-            offset: Rows to pass over.
-            project: Namespace to read; the handle's own where not given.
+            offset: Rows to skip.
+            project: Project to read; this handle's own by default.
 
         Raises:
             InvalidInputError: A time cannot be read, or it ends before it begins.
-            NotFoundError: No entity has that name.
+            NotFoundError: No entity has this name.
         """
         store, name = self._use(), self._name(project)
-        at = now() if relative_to is None else moment(relative_to, name="relative_to")
-        first = None if start is None else stretch(start, name="start", at=at)[0]
-        last = None if end is None else stretch(end, name="end", at=at)
-        # What a filter takes is closed: the last moment of a day, not the first of the next.
-        until = last and (last[1] - timedelta(microseconds=1) if last[1] > last[0] else last[1])
-        check_interval(first, until, name="start, end")
+        first, last = _interval(start, end, relative_to)
         where = ChunkFilter(
             projects=(name,),
             kinds=check_choices(kinds, get_args(ChunkKind), name="kinds"),
             include_private=include_private,
             happened_from=first,
-            happened_to=until,
+            happened_to=last,
         )
         mentioned = None
         if entity is not None:
             snapshot = store.snapshots.of(name)
             mentioned = snapshot.nodes.ids[snapshot.entity_named(entity)]
-        return store.graph.list_chunks(
-            where,
-            handle.page(limit, offset),
-            event_type=type,
-            mentioning=mentioned,
-            by_time=True,
-        )
+        page = arguments.page(limit, offset)
+        return store.graph.list_chunks(where, page, event_type=type, mentioning=mentioned, by_time=True)
+
+
+def _interval(
+    start: When | None, end: When | None, relative_to: When | None
+) -> tuple[datetime | None, datetime | None]:
+    """Return the first and the last moment of a stretch of time, which both belong to it."""
+    at = now() if relative_to is None else moment(relative_to, name="relative_to")
+    first = None if start is None else stretch(start, name="start", at=at)[0]
+    last = None
+    if end is not None:
+        begins, last = stretch(end, name="end", at=at)
+        if last > begins:
+            last -= timedelta(microseconds=1)  # the last moment of a day, not the first of the next one
+    check_interval(first, last, name="start, end")
+    return first, last

@@ -1,4 +1,4 @@
-"""Operations that put memories in and take them out: checked here, done by their flow."""
+"""Operations that store, revise and forget memories."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ from hydramem.ingest.memories.memory_input import (
 )
 from hydramem.ingest.memories.remember import remember_all
 from hydramem.ingest.memories.revise import Revision, revise
-from hydramem.memory_api import handle
+from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.files.curated_files import CuratedChange, CuratedTarget
@@ -30,7 +30,7 @@ from hydramem.verification.verify_stored import WriteVerifier
 
 
 class WriteMethods(Handle):
-    """What puts memories in, and takes them out."""
+    """Stores, revises and forgets memories."""
 
     @in_one_run()
     def remember(
@@ -59,83 +59,57 @@ class WriteMethods(Handle):
         wait: bool = True,
         project: str | None = None,
     ) -> Remembered:
-        """Store one memory, set against those it touches: what is known is not stored twice.
+        """Store one memory and compare it with similar ones, so that nothing is stored twice.
 
-        One that says what another says is that one, said again. One that tells how something is from now on
-        ends the one before, which stays in history. Fields that are left open are found: by the model that
-        `llm` names where there is one, else by rules. With `memory.cognitive: false` it is stored as given.
-
-        A text that gives orders to the model that reads it, or hides something, is quarantined: kept and
-        listed, not recalled until a person revives it.
+        A memory that repeats another one is counted with it. A memory that describes a change ends the older
+        one, which stays in the history. The model of `llm`, or else rules, fills in fields that are not
+        given; `memory.cognitive: false` stores the text as given. A text that gives orders to its reader or
+        hides something is quarantined: it is listed, and recalled once a person revives it.
 
         Args:
             text: What to remember.
-            kind: note, fact, event (give `happened_at`) or turn (give `session`).
-            source: Where it came from, as a person reads it.
+            kind: note, fact, event (with `happened_at`) or turn (with `session`).
+            source: Where it came from.
             author: Who said it.
-            session: Name of the conversation it belongs to.
-            scope: Path such as /infra/database; found where not given.
-            within: The path that a found scope lies at or under.
-            categories: Labels to filter by; found where not given.
-            importance: 0 to 1; found where not given.
-            keywords: Words that one would look for; found where not given.
-            summary: One sentence; found where not given.
-            entities: Names of things that it is about, besides those that it names.
+            session: Name of the conversation that it belongs to.
+            scope: Path such as /infra/database; found by default, at or under `within`.
+            within: Path that a found scope lies at or under.
+            categories: Labels to filter by; found by default.
+            keywords: Words to search for; found by default.
+            importance: 0 to 1; found by default.
+            summary: One sentence; found by default.
+            entities: Names of things that it is about, beside those in the text.
             confidence: 0 to 1.
-            event_type: What kind of event, such as deployment.
+            event_type: Type of the event, such as deployment.
             happened_at: When the event took place.
-            valid_from: From when it is true in the world.
-            valid_to: Until when it is true in the world.
-            expires_at: When it stops being recalled.
-            private: Keep it out of recall that leaves private memories out.
-            metadata: Values of your own that come back with it.
-            wait: Whether its vector is made, and it is set against others, before this returns; else that
-                follows, and `pending` says what.
-            project: Namespace to write to; the handle's own where not given.
+            valid_from, valid_to: From when, and until when, it is true in the world.
+            expires_at: When recall stops returning it.
+            private: Keep it out of reads that exclude private memories.
+            metadata: Values of your own that are returned with it.
+            wait: Whether to embed and compare it before returning; if not, `pending` lists the open steps.
+            project: Project to write to; this handle's own by default.
 
         Raises:
             InvalidInputError: A field is wrong; nothing is written.
         """
-        given = MemoryInput(
-            text=text,
-            kind=kind,
-            source=source,
-            author=author,
-            session=session,
-            scope=scope,
-            within=within,
-            categories=categories,
-            importance=importance,
-            keywords=keywords,
-            summary=summary,
-            entities=entities,
-            confidence=confidence,
-            event_type=event_type,
-            happened_at=happened_at,
-            valid_from=valid_from,
-            valid_to=valid_to,
-            expires_at=expires_at,
-            private=private,
-            metadata=metadata,
-        )
-        return self._remember([given], project, wait=wait)[0]
+        return self._remember([arguments.gathered(MemoryInput, locals())], project, wait=wait)[0]
 
     @in_one_run()
     def remember_many(
         self, memories: Sequence[MemoryInput], *, wait: bool = True, project: str | None = None
     ) -> tuple[Remembered, ...]:
-        """Store several memories at once, as `remember` stores one; results in their order.
+        """Store several memories at once, each as `remember` does; results are in the same order.
 
-        They are embedded in one go and stored together: all of them or none. Each is set against those
-        before it too, so that what is said twice is stored once.
+        They are embedded together and stored together, all or none. Each is also compared with those before
+        it, so that a repeated memory is stored once.
 
         Args:
             memories: What to remember, at most a thousand.
-            wait: Whether vectors are made, and each is set against others, before this returns.
-            project: Namespace to write to; the handle's own where not given.
+            wait: Whether to embed and compare them before returning.
+            project: Project to write to; this handle's own by default.
 
         Raises:
-            InvalidInputError: One is wrong; the message names its place, and nothing is written.
+            InvalidInputError: A memory is wrong; the message names its place, and nothing is written.
         """
         return self._remember(memories, project, wait=wait, listed=True)
 
@@ -154,26 +128,25 @@ class WriteMethods(Handle):
         expires_at: When | None = None,
         reason: str | None = None,
     ) -> Remembered:
-        """Put a memory right: what it says, or how it is filed; what was believed before stays in history.
+        """Correct a memory: its text or its labels; the version before stays in the history.
 
-        Another text is another memory with an id of its own, and the times of the one that it corrects.
-        What has changed in the world is remembered, not revised: then the old one was true until then.
+        A new text is a new memory with its own id and the times of the old one. If the world has changed, use
+        `remember` instead: the old memory was true until then.
 
         Args:
-            id: The memory; a passage is put right in its document.
-            text: What it should have said.
+            id: Id of the memory; a passage is corrected in its document.
+            text: The correct text.
             scope: Path that it belongs to.
-            categories: Labels to filter by, in place of those it has.
-            importance: 0 to 1.
-            confidence: 0 to 1.
-            keywords: Words that one would look for, in place of those it has.
+            categories: Labels to filter by; they replace the old ones.
+            keywords: Words to search for; they replace the old ones.
+            importance, confidence: 0 to 1.
             summary: One sentence.
-            expires_at: When it stops being recalled.
-            reason: Why, for `history`.
+            expires_at: When recall stops returning it.
+            reason: Why; kept in the history.
 
         Raises:
             NotFoundError: No memory has this id; nothing is written.
-            InvalidInputError: A field is wrong, or it is believed no longer; nothing is written.
+            InvalidInputError: A field is wrong, or the memory is no longer believed; nothing is written.
         """
         store = self._use()
         revision = Revision(
@@ -184,7 +157,7 @@ class WriteMethods(Handle):
             confidence=None if confidence is None else check_share(confidence, name="confidence"),
             keywords=labels(keywords, "keywords"),
             summary=None if summary is None else check_text(summary, name="summary", most=MOST_SUMMARY),
-            expires_at=handle.when(expires_at, "expires_at"),
+            expires_at=arguments.when(expires_at, "expires_at"),
             reason=check_reason(reason),
         )
         return revise(id, revision, graph=store.graph, target=self._target, settings=store.config.memory)
@@ -203,13 +176,12 @@ class WriteMethods(Handle):
         store = self._use()
         verifier = WriteVerifier(self._judge(project))
         target = self._target(project, verifier)
-        if not wait:  # relations that are deferred wait for `verify`
+        if not wait:  # deferred relations are left to `verify`
             return remember_all(memories, target=target, settings=store.config.memory, later=True)
-        first, *others = remember_all(
-            memories, target=target, settings=self._encoding(), models=self._models()
-        )
-        read = verifier.read_open("remember", graph=store.graph, mirror=store.mirror)
-        return (replace(first, usage=first.usage + read.usage), *others)
+        settings, models = self._encoding(), self._models()
+        first, *others = remember_all(memories, target=target, settings=settings, models=models)
+        decisions = verifier.read_open("remember", graph=store.graph, mirror=store.mirror)
+        return (replace(first, usage=first.usage + decisions.usage), *others)
 
     @in_one_run()
     def curate(
@@ -221,25 +193,23 @@ class WriteMethods(Handle):
         from_notes: bool = False,
         project: str | None = None,
     ) -> Curated:
-        """Change `MEMORY.md` or `USER.md` by a batch, all of it or nothing; see `curated`.
+        """Change `MEMORY.md` or `USER.md` by several changes, all or none; see `curated`.
 
-        An entry that gives orders to the model that reads it, or hides something, is refused.
+        An entry that gives orders to its reader or hides something is refused.
 
         Args:
             target: memory for what the agent knows, user for whom it works with.
-            changes: Made one after the other: add an entry, or replace or remove the one that holds certain
-                words.
-            to_notes: Keep each entry as a note too, with the file's name as its source; notes of entries that
-                this batch takes out are forgotten.
-            from_notes: Add notes whose source is the file's name, the most important first, as far as there
-                is room.
-            project: Namespace whose file it is; the handle's own where not given.
+            changes: Made in order: each adds an entry, or replaces or removes the one that holds some words.
+            to_notes: Also store each entry as a note whose source is the file's name; notes of removed
+                entries are forgotten.
+            from_notes: Add notes whose source is the file's name, most important first, while there is room.
+            project: Project of the file; this handle's own by default.
 
         Raises:
-            InvalidInputError: A change is wrong, ambiguous or too long, or a person left the file in a form
-                that would not be kept; nothing is written.
+            InvalidInputError: A change is wrong, ambiguous or too long, or a person edited the file in a way
+                that would be lost; nothing is written.
             NotFoundError: No entry holds the words of a change; nothing is written.
-            StoreBusyError: Another program writes the file.
+            StoreBusyError: Another program is writing the file.
         """
         store = self._use()
         return curate(
@@ -264,30 +234,29 @@ class WriteMethods(Handle):
         dry_run: bool = False,
         project: str | None = None,
     ) -> Forgotten:
-        """Archive memories, chunks or whole documents: no longer recalled, still in history, see `revive`.
+        """Archive memories, chunks or documents: recall no longer returns them, `history` and `revive` do.
 
-        Relations that only they supported are archived with them. Name them by id, or say which memories
-        are meant: then look at them first with `dry_run`, and give their number as `expect`.
+        Relations that only they support are archived too. Give ids, or filters instead; with filters, look at
+        the matches first with `dry_run` and give their number as `expect`.
 
         Args:
             ids: Ids of chunks or documents.
-            scope: Instead of ids: the memories at or under this path, and none above it.
-            kinds: Instead of ids: those of these kinds.
-            categories: Instead of ids: those with one of these labels.
-            before: Instead of ids: those recorded before then.
-            expect: How many they are; nothing is forgotten where it is another number.
-            dry_run: Tell which memories would be forgotten, and forget none.
-            project: Namespace of those that are meant, where they are not named by id; the handle's own where
-                not given.
+            scope: Instead of ids: memories at or under this path.
+            kinds: Instead of ids: memories of these kinds.
+            categories: Instead of ids: memories with one of these labels.
+            before: Instead of ids: memories recorded before this time.
+            expect: The number of matches; with another number nothing is forgotten.
+            dry_run: Return what would be forgotten, and forget nothing.
+            project: Project that the filters apply to; this handle's own by default.
 
         Raises:
-            InvalidInputError: Ids are given beside what else is meant, neither is, or not as many match as
-                `expect` says; nothing is written.
+            InvalidInputError: Both ids and filters are given, or neither, or the number of matches is not
+                `expect`; nothing is written.
             NotFoundError: An id is not in the store; nothing is written.
         """
-        store, named = self._use(), handle.ids(ids)
-        meant = scope is not None or kinds or categories or before is not None
-        if bool(named) == bool(meant):
+        store, named = self._use(), arguments.ids(ids)
+        filtered = scope is not None or kinds or categories or before is not None
+        if bool(named) == bool(filtered):
             raise InvalidInputError("ids: give them, or else a scope, kinds, categories or before")
         if named:
             return forget(named, graph=store.graph, mirror=store.mirror, dry_run=dry_run)
@@ -296,17 +265,17 @@ class WriteMethods(Handle):
             scope=None if scope is None else check_scope(scope),
             kinds=check_choices(kinds, get_args(ChunkKind), name="kinds") or MEMORIES,
             categories=labels(categories, "categories") or (),
-            before=handle.when(before, "before"),
+            before=arguments.when(before, "before"),
             expect=expect,
         )
         return forget_matching(sweep, graph=store.graph, mirror=store.mirror, dry_run=dry_run)
 
     @in_one_run()
     def revive(self, ids: Sequence[str]) -> Forgotten:
-        """Bring back what was forgotten, with the relations that it supports, or what was unrelated.
+        """Restore what was forgotten, with the relations that it supports, or what was unrelated.
 
-        It undoes the forgetting: reads of what was known answer as if it had not happened. A quarantined
-        memory is recalled from then on: read it first.
+        Reads of past knowledge answer as if it had never been forgotten. A quarantined memory is recalled
+        from now on: read it first.
 
         Args:
             ids: Ids of chunks, documents or relations.
@@ -315,10 +284,10 @@ class WriteMethods(Handle):
             NotFoundError: An id is not in the store; nothing is written.
         """
         store = self._use()
-        return revive(handle.ids(ids), graph=store.graph, mirror=store.mirror, re_extract=self._re_extract)
+        return revive(arguments.ids(ids), graph=store.graph, mirror=store.mirror, re_extract=self._re_extract)
 
     def _re_extract(self, released: Sequence[Chunk]) -> None:
-        """Make the graph of memories that were held back until now, each in its own project."""
+        """Extract the graph of memories that leave quarantine, each in its own project."""
         for project in sorted({row.project for row in released}):
             rows = [row for row in released if row.project == project]
             re_extract(rows, target=self._target(project), operation="revive")

@@ -139,7 +139,7 @@ def test_structured_text_that_is_wrong_is_said(shell, given):
 def test_no_way_between_two_things_is_an_answer(shell):
     shell.ok("remember", "Ada Lovelace likes tea.")
     shell.ok("remember", "Grace Hopper likes ships.")
-    assert "no way from" in shell.ok("path", "Ada Lovelace", "Grace Hopper")
+    assert "no path from" in shell.ok("path", "Ada Lovelace", "Grace Hopper")
 
 
 def test_a_curated_file_reads_as_one(shell):

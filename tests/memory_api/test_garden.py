@@ -122,7 +122,7 @@ def test_options_that_do_not_go_together(memory: hydramem.Memory) -> None:
 
 
 def test_two_nights_at_once_are_one_too_many(memory: hydramem.Memory) -> None:
-    with memory._use().one_night, pytest.raises(StoreBusyError, match="another night"):
+    with memory._use().one_garden_run, pytest.raises(StoreBusyError, match="another run"):
         memory.garden()
 
 
@@ -159,7 +159,7 @@ def cron(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_before_the_first_night_it_is_said_that_there_was_none(shell) -> None:
     code, out, _ = shell("garden", "--status")
-    assert code == 0 and "no night has come yet" in out and "--plan" in out
+    assert code == 0 and "the gardener has not run yet" in out and "--plan" in out
     assert json.loads(shell("garden", "--status", "--json")[1]) == []
 
 
@@ -167,7 +167,7 @@ def test_a_night_that_is_interrupted_says_what_becomes_of_it(capsys: pytest.Capt
     def interrupted(*, plan: bool = False, invocation: object) -> None:
         raise KeyboardInterrupt
 
-    for options, told in (({}, "the next night makes it"), ({"plan": True}, "")):
+    for options, told in (({}, "the next run makes them"), ({"plan": True}, "")):
         with pytest.raises(KeyboardInterrupt):
             with_schedule(interrupted)(invocation=None, **options)
         assert told in (err := capsys.readouterr().err) and bool(err) == bool(told)
@@ -175,7 +175,7 @@ def test_a_night_that_is_interrupted_says_what_becomes_of_it(capsys: pytest.Capt
 
 def test_a_night_reads_well(shell) -> None:
     code, out, _ = shell("garden")
-    assert code == 0 and out.startswith("default: the night of ") and "nothing was changed" in out
+    assert code == 0 and out.startswith("default: the run of ") and "nothing was changed" in out
     assert "  supersede nothing to change; 1 memory looked at\n" in out
     assert shell("garden", "--status")[1] == out, "it reads the same on the next day"
     code, out, _ = shell("garden", "--plan")
@@ -219,9 +219,9 @@ NIGHT = Gardened(
 def test_a_night_says_what_became_of_everything_and_what_comes_next() -> None:
     said = [line for line, _ in lines(NIGHT, most=2)]
     assert said == [
-        "notes: the night of 2025-05-01 03:00 UTC, done in part, in 2.0 s, run w_1",
+        "notes: the run of 2025-05-01 03:00 UTC, done in part, in 2.0 s, run w_1",
         "  merge     1 change made; 1 pair of names compared",
-        "  prune     partial: 9 changes: 2 made, 1 refused, 3 there already, 3 left to the next night; "
+        "  prune     partial: 9 changes: 2 made, 1 refused, 3 there already, 3 left to the next run; "
         "3 memories have expired",
         "            Not everything was looked at: its time is over.",
         "  review    2 questions wait for a person, 1 conflict, 1 relation left open",
@@ -229,7 +229,7 @@ def test_a_night_says_what_became_of_everything_and_what_comes_next() -> None:
         "  archive  Memory 1: Old.",
         "  and 7 others (--json lists the first 1,000)",
         "  refused  Memory 9: c was changed since the plan was made",
-        "  1 change refused, as rows changed: the next night looks again",
+        "  1 change refused, as rows changed: the next run looks again",
         "  to answer 2 questions: hydramem review",
         "  to take it back: hydramem undo w_1",
     ]
@@ -301,14 +301,14 @@ def test_without_a_clock_the_error_says_what_to_do(shell, tmp_path: Path, monkey
 
 def test_wait_waits_for_the_night_that_goes_on(shell, tmp_path: Path) -> None:
     with hydramem.connect(tmp_path / "store", config=CONFIG) as memory:
-        one_night = memory._use().one_night
-        one_night.acquire()
-        threading.Timer(4.0, one_night.release).start()
+        one_garden_run = memory._use().one_garden_run
+        one_garden_run.acquire()
+        threading.Timer(4.0, one_garden_run.release).start()
         started = time.monotonic()
         code, out, err = shell("garden", "--wait")
         assert code == 0 and time.monotonic() - started > 3
         assert "waiting" in err and "completed" in out
-        with one_night:
+        with one_garden_run:
             code, _, err = shell("garden")
             assert code == 1 and "`hydramem garden --wait` waits for it" in err
 
@@ -344,12 +344,12 @@ def test_what_is_left_of_a_night_that_was_taken_back_is_not_made(
     folder = memory._garden_folder("default")
     (folder / UNFINISHED).write_bytes(file.read_bytes())  # as a kill leaves it
     [status] = memory.garden(status=True)
-    assert (status.run, status.state) == (made.run, "partial") and "cut short" in status.notes[0]
+    assert (status.run, status.state) == (made.run, "partial") and "interrupted" in status.notes[0]
     memory.undo(made.run or "")
     [status] = memory.garden(status=True)
-    assert status.taken_back and "is not made" in status.notes[0]
+    assert status.taken_back and "is not applied" in status.notes[0]
     [done] = memory.garden(phases=("review",))
-    assert done.resumed == 0 and "was taken back" in done.notes[0]
+    assert done.resumed == 0 and "undone" in done.notes[0]
     assert rows(memory) == before and not (folder / UNFINISHED).exists()
 
 

@@ -17,7 +17,7 @@ from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config
 from hydramem.core.errors import EmbeddingMismatchError, InvalidInputError, ModelError, StorageError
 from hydramem.llm.hash_embedder import HashEmbedder
-from hydramem.memory_api.open import open_store
+from hydramem.memory_api.open import shared_stores
 from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Write
 
@@ -157,7 +157,7 @@ def _use_in_child(memory: hydramem.Memory, answers: "multiprocessing.Queue[str]"
 
 
 def _look_at_the_registry(answers: "multiprocessing.Queue[bool]") -> None:
-    answers.put(open_store._registry.acquire(timeout=5))
+    answers.put(shared_stores._registry.acquire(timeout=5))
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -165,7 +165,7 @@ def test_a_child_can_connect_though_the_parent_was_connecting_when_it_was_forked
     context = multiprocessing.get_context("fork")
     answers: multiprocessing.Queue[bool] = context.Queue()
     child = context.Process(target=_look_at_the_registry, args=(answers,))
-    with open_store._registry:
+    with shared_stores._registry:
         child.start()
     assert answers.get(timeout=30)
     child.join(30)
@@ -200,7 +200,7 @@ def test_a_second_process_is_told_who_holds_the_store(tmp_path: Path, settings: 
 @pytest.mark.skipif(sys.platform != "linux", reason="these folders are read-only for anybody, on Linux")
 @pytest.mark.parametrize("folder", ["/proc/hydramem-store", "/sys/kernel"])
 def test_a_read_only_folder_is_a_clear_error(settings: Config, folder: str) -> None:
-    with pytest.raises(StorageError, match=rf"{folder}: cannot be (made|written)"):
+    with pytest.raises(StorageError, match=rf"{folder}: cannot be (created|written)"):
         hydramem.connect(folder, config=settings)
 
 

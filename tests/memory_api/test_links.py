@@ -136,7 +136,7 @@ def test_what_a_model_cost_in_jobs_is_told(tmp_path: Path, config: Config):
         _, last = remembered(opened, INVOICES, DUMPS)
     script = ScriptedGenerator(replies)
     with hydramem.connect(tmp_path / "m", config=config, generator=script) as opened:
-        link = JobHandlers(opened).handlers()[LINK]
+        link = JobHandlers(opened._opened, "default", script).handlers()[LINK]
         assert link.run([job(LINK, project="default", chunk=last)]) == script.usage
         assert script.usage.calls == 1
         # Both are linked by now: nothing is asked.

@@ -1,1 +1,1 @@
-"""What operations return: frozen values, the same on every surface."""
+"""The results of operations: frozen values, the same on every surface."""

@@ -1,4 +1,4 @@
-"""What a night of the gardener returns: each phase, what it would change, and what came of that."""
+"""What the gardener returns: runs with their phases and changes, training, and reviews."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,9 +18,9 @@ class ProposedChange:
 
     Attributes:
         action: What it does to its target, such as archive or merge.
-        target: Id of the row that it is about.
-        text: The same in names.
-        score: How sure the phase is, 0 to 1.
+        target: Id of the row.
+        text: The change in words.
+        score: Confidence of the phase, 0 to 1.
     """
 
     id: str
@@ -34,7 +34,7 @@ class ProposedChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedChange:
-    """A change that was not made, and why: a row that it rests on is not as it was."""
+    """A change that was refused, and why: a row that it depends on has changed."""
 
     id: str
     text: str
@@ -43,18 +43,18 @@ class RefusedChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseReport:
-    """One phase of a night. Proposals are applied, refused, there already, dropped, or left.
+    """One phase of a run. A proposal is applied, refused, already made, dropped or left.
 
     Attributes:
         proposals: Changes that it proposed.
-        applied: Those that were made.
-        refused: Those whose rows had changed by then.
-        standing: Those that an earlier try had made already.
-        dropped: Those that touch what an earlier phase of the night touches; the next night looks again.
-        left: Those that were not tried: only a plan was asked for, or the run was interrupted.
-        counts: What it looked at and found, by name.
-        notes: What else a person should know; a sentence each.
-        usage: What its model calls cost.
+        applied: Changes that were made.
+        refused: Changes whose rows had changed.
+        standing: Changes that an earlier try had made.
+        dropped: Changes to rows of an earlier phase; the next run looks again.
+        left: Changes that were not tried, in a plan or an interrupted run.
+        counts: What it read and found, by name.
+        notes: Further notes, a sentence each.
+        usage: Cost of its model calls.
     """
 
     phase: Phase
@@ -73,17 +73,16 @@ class PhaseReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gardened:
-    """A night, or the plan of one.
+    """A run of the gardener, or its plan.
 
     Attributes:
-        run: Id of what it wrote, for `history` and `undo`; None where it wrote nothing.
-        state: The worst of its phases; `planned` where nothing was to be changed.
-        resumed: Changes of an interrupted night that this one made first, and `resumed_run` the run that they
-            belong to.
-        taken_back: Whether `undo` took it back since.
-        notes: What else a person should know of the night as a whole; a sentence each.
-        changes: What was proposed, in the order of the phases; at most `SHOWN_CHANGES` of a night.
-        file: Where the plan was written, or read from.
+        run: Id of the run, for `history` and `undo`; None if it wrote nothing.
+        state: The worst state of its phases; `planned` for a plan.
+        resumed: Changes of an interrupted run, `resumed_run`, that this one made first.
+        taken_back: Whether `undo` has taken it back.
+        notes: Notes on the whole run, a sentence each.
+        changes: The proposed changes by phase, at most `SHOWN_CHANGES` of a run.
+        file: File of the plan.
     """
 
     project: str
@@ -103,14 +102,14 @@ class Gardened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trained:
-    """What training the scorer of relations came to.
+    """The result of training the edge scorer.
 
     Attributes:
-        relations: How many it learned from.
-        labels: Of how many relations it learned what people said of them.
-        auc: Chance that a held-out relation looks better than a drawn wrong one.
-        calibration: Mean squared distance of its probabilities from the truth on those (Brier score).
-        file: Where the model is.
+        relations: Relations that it learned from.
+        labels: How many of them people had judged.
+        auc: Probability that a held-out relation scores above a random wrong one.
+        calibration: Mean squared error of its probabilities on those (Brier score).
+        file: File of the model.
     """
 
     project: str
@@ -135,15 +134,15 @@ class Question:
     """A case that only a person can decide.
 
     Attributes:
-        id: What an answer names.
-        kind: Whether a relation is true, which of two holds, whether two entities are one thing or two
-            memories say the same, whether a memory that was held back may be recalled.
-        text: The question in names.
+        id: The id that an answer names.
+        kind: Whether a relation is true, which of two relations holds, whether two entities or memories are
+            the same, or whether a quarantined memory may be recalled.
+        text: The question.
         reason: Why it is asked.
-        rows: Ids of what it is about.
-        evidence: What there is to read before answering, passages first.
-        probability: That the answer is yes, where something computed it.
-        choices: What it can be answered by: yes and no, or the relation that holds (1, 2, or both).
+        rows: Ids of the rows that it is about.
+        evidence: What to read before answering, passages first.
+        probability: Probability of yes, if one was computed.
+        choices: The possible answers: yes and no, or the relation that holds (1, 2 or both).
     """
 
     id: str
@@ -159,14 +158,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a person says to a question.
+    """A person's answer to a question.
 
     Attributes:
-        id: Of the question.
-        yes: The answer, true or false.
-        choice: The answer where the question is not one of yes and no: one of its `choices`.
-        reviewer: Who says so; whoever calls where not given.
-        note: Why, for the history.
+        id: Id of the question.
+        yes: The answer to a yes-or-no question.
+        choice: The answer to another question: one of its `choices`.
+        reviewer: Who answers; the caller by default.
+        note: Why; kept in the history.
     """
 
     id: str
@@ -178,7 +177,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotTaken:
-    """An answer that nothing came of, and why."""
+    """An answer that had no effect, and why."""
 
     id: str
     why: str
@@ -186,12 +185,12 @@ class NotTaken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewed:
-    """What a review came to.
+    """The result of a review.
 
     Attributes:
-        answered: Answers that were taken.
-        not_taken: Answers to what does not wait any more.
-        waiting: Questions that wait now, of those that were looked for.
+        answered: Answers that were applied.
+        not_taken: Answers to questions that are no longer open.
+        waiting: Number of open questions.
         questions: The first of them, the most uncertain first.
         exported: Questions written to the file.
     """

@@ -9,10 +9,10 @@ from hydramem.core.row_types import ChunkKind, EdgeKind, Layer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathStep:
-    """One edge of a walk, as a person reads it: `Ada -[leads]-> billing`.
+    """One edge of a path, printed as `Ada -[leads]-> billing`.
 
     Attributes:
-        inferred: Whether no words state it and nobody confirmed it: `Ada -[leads, inferred]-> billing`.
+        inferred: Whether it is neither stated nor confirmed: `Ada -[leads, inferred]-> billing`.
     """
 
     source: str
@@ -28,7 +28,7 @@ class PathStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbor:
-    """An entity next to another: the relations that join them, or the chunks that mention both."""
+    """An entity connected to another, over relations or over chunks that mention both."""
 
     entity: str
     type: str
@@ -38,10 +38,10 @@ class Neighbor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path:
-    """The shortest way between two entities; no steps and `found` false where there is none.
+    """The shortest path between two entities; `found` is false where there is none.
 
     Attributes:
-        others: The next best ways, shortest first, where more than one was asked for.
+        others: The next best paths, shortest first.
     """
 
     start: str
@@ -53,11 +53,11 @@ class Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachedEntity:
-    """An entity that lies around where a walk started.
+    """An entity that a walk reached.
 
     Attributes:
-        score: How much leads there, 1 for the most; ranks one walk's finds only.
-        via: The steps of a shortest way from a start.
+        score: Strength of its connection, 1 for the strongest; comparable within one walk only.
+        via: A shortest path from a start.
     """
 
     entity: str
@@ -69,7 +69,7 @@ class ReachedEntity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachedChunk:
-    """A chunk that lies around where a walk started; `score` and `via` as of an entity."""
+    """A chunk that a walk reached; `score` and `via` as in `ReachedEntity`."""
 
     id: str
     text: str
@@ -85,12 +85,12 @@ class ReachedChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What lies around some entities and chunks, best first.
+    """The entities and chunks around some starts, best first.
 
     Attributes:
-        starts: Names of the entities and ids of the chunks that the walk started from.
-        tokens: Tokens of the chunks' texts.
-        left_out: How many entities and chunks were reached but are not shown.
+        starts: Names of entities and ids of chunks at which the walk started.
+        tokens: Tokens of all chunks.
+        left_out: Number of entities and chunks that were reached and are not returned.
     """
 
     starts: tuple[str, ...]
@@ -106,7 +106,7 @@ class CentralEntity:
 
     Attributes:
         pagerank: Share of a random walk's time among the project's entities.
-        relations, chunks: Relations at it, and chunks that mention it.
+        relations, chunks: Number of its relations, and of chunks that mention it.
     """
 
     entity: str
@@ -118,15 +118,15 @@ class CentralEntity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Community:
-    """Entities that hang together more than chance would have it.
+    """Entities that are closely connected.
 
     Attributes:
-        id: Made from the most central member; a group that goes on from one of last night's keeps its id.
-        name: Of its central members, or as a model named it in a night.
-        summary: What it is about, where a model said so in a night.
-        entities, chunks: How many of each belong to it.
+        id: Derived from the most central member; a community that continues one of the last run keeps its id.
+        name: The names of central members, or a name that a model gave.
+        summary: A description that a model gave.
+        entities, chunks: How many belong to it.
         central: Names of the most central members.
-        members: Names of members, most central first, as many as were asked for.
+        members: Names of members, most central first, as many as requested.
     """
 
     id: str
@@ -143,10 +143,10 @@ class GraphNode:
     """A node of a drawn graph.
 
     Attributes:
-        name: The entity's name, or the beginning of the chunk's text.
-        type: The entity's type, or the chunk's kind.
-        distance: Steps from the centre; None where there is none.
-        community: Id of the entity's community as of the last night; empty where it is in none.
+        name: Name of the entity, or the beginning of the chunk.
+        type: Type of the entity, or kind of the chunk.
+        distance: Steps from the centre; None without a centre.
+        community: Id of the entity's community in the gardener's last run; empty if it has none.
     """
 
     id: str
@@ -159,10 +159,10 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphEdge:
-    """An edge of a drawn graph, by the ids of its ends; `id` is empty for mentions and synonyms.
+    """An edge of a drawn graph between two ids; its own `id` is empty for mentions and synonyms.
 
     Attributes:
-        inferred: Whether no words state it and nobody confirmed it.
+        inferred: Whether it is neither stated nor confirmed.
     """
 
     source: str
@@ -179,8 +179,8 @@ class GraphView:
     """A part of the graph as node-link data, which drawing libraries and NetworkX read.
 
     Attributes:
-        center: The entity that it lies around; None for the best connected part of the project.
-        left_out: How many more nodes the whole project has, or lie within the depth.
+        center: The entity in the centre; None for the best connected part of the project.
+        left_out: Number of further nodes in the project, or within the depth.
     """
 
     center: str | None

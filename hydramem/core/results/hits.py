@@ -16,8 +16,8 @@ class LinkView:
 
     Attributes:
         weight: 0 to 1.
-        other: Id of the memory at the other end; `text` is the beginning of it.
-        forward: Whether it leads from here to the other: this one extends, supports or supersedes that one.
+        other: Id of the memory at the other end; `text` is its beginning.
+        forward: Whether it leads from this memory to the other.
     """
 
     id: str
@@ -31,10 +31,10 @@ class LinkView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedChunk(Chunk):
-    """A chunk with what it is linked to.
+    """A chunk with its links.
 
     Attributes:
-        links: Its strongest links, to what holds and to what it took the place of.
+        links: Its strongest links to current memories, and to those that it superseded.
     """
 
     links: tuple[LinkView, ...] = ()
@@ -45,12 +45,12 @@ class Hit:
     """One recalled chunk.
 
     Attributes:
-        context: The passage around the text, with it in its place, where that was asked for.
-        score: Fused score, 1.0 for the best possible; ranks hits of one recall only.
-        scores: The parts of it, by arm (`vector`, `text`, `graph`) and boost.
-        why: One sentence: which arms found it and by which words or path.
-        path: The walk from the query's entities, or the link from another match, that led here.
-        links: The strongest links of this memory.
+        context: The chunk within the passage around it, if requested.
+        score: Fused score, at most 1.0; comparable within one recall only.
+        scores: Parts of the score by arm (`vector`, `text`, `graph`) and boost.
+        why: One sentence: which arms found it, by which words or path.
+        path: The path from an entity of the query, or the link from another hit, that led here.
+        links: Its strongest links.
     """
 
     id: str
@@ -74,12 +74,12 @@ class Hit:
 
 
 Shape = Literal["fact", "multi-hop", "comparison", "time", "list"]
-"""What kind of answer a question asks for."""
+"""Kind of answer that a question asks for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedDate:
-    """A stretch of time that a query names: `start` to before `end`; of any year where `every_year`."""
+    """A stretch of time in a query, from `start` to before `end`; in any year if `every_year`."""
 
     text: str
     start: datetime
@@ -92,13 +92,13 @@ FoundBy = Literal["name", "alias", "spelling", "embedding"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedEntity:
-    """An entity that a query was understood to be about.
+    """An entity that a query is about.
 
     Attributes:
-        found_by: What of it the query holds: its name, an alias, either spelled otherwise; or its name means
-            what the query does.
+        found_by: What in the query matches it: its name, an alias, another spelling, or the meaning of its
+            name.
         chunks: Chunks that mention it.
-        rarity: 0 where every chunk mentions it, 1 where only one does.
+        rarity: 0 if every chunk mentions it, 1 if only one does.
     """
 
     entity: str
@@ -109,7 +109,7 @@ class ExplainedEntity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedArm:
-    """One way of looking: how much it counted, the candidates it brought, and how many became hits."""
+    """One arm of the search: its weight, its candidates, and how many of them became hits."""
 
     arm: str
     weight: float
@@ -119,7 +119,7 @@ class ExplainedArm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedCandidate:
-    """A chunk that was considered, with the parts of its score; `rank` is its place among the hits."""
+    """A candidate with the parts of its score; `rank` is its place among the hits."""
 
     rank: int | None
     id: str
@@ -129,13 +129,13 @@ class ExplainedCandidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """How the hits of a recall came about.
+    """How the hits of a recall were found.
 
     Attributes:
         traversal: How the graph arm walked.
-        shape: What kind of answer the query asks for, going by its words; for the reader, no weight follows.
-        dates: Stretches of time that it names.
-        fused: How many candidates the arms brought together.
+        shape: Kind of answer that the query asks for; for information only.
+        dates: Stretches of time in the query.
+        fused: Number of candidates of all arms.
         candidates: The best of them, best first.
     """
 
@@ -150,14 +150,14 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """What a recall found.
+    """The result of a recall.
 
     Attributes:
-        entities: Names of the entities that the query was understood to be about.
+        entities: Names of the entities that the query is about.
         milliseconds: Time by stage.
-        explanation: How the hits came about, where that was asked for.
-        skipped: Stages that were asked for and did not run, each with its reason.
-        relations: In deep mode, those among its entities and those of its hits, each verified now.
+        explanation: How the hits were found, if requested.
+        skipped: Requested stages that did not run, each with its reason.
+        relations: In deep mode, the relations among the entities of query and hits, each verified now.
     """
 
     query: str
@@ -171,10 +171,10 @@ class Recall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snippet:
-    """Which memory a snippet of a prompt block is; what it says stands in the block alone, escaped.
+    """The memory of a snippet in a prompt block; its escaped text is in the block only.
 
     Attributes:
-        layer: Whose and how trusted: `agent-` or `project-` and working, shared or verified.
+        layer: `agent-` or `project-`, then working, shared or verified.
     """
 
     id: str
@@ -185,10 +185,10 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A block for a prompt; its text is empty where nothing was found or nothing fits.
+    """A block for a prompt; its text is empty if nothing was found or nothing fits.
 
     Attributes:
-        snippets: The memories in it, in their order there.
+        snippets: The memories in it, in order.
     """
 
     text: str

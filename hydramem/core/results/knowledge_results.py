@@ -9,12 +9,12 @@ from hydramem.core.row_types import Entity, Layer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityChange:
-    """What entity did.
+    """The result of `entity`.
 
     Attributes:
-        entity: As it is now.
+        entity: The entity as it is now.
         created: Whether it is new.
-        changed: What else changed: name, type, aliases, description; empty where all of it was known.
+        changed: The fields that changed: name, type, aliases, description.
     """
 
     entity: Entity
@@ -24,16 +24,16 @@ class EntityChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """What merge did.
+    """The result of `merge`.
 
     Attributes:
-        entity: The one that is kept, as it is now.
-        merged: Names of those that it stands for from now on.
-        mentions: Chunks that spoke of those and not of it.
-        relations: Relations that have another end now.
-        united: How many of them were there already, and gained evidence.
-        dropped: Relations between what is one thing now, in words; they are kept in the history.
-        run: By which `split` or `undo` takes it back.
+        entity: The kept entity as it is now.
+        merged: Names of the entities that were merged into it.
+        mentions: Chunks that mentioned only those.
+        relations: Relations with a new end.
+        united: How many of them existed already and gained evidence.
+        dropped: Relations among the merged entities, in words; the history keeps them.
+        run: Id of the run, for `split` or `undo`.
     """
 
     entity: Entity
@@ -47,16 +47,16 @@ class Merged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Divided:
-    """What split did.
+    """The result of `split`.
 
     Attributes:
-        entities: Those that are things of their own again, or the one that was made.
-        kept: The one that they were part of, as it is now.
-        mentions: Chunks that speak of those now.
+        entities: The entities that are separate again, or the new one.
+        kept: The entity that they were part of, as it is now.
+        mentions: Chunks that mention them now.
         relations: Relations that are theirs now.
-        left: Ids of chunks and relations written since the merge, and of relations whose other end is gone:
-            they stay with the one that was kept.
-        run: By which `undo` takes it back.
+        left: Ids of chunks and relations that stay with the kept entity: written since the merge, or without
+            their other end.
+        run: Id of the run, for `undo`.
     """
 
     entities: tuple[Entity, ...]
@@ -69,10 +69,10 @@ class Divided:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promoted:
-    """What promote did.
+    """The result of `promote`.
 
     Attributes:
-        chunks, relations: Ids of what is in the layer now and was in another.
+        chunks, relations: Ids of what was moved to the layer.
         unchanged: Ids of what was in it already.
     """
 
@@ -84,7 +84,7 @@ class Promoted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeCount:
-    """Active memories of one scope that have the same categories.
+    """Active memories of one scope with the same categories.
 
     Attributes:
         oldest, newest: When the first and the last of them were recorded.
@@ -99,11 +99,11 @@ class ScopeCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeView:
-    """A scope and what is filed at or under it.
+    """A scope and the memories at or under it.
 
     Attributes:
         memories: Active memories at or under it.
-        own: Those exactly at it.
+        own: Active memories exactly at it.
         oldest, newest: When the first and the last of them were recorded.
         categories: Labels of all of them, the most frequent first.
     """
@@ -118,11 +118,11 @@ class ScopeView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """What move did.
+    """The result of `move`.
 
     Attributes:
-        source, destination: The scope that was, and the one that is.
-        chunks: How many memories moved, of every state.
+        source, destination: The old scope and the new one.
+        chunks: Number of memories moved, in any state.
         active: How many of them are active.
         scopes: The scopes that they are in now.
     """
@@ -136,10 +136,10 @@ class Moved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cutoffs:
-    """Moments before which rows are past their time; None does not look.
+    """Times before which rows are too old; None does not look.
 
     Attributes:
-        at: The moment at which memories may have expired.
+        at: Time at which memories may have expired.
     """
 
     at: datetime
@@ -150,13 +150,13 @@ class Cutoffs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
-    """How many rows are past their time.
+    """How many rows are too old.
 
     Attributes:
-        expired: Active memories that are not recalled any more.
-        archived: Documents, chunks and relations that went to the archive before the cutoff.
+        expired: Active memories that have expired.
+        archived: Documents, chunks and relations archived before the cutoff.
         changes: Changes of runs that ended before the cutoff.
-        sessions: Sessions that hold nothing and were last active before the cutoff.
+        sessions: Empty sessions that were last active before the cutoff.
     """
 
     expired: int = 0
@@ -167,7 +167,7 @@ class Past:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitUsage:
-    """What limits look at: memories and bytes of documents' text by project, and rows past their time."""
+    """What the limits apply to: memories and bytes of documents by project, and rows that are too old."""
 
     memories: Mapping[str, int] = field(default_factory=dict)
     document_bytes: Mapping[str, int] = field(default_factory=dict)
@@ -176,14 +176,14 @@ class LimitUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitUse:
-    """How a configured limit stands.
+    """The usage of a configured limit.
 
     Attributes:
         limit: Its key in `limits`.
-        project: Whose; None where it is of the whole store.
-        used: Memories or megabytes; of a number of days, the rows that are older.
-        allowed: What is configured: a count, megabytes or days.
-        over: Whether there is more than allowed; the gardener takes it back.
+        project: Its project; None for the whole store.
+        used: Memories, megabytes, or rows older than the days.
+        allowed: The configured count, megabytes or days.
+        over: Whether more is used than allowed; the gardener corrects it.
     """
 
     limit: str

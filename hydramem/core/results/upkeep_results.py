@@ -1,4 +1,4 @@
-"""What keeping the memory returns: undo, dump and load, backup and restore."""
+"""What operations on the store return: undo, dump, load, backup, restore, stats, jobs and repair."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,14 +10,14 @@ from hydramem.core.row_types import JobState, Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dumped:
-    """A memory as files.
+    """The result of `dump`.
 
     Attributes:
-        folder: Where they are.
+        folder: Folder of the dump.
         rows: Lines by file.
-        bytes: Size of all files together.
-        projects: The projects that they hold rows of.
-        vectors: Whether the vectors are there.
+        bytes: Size of all files.
+        projects: Projects with rows in the dump.
+        vectors: Whether it holds the vectors.
         signed: Whether the manifest is signed.
     """
 
@@ -31,16 +31,16 @@ class Dumped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """What loading a dump did.
+    """The result of `load`.
 
     Attributes:
-        folder: The dump.
-        written: Rows that were not there, by file.
-        unchanged: Rows that were there and are the same, by file.
-        differing: Rows that were there and differ, by file; they were left as they are.
+        folder: Folder of the dump.
+        written: New rows by file.
+        unchanged: Equal rows in the store, by file.
+        differing: Rows of the store that differ and were not changed, by file.
         left: Ids of some of those.
-        embedded: Vectors that were made anew.
-        notes: What is to be known of it, one sentence each.
+        embedded: Vectors that were computed.
+        notes: Notes, a sentence each.
     """
 
     folder: str
@@ -57,9 +57,9 @@ class LeftAlone:
     """A row that undo did not take back.
 
     Attributes:
-        id: Its id; of a mention, those of its chunk and entity.
-        what: What it is: document, session, entity, chunk, mention, relation or link.
-        why: What was written since, or what hangs on it.
+        id: Its id; for a mention, the ids of chunk and entity.
+        what: document, session, entity, chunk, mention, relation or link.
+        why: What was written since, or what depends on it.
     """
 
     id: str
@@ -69,16 +69,16 @@ class LeftAlone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undone:
-    """What undo took back.
+    """The result of `undo`.
 
     Attributes:
-        run: The run of this undo itself: undoing that brings everything back.
+        run: Id of this run; undoing it restores everything.
         of: The run or change that was undone.
-        operations: What it had done, by name.
-        removed: Rows that it had made, by what they are.
-        restored: Rows that it had changed or removed.
-        left: What was written since, or is in use by what came since, and stays.
-        notes: What else is to be known, a sentence each.
+        operations: Its operations by name.
+        removed: Rows that it had created, by table.
+        restored: Rows that it had changed or removed, by table.
+        left: Rows that stay, since they changed or newer rows depend on them.
+        notes: Further notes, a sentence each.
     """
 
     run: str
@@ -92,13 +92,13 @@ class Undone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackedUp:
-    """A backup that was made, and read again from end to end.
+    """A backup, after it was read back completely.
 
     Attributes:
-        file: Where it is.
+        file: Its path.
         bytes: Its size.
-        files: How many files it holds.
-        removed: Older backups that went, as `garden.backups` says.
+        files: Number of files in it.
+        removed: Older backups that were removed, as `garden.backups` says.
     """
 
     file: str
@@ -110,15 +110,15 @@ class BackedUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """What restoring a backup did.
+    """The result of `restore`.
 
     Attributes:
         file: The backup.
-        made_at: When it was made: the store is as it was then.
-        folder: The store.
-        aside: Where what was there before is kept; None where nothing was.
-        vectors: Rows whose vectors were made anew.
-        notes: What else is to be known, a sentence each.
+        made_at: When it was made.
+        folder: Folder of the store.
+        aside: Where the content before is kept; None if there was none.
+        vectors: Rows whose vectors were computed.
+        notes: Further notes, a sentence each.
     """
 
     file: str
@@ -143,7 +143,7 @@ class ProjectView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Rows by table, within a project or in all."""
+    """Rows by table, in a project or in the whole store."""
 
     documents: int = 0
     chunks: int = 0
@@ -158,13 +158,13 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """What the store holds and where.
+    """What the store holds, and where.
 
     Attributes:
-        pending: Rows that the vectors have still to hear of.
-        jobs: Durable jobs by state: those that wait, and those that were given up.
-        expired: Active memories that are not recalled any more, since their time has passed.
-        limits: How each configured limit stands.
+        pending: Rows that are not yet replicated to the vector store.
+        jobs: Jobs by state: pending and given up.
+        expired: Active memories that have expired and are not recalled.
+        limits: The usage of each configured limit.
     """
 
     path: str
@@ -184,13 +184,13 @@ class Stats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drained:
-    """How the durable jobs stand after a drain.
+    """The result of `drain`.
 
     Attributes:
-        done: Jobs done meanwhile.
-        failed: Jobs given up meanwhile, after several attempts; `drain` with `retry` tries them again.
-        left: Jobs that still wait: over the time given, or to be tried once more later.
-        usage: What language models cost in the jobs done meanwhile.
+        done: Jobs done.
+        failed: Jobs given up after several attempts; `retry` runs them again.
+        left: Jobs still pending: over the timeout, or to be tried again later.
+        usage: Cost of the model calls in the jobs.
     """
 
     done: int = 0
@@ -201,16 +201,16 @@ class Drained:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """Whether the two stores agree.
+    """Whether the graph and the vectors agree.
 
     Attributes:
         missing: Rows that the vectors lack.
         stale: Rows that the vectors hold in another version.
         orphaned: Rows that only the vectors hold.
-        pending: Outbox rows still to be delivered.
+        pending: Outbox rows to be delivered.
         repaired: Rows rebuilt by this call.
-        problems: One sentence each; empty where all is well.
-        unfinished_reindex: Fingerprint that an interrupted reindex moves to; the old vectors serve meanwhile.
+        problems: A sentence each; empty if there are none.
+        unfinished_reindex: Fingerprint of the target of an interrupted reindex; the old vectors stay in use.
     """
 
     healthy: bool
@@ -229,15 +229,15 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reindexed:
-    """What a reindex did.
+    """The result of `reindex`.
 
     Attributes:
-        before, after: Fingerprints of the embedder before and after.
-        changed: False where the store had that embedder already, and nothing was done.
-        chunks, entities: Rows that the vectors hold.
-        made: Rows made by this call.
-        resumed: Rows that an interrupted call had made.
-        notes: What is left to do, one sentence each.
+        before, after: Fingerprints of the old and the new embedder.
+        changed: False if the store had that embedder already.
+        chunks, entities: Rows of the vectors.
+        made: Rows computed by this call.
+        resumed: Rows that an interrupted call had computed.
+        notes: What is left to do, a sentence each.
     """
 
     before: str

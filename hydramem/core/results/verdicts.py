@@ -1,4 +1,4 @@
-"""What verification, history and conflicts return."""
+"""What verification, history, conflicts and calibration return."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,16 +9,17 @@ from hydramem.core.row_types import Decision, Layer, Stage, State
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedRelation:
-    """What verification says of one relation.
+    """The verdict on one relation.
 
     Attributes:
-        id: Of the stored relation; None where the claim is not stored.
+        id: Id of the stored relation; None for a claim that is not stored.
         score: Probability that it is true.
-        stage: Who decided: the graph and the text (`srmkg`), a model that read the evidence (`vog`), or a
-            person; `verifier` says with what.
-        layer, state: As it stands now.
+        stage: Which stage decided: graph and text (`srmkg`), a model that read the evidence (`vog`), or a
+            person.
+        verifier: Who or what decided.
+        layer, state: Its layer and state now.
         explanation: Why, in words.
-        quote: The words that state it, where any were found.
+        quote: The words that state it, if any were found.
     """
 
     id: str | None
@@ -37,13 +38,13 @@ class VerifiedRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verified:
-    """What a verification decided.
+    """The result of a verification.
 
     Attributes:
-        relations: What it looked at; nothing is hidden, decided or not.
-        accepted, rejected, deferred: How many of them are which now.
-        calls, prompt_tokens, reply_tokens: What models cost; 0 where none was asked.
-        reasons: Why relations wait that a model should have read, each reason once.
+        relations: Every relation it read, decided or not.
+        accepted, rejected, deferred: How many relations have this verdict now.
+        calls, prompt_tokens, reply_tokens: Cost of the model calls; 0 without a model.
+        reasons: Why relations stay open that a model should have read, each reason once.
     """
 
     relations: tuple[VerifiedRelation, ...] = ()
@@ -58,7 +59,7 @@ class Verified:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldChange:
-    """What a change did to one field, as text; None where there was, or is, nothing."""
+    """The change of one field, as text; None where it was or is empty."""
 
     field: str
     before: str | None
@@ -70,12 +71,12 @@ class HistoryEntry:
     """One change of a thing.
 
     Attributes:
-        actor: Who made it; empty where nothing tells.
-        operation: What made it.
-        reason: Why, where somebody said so.
-        created: Whether the thing came to be by it.
-        run: The run of a long operation that it belongs to.
-        through: Id of the document or memory that it came with, where it was not changed by itself.
+        actor: Who made it; empty if unknown.
+        operation: The operation that made it.
+        reason: Why, if a reason was given.
+        created: Whether it created the thing.
+        run: Id of its run.
+        through: Id of the document or memory that the change came with.
     """
 
     at: datetime
@@ -90,11 +91,11 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """The life of one thing, oldest first.
+    """Every change of one thing, oldest first.
 
     Attributes:
-        kind: What it is: relation, entity, document, or the kind of a chunk.
-        text: What it says, or its name.
+        kind: relation, entity, document, or the kind of a chunk.
+        text: Its text or name.
     """
 
     id: str
@@ -111,12 +112,12 @@ class ConflictSide:
     """One of two things that cannot both be true.
 
     Attributes:
-        id: The relation, or the chunk that says it.
-        text: What it says.
-        quote: The words of its evidence that say so, where there are any.
+        id: Id of the relation, or of the chunk that states it.
+        text: The statement.
+        quote: The words of its evidence that state it, if any.
         evidence: Ids of the chunks that state it.
         source: Where these came from.
-        said_at: When the newest of it was said or recorded.
+        said_at: When the newest of them was said or recorded.
     """
 
     id: str
@@ -131,12 +132,12 @@ class ConflictSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """Two things that cannot both be true, the one said later second.
+    """Two things that cannot both be true; `newer` was said later.
 
     Attributes:
         kind: Relations with different objects, or sentences that differ in a number, date, name or negation.
-        entity: What both are about, where that is a known name.
-        score: How certain it is that they conflict, 0 to 1.
+        entity: The entity that both are about, if it has a known name.
+        score: Certainty of the conflict, 0 to 1.
         judged_by: `rules`, or the model that read both.
     """
 
@@ -151,11 +152,11 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflicts:
-    """What contradicts what, most certain first.
+    """The conflicts of a project, most certain first.
 
     Attributes:
-        chunks: How many chunks were compared.
-        notes: What was left out or could not be judged, one sentence each.
+        chunks: Number of chunks compared.
+        notes: What was left out or could not be judged, a sentence each.
     """
 
     conflicts: tuple[Conflict, ...] = ()
@@ -165,18 +166,16 @@ class Conflicts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationMeasure:
-    """How weights of verification do on labels that they were not fitted to.
-
-    Each label counts for as many relations as it stands for.
+    """How weights of verification do on labels that they were not fitted to, weighted by relations.
 
     Attributes:
-        weights: Which: `shipped` with the package, or `fitted` to the project's labels.
-        auc: Area under the ROC curve: how well probabilities order true before false, 0.5 for chance.
+        weights: `shipped` with the package, or `fitted` to the project's labels.
+        auc: Area under the ROC curve: how well probabilities rank true above false, 0.5 for chance.
         brier: Mean squared error of the probabilities; lower is better.
-        accept_at: Probability from which relations are accepted; None where none is.
-        false_accept: Share of false ones among the accepted; None where none is accepted.
-        accepted: Share of relations that are accepted without a model.
-        decided: Share that is accepted or rejected without a model (coverage).
+        accept_at: Probability from which relations are accepted; None if none is.
+        false_accept: Share of false relations among the accepted; None if none is accepted.
+        accepted: Share of relations accepted without a model.
+        decided: Share of relations accepted or rejected without a model (coverage).
     """
 
     weights: str
@@ -190,22 +189,21 @@ class CalibrationMeasure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibrated:
-    """What calibrate did.
+    """The result of `calibrate`.
 
     Attributes:
-        applied: Whether other weights or another threshold serve from now on.
+        applied: Whether the weights or a threshold changed.
         explanation: What was done or why nothing was, in a sentence or two.
-        weights: Version of the weights that serve now.
-        accept_at: Threshold that serves now; None where nothing is accepted without a model.
-        reject_below: Threshold that serves now.
+        weights: Version of the weights in use.
+        accept_at: Accept threshold in use; None if nothing is accepted without a model.
+        reject_below: Reject threshold in use.
         people, models: Labels by who gave them.
-        true, false: Labels by what they say.
+        true, false: Labels by value.
         imported: Reviews that this call stored.
         exported: Relations that this call wrote for review.
         measures: The weights before and after, on labels that they were not fitted to.
-        consolidation_threshold: Cosine from which a new memory is set against one that is there, where that
-            was what was asked for.
-        notes: What else is to know, one sentence each.
+        consolidation_threshold: Cosine from which a new memory is compared with another, if that was fitted.
+        notes: Further notes, a sentence each.
     """
 
     applied: bool

@@ -1,4 +1,4 @@
-"""What operations that write return, and the views of what they wrote."""
+"""What operations that write return, and views of what they wrote."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,13 +9,13 @@ from hydramem.core.row_types import Chunk, Decision, Document, Layer, Origin, St
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decisions:
-    """How the relations of a write stand.
+    """The verdicts on the relations of a write.
 
     Attributes:
-        deferred: How many are stored and wait for a decision; they count as far as they are probable.
-        rejected: How many were rejected; new ones are in the history alone.
-        notes: Why some wait, each reason once.
-        usage: What models that read their evidence cost.
+        deferred: Relations stored undecided; they count by their probability.
+        rejected: Relations rejected; new ones are in the history only.
+        notes: Why some are undecided, each reason once.
+        usage: Cost of the models that read their evidence.
     """
 
     deferred: int = 0
@@ -34,13 +34,13 @@ class SkippedSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
-    """What an ingest did; counts are of this call.
+    """The result of an ingest; counts are of this call.
 
     Attributes:
-        quarantined: Chunks that are kept and listed, but not recalled: they give orders or hide something.
-        notes: What was left out of what was given, and why.
-        pending: Steps that follow from the queue.
-        usage: What a model that extracted cost; `verification` has what it cost to verify.
+        quarantined: Chunks that give orders or hide something: listed, not recalled.
+        notes: What was left out, and why.
+        pending: Steps that pending jobs do.
+        usage: Cost of extraction; `verification` has the cost of verification.
     """
 
     documents: int = 0
@@ -59,31 +59,30 @@ class Ingested:
 
 
 RememberAction = Literal["stored", "duplicate", "superseding", "extending", "updated"]
-"""What became of a memory beside those it touches."""
+"""What remember did with a memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """What remember or revise did.
+    """The result of `remember` or `revise`.
 
     Attributes:
-        id: The memory's id; of the existing one where the same was known.
-        created: False where nothing new was stored.
-        action: stored (a new one), duplicate (the same was known), superseding (it takes the place of
-            others), extending (it says more than one that stays), updated (a row was revised).
-        superseded: Ids of the memories whose place it took.
+        id: Id of the memory; of the existing one where it was known already.
+        created: False if nothing new was stored.
+        action: stored (new), duplicate (known already), superseding (it replaces others), extending (it adds
+            to one that stays), updated (revised).
+        superseded: Ids of the memories that it replaced.
         linked: Ids of the memories that it was linked to; further links may be pending.
-        entities: Names of what it mentions.
-        scope, categories, importance: As stored; what the call left out was found by the step `classify`.
-        steps: The encoding steps that ran.
-        pending: The steps that follow from the queue of jobs; until then the id may still be superseded.
-        notes: What was left out or failed, and why; the memory is stored all the same.
-        usage: What language models cost in this call; what verified the relations of several memories of one
-            call stands with the first.
-        state: `quarantined` where it gives orders or hides something: kept and listed, not recalled.
-        reasons: Why it is held back, and which kinds of secrets it holds.
-        masked: How many secrets were masked.
-        run: Names the changes of this call, for `undo`; None where there were none.
+        entities: Names of the entities that it mentions.
+        scope, categories, importance: As stored; the step `classify` filled in what the call left out.
+        steps: Encoding steps that ran.
+        pending: Steps that pending jobs do; until then the memory can still be superseded.
+        notes: What was left out or failed, and why; the memory is stored.
+        usage: Cost of the model calls; of several memories, the first has the cost of verification.
+        state: `quarantined` if it gives orders or hides something: listed, not recalled.
+        reasons: Why it is quarantined, and which kinds of secrets it holds.
+        masked: Number of masked secrets.
+        run: Id of the run, for `undo`; None if nothing changed.
     """
 
     id: str
@@ -115,16 +114,16 @@ class DocumentView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curated:
-    """A curated file: short entries that go into every prompt of an agent.
+    """A curated file: short entries for every prompt of an agent.
 
     Attributes:
         target: memory (`MEMORY.md`) or user (`USER.md`).
-        chars: Characters of the entries together, of `limit`.
-        block: The entries as a prompt shows them; empty where there are none.
-        problems: Entries that prompts leave out, and a form that a person should tidy; a sentence each.
+        chars: Characters of all entries, of `limit`.
+        block: The entries as a prompt shows them.
+        problems: Entries that prompts leave out, and formats to correct by hand; a sentence each.
         changed: Whether this call changed the file.
-        remembered: Ids of the notes that this call made of entries.
-        forgotten: Ids of the notes that this call forgot with their entries.
+        remembered: Ids of the notes that this call stored.
+        forgotten: Ids of the notes that this call forgot.
         left_out: Notes that had no room.
     """
 
@@ -143,10 +142,10 @@ class Curated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
-    """What forget archived, or revive brought back.
+    """What forget archived, or revive restored.
 
     Attributes:
-        dry_run: Whether this only tells what would be; relations are not counted then.
+        dry_run: Whether nothing was changed; relations are not counted then.
     """
 
     chunks: tuple[str, ...]
@@ -156,11 +155,10 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationView:
-    """A relation with its ends named.
+    """A relation with the names of its ends.
 
     Attributes:
-        verdict: What verification decided, with `probability`, `verifier` and `verified_at`; None where
-            nobody looked yet.
+        verdict: The verdict, with `probability`, `verifier` and `verified_at`; None before verification.
     """
 
     id: str
@@ -185,16 +183,16 @@ class RelationView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Related:
-    """What relate did.
+    """The result of `relate`.
 
     Attributes:
-        relation: The relation as it is now; as it was stated where it was rejected.
-        created: False where an equal one was there, which may have gained evidence.
-        stored: False where verification rejected it: only the history keeps it.
-        explanation: What verification said of it in this call; empty where it was not asked.
-        superseded: Relations that ended because of it.
-        conflicts: Relations that contradict it and stay, since nothing says which of them holds.
-        notes: Why, for each of both in their order.
+        relation: The relation as it is now, or as stated if it was rejected.
+        created: False if an equal one existed; it may have gained evidence.
+        stored: False if verification rejected it: only the history keeps it.
+        explanation: The explanation of the verdict in this call, if any.
+        superseded: Relations that it ended.
+        conflicts: Relations that contradict it and stay, since nothing decides between them.
+        notes: Why, for each of both in order.
     """
 
     relation: RelationView
@@ -208,16 +206,16 @@ class Related:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Captured:
-    """What was kept of a conversation.
+    """The result of `capture`.
 
     Attributes:
         session: Name of the conversation.
         turns: Ids of the turns, in order; a long turn has several.
-        left_out: Turns with nothing to keep: empty, only recalled memory, only private reasoning, or half
-            of an exchange that was interrupted.
-        quarantined: How many give orders or hide something: kept and listed, not recalled.
-        entities: Names of what they mention.
-        run: Names the changes of this call, for `undo`; None where nothing was stored.
+        left_out: Turns with nothing to store: empty, only recalled memory or private reasoning, or half of an
+            interrupted exchange.
+        quarantined: Turns that give orders or hide something: listed, not recalled.
+        entities: Names of the entities that they mention.
+        run: Id of the run, for `undo`; None if nothing was stored.
     """
 
     session: str

@@ -1,4 +1,4 @@
-"""One opened folder, shared by every handle of this process on the same real path."""
+"""One open store: its graph, vectors, models, snapshots and jobs."""
 
 import os
 import tempfile
@@ -37,7 +37,7 @@ from hydramem.verification.grounding.model_replies import Replies
 
 
 class OpenStore:
-    """The stores of one folder, the models and the snapshots over them; counted by its handles."""
+    """The stores of one folder with their models and snapshots; it counts its handles."""
 
     def __init__(
         self, path: Path, config: Config, embedder: Embedder | None, *, reindexing: bool = False
@@ -46,13 +46,13 @@ class OpenStore:
         self.config = config
         self.given_embedder = embedder
         self.handles = 1
-        # Two ingests of one document at once would both count its mentions.
+        # Two concurrent ingests of one document would both count its mentions.
         self.one_ingest = threading.Lock()
-        self.one_night = threading.Lock()
+        self.one_garden_run = threading.Lock()
         self._one_reindex = threading.Lock()
         self._one_backup = threading.Lock()
         self._pid = os.getpid()
-        # Runs every part to its end, also where one fails: a lock that stays would shut everybody out.
+        # Closes every part, also where one fails: a remaining lock would block every process.
         self._closing = ExitStack()
         try:
             self._open(embedder, reindexing)
@@ -81,14 +81,14 @@ class OpenStore:
             self.graph,
             lambda: self.vectors,
             lambda texts: self.embedder.embed_documents(texts),
-            self._committed,
-            self._doubt,
+            self._note_commit,
+            self._reload_snapshots,
         )
         self._closing.callback(self.mirror.close)
         self.jobs = Jobs(self.graph, self.mirror.commit)
         self.recalls = Recalls(self.graph, self.mirror.commit, self.mirror.one_writer)
         self._closing.callback(self.recalls.close)
-        self._closing.callback(self.jobs.close)  # first of all: it works with the rest
+        self._closing.callback(self.jobs.close)  # closed first, since jobs use the rest
         last = self.graph.last_change_at()
         if last is not None:
             advance_past(last)
@@ -96,7 +96,7 @@ class OpenStore:
             self.mirror.catch_up()
 
     def _files(self) -> Path:
-        """Return where plain files go that belong to the store; a passing place where nothing is kept."""
+        """Return the folder of the store's plain files; a temporary one for a store in memory."""
         if not self.in_memory:
             return self.path
         scratch = tempfile.TemporaryDirectory(prefix="hydramem-")
@@ -109,7 +109,7 @@ class OpenStore:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StorageError(f"{self.path}: cannot be made: {error.strerror}") from error
+            raise StorageError(f"{self.path}: cannot be created: {error.strerror}") from error
         lock = FolderLock(self.path)
         lock.acquire()
         self._closing.callback(lock.release)
@@ -124,13 +124,13 @@ class OpenStore:
             self.graph.set_meta({EMBEDDER: embedder.fingerprint, DIMENSION: str(embedder.dimension)})
         elif stored != embedder.fingerprint:
             raise EmbeddingMismatchError(
-                f"{self.path}: holds vectors of {stored}, but {embedder.fingerprint} was asked for; open it "
+                f"{self.path}: holds vectors of {stored}, not of {embedder.fingerprint}; open it "
                 "with embedding.model: auto, or change its vectors with `hydramem reindex --model NAME`"
             )
         return embedder
 
     def _stored_embedder(self, stored: str) -> Embedder:
-        """Return the store's own embedder, or what stands for it where it cannot be had here."""
+        """Return the store's own embedder, or a placeholder where it is not available."""
         configured = self.config.embedding
         for settings in (configured, replace(configured, provider="local", model="auto", dimension=0)):
             try:
@@ -141,35 +141,35 @@ class OpenStore:
 
     @property
     def in_memory(self) -> bool:
-        """Whether nothing of this is kept."""
+        """Whether the store is in memory and nothing is kept."""
         return self.config.storage.graph == "memory"
 
     @property
     def space(self) -> Space:
-        """The embedder and its vectors, as one value; hold it with `reading` to search in it."""
+        """The embedder and its vectors; use `reading` to search them."""
         return self._serving.current
 
     def reading(self) -> AbstractContextManager[Space]:
-        """Hold the embedder and its vectors for a read: they stay open and belong together."""
+        """Hold the embedder and its vectors open for a read."""
         self.mirror.deliver_sought()
         return self._serving.reading()
 
     @property
     def embedder(self) -> Embedder:
-        """The embedder of the vectors that serve."""
+        """The embedder of the vectors in use."""
         return self.space.embedder
 
     @property
     def vectors(self) -> VectorStore:
-        """The vector store; the writer lock is held, or it is read through `reading`.
+        """The vector store; hold the writer lock, or read it through `reading`.
 
         Raises:
-            StorageError: It is damaged or gone; the message says how to rebuild it.
+            StorageError: It is damaged or missing; the message says how to rebuild it.
         """
         return self.space.vectors
 
     def committing(self, space: Space) -> Commit:
-        """Return the commit for vectors made in a space; they are made anew where another serves by then."""
+        """Return the commit for vectors of a space; they are computed again if another is in use by then."""
 
         def commit(write: Write, vectors: Mapping[str, Vector]) -> None:
             with self.mirror.one_writer:
@@ -182,7 +182,7 @@ class OpenStore:
         return commit
 
     def check_usable(self, *, closed: bool) -> None:
-        """Raise StorageError where this handle cannot be used any more."""
+        """Raise StorageError where this handle cannot be used."""
         if os.getpid() != self._pid:
             raise StorageError(
                 f"{self.path}: was opened before a fork; connect again in the child, or spawn it"
@@ -191,13 +191,13 @@ class OpenStore:
             raise StorageError(f"{self.path}: this handle is closed; connect again")
 
     def diagnose(self, *, fix: bool, progress: Progress | None) -> Diagnosis:
-        """Compare the stores; with `fix`, put a damaged vectors folder aside and rebuild it."""
+        """Compare graph and vectors; with `fix`, move a damaged vectors folder aside and rebuild it."""
         with self.mirror.one_writer:
             self.mirror.deliver_deferred()
             held = self.space.held
             if isinstance(held, StorageError):
                 if not fix:
-                    return self._ill(held)
+                    return self._diagnosis_of_damage(held)
                 self._serving.replace(self._folders.renew(self.space))
             found = diagnose(self.graph, self.vectors, self.mirror, fix=fix, progress=progress)
             if fix:
@@ -206,10 +206,10 @@ class OpenStore:
         return replace(found, unfinished_reindex=self._folders.target)
 
     def back_up(self, to: Path | None, *, created_by: str) -> BackedUp:
-        """Write a backup while others read and write; the store's own are kept as `garden.backups` says.
+        """Write a backup while others read and write; `garden.backups` limits the store's own backups.
 
         Raises:
-            InvalidInputError: The file is there, or nothing of this store is kept.
+            InvalidInputError: The file exists, or the store is in memory.
             StorageError: It cannot be written.
         """
         self.recalls.flush()
@@ -225,13 +225,13 @@ class OpenStore:
             )
 
     def reindex(self, embedder: Embedder, *, progress: Progress | None) -> Reindexed:
-        """Move the store to the vectors of another embedder; the old ones serve until the new are complete.
+        """Move the store to the vectors of another embedder; the old ones stay in use until then.
 
         Raises:
-            ModelError: The embedder failed; the old vectors serve, and the next call goes on from there.
-            StorageError: A store failed, or the store's own embedder was named and its vectors are damaged.
+            ModelError: The embedder failed; the old vectors stay in use, and the next call continues.
+            StorageError: A store failed, or the embedder is the store's own and its vectors are damaged.
         """
-        embedder.embed_query("works")  # else it fails here, before anything is begun
+        embedder.embed_query("works")  # a broken embedder fails here, before anything changes
         with self._one_reindex:
             before = self.space
             if before.embedder.fingerprint != embedder.fingerprint:
@@ -273,26 +273,26 @@ class OpenStore:
         )
 
     def _switch(self, space: Space) -> None:
-        """Let a complete space serve; the writer lock is held."""
+        """Put a complete space in use; the writer lock is held."""
         try:
             self._folders.switch(space)
         finally:
-            # A commit that failed may have happened; this process must not believe otherwise.
+            # A commit that failed may be stored all the same, so the graph is asked.
             if self._folders.serving == space.folder:
                 self._serving.replace(space)
-        self.graph.clear_outbox([row.id for row in self.graph.outbox()])  # these vectors have it all
+        self.graph.clear_outbox([row.id for row in self.graph.outbox()])  # the new vectors have every row
 
-    def _committed(self, write: Write) -> None:
+    def _note_commit(self, write: Write) -> None:
         self.snapshots.apply(write)
         self.jobs.noticed(write)
 
-    def _doubt(self, write: Write) -> None:
-        """Have the snapshots of a write's projects loaded again: it may or may not be in the graph."""
+    def _reload_snapshots(self, write: Write) -> None:
+        """Load the snapshots of a write's projects again: its commit outcome is unknown."""
         rows = (write.changes, write.chunks, write.entities, write.relations)
         for project in {row.project for part in rows for row in part}:
             self.snapshots.forget(project)
 
-    def _ill(self, problem: StorageError) -> Diagnosis:
+    def _diagnosis_of_damage(self, problem: StorageError) -> Diagnosis:
         counts = self.graph.counts()
         return Diagnosis(
             healthy=False,
@@ -306,9 +306,9 @@ class OpenStore:
         )
 
     def close(self) -> None:
-        """Release everything in reverse order of opening; harmless when repeated."""
+        """Close everything in reverse order of opening; a second call does nothing."""
         if os.getpid() != self._pid:
-            return  # the parent's stores are the parent's to close
+            return  # only the parent process closes its stores
         self._closing.close()
 
 
@@ -320,16 +320,3 @@ def _open_graph(path: Path, config: Config) -> GraphStore:
     from hydramem.storage.cypher.graph import open_graph
 
     return open_graph(path / "graph", config.storage)
-
-
-_registry = threading.Lock()
-
-
-def _renew_registry() -> None:
-    """Give a forked child a lock of its own: another thread of the parent may hold the one it inherits."""
-    global _registry
-    _registry = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_registry)

@@ -1,6 +1,6 @@
-"""Which folder of vectors serves, which one a reindex is filling, and which are left over.
+"""The vectors in use, and their folders: the one in use, the target of a reindex, and leftovers.
 
-The graph's own facts say it, so that one write to the graph is the switch from one folder to another.
+The graph's metadata names them, so that one write to the graph switches from one folder to another.
 """
 
 import logging
@@ -20,15 +20,19 @@ from hydramem.llm.contracts import Embedder
 from hydramem.storage.repair.reindex import DIMENSION, EMBEDDER, FIRST_FOLDER, FOLDER, TARGET, folder_name
 from hydramem.storage.store import GraphStore, VectorStore
 
+log = logging.getLogger(__name__)
 
-# Compared by identity: a folder that was rebuilt is another space to whoever reads it.
+_FOLDER_NAME = re.compile(rf"{FIRST_FOLDER}(-[0-9a-f]{{12}})?")
+
+
+# Compared by identity: after a rebuild the same folder is another space.
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Space:
-    """An embedder and the vectors that it made.
+    """An embedder and its vectors.
 
     Attributes:
         folder: Name of the folder of the vectors.
-        held: The vectors, or why they cannot be had.
+        held: The vectors, or the error why they are not available.
     """
 
     embedder: Embedder
@@ -40,20 +44,20 @@ class Space:
         """The vector store.
 
         Raises:
-            StorageError: It is damaged or gone; the message says how to rebuild it.
+            StorageError: It is damaged or missing; the message says how to rebuild it.
         """
         if isinstance(self.held, StorageError):
             raise self.held
         return self.held
 
     def close(self) -> None:
-        """Release the vectors; harmless when repeated."""
+        """Close the vectors; a second call does nothing."""
         if not isinstance(self.held, StorageError):
             self.held.close()
 
 
 class Serving:
-    """The space in use; another can take its place while reads of the old one finish."""
+    """The space in use; it can be replaced while reads of the old one finish."""
 
     def __init__(self, space: Space) -> None:
         self._changed = threading.Condition()
@@ -62,12 +66,12 @@ class Serving:
 
     @property
     def current(self) -> Space:
-        """The space that serves now."""
+        """The space in use."""
         return self._current
 
     @contextmanager
     def reading(self) -> Iterator[Space]:
-        """Hold the space that serves now: it stays open until this ends, even where another takes over."""
+        """Hold the space in use: it stays open until this ends, also where another replaces it."""
         with self._changed:
             space = self._current
             self._readers[space] += 1
@@ -81,24 +85,19 @@ class Serving:
                 self._changed.notify_all()
 
     def replace(self, space: Space) -> None:
-        """Let another space serve every read that begins from now on."""
+        """Use another space for every read that begins from now on."""
         with self._changed:
             self._current = space
 
     def retire(self, space: Space) -> None:
-        """Wait until nobody reads a space that no longer serves, and close it."""
+        """Close a space that is no longer in use, once it has no open readers."""
         with self._changed:
             self._changed.wait_for(lambda: space not in self._readers)
         space.close()
 
     def close(self) -> None:
-        """Release the space that serves."""
+        """Close the space in use."""
         self._current.close()
-
-
-log = logging.getLogger(__name__)
-
-_OURS = re.compile(rf"{FIRST_FOLDER}(-[0-9a-f]{{12}})?")
 
 
 class VectorFolders:
@@ -107,7 +106,7 @@ class VectorFolders:
     Args:
         path: The store.
         config: Its settings.
-        graph: Keeps which folder serves, and where an unfinished reindex goes.
+        graph: Its metadata names the folder in use and the target of an unfinished reindex.
     """
 
     def __init__(self, path: Path, config: Config, graph: GraphStore) -> None:
@@ -117,74 +116,74 @@ class VectorFolders:
 
     @property
     def serving(self) -> str:
-        """Name of the folder that serves."""
+        """Name of the folder in use."""
         return self._graph.meta().get(FOLDER, FIRST_FOLDER)
 
     @property
     def target(self) -> str | None:
-        """Fingerprint that an unfinished reindex moves to."""
+        """Fingerprint of the embedder that an unfinished reindex moves to."""
         return self._graph.meta().get(TARGET) or None
 
     def open(self, embedder: Embedder) -> Space:
-        """Open the vectors that serve; where they are damaged or gone, keep the error for who needs them."""
+        """Open the vectors in use; if they are damaged or missing, keep the error for their first use."""
         folder = self.serving
         try:
             held: VectorStore | StorageError = self._checked(folder, embedder)
         except EmbeddingMismatchError:
             raise
         except StorageError as error:
-            log.info("%s", error)  # whoever needs them is told; a restore, or `doctor --fix`, rebuilds them
+            log.info("%s", error)  # raised at their first use; a restore, or `doctor --fix`, rebuilds them
             held = error
         return Space(embedder=embedder, folder=folder, held=held)
 
     def renew(self, space: Space) -> Space:
-        """Return a space whose vectors can be rebuilt: a damaged folder is put aside, an empty one opened."""
+        """Return a space whose vectors can be rebuilt; a damaged folder is moved aside for an empty one."""
         folder = self._path / space.folder
         try:
             vectors = self._open(space.folder, space.embedder)
         except StorageError:
-            # Damaged: kept beside the new one, because only a person can say that it is worth nothing.
+            # The damaged folder is kept: only a person can decide that it is worthless.
             folder.rename(folder.with_name(f"vectors.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S}"))
             vectors = self._open(space.folder, space.embedder)
         return replace(space, held=vectors)
 
     def prepare(self, embedder: Embedder) -> Space:
-        """Open the folder that a reindex fills, with the rows that an unfinished one to it has left there."""
+        """Open the folder that a reindex fills, with the rows of an unfinished reindex to it."""
         self.aim_at(embedder.fingerprint)
         folder = folder_name(embedder.fingerprint)
         try:
             vectors = self._open(folder, embedder)
         except StorageError as error:
-            # What a kill left half made is made anew; it never served, so nothing is lost.
+            # A folder that a kill left incomplete is created again; it was never in use.
             log.warning("%s", error)
             self.delete(folder)
             vectors = self._open(folder, embedder)
         return Space(embedder=embedder, folder=folder, held=vectors)
 
     def aim_at(self, fingerprint: str) -> None:
-        """Note where a reindex goes, giving up an unfinished one that went elsewhere; empty for nowhere."""
+        """Store the target of a reindex, and cancel an unfinished one to another target; empty for none."""
         if (self.target or "") != fingerprint:
             self._graph.set_meta({TARGET: ""})
             self.remove_leftovers()
             self._graph.set_meta({TARGET: fingerprint})
 
     def switch(self, space: Space) -> None:
-        """Let a space serve, in one write."""
+        """Put a space in use, in one write."""
         embedder = space.embedder
-        named = {EMBEDDER: embedder.fingerprint, DIMENSION: str(embedder.dimension)}
-        self._graph.set_meta({**named, FOLDER: space.folder, TARGET: ""})
+        facts = {EMBEDDER: embedder.fingerprint, DIMENSION: str(embedder.dimension)}
+        self._graph.set_meta({**facts, FOLDER: space.folder, TARGET: ""})
 
     def remove_leftovers(self) -> None:
-        """Delete vectors that neither serve nor are being made: of a reindex that was given up or killed."""
+        """Delete folders that are neither in use nor a target: of a reindex that was cancelled or killed."""
         if self._in_memory:
             return
         kept = {self.serving, folder_name(self.target or "")}
         for part in list(self._path.iterdir()):
-            if _OURS.fullmatch(part.name) and part.name not in kept:
+            if _FOLDER_NAME.fullmatch(part.name) and part.name not in kept:
                 self.delete(part.name)
 
     def delete(self, folder: str) -> None:
-        """Delete a folder of vectors that does not serve."""
+        """Delete a folder of vectors that is not in use."""
         if self._in_memory:
             return
         try:

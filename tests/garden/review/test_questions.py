@@ -13,7 +13,7 @@ import pytest
 
 import hydramem
 from hydramem.cli.main import run
-from hydramem.cli.review_dialogue import walk
+from hydramem.cli.review_dialogue import ask_all
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.results.garden_results import Answer, Reviewed
 from hydramem.core.row_types import Relation
@@ -242,7 +242,7 @@ def walked(memory: hydramem.Memory, *typed: str) -> tuple[int, str]:
     def send(answers: Sequence[Answer]) -> Reviewed:
         return memory.review(answers)
 
-    return walk(send, ask, shown.append), "\n".join(shown)
+    return ask_all(send, ask, shown.append), "\n".join(shown)
 
 
 def test_a_walk_takes_answers_skips_and_stops(memory: hydramem.Memory) -> None:

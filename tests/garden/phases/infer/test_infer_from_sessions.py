@@ -50,7 +50,7 @@ def filled(memory: hydramem.Memory, *, sessions: int = 2, **fields: Any) -> None
 
 def context(memory: hydramem.Memory, script: Any, *, name: str = "thinker") -> PhaseContext:
     """Return what the phase looks at, with a model of its own to infer with."""
-    found = memory._given("default", ("infer",), None).context("infer")
+    found = memory._garden_run("default", ("infer",), None).context("infer")
     return replace(found, generator=lambda role: ScriptedGenerator(script, name=name))
 
 

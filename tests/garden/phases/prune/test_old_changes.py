@@ -135,7 +135,7 @@ def test_a_run_too_large_for_one_write_cannot_be_undone_by_halves(tmp_path: Path
             memory._use().mirror.commit(Write(changes=changes, chunks=tuple(many)))
         age(memory, 40)
         store = memory._use()
-        context = memory._given("default", ("prune",), None).context("prune")
+        context = memory._garden_run("default", ("prune",), None).context("prune")
         parts = past_retention.old_changes(PhaseWork(context))
         own = [part for part in parts if part.told["purged"]["part_of"] == run]
         assert len(own) > 1 and all(len(part.write.removed.changes) <= 200 for part in own)

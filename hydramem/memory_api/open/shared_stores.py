@@ -1,6 +1,7 @@
-"""One opened folder, shared by every handle of this process on the same real path."""
+"""The open stores of this process: handles on the same real path share one."""
 
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,21 +9,33 @@ from hydramem.core.config import Config
 from hydramem.core.errors import EmbeddingMismatchError, StorageError, StoreBusyError
 from hydramem.core.time import now
 from hydramem.llm.contracts import Embedder
-from hydramem.memory_api.open.open_store import OpenStore, _registry
+from hydramem.memory_api.open.open_store import OpenStore
 from hydramem.storage.backup.archive import read_archive
 from hydramem.storage.backup.restore import Exchange, restore
 from hydramem.storage.files.folder_lock import FolderLock
 
 _open: dict[Path, OpenStore] = {}
 
+_registry = threading.Lock()
+
+
+def _renew_registry() -> None:
+    """Give a forked child a lock of its own: a thread of the parent may hold the inherited one."""
+    global _registry
+    _registry = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_registry)
+
 
 def acquire(path: Path, config: Config, embedder: Embedder | None, *, reindexing: bool = False) -> OpenStore:
-    """Open a folder, or join the handle that this process already has on the same real path.
+    """Open a folder, or share the store that this process has open on the same real path.
 
-    `reindexing` opens a store with its own embedder whatever the configuration names.
+    With `reindexing` a store is opened with its own embedder instead of the configured one.
 
     Raises:
-        EmbeddingMismatchError: The open handle, or the store, has another embedder than the one given.
+        EmbeddingMismatchError: The store has another embedder than the given one.
         StoreBusyError: Another process holds the folder.
         StorageError: The folder or a store in it cannot be opened.
     """
@@ -42,21 +55,21 @@ def acquire(path: Path, config: Config, embedder: Embedder | None, *, reindexing
 
 
 def release(store: OpenStore) -> None:
-    """Give one handle back; the last one closes the stores."""
+    """Release one handle; the last one closes the store."""
     with _registry:
         store.handles -= 1
         if store.handles == 0:
-            # A store in memory, or of the parent process, may have the path of one that is open here.
+            # A store in memory, or of the parent process, can have the path of one that is open here.
             if _open.get(store.path) is store:
                 del _open[store.path]
             store.close()
 
 
 def restore_closed(path: Path, file: Path, config: Config) -> Exchange:
-    """Put the content of a backup into a folder that nobody holds.
+    """Restore a backup into a folder that is not open.
 
     Raises:
-        InvalidInputError: It is no backup for this store; nothing was touched.
+        InvalidInputError: The file is not a backup of this store; nothing is changed.
         StoreBusyError: A process holds the folder.
         SchemaError: A newer version wrote the backup.
         StorageError: The folder cannot be written.
@@ -64,7 +77,7 @@ def restore_closed(path: Path, file: Path, config: Config) -> Exchange:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StorageError(f"{path}: cannot be made: {error.strerror}") from error
+        raise StorageError(f"{path}: cannot be created: {error.strerror}") from error
     lock = FolderLock(path)
     lock.acquire()
     try:
@@ -73,24 +86,24 @@ def restore_closed(path: Path, file: Path, config: Config) -> Exchange:
         lock.release()
 
 
-def restore_open(store: OpenStore, file: Path, hand_over: Callable[[OpenStore], None]) -> Exchange:
-    """Close a store, put the content of a backup in its place, and open that.
+def restore_open(store: OpenStore, file: Path, adopt: Callable[[OpenStore], None]) -> Exchange:
+    """Close a store, restore a backup in its folder, and open it again.
 
     Args:
-        store: Held by one handle.
+        store: A store with one handle.
         file: The backup.
-        hand_over: Is given the store that is open afterwards, also where the backup could not be used.
+        adopt: Called with the store that is open afterwards, also where the backup could not be restored.
 
     Raises:
         StoreBusyError: Further handles of this process have the store open.
-        HydraMemError: As `exchange`.
+        HydraMemError: As `restore`.
     """
     with _registry:
         if store.handles > 1:
             raise StoreBusyError(
                 f"{store.path}: {store.handles} handles of this process are open; close the others first"
             )
-        _check_backup(file)  # else it would be closed for nothing
+        _check_backup(file)  # before the store is closed for it
         store.close()
         try:
             return restore_closed(store.path, file, store.config)
@@ -98,7 +111,7 @@ def restore_open(store: OpenStore, file: Path, hand_over: Callable[[OpenStore], 
             _open.pop(store.path, None)
             new = OpenStore(store.path, store.config, store.given_embedder)
             _open[store.path] = new
-            hand_over(new)
+            adopt(new)
 
 
 def _check_backup(file: Path) -> None:
