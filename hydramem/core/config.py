@@ -165,10 +165,10 @@ class MemoryConfig(_Section):
             embedder gives those, 1 for equal ones. One that shares a rare name need be half as near.
         link_neighbors: Most neighbours that a new memory is linked to.
         most_links: Most links of one memory; the weakest go first.
-        shared_by: Distinct sources or sessions that say the same from which a memory is `shared`.
+        shared_by: Distinct sources or sessions that state the same from which a memory is `shared`.
         max_chars: Longer texts are refused; ingest them as documents.
         mask_secrets: Whether keys, tokens and passwords in a memory are masked before it is stored; they are
-            told of either way.
+            reported either way.
         curated_memory_chars: Most characters of the curated file `MEMORY.md`.
         curated_user_chars: Most characters of the curated file `USER.md`.
     """
@@ -259,22 +259,22 @@ class VerificationConfig(_Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GardenConfig(_Section):
-    """What the gardener does in a night, and how far it may go.
+    """What one run of the gardener does, and how far it may go.
 
     Attributes:
         phases: Which phases run, in their own order.
-        phase_seconds: Seconds that a phase may take; what is left over waits for the next night.
+        phase_seconds: Seconds that a phase may take; what is left over waits for the next run.
         phase_calls, phase_tokens: Model calls and tokens that a phase may spend.
         min_repeat_count: Sessions that must have seen evidence before a relation is inferred from it.
-        infer_limit: Most relations that are inferred in a night.
+        infer_limit: Most relations that are inferred in one run.
         merge_at, review_at: Probability from which two things are merged, and from which a person is asked.
         reuse_ceiling: Most that reuse adds to a weight.
         decay_after_days: Days after which what was never recalled and stands alone loses weight.
-        prune_share: Largest share of a project's relations and links that is archived in a night.
+        prune_share: Largest share of a project's relations and links that is archived in one run.
         spurious_at: Probability of being spurious from which a relation is archived, where the graph and the
             edge scorer agree.
         least_auc: Held-out AUC below which the edge scorer prunes nothing.
-        review_limit: Most cases that wait for a person.
+        review_limit: Most cases that may be pending for a person.
         backups: Rolling backups that are kept; 0 makes none.
     """
 

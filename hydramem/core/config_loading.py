@@ -97,7 +97,7 @@ def _validate(settings: Mapping[str, Any], where: str) -> Config:
         raise ConfigError(f"{where}: {problems}") from error
 
 
-def _problem(message: str, given: object) -> str:
+def _problem(message: str, value: object) -> str:
     if message == "Unexpected keyword argument":
         return "no such key"
-    return f"{message[0].lower()}{message[1:]}, got {str(given)[:60]!r}"
+    return f"{message[0].lower()}{message[1:]}, got {str(value)[:60]!r}"

@@ -38,17 +38,19 @@ class Setting:
 
 def settings(section: type[Any] = Config, path: tuple[str, ...] = ()) -> Iterator[Setting]:
     """Yield every key, in the order of the dataclasses."""
-    whys, hints, defaults = attributes(section), get_type_hints(section), section()
+    descriptions, hints, defaults = attributes(section), get_type_hints(section), section()
     for item in fields(section):
         hint, default = hints[item.name], getattr(defaults, item.name)
         if is_dataclass(hint):
             yield from settings(type(default), (*path, item.name))
         else:
-            yield Setting(path=(*path, item.name), kind=_kind(hint), default=default, why=whys[item.name])
+            yield Setting(
+                path=(*path, item.name), kind=_kind(hint), default=default, why=descriptions[item.name]
+            )
 
 
 def attributes(described: type[Any]) -> dict[str, str]:
-    """Return what a class's docstring says of its attributes."""
+    """Return the descriptions of a class's attributes, from its docstring."""
     return docstrings.section(described.__doc__, "Attributes")
 
 
@@ -61,22 +63,22 @@ def config_text() -> str:
 
 def _section_text(name: str, section: type[Any]) -> str:
     lines = [f"\n# {docstrings.first_line(section.__doc__)}", f"{name}:"]
-    whys, said = attributes(section), ""
+    descriptions, previous = attributes(section), ""
     for item in fields(section):
-        if whys[item.name] != said:  # keys explained together stand together
-            said = whys[item.name]
-            lines.append(f"  # {said}")
+        if descriptions[item.name] != previous:  # keys with one description share its comment
+            previous = descriptions[item.name]
+            lines.append(f"  # {previous}")
         default = getattr(section(), item.name)
         lines += _roles_text(default) if is_dataclass(default) else [f"  {item.name}: {_yaml_value(default)}"]
     return "\n".join(lines) + "\n"
 
 
 def _roles_text(roles: Any) -> list[str]:
-    lines, whys = ["  roles:"], attributes(type(roles))
+    lines, descriptions = ["  roles:"], attributes(type(roles))
     for item in fields(roles):
         role = getattr(roles, item.name)
         keys = ", ".join(f"{key.name}: {_yaml_value(getattr(role, key.name))}" for key in fields(role))
-        lines += [f"    # {whys[item.name]}", f"    {item.name}: {{{keys}}}"]
+        lines += [f"    # {descriptions[item.name]}", f"    {item.name}: {{{keys}}}"]
     return lines
 
 

@@ -1,11 +1,11 @@
-"""What docstrings say, as values: pages, commands and tools take their words from the code."""
+"""Parts of docstrings: pages, commands and tools take their texts from the code."""
 
 import inspect
 import re
 
 
 def summary(docstring: str | None) -> str:
-    """Return what stands before the first section (`Args:`, `Attributes:`, `Raises:`), as paragraphs."""
+    """Return the text before the first section (`Args:`, `Attributes:`, `Raises:`), as paragraphs."""
     before = re.split(
         r"^(?:Args|Attributes|Raises):$", inspect.cleandoc(docstring or ""), flags=re.MULTILINE
     )[0]
@@ -18,7 +18,7 @@ def first_line(docstring: str | None) -> str:
 
 
 def section(docstring: str | None, name: str) -> dict[str, str]:
-    """Return the entries of a section (such as `Args`) by name; `a, b: ...` is said of both."""
+    """Return the entries of a section (such as `Args`) by name; `a, b: ...` describes both."""
     found = re.search(rf"^{name}:\n((?: +.*\n?|\n)*)", inspect.cleandoc(docstring or ""), flags=re.MULTILINE)
     entries: dict[str, str] = {}
     # An entry is indented by four; what is indented further continues it.

@@ -4,7 +4,7 @@ HydraMemError
 ├── ConfigError              a configuration key or value is wrong
 ├── InvalidInputError        an argument is wrong (also a ValueError)
 ├── NotFoundError            the named thing is not in the store
-├── StorageError             the stores cannot do what was asked
+├── StorageError             the stores cannot do what was requested
 │   ├── StoreBusyError       another process holds the store
 │   ├── SchemaError          the store was written by another version
 │   └── EmbeddingMismatchError   the store holds vectors of another embedder
@@ -31,7 +31,7 @@ class NotFoundError(HydraMemError):
 
 
 class StorageError(HydraMemError):
-    """A store cannot do what was asked."""
+    """A store cannot do what was requested."""
 
 
 class StoreBusyError(StorageError):

@@ -36,7 +36,7 @@ def passage_id(document: str, position: int, text: str) -> str:
 
 
 def turn_id(session: str, sequence: int, part: int = 0) -> str:
-    """Address a turn by its session and sequence: the same words said twice are two turns.
+    """Address a turn by its session and sequence: the same words at two places are two turns.
 
     A turn too long for one chunk has several parts.
     """

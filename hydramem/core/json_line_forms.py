@@ -7,7 +7,7 @@ from pathlib import Path
 from hydramem.core.errors import InvalidInputError
 
 _MOST_BYTES = 64 * 2**20
-_MOST_SAID = 10
+_MOST_LISTED = 10
 
 
 def write_form(path: Path, rows: Iterable[Mapping[str, object]], *, holds: str) -> None:
@@ -15,7 +15,7 @@ def write_form(path: Path, rows: Iterable[Mapping[str, object]], *, holds: str) 
 
     Args:
         path: The file.
-        rows: What stands on each line.
+        rows: The objects, one a line.
         holds: What people fill in, for the message where the file exists.
 
     Raises:
@@ -54,6 +54,6 @@ def form_lines(path: Path, *, name: str) -> list[bytes]:
 def refuse(path: Path, problems: Sequence[str], *, name: str) -> None:
     """Raise InvalidInputError where there are problems with a file; it names the first of them."""
     if problems:
-        more = len(problems) - _MOST_SAID
-        said = "; ".join([*problems[:_MOST_SAID], *([f"and {more} more"] if more > 0 else [])])
-        raise InvalidInputError(f"{name}: {path}: {said}. Nothing was taken")
+        more = len(problems) - _MOST_LISTED
+        listed = "; ".join([*problems[:_MOST_LISTED], *([f"and {more} more"] if more > 0 else [])])
+        raise InvalidInputError(f"{name}: {path}: {listed}. Nothing was taken")

@@ -39,7 +39,7 @@ class Usage:
         )
 
     def since(self, earlier: "Usage") -> "Usage":
-        """Return what was spent since a sum was taken."""
+        """Return the cost since an earlier sum."""
         return Usage(
             calls=self.calls - earlier.calls,
             prompt_tokens=self.prompt_tokens - earlier.prompt_tokens,
@@ -78,7 +78,7 @@ class Chunk:
 
     Attributes:
         document: Id of the document that holds it, where one does.
-        session: Id of the session it was said in, where there is one.
+        session: Id of the session that it belongs to, where there is one.
         position: Place in the document, or sequence in the session; from 0.
         heading_path: Headings above it, outermost first.
         source: Where it came from, as a person reads it (a path, a URL, "chat").
@@ -145,7 +145,7 @@ class Relation:
 
     Attributes:
         subject, object: Entity ids.
-        confidence: As told by who stated it, 0 to 1.
+        confidence: How sure its source is of it, 0 to 1.
         evidence: Ids of the chunks that state it.
         quote: The words that state it.
         verdict: What the last verification decided; None where there was none.
@@ -183,13 +183,13 @@ class Relation:
 
     @property
     def supposed(self) -> bool:
-        """Whether nothing states it: it was inferred, no words bear it out, and nobody confirmed it."""
+        """Whether nothing states it: it was inferred, no quote supports it, and nobody confirmed it."""
         return self.origin == "inferred" and self.quote is None and self.layer != "verified"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationCandidate:
-    """A relation that asks to be believed, with what there is to judge it by.
+    """A relation to be verified, with what it can be judged by.
 
     Attributes:
         subject, object: Its ends.
@@ -283,7 +283,7 @@ class Change:
     Attributes:
         target: Id of the row that changed.
         before, after: The row as JSON text; None where it did not exist or no longer does.
-        reason: Why, in words, where who changed it said so.
+        reason: Why, in words, where the writer gave a reason.
         run: Groups the changes of one call, or of one run of a long operation.
         request: Id by which a retried write happens once.
         image: On the first Change of a transaction, what undoing all of it takes, as JSON text
@@ -306,7 +306,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Durable work that waits to be done."""
+    """A pending job that survives a restart."""
 
     id: str
     project: str

@@ -62,7 +62,7 @@ def open_cross_encoder(name: str, *, threads: int = 0, models: Path | None = Non
 
     def score(query: str, texts: Sequence[str]) -> tuple[float, ...]:
         with model_errors(f"reranker {listed}"):
-            given = opened.rerank(well_formed(query), [well_formed(text)[:_MOST_CHARS] for text in texts])
-            return tuple(float(one) for one in given)
+            scores = opened.rerank(well_formed(query), [well_formed(text)[:_MOST_CHARS] for text in texts])
+            return tuple(float(one) for one in scores)
 
     return score

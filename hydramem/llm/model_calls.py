@@ -177,8 +177,8 @@ class RemoteGenerator:
 
 def messages(prompt: str, system: str) -> list[dict[str, str]]:
     """Return a prompt as the messages of a chat, after the system's where there is one."""
-    asked = [{"role": "user", "content": prompt}]
-    return [{"role": "system", "content": system}, *asked] if system else asked
+    user = [{"role": "user", "content": prompt}]
+    return [{"role": "system", "content": system}, *user] if system else user
 
 
 class RemoteEmbedder:

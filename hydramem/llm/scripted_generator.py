@@ -18,7 +18,7 @@ Answer = Callable[["ScriptedPrompt"], Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedPrompt:
-    """What a scripted generator was asked."""
+    """One prompt that a scripted generator received."""
 
     text: str
     system: str
@@ -32,7 +32,7 @@ class ScriptedGenerator:
     which is raised. Text goes through the same checks as the reply of a real model.
 
     Attributes:
-        prompts: What was asked, in order.
+        prompts: The prompts received, in order.
         usage: Cost of all answers, a word counted as a token.
     """
 
@@ -51,10 +51,10 @@ class ScriptedGenerator:
             ModelUnavailableError: The script has no reply left.
             ModelReplyError: The reply is not of the shape.
         """
-        asked = ScriptedPrompt(text=prompt, system=system, shape=shape)
+        received = ScriptedPrompt(text=prompt, system=system, shape=shape)
         with self._lock:
-            self.prompts.append(asked)
-            reply = self._answer(asked) if self._answer else self._next()
+            self.prompts.append(received)
+            reply = self._answer(received) if self._answer else self._next()
         if isinstance(reply, BaseException):
             raise reply
         value, text = self._read(reply, shape)

@@ -72,7 +72,7 @@ def chunk(text: str, *, kind: str, max_tokens: int, overlap_tokens: int) -> list
 
 
 def split_turn(text: str, max_tokens: int) -> list[str]:
-    """Cut what was said in one turn into parts of at most so many tokens; mostly there is one."""
+    """Cut the text of one turn into parts of at most so many tokens; mostly there is one."""
     if len(text) <= max_tokens:
         return [text]
     pieces = chunk(text, kind="turn", max_tokens=max_tokens, overlap_tokens=0)

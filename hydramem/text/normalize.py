@@ -1,4 +1,4 @@
-"""Whether two texts say the same: equal wordings are duplicates, and nothing else is.
+"""Texts and names in normal form: two texts of one form are duplicates, two names of one form are one entity.
 
 Cosine cannot tell: two sentences that differ in one number are nearer than most paraphrases, and one
 letter, comma or capital makes another name, list or role of the rest. So what may differ is only what
@@ -19,9 +19,9 @@ def wording(text: str) -> str:
     words = unicodedata.normalize("NFC", text).translate(_FORMS).split()
     if words and words[0] in _SMALL:
         words[0] = words[0].lower()
-    said = " ".join(words)
+    joined = " ".join(words)
     # One full stop is an end; of three, two would be left of an ellipsis.
-    return said[:-1] if said.endswith(".") and not said.endswith("..") else said
+    return joined[:-1] if joined.endswith(".") and not joined.endswith("..") else joined
 
 
 def entity_key(name: str) -> str:

@@ -29,7 +29,7 @@ def words(text: str) -> list[str]:
     found: list[str] = []
     for match in _WORD.finditer(folded(text)):
         found.extend(_split(match.group()))
-    return [_stem(word) for word in found if word not in STOP_WORDS]
+    return [_search_stem(word) for word in found if word not in STOP_WORDS]
 
 
 def _split(word: str) -> list[str]:
@@ -48,7 +48,7 @@ def _split(word: str) -> list[str]:
 
 
 @lru_cache(maxsize=20_000)
-def _stem(word: str) -> str:
+def _search_stem(word: str) -> str:
     """Cut one English ending: enough that `services` finds `service` and `running` finds `runs`."""
     if not word.isascii():
         return word
