@@ -1,7 +1,7 @@
-"""What the graph around a claim says of it: numbers for many claims at once, none of them decided alone.
+"""Features of the graph around claims, computed for many claims at once.
 
-Every function leaves the claim itself out where the graph has it already, so that what is stored does not
-vote for itself.
+Every function leaves the claim itself out where the graph holds it already, so that a stored claim is no
+evidence for itself.
 """
 
 import numpy as np
@@ -32,15 +32,15 @@ NAMES = (
 
 
 def topology(known: Learned, claims: Claims) -> Floats:
-    """Return what the graph says of claims.
+    """Return the features of claims.
 
     Args:
         known: The graph and what was learned of it.
         claims: The claims.
 
     Returns:
-        Shape (claims, `NAMES`); all zero but `isolated` where nothing joins an end to the graph, and
-        all zero where the graph has no relations: what cannot be known says nothing.
+        Shape (claims, `NAMES`); all zero but `isolated` where nothing joins an end to the graph, and all
+        zero where the graph has no relations.
     """
     facts = known.facts
     result = np.zeros((len(claims.subject), len(NAMES)))

@@ -1,7 +1,8 @@
-"""What like things say of a claim: who is like the subject and stands so to the object, and the reverse.
+"""Features from similar nodes: how similar a claim's ends are to nodes with the same relation.
 
-A node's profile is the set of its edges, each by type, direction and other end, the rarer weighing more;
-two nodes are as alike as the cosine of their profiles (nearest neighbours, as in collaborative filtering).
+A node's profile is the set of its edges, each by type, direction and other end, rarer ones weighing more; the
+similarity of two nodes is the cosine of their profiles (nearest neighbours, as in collaborative filtering).
+What is learned from a graph is cached: profiles, and the rules of `path_features`.
 """
 
 import threading
@@ -21,6 +22,9 @@ NAMES = ("like_subject", "like_object")
 _MOST_LIKE = 128
 _MOST_EDGES = 256
 _BLOCK = 65_536
+
+# A graph is learned again after it grew by this share, and each time where it has at most so many relations.
+_GROWTH, _QUICK = 0.1, 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,17 +149,12 @@ def _dots(known: Profiles, ones: Ints, others: Ints) -> list[Floats]:
     ]
 
 
-_GROWTH = 0.1
-_QUICK = 1000
-"""Relations that are learned afresh each time."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """A graph's relations, what its paths mean and what its nodes are like, at one moment.
+    """What was learned from a graph at one moment.
 
     Attributes:
-        edges: How many relations the graph had then, of any state.
+        edges: How many relations the graph had, of any state.
     """
 
     facts: Facts
@@ -164,30 +163,30 @@ class Learned:
     edges: int
 
 
-_kept: "WeakKeyDictionary[NameIndex, Learned]" = WeakKeyDictionary()
-_keeping = threading.Lock()
+_cache: "WeakKeyDictionary[NameIndex, Learned]" = WeakKeyDictionary()
+_cache_lock = threading.Lock()
 
 
 def learned(snapshot: Snapshot) -> Learned:
-    """Return what the graph teaches, learned from this snapshot or one shortly before it.
+    """Return what is learned from the graph, from this snapshot or one shortly before it.
 
-    Snapshots of one growing graph share their index of names; it stands for the graph here. What is judged
-    between is judged by the graph as it was: learning takes seconds on a half million edges, and a write of
-    one relation must not.
+    Snapshots of one growing graph share their name index, which is the key of the cache. In between, claims
+    are judged by the earlier graph: learning takes seconds on half a million edges, which a write of one
+    relation must not.
     """
     index = snapshot.names.index
-    with _keeping:
-        known = _kept.get(index)
+    with _cache_lock:
+        known = _cache.get(index)
     if known is None or not _serves(known, snapshot):
         facts = lay_out(snapshot)
         known = Learned(facts=facts, rules=learn(facts), profiles=profiles(facts), edges=_relations(snapshot))
-        with _keeping:
-            _kept[index] = known
+        with _cache_lock:
+            _cache[index] = known
     return known
 
 
 def prepare(snapshot: Snapshot) -> None:
-    """Learn what a large graph teaches, where that was not done yet: it takes a second."""
+    """Learn from a large graph ahead of its first use, which takes a second."""
     if _relations(snapshot) > _QUICK:
         learned(snapshot)
 

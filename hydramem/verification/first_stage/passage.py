@@ -1,4 +1,4 @@
-"""A passage taken apart for the claims that rest on it: its words, sentences, names and topic."""
+"""Parse a passage for the claims that rest on it: its words, sentences, names and topic."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -39,16 +39,16 @@ _TYPED = frozenset(["person", "work", "place", "organization", "software", "even
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedPassage:
-    """A passage taken apart once for all claims that rest on it.
+    """A passage parsed once for all claims that rest on it.
 
     Attributes:
         words: Stems of its words in order; a copula before an article is `=`.
         starts: Where each word starts.
         sentences: Where each sentence starts and ends; they tile the text.
         spans: What it names.
-        heads: What stands above it, casefolded: headings and the first line.
-        phrases: Where it says what extraction knows as a type's phrase: (start, end, type).
-        life: Which dates tell a life, as `born` or `died`, by where they start: "Ada (1815 - 1852) was".
+        heads: The headings above it and its first line, casefolded.
+        phrases: Where it has a phrase that extraction knows for a type: (start, end, type).
+        life: The dates of a life, as `born` or `died`, by where they start: "Ada (1815 - 1852) was".
         about: What it introduces its topic as: person, work, place ...; empty where it does not.
     """
 
@@ -64,8 +64,8 @@ class ParsedPassage:
     about: str
 
 
-def read(chunk: Chunk) -> ParsedPassage:
-    """Take a passage apart."""
+def parse_passage(chunk: Chunk) -> ParsedPassage:
+    """Parse a passage."""
     text = chunk.text[:_LONGEST]
     matches = list(_WORD.finditer(text))
     words = [match.group().casefold() for match in matches]
@@ -99,7 +99,7 @@ def _folded(text: str) -> str:
     return folded if len(folded) == len(text) else "".join(each.lower()[:1] or each for each in text)
 
 
-def places(reading: ParsedPassage, entity: Entity) -> tuple[list[Place], float]:
+def places(passage: ParsedPassage, entity: Entity) -> tuple[list[Place], float]:
     """Find where a passage names an entity.
 
     Returns:
@@ -108,21 +108,21 @@ def places(reading: ParsedPassage, entity: Entity) -> tuple[list[Place], float]:
     """
     whole: set[Place] = set()
     for name in {entity.name, *entity.aliases}:
-        whole |= _found(reading, name.lower().strip())
+        whole |= _found(passage, name.lower().strip())
     if kind_of(entity) == "date":
         dates = {span.name for span in scan(entity.name[:100]) if span.type == "date"}
-        whole |= {(span.start, span.end) for span in reading.spans if span.name in dates}
+        whole |= {(span.start, span.end) for span in passage.spans if span.name in dates}
         return sorted(whole), float(bool(whole))
     if whole:
         return sorted(whole), 1.0
     last = entity.name.lower().split()[-1:]
-    part = {place for word in last for place in _begun(reading, word)}
+    part = {place for word in last for place in _begun(passage, word)}
     return sorted(part), 0.5 if part else 0.0
 
 
-def _found(reading: ParsedPassage, name: str) -> set[Place]:
+def _found(passage: ParsedPassage, name: str) -> set[Place]:
     """Find a name as whole words; by search, since a pattern for each name costs more than all the rest."""
-    text, found = reading.folded, set[Place]()
+    text, found = passage.folded, set[Place]()
     start = text.find(name) if name else -1
     while start >= 0:
         end = start + len(name)
@@ -138,21 +138,21 @@ def _is_word(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def _begun(reading: ParsedPassage, word: str) -> set[Place]:
-    """Find words that begin as this one does: names are inflected, and people called by their last name."""
+def _begun(passage: ParsedPassage, word: str) -> set[Place]:
+    """Find words with the same beginning: names are inflected, and people are called by their last name."""
     begin = word[: max(_SHORTEST_PART, len(word) - _ENDING)]
     if len(word) < _SHORTEST_PART or word in FUNCTION_WORDS or not word.isalpha():
         return set()
-    return {match.span() for match in re.finditer(rf"(?<!\w){re.escape(begin)}\w{{0,4}}", reading.folded)}
+    return {match.span() for match in re.finditer(rf"(?<!\w){re.escape(begin)}\w{{0,4}}", passage.folded)}
 
 
-def is_topic(reading: ParsedPassage, subject: Entity, places: Sequence[Place]) -> bool:
+def is_topic(passage: ParsedPassage, subject: Entity, places: Sequence[Place]) -> bool:
     """Say whether a passage is about something: a heading or its first sentence names it."""
-    named = subject.name.casefold() in reading.heads
-    return named or bool(places and places[0][0] < reading.sentences[0][1])
+    named = subject.name.casefold() in passage.heads
+    return named or bool(places and places[0][0] < passage.sentences[0][1])
 
 
-def kind_of(entity: Entity, reading: ParsedPassage | None = None) -> str:
+def kind_of(entity: Entity, passage: ParsedPassage | None = None) -> str:
     """Say what a name looks like: date, place, name, number, word, or the adjective of a nation.
 
     What the entity is known to be goes before its looks.
@@ -164,7 +164,7 @@ def kind_of(entity: Entity, reading: ParsedPassage | None = None) -> str:
         return "date"
     if re.fullmatch(r"[\d.,%\s]+", name):
         return "date" if re.fullmatch(r"\d{3,4}", name) else "number"
-    if _DEMONYM.fullmatch(name) and (reading is None or _describes(reading.text, name)):
+    if _DEMONYM.fullmatch(name) and (passage is None or _describes(passage.text, name)):
         return "demonym"
     return "name" if name[:1].isupper() else "word"
 
@@ -184,14 +184,14 @@ def _life(text: str, spans: Sequence[Span]) -> Mapping[int, str]:
     return {}
 
 
-def subject_kind(reading: ParsedPassage, subject: Entity, topic: bool) -> str:
+def subject_kind(passage: ParsedPassage, subject: Entity, topic: bool) -> str:
     """Say what the subject is: as it is known, and as a passage that is about it introduces it.
 
-    Where the two differ nobody knows: types are guesses as well.
+    Where the two differ, the kind is unknown: stored types are guesses as well.
     """
     known = subject.type if subject.type in _TYPED else ""
-    told = reading.about if topic else ""
-    return known or told if known == told or not (known and told) else ""
+    stated = passage.about if topic else ""
+    return known or stated if known == stated or not (known and stated) else ""
 
 
 def _about(text: str, sentences: Sequence[tuple[int, int]]) -> str:

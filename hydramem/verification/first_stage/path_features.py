@@ -1,9 +1,10 @@
-"""What the paths between two ends say of a claim, learned from the graph itself.
+"""Features of the paths between the ends of claims, weighed by what the graph itself shows.
 
-For each type of relation, the paths of one or two edges that join its ends are held against those that join
-ends shuffled within the type: how much oftener a path occurs where the relation holds is what it says for
-it (rules of Galarraga et al., "AMIE", 2013, weighed by likelihood ratio instead of confidence, which
-paths through hubs drown). A claim that is stored already is left out of its own count.
+For each relation type, the paths of one or two edges between its ends are compared with those between ends
+that are shuffled within the type: the ratio of their frequencies is the evidence of a path (rules of
+Galarraga et al., "AMIE", 2013, weighed by likelihood ratio instead of confidence, which paths through hubs
+dominate).
+A stored claim is left out of its own count.
 """
 
 from dataclasses import dataclass
@@ -26,9 +27,9 @@ NAMES = ("paths", "best_path", "worst_path", "mean_path")
 _MOST_NEIGHBORS = 256
 _SAMPLED = 50_000
 _DOUBT = 1.0
-"""Paths that are held to have been seen either way before any was."""
+"""Smoothing: occurrences of a path that are assumed on either side."""
 _FAR = 5.0
-"""What a path says at most, as a logarithm."""
+"""Largest weight of a path, as a logarithm."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +136,7 @@ def _two_steps(facts: Facts, shared: Common) -> Between:
 
 
 def learn(facts: Facts) -> Rules:
-    """Look at the paths that join the ends of triples, or an even sample of them, and of shuffled ones."""
+    """Count the paths between the ends of triples, or of an even sample of them, and of shuffled ones."""
     total = len(facts.subject)
     step = max(1, -(-total // _SAMPLED))
     rows = np.arange(0, total, step)
@@ -179,7 +180,7 @@ def _seen(facts: Facts, claims: Claims) -> Counted:
 
 
 def evidence(facts: Facts, rules: Rules, claims: Claims, found: Between) -> Floats:
-    """Return what paths say for claims and against them, as logarithms of likelihood ratios.
+    """Return the evidence of paths for and against claims, as logarithms of likelihood ratios.
 
     Args:
         facts, rules: The graph and what was learned of it.

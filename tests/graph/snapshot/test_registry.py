@@ -12,7 +12,7 @@ from hydramem.core.row_types import Entity, Times
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import SnapshotWriter, load
-from hydramem.storage.chunk_filter import entities_by_key
+from hydramem.storage.store import entities_by_key
 from hydramem.storage.write import Removal, Write
 from tests.graph.graphs import THEN, P, chunk, entity, link, mention, relation, tables, turn, write
 
