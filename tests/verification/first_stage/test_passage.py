@@ -9,15 +9,15 @@ from hydramem.verification.first_stage.passage import (
     ParsedPassage,
     is_topic,
     kind_of,
+    parse_passage,
     places,
-    read,
     subject_kind,
 )
 from tests.graph.graphs import chunk, entity
 
 
 def parsed(text: str, **values: object) -> ParsedPassage:
-    return read(chunk("c", text, **values))
+    return parse_passage(chunk("c", text, **values))
 
 
 def named(text: str, name: str, *aliases: str) -> tuple[list[str], float]:
