@@ -119,13 +119,14 @@ def _added(found: Found, text: str, reply: ChunkReply | None) -> Found:
     for relation in reply.relations:
         subject, object = " ".join(relation.subject.split()), " ".join(relation.object.split())
         type = "_".join(relation.type.lower().split())
-        if not (subject and object and type) or subject == object or not _occurs(relation.quote, words):
+        quote = relation.quote.strip()
+        if not (subject and object and type and quote) or subject == object:
+            continue
+        if folded_words(quote) not in words:
             continue
         _add(names, subject, "thing", "")
         _add(names, object, "thing", "")
-        claim = Claim(
-            subject=subject, type=type, object=object, confidence=_CONFIDENCE, quote=relation.quote.strip()
-        )
+        claim = Claim(subject=subject, type=type, object=object, confidence=_CONFIDENCE, quote=quote)
         claims.setdefault((subject, type, object), claim)
     return Found(names=tuple(names.values()), claims=tuple(claims.values()))
 
@@ -140,7 +141,3 @@ def _add(names: dict[str, Name], name: str, type: str, description: str) -> None
         type=(type.strip().lower() or "thing") if known.type == "thing" else known.type,
         description=known.description or description.strip() or None,
     )
-
-
-def _occurs(quote: str, words: str) -> bool:
-    return bool(quote.strip()) and folded_words(quote) in words

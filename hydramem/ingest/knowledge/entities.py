@@ -1,8 +1,7 @@
-"""Entities by hand: what a thing is called, what it is, and one name for two things refused."""
+"""Entities that a caller names or describes; a name that another entity has is refused."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from hydramem.core.argument_checks import check_name, check_reason, check_text
 from hydramem.core.errors import InvalidInputError, NotFoundError
@@ -25,13 +24,13 @@ _FIELDS = ("name", "type", "aliases", "description")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Naming:
-    """What somebody says of a thing; None leaves what is known.
+    """What a caller states of an entity; None leaves what is known.
 
     Attributes:
         name: A name or alias that it has, or the name of a new one.
         aliases: Further names.
-        description: What it is; empty takes away what is known.
-        rename: What it is called from now on; the name before stays as an alias.
+        description: What it is; empty removes the stored one.
+        rename: Its name from now on; the name before stays as an alias.
         reason: Why, for the history.
     """
 
@@ -44,10 +43,10 @@ class Naming:
 
 
 def set_entity(naming: Naming, *, target: Target) -> EntityChange:
-    """Make an entity, or add to what is known of one; what it says already changes nothing.
+    """Make an entity, or add to what is known of one; known statements change nothing.
 
     Args:
-        naming: What is said of it.
+        naming: What is stated of it.
         target: The project.
 
     Raises:
@@ -57,20 +56,18 @@ def set_entity(naming: Naming, *, target: Target) -> EntityChange:
     with target.one_writer:
         at = now()
         row = _stored(naming.name, target)
-        id = entity_id(target.project, entity_key(naming.name)) if row is None else row.id
+        key = entity_key(naming.name)
+        id = entity_id(target.project, key) if row is None else row.id
         _check_free(naming, id, target)
-        changed = _changed(row or _new(naming, id, target.project, at), naming)
+        new = Entity(id=id, project=target.project, key=key, name=naming.name, first_seen=at, last_seen=at)
+        changed = _changed(row or new, naming)
         if changed != row:
             _store(row, changed, naming.reason, target)
     return EntityChange(
         entity=changed,
         created=row is None,
-        changed=() if row is None else tuple(name for name in _FIELDS if _differs(row, changed, name)),
+        changed=tuple(name for name in _FIELDS if row and getattr(row, name) != getattr(changed, name)),
     )
-
-
-def _differs(one: Entity, other: Entity, name: str) -> bool:
-    return bool(getattr(one, name) != getattr(other, name))
 
 
 def _checked(naming: Naming) -> Naming:
@@ -117,7 +114,7 @@ def find_entity(name: str, target: Target, *, argument: str) -> Entity:
 
 
 def _check_free(naming: Naming, id: str, target: Target) -> None:
-    """Refuse a name that another entity has: whether two names are one thing is for merge to say."""
+    """Refuse a name that another entity has: `merge` alone makes two entities one."""
     for argument, names in (("aliases", naming.aliases), ("rename", (naming.rename,))):
         given = {entity_key(name): name for name in names if name is not None}
         for key, owner in target.known(list(given)).items():
@@ -127,11 +124,6 @@ def _check_free(naming: Naming, id: str, target: Target) -> None:
                     f"{argument}: {given[key][:80]!r} is the entity {other.name[:80]!r} already; "
                     "where both are one thing, merge them"
                 )
-
-
-def _new(naming: Naming, id: str, project: str, at: datetime) -> Entity:
-    key = entity_key(naming.name)
-    return Entity(id=id, project=project, key=key, name=naming.name, first_seen=at, last_seen=at)
 
 
 def _changed(row: Entity, naming: Naming) -> Entity:

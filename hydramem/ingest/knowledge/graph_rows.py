@@ -1,4 +1,4 @@
-"""Names and claims of chunks as rows of the graph, merged with those stored."""
+"""Turns names and claims of chunks into rows of the graph, merged with the stored ones."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -108,7 +108,7 @@ def graph_rows(
     counted: Iterable[str] = (),
     retired: Sequence[str] = (),
 ) -> GraphRows:
-    """Resolve what chunks name, and return the entities and mentions to store and what is stated.
+    """Resolve the names of chunks, and return the entities and mentions to store and the resolved claims.
 
     Args:
         found: (chunk id, what it names and states).
@@ -174,7 +174,7 @@ def relate(
     entities: Sequence[Entity],
     origin: Origin = "extracted",
 ) -> JudgedRelationRows:
-    """Turn statements into relations, those stored already gaining evidence.
+    """Turn claims into relations; stored ones gain evidence.
 
     New ones are judged, and those that gained evidence are judged again, unless a person or a model that
     read it has decided.
@@ -206,30 +206,39 @@ def relate(
     gained = [row for id, row in known.items() if row.evidence != stored[id].evidence and not is_given(row)]
     asked = [*fresh, *gained]
     verdicts = target.accept(candidates_of(asked, target.graph, chunks=chunks, entities=entities))
+    return _judged(zip(asked, verdicts, strict=True), known, stored, at)
+
+
+def _judged(
+    asked: Iterable[tuple[Relation, Verdict]],
+    known: Mapping[str, Relation],
+    stored: Mapping[str, Relation],
+    at: datetime,
+) -> JudgedRelationRows:
+    """Return what verdicts make of relations: known ones with what they gained, and new ones."""
     refused: list[Refused] = []
     kept = dict(known)
-    for old, verdict in zip(asked, verdicts, strict=True):
+    for old, verdict in asked:
         row = decided(old, verdict, at)
         if row.verdict != "rejected":
             kept[row.id] = returned(row) if old.verdict == "rejected" else row
-        elif old.id in known:
+            continue
+        if old.id in known:
             kept[row.id] = row = withdrawn(row, at) if old.state == "active" else row
-            refused.append(Refused(relation=row, reason=verdict.explanation, before=stored[row.id]))
-        else:
-            refused.append(Refused(relation=row, reason=verdict.explanation))
+        refused.append(Refused(relation=row, reason=verdict.explanation, before=stored.get(row.id)))
     return JudgedRelationRows(kept=tuple(kept.values()), refused=tuple(refused))
 
 
 def is_given(relation: Relation) -> bool:
-    """Say whether a person, or a model that read the evidence, has decided on a relation."""
+    """Return whether a person, or a model that read the evidence, has decided on a relation."""
     return (relation.verifier or "").startswith(("person:", "vog:"))
 
 
 def decided(relation: Relation, verdict: Verdict, at: datetime) -> Relation:
     """Return a relation with what verification decided on it.
 
-    What a person decided only a person changes, and what a model that read the evidence decided only one
-    of both: then the relation is returned as it is.
+    What a person decided only a person changes, and what a model that read the evidence decided only such a
+    model or a person: otherwise the relation is returned as it is.
     """
     if is_given(relation) and verdict.stage == "srmkg":
         return relation
@@ -282,7 +291,7 @@ def candidates_of(
 def _stored(
     groups: Iterable[Sequence[ResolvedClaim]], graph: GraphStore, before: dict[str, int]
 ) -> dict[str, Relation]:
-    """Look up relations whose ends both were there, by the end that is named less often."""
+    """Return stored relations whose two ends are both stored, looked up by the rarer end."""
     ends = set()
     for first, *_ in groups:
         if first.subject in before and first.object in before:
@@ -291,7 +300,7 @@ def _stored(
 
 
 def _gained(old: Relation, group: Sequence[ResolvedClaim]) -> Relation:
-    """Return a stored relation with more evidence; what only lost its support is believed again."""
+    """Return a stored relation with more evidence, active again where it had only lost its evidence."""
     evidence = dict.fromkeys((*old.evidence, *(each.chunk for each in group)))
     if may_return(old) and old.origin == "extracted":
         old = returned(old)

@@ -1,4 +1,4 @@
-"""A relation as somebody states it: its checks, its evidence, and what it comes to beside what is stored."""
+"""A relation as a caller states it: its checks, its evidence, and the row that it makes or adds to."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,10 +44,10 @@ class RelationInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationDraft:
-    """What a statement comes to.
+    """The rows that a statement makes.
 
     Attributes:
-        relation: The row that it makes, or the stored one with what it adds.
+        relation: The new row, or the stored one with what the statement adds.
         stored: The stored relation that it repeats; None where there is none.
         ends: Subject and object, their mentions counted.
         before: Those of the ends that are stored, by id, as stored.
@@ -101,7 +101,7 @@ def relation_type(value: object, *, name: str = "type") -> str:
 
 
 def draft(statement: RelationInput, target: Target, at: datetime) -> RelationDraft:
-    """Look up what a statement names and repeats, and build the rows that it comes to.
+    """Look up what a statement names and repeats, and build the rows that it makes.
 
     Args:
         statement: What is stated, checked.
@@ -132,12 +132,12 @@ def draft(statement: RelationInput, target: Target, at: datetime) -> RelationDra
         )
         for id, name in zip((subject, object), names, strict=True)
     )
-    around = [row for row in target.graph.relations([subject]) if _of(statement, subject, row)]
-    alike = [row for row in around if _repeats(statement, (subject, object), row)]
-    stored = _same(statement, alike, at)
-    again = stored is None and bool(alike) and not _dated(statement)
-    # It had ended, and begins anew.
-    new = _new(replace(statement, valid_from=at) if again else statement, subject, object, target.project, at)
+    others = _outgoing(statement, subject, target)
+    equal = [row for row in others if _repeats(statement, (subject, object), row)]
+    stored = _same(statement, equal, at)
+    ended = stored is None and bool(equal) and not _dated(statement)
+    dated = replace(statement, valid_from=at) if ended else statement  # what had ended begins anew
+    new = _new(dated, subject, object, target.project, at)
     return RelationDraft(
         relation=new if stored is None else _gained(stored, statement),
         stored=stored,
@@ -145,7 +145,7 @@ def draft(statement: RelationInput, target: Target, at: datetime) -> RelationDra
         before=before,
         mentions=mentions,
         passages=passages,
-        others=tuple(around),
+        others=tuple(others),
     )
 
 
@@ -158,13 +158,11 @@ def _evidence(statement: RelationInput, target: Target) -> tuple[Chunk, ...]:
     for chunk in chunks:
         if chunk.state != "active":
             raise InvalidInputError(f"evidence: {chunk.id} is {chunk.state}; revive it, or name another")
-    if statement.quote and chunks and not any(_says(chunk.text, statement.quote) for chunk in chunks):
-        raise InvalidInputError(f"quote: {statement.quote[:80]!r} does not occur in the evidence")
+    if statement.quote and chunks:
+        quote = " ".join(statement.quote.split())
+        if not any(quote in " ".join(chunk.text.split()) for chunk in chunks):
+            raise InvalidInputError(f"quote: {statement.quote[:80]!r} does not occur in the evidence")
     return chunks
-
-
-def _says(text: str, quote: str) -> bool:
-    return " ".join(quote.split()) in " ".join(text.split())
 
 
 def _mentions(evidence: Sequence[str], ends: tuple[str, str], target: Target) -> tuple[Mention, ...]:
@@ -174,10 +172,10 @@ def _mentions(evidence: Sequence[str], ends: tuple[str, str], target: Target) ->
     return tuple(Mention(chunk=chunk, entity=end) for chunk, end in pairs if (chunk, end) not in had)
 
 
-def _of(statement: RelationInput, subject: str, row: Relation) -> bool:
-    """Say whether a relation around the subject is one of it and of the type."""
-    outgoing = row.subject == subject or row.bidirectional
-    return outgoing and row.type == statement.type and not is_version(row)
+def _outgoing(statement: RelationInput, subject: str, target: Target) -> list[Relation]:
+    """Return the subject's relations of the stated type, of every state, without versions."""
+    rows = (row for row in target.graph.relations([subject]) if row.subject == subject or row.bidirectional)
+    return [row for row in rows if row.type == statement.type and not is_version(row)]
 
 
 def _repeats(statement: RelationInput, ends: tuple[str, str], row: Relation) -> bool:
@@ -189,14 +187,14 @@ def _dated(statement: RelationInput) -> bool:
     return statement.valid_from is not None or statement.valid_to is not None
 
 
-def _same(statement: RelationInput, alike: Sequence[Relation], at: datetime) -> Relation | None:
+def _same(statement: RelationInput, equal: Sequence[Relation], at: datetime) -> Relation | None:
     """Return the stored relation that a statement repeats.
 
     It is the one of its time; where it names no time, the current one, else one that was taken out.
     """
     if _dated(statement):
-        return next((row for row in alike if row.times.valid_from == statement.valid_from), None)
-    current = [row for row in alike if covers(row.times.valid_from, row.times.valid_to, at)]
+        return next((row for row in equal if row.times.valid_from == statement.valid_from), None)
+    current = [row for row in equal if covers(row.times.valid_from, row.times.valid_to, at)]
     return next(iter(sorted(current, key=lambda row: row.state == "archived")), None)
 
 
@@ -217,7 +215,7 @@ def _new(statement: RelationInput, subject: str, object: str, project: str, at: 
 
 
 def _gained(old: Relation, statement: RelationInput) -> Relation:
-    """Return a stored relation with what a statement adds; its end is another matter."""
+    """Return a stored relation with what a statement adds, but for its end."""
     return replace(
         returned(old) if old.state == "archived" else old,
         evidence=tuple(dict.fromkeys((*old.evidence, *statement.evidence)))[-MOST_EVIDENCE:],

@@ -95,28 +95,23 @@ def relate(statement: RelationInput, *, target: Target, functional: Functional) 
         NotFoundError: A chunk of the evidence is not in the project; nothing is written.
     """
     statement, began = checked(statement), now()
-    judged: tuple[Relation, Verdict] | None = None
+    judged, verdict = None, None
     while True:
         with target.one_writer:
             drafted = draft(statement, target, began)
-            if judged is not None and _same_claim(judged[0], drafted.relation):
-                return _store(statement, drafted, judged[1], target, functional)
+            row = drafted.relation
+            if verdict is not None and judged == (row.id, row.evidence, row.quote):
+                return _store(statement, drafted, verdict, target, functional)
             if target.accept is None or not _to_judge(drafted):
                 return _store(statement, drafted, None, target, functional)
         subject, object = drafted.ends
-        asked = RelationCandidate(
-            relation=drafted.relation, subject=subject, object=object, passages=drafted.passages
-        )
-        (verdict,) = target.accept([asked])
-        judged = drafted.relation, verdict
-
-
-def _same_claim(one: Relation, other: Relation) -> bool:
-    return (one.id, one.evidence, one.quote) == (other.id, other.evidence, other.quote)
+        candidate = RelationCandidate(relation=row, subject=subject, object=object, passages=drafted.passages)
+        (verdict,) = target.accept([candidate])
+        judged = (row.id, row.evidence, row.quote)
 
 
 def _to_judge(drafted: RelationDraft) -> bool:
-    """Say whether there is no verdict on this: it is new, is back, or has more evidence than before."""
+    """Return whether a draft needs a verdict: it is new, is back, or has more evidence than before."""
     old, new = drafted.stored, drafted.relation
     if old is None:
         return True
@@ -171,7 +166,7 @@ def _store(
 def _revised(
     relation: Relation, stored: Relation | None, at: datetime
 ) -> tuple[Relation, tuple[Relation, ...]]:
-    """Keep the version of a stored relation that was believed until now, where its valid time is another."""
+    """Return a version of the stored relation too, where the valid time changes."""
     times = relation.times
     if stored is None or (times.valid_from, times.valid_to) == (
         stored.times.valid_from,
@@ -186,11 +181,11 @@ def _revised(
 
 
 def _begun(relation: Relation, stored: Relation | None, moment: datetime) -> Relation:
-    """Let a relation that ends others begin where they end: before that they were true, and it was not."""
+    """Let a relation that ends others begin where they end, since they were true before."""
     if relation.times.valid_from is not None:
         return relation
     times = replace(relation.times, valid_from=moment)
-    if stored is not None:  # it keeps its id, under which what states it finds it again
+    if stored is not None:  # it keeps its id, by which the same claim finds it again
         return replace(relation, times=times)
     id = relation_id(relation.project, relation.subject, relation.type, relation.object, moment)
     return replace(relation, id=id, times=times)
@@ -291,7 +286,7 @@ def unrelate(withdrawal: Withdrawal, *, target: Target) -> tuple[Relation, ...]:
 
 
 def _open(row: Relation, withdrawal: Withdrawal) -> bool:
-    """Say whether a relation has its end still to come, or is the one whose end is to be corrected."""
+    """Return whether a relation has no end yet, or is the one whose end is corrected."""
     named = withdrawal.valid_from is not None and row.times.valid_to != withdrawal.ended
     return row.state != "archived" and (row.times.valid_to is None or named)
 
@@ -312,7 +307,7 @@ def _find(withdrawal: Withdrawal, target: Target) -> list[Relation]:
         for row in target.graph.relations([ends[0]])
         if row.type == type
         and not is_version(row)
-        and _joins(row, ends)
+        and ((row.subject, row.object) == ends or (row.bidirectional and (row.object, row.subject) == ends))
         and begins in (None, row.times.valid_from)
     ]
     if not rows:
@@ -321,7 +316,3 @@ def _find(withdrawal: Withdrawal, target: Target) -> list[Relation]:
             f"{subject[:80]} {type[:80]} {object[:80]}{when}: project {target.project!r} has no such relation"
         )
     return rows
-
-
-def _joins(row: Relation, ends: tuple[str, str]) -> bool:
-    return (row.subject, row.object) == ends or (row.bidirectional and (row.object, row.subject) == ends)

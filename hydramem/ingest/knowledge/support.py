@@ -1,4 +1,4 @@
-"""How often a thing is mentioned follows from which memories are active, and is counted again with them."""
+"""What depends on which chunks are active: counts of mentions, and relations that lose their evidence."""
 
 import json
 from collections import Counter
@@ -17,23 +17,19 @@ _Row = TypeVar("_Row", Chunk, Relation)
 
 
 def recounted(write: Write, before: Mapping[str, Chunk], graph: GraphStore) -> tuple[Entity, ...]:
-    """Return the entities that chunks of a write mention for the last time, or again, counted anew.
+    """Return the entities that chunks of a write mention, recounted where a chunk becomes active or inactive.
 
-    Entities that the write puts in itself, or takes out, are left to it.
+    Entities that the write stores or removes itself are not among them.
 
     Args:
         write: What is about to be written.
-        before: Its chunks by id, and those that it takes out, as they are stored; new ones are not in it.
+        before: Its chunks and those that it removes as they are stored, by id, without new ones.
         graph: Where mentions are read; the writer lock is held.
     """
-    after = {row.id: row.state == "active" for row in write.chunks} | dict.fromkeys(
-        write.removed.chunks, False
-    )
+    after = {row.id: row.state == "active" for row in write.chunks}
+    after |= dict.fromkeys(write.removed.chunks, False)
     moved = {id: active - (before[id].state == "active") for id, active in after.items() if id in before}
-    return _moved({id: by for id, by in moved.items() if by}, write, graph)
-
-
-def _moved(by: Mapping[str, int], write: Write, graph: GraphStore) -> tuple[Entity, ...]:
+    by = {id: step for id, step in moved.items() if step}
     own = {row.id for row in write.entities} | set(write.removed.entities)
     gained: Counter[str] = Counter()
     for mention in graph.mentions(sorted(by)) if by else ():
@@ -48,20 +44,19 @@ def _moved(by: Mapping[str, int], write: Write, graph: GraphStore) -> tuple[Enti
 def unsupported(retired: Sequence[str], graph: GraphStore) -> tuple[Relation, ...]:
     """Return the relations whose evidence would all be inactive once these chunks are retired."""
     gone = set(retired)
-    resting = [
+    supported = [
         relation
-        for relation in _relations_on(retired, graph)
+        for relation in relations_on(retired, graph)
         if relation.state in ("active", "superseded") and gone.intersection(relation.evidence)
     ]
-    others = sorted({chunk for relation in resting for chunk in relation.evidence} - gone)
+    others = sorted({chunk for relation in supported for chunk in relation.evidence} - gone)
     active = {chunk.id for chunk in graph.chunks(others) if chunk.state == "active"}
-    return tuple(relation for relation in resting if active.isdisjoint(relation.evidence))
+    return tuple(relation for relation in supported if active.isdisjoint(relation.evidence))
 
 
-def _relations_on(chunks: Sequence[str], graph: GraphStore) -> tuple[Relation, ...]:
-    # A chunk mentions both ends of any relation that it is evidence for, so this finds them all.
-    mentioned = sorted({mention.entity for mention in graph.mentions(chunks)})
-    return graph.relations(mentioned)
+def relations_on(chunks: Sequence[str], graph: GraphStore) -> tuple[Relation, ...]:
+    """Return the relations between entities that chunks mention, among them all that the chunks support."""
+    return graph.relations(sorted({mention.entity for mention in graph.mentions(chunks)}))
 
 
 def in_state(row: _Row, state: State, at: datetime | None) -> _Row:
@@ -86,7 +81,7 @@ def document_chunks(document: str, graph: GraphStore) -> tuple[Chunk, ...]:
     return tuple(found)
 
 
-def _recounted(chunks: Sequence[str], by: int, graph: GraphStore) -> tuple[Entity, ...]:
+def recounted_by(chunks: Sequence[str], by: int, graph: GraphStore) -> tuple[Entity, ...]:
     """Return the entities that chunks mention, their count of active mentions raised or lowered."""
     named = Counter(mention.entity for mention in graph.mentions(chunks))
     return tuple(

@@ -16,11 +16,11 @@ from hydramem.ingest.extraction.extract import Passage, extract
 from hydramem.ingest.knowledge.end_validity import is_version, may_return, returned
 from hydramem.ingest.knowledge.graph_rows import graph_rows, relate
 from hydramem.ingest.knowledge.support import (
-    _recounted,
-    _relations_on,
     document_chunks,
     find_changed_relation,
     in_state,
+    recounted_by,
+    relations_on,
     unsupported,
 )
 from hydramem.ingest.memories.memory_input import MEMORIES
@@ -110,7 +110,7 @@ def _move(
             archived = (row for row in named if row.state == "archived")
             relations = [(row, returned(row)) for row in (*archived, *supported)]
         rows: list[tuple[_Row, _Row]] = [*documents, *chunks, *relations]
-        entities = _recounted(moved, 1 if after == "active" else -1, graph)
+        entities = recounted_by(moved, 1 if after == "active" else -1, graph)
         write = Write(
             changes=tuple(
                 record(operation, project=old.project, target=old.id, before=old, after=new)
@@ -132,7 +132,7 @@ def _move(
 def _supported(revived: Sequence[str], graph: GraphStore) -> list[Relation]:
     """Return the relations that come back with chunks."""
     ids = set(revived)
-    on_them = _relations_on(revived, graph)
+    on_them = relations_on(revived, graph)
     return [row for row in on_them if may_return(row) and ids.intersection(row.evidence)]
 
 

@@ -264,7 +264,9 @@ def repoint(relations: Iterable[Relation], ends: Mapping[str, str]) -> Repointed
     gone = {row.id for row in dropped}
     kept = [row for row in rows if row.id not in gone]
     ids = {row.id: _new_id(row, *joins[row.id]) for row in kept if not is_version(row)}
-    ids |= {row.id: _new_version_id(row, ids) for row in kept if is_version(row)}
+    for row in filter(is_version, kept):
+        current = str(row.metadata[VERSION_OF])
+        ids[row.id] = version_id(ids.get(current, current), row.times.recorded_at)
     moved = {}
     for row in kept:
         subject, object = joins[row.id]
@@ -278,11 +280,6 @@ def _new_id(row: Relation, subject: str, object: str) -> str:
         if row.id == relation_id(row.project, row.subject, row.type, row.object, moment):
             return relation_id(row.project, subject, row.type, object, moment)
     return relation_id(row.project, subject, f"{row.type} {row.id}", object, None)
-
-
-def _new_version_id(row: Relation, ids: Mapping[str, str]) -> str:
-    current = str(row.metadata[VERSION_OF])
-    return version_id(ids.get(current, current), row.times.recorded_at)
 
 
 def renamed(row: Relation, ids: Mapping[str, str]) -> Relation:

@@ -161,7 +161,11 @@ def find_merge(what: str, target: Target) -> tuple[Merge, frozenset[str]]:
         NotFoundError: No merge of the project is meant by that.
         InvalidInputError: A run that merged into several things is.
     """
-    made = [row for row in target.graph.changes(project=target.project, kind="e") if _is_part(row)]
+    made = [
+        row
+        for row in target.graph.changes(project=target.project, kind="e")
+        if row.operation in _OPERATIONS and "mentions" in json.loads(row.after or "{}")
+    ]
     meant = [row for row in made if what == row.run] or _last(made, what)
     if not meant:
         raise NotFoundError(
@@ -189,10 +193,6 @@ def _entity(text: str | None) -> Entity:
 
 def _relation(text: str | None) -> Relation | None:
     return None if text is None else _adapter(Relation).validate_json(text)
-
-
-def _is_part(change: Change) -> bool:
-    return change.operation in _OPERATIONS and "mentions" in json.loads(change.after or "{}")
 
 
 def _last(made: Sequence[Change], what: str) -> list[Change]:

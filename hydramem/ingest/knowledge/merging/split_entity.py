@@ -4,6 +4,7 @@ The Changes of the merge have everything that it takes: the entities with their 
 as it was, with what it became.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
@@ -12,7 +13,7 @@ from hydramem.core.argument_checks import check_reason
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import version_id
 from hydramem.core.results.knowledge_results import Divided
-from hydramem.core.row_types import Chunk, Entity, Mention, Relation
+from hydramem.core.row_types import Entity, Mention, Relation
 from hydramem.ingest.knowledge.end_validity import VERSION_OF
 from hydramem.ingest.knowledge.entities import crossing
 from hydramem.ingest.knowledge.merging.merge_entities import (
@@ -85,7 +86,8 @@ def split(what: str, *, reason: str | None, target: Target) -> Divided:
         held = {mention.chunk: mention.count for mention in target.graph.mentioned([keep.id])}
         rows = _relations(merge, keep, wanted, held, target.graph)
         mentions, without = _mentions(back, keep, held, chunks.keys(), rows.evidence)
-        entities = tuple(_counted(part.entity, mentions, chunks) for part in back)
+        active = Counter(row.entity for row in mentions if chunks[row.chunk].state == "active")
+        entities = tuple(replace(part.entity, mention_count=active[part.entity.id]) for part in back)
         after = _kept_after(keep, merge, back, sum(chunks[id].state == "active" for id in without))
         write = Write(
             changes=record_split(
@@ -147,11 +149,6 @@ def _mentions(
         Mention(chunk=chunk, entity=keep.id, count=rest[chunk]) for chunk in touched if rest[chunk] > 0
     )
     return tuple(mentions), tuple(chunk for chunk in touched if rest[chunk] <= 0)
-
-
-def _counted(entity: Entity, mentions: Sequence[Mention], chunks: Mapping[str, Chunk]) -> Entity:
-    active = [row for row in mentions if row.entity == entity.id and chunks[row.chunk].state == "active"]
-    return replace(entity, mention_count=len(active))
 
 
 def _kept_after(now: Entity, merge: Merge, back: Sequence[MergedEntity], lost: int) -> Entity:
