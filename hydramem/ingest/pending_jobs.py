@@ -1,4 +1,4 @@
-"""What a write leaves for later, as durable jobs: vectors of chunks whose text is stored already."""
+"""Pending jobs: kinds of jobs that follow a write, and those that make the vectors of stored chunks."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -15,13 +15,13 @@ EMBED = "embed"
 """The kind of job that makes vectors."""
 
 ENCODE = "encode"
-"""The kind of job that embeds, classifies, consolidates and links a memory that was stored as it was told."""
+"""The kind of job that embeds, classifies, consolidates and links a memory that was stored as it is."""
 
 REREAD = "reread"
-"""The kind of job that has a model read a document that was stored by rules alone."""
+"""The kind of job in which a model reads a document that rules alone were applied to."""
 
 LINK = "link"
-"""The kind of job that links a memory to those near it."""
+"""The kind of job that links a memory to its neighbours."""
 
 _MANY = 1_000_000
 EMBED_AT_ONCE = 64
@@ -37,11 +37,11 @@ def embed_jobs(chunks: Sequence[Chunk], *, project: str) -> tuple[Job, ...]:
 
 
 def missing_jobs(bare: Collection[str], graph: GraphStore) -> tuple[Job, ...]:
-    """Return jobs for pending chunks that no job asks for, as those of a job that was given up.
+    """Return jobs for pending chunks that no job names, such as those of a job that failed for good.
 
     Args:
-        bare: Ids of chunks that are held without a vector.
-        graph: Where their rows and the jobs are.
+        bare: Ids of chunks that are stored without a vector.
+        graph: Where their rows and the jobs are stored.
     """
     waiting: dict[str, list[Chunk]] = defaultdict(list)
     for row in graph.chunks(sorted(bare)):
@@ -66,14 +66,14 @@ def chunks_to_embed(jobs: Sequence[Job]) -> tuple[str, ...]:
 
 
 def embed(ids: Sequence[str], *, target: Target) -> dict[str, Vector]:
-    """Make and return the vectors of pending chunks; those that have theirs, or are gone, cost nothing.
+    """Make and return the vectors of pending chunks; others, and deleted ones, are skipped.
 
     Raises:
-        ModelError: The embedder failed; what was made before is kept.
+        ModelError: The embedder failed; vectors made before are stored.
     """
     made: dict[str, Vector] = {}
     for some in batches(ids, EMBED_AT_ONCE):
-        # A text may change while the model reads it; that one is read again.
+        # A text that changes while the model reads it is read again.
         while waiting := _texts(some, target):
             vectors = target.embed_by_id(waiting)
             with target.one_writer:

@@ -1,4 +1,4 @@
-"""Where a write of memories goes: the project, and what it takes to write there."""
+"""The project that a write goes to, and what the write needs of its stores and models."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -17,10 +17,10 @@ Known = Callable[[Sequence[str]], Mapping[str, str]]
 """Maps keys of names, aliases included, to ids of entities that the project has."""
 
 Accept = Callable[[Sequence[RelationCandidate]], Sequence[Verdict]]
-"""Judges new relations, and stored ones that gained evidence; one verdict each, in order."""
+"""Verifies new relations, and stored ones that gained evidence; one verdict each, in order."""
 
 Looking = Callable[[], AbstractContextManager[VectorStore | None]]
-"""Holds the vectors that `embed` makes for a read; None where they cannot be had."""
+"""Keeps the vector store of `embed` open for a read; None where it is not available."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +31,10 @@ class Target:
         graph: The graph store, read only; writes go through `commit`.
         one_writer: The writer lock, held where a write depends on what was just read.
         embed: Turns texts into an array of shape (texts, dimension).
-        accept: Judges relations; None stores them unjudged.
-        looking: Lends the vectors for a look at what is near.
-        prepare: Reads what `accept` judges by, as far as it is not in memory; where there is something to
-            judge, it is called before the lock is taken.
+        accept: Verifies relations; None stores them unverified.
+        looking: Opens the vector store for a read of neighbours.
+        prepare: Loads what `accept` reads; it is called before the writer lock is taken, where there is
+            something to verify.
     """
 
     project: str

@@ -1,4 +1,4 @@
-"""Embedding ahead of storing: the model works on the next batch while the last one is woven and committed."""
+"""Embedding ahead of storing: the model works on the next batch while the last one is committed."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

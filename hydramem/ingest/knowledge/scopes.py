@@ -1,4 +1,4 @@
-"""Scopes: the tree that memories are filed in, and moving a part of it elsewhere. Whole segments only."""
+"""Scopes: the tree of paths that memories belong to, and moving a part of it. Whole segments only."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Characters that a person does not see, and letters that look like others: what is hidden, and what it says.
+"""Finds invisible characters and look-alike letters in a text, and reveals what the text says.
 
-Most invisible characters have honest uses: joiners in Persian, Indic and emoji, marks in Hebrew, breaks in
-long paths and in scripts without spaces. Only uses that no script has are told as hidden.
+Most invisible characters have legitimate uses: joiners in Persian, Indic and emoji, marks in Hebrew, breaks
+in long paths and in scripts without spaces. Only uses that no script has count as hidden.
 """
 
 import re
@@ -22,7 +22,7 @@ _FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\
 _TAG = re.compile(f"[{_TAGS}]")
 _OVERRIDE = re.compile("[\u202d\u202e]")
 
-# Right-to-left embeddings and isolates: without a right-to-left letter there is nothing to turn round.
+# Right-to-left embeddings and isolates: without a right-to-left letter they have no legitimate use.
 _TURNED = re.compile("[\u202b\u2067]")
 _DEPRECATED = re.compile(f"[{_ODD}]")
 _FILLED = re.compile(f"[{_FILLERS}]{{2,}}|(?<=[a-z])[{_FILLERS}]|[{_FILLERS}](?=[a-z])")
@@ -48,7 +48,7 @@ _LOWER = dict(
 _UPPER = dict(zip("АВЕКМНОРСТУХІЈЅԌӀҮΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "abekmhopctyxijsgiyabezhikmnoptyx", strict=True))
 _LOOK = {**_LOWER, **_UPPER}
 
-# Those that are the same to the eye; the others above only resemble.
+# Those that look the same; the others above only resemble.
 _SAME = frozenset("аеорсухіјѕԁһӏԛԝօսɑɡ") | frozenset(_UPPER)
 _GREEK = frozenset("οιανρκτυχ")
 
@@ -62,7 +62,7 @@ _BETWEEN = re.compile(r"[ .\-_|/]")
 
 
 def hidden(text: str) -> tuple[str, ...]:
-    """Return what is hidden in a text, one phrase each; empty where every character is in its place."""
+    """Return what is hidden in a text, one phrase each; empty where nothing is."""
     return () if text.isascii() else tuple(dict.fromkeys(_hidden(text)))
 
 
@@ -99,14 +99,14 @@ _ASCII = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 def _is_foreign(word: str) -> bool:
-    """Say whether a word is one of another script, and could not pass for a Latin one."""
+    """Return whether a word is of another script and cannot pass for a Latin one."""
     return not set(word) <= _LOOK.keys() and any(
         unicodedata.name(letter, "").startswith(("CYRILLIC", "GREEK")) for letter in word
     )
 
 
 def _disguised(word: str, *, at_home: bool) -> bool:
-    """Say whether a Latin word has letters of another script that nobody can tell from Latin ones.
+    """Return whether a Latin word has letters of another script that look the same as Latin ones.
 
     `IT-отдел`, `SQLа`, `cтрока` (a slip of the keyboard), `NFκB` and `μm` are not such words.
     """
@@ -123,15 +123,15 @@ def _disguised(word: str, *, at_home: bool) -> bool:
 
 def _among_latin(word: str, at: int, letter: str) -> bool:
     before, after = word[at - 1 : at], word[at + 1 : at + 2]
-    if letter in _GREEK:  # a variable or a receptor stands at an end, or among capitals
+    if letter in _GREEK:  # a variable or a receptor is at an end, or among capitals
         return before.islower() and after.islower() and before in _ASCII and after in _ASCII
     rest = word[at + 1 :] if at == 0 else word[:at]
     return not (rest.isupper() and at > 0)
 
 
 def reveal(text: str) -> str:
-    """Return a text as it is read: what is not seen left out, forms made one, spaced letters joined."""
-    # A sign that stands for a whole phrase spells out no order, and would make the text many times as long.
+    """Return a text as a person reads it: without invisible characters, normalised, spaced letters joined."""
+    # A ligature of a whole phrase contains no order, and would make the text many times as long.
     phrases = {ord(sign): " " for sign in set(text) if len(unicodedata.normalize("NFKC", sign)) > _MOST_SPELT}
     seen = _UNSEEN.sub("", text).translate(phrases)
     shown = unicodedata.normalize("NFKC", seen).casefold().translate(_TYPED)

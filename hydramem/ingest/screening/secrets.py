@@ -1,4 +1,4 @@
-"""Secrets in a text: keys and tokens by their form, passwords in addresses, assignments of random values."""
+"""Finds secrets in a text: keys and tokens by their form, passwords in URLs, assignments of random values."""
 
 import math
 import re
@@ -56,7 +56,7 @@ _MASK = "[masked: {}]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Secret:
-    """A secret in a text: what kind, and where it stands."""
+    """A secret in a text: its kind and its place."""
 
     kind: str
     start: int
@@ -76,7 +76,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 
 
 def mask_secrets(text: str, found: tuple[Secret, ...]) -> str:
-    """Return a text with its secrets replaced by what kind they were."""
+    """Return a text with each secret replaced by its kind."""
     pieces, at = [], 0
     for one in found:
         pieces += [text[at : one.start], _MASK.format(one.kind)]
@@ -110,7 +110,7 @@ def _assigned(text: str) -> Iterator[Secret]:
 
 
 def _is_secret(name: str, value: str, sign: str) -> bool:
-    """Say whether a value looks chosen at random, or like a password: words alone are talk."""
+    """Return whether a value looks random or like a password; plain words do not."""
     if _STAND_IN.match(value) or re.search(r"[\s(){}]", value) or "://" in value:
         return False
     digits = any(letter.isdigit() for letter in value)

@@ -1,10 +1,10 @@
-"""Private reasoning of assistants is left out of what is kept of a conversation."""
+"""What is stored of a turn: its text without private reasoning and without recalled memory."""
 
 import re
 
 _NAMES = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|inner_monologue"
 
-# On a line of its own or at the start of one: a tag that is only talked about stands within a sentence.
+# At the start of a line: a tag that is only mentioned is within a sentence.
 _START = re.compile(rf"^[ \t]*+<({_NAMES})(?:\s[^<>]{{0,200}}+)?>", re.IGNORECASE | re.MULTILINE)
 _TAG = re.compile(rf"<(/?)({_NAMES})(?:\s[^<>]{{0,200}}+)?>", re.IGNORECASE)
 
@@ -13,12 +13,12 @@ _LONE_END = re.compile(rf"(?:^[ \t]*+</(?:{_NAMES})\s*+>|</(?:{_NAMES})\s*+>[ \t
 
 
 def without_reasoning(text: str) -> str:
-    """Return what an assistant said without blocks such as `<think>`; one without an end runs to the end.
+    """Return an assistant's text without blocks such as `<think>`; a block without an end runs to the end.
 
     A text without a block is returned as it is. Takes time in proportion to the text, whatever it holds.
 
     Args:
-        text: What it said, as its model gave it.
+        text: The turn as its model returned it.
     """
     kept: list[str] = []
     at = 0
@@ -33,7 +33,7 @@ def without_reasoning(text: str) -> str:
 
 
 def _end(text: str, start: re.Match[str]) -> int:
-    """Return where a block ends, with those inside it."""
+    """Return where a block ends, with the blocks inside it."""
     name, depth = start.group(1).casefold(), 1
     for tag in _TAG.finditer(text, start.end()):
         if tag.group(2).casefold() == name:
@@ -56,11 +56,11 @@ _OURS = re.compile(r"""data-source\s*+=\s*+\\*+["']?+\s*+hydramem(?![\w.:-])""",
 def strip_recalled(text: str) -> str:
     """Return a text without the blocks that `prime` made; a block without an end runs to the end.
 
-    Any case and any quoting is one of ours; tags of another source are left alone. A text without a
+    Case and quoting of the tag do not matter; tags of another source stay. A text without a
     block is returned as it is. Takes time in proportion to the text, whatever it holds.
 
     Args:
-        text: What was said, or is to be remembered.
+        text: A turn, or a text to remember.
     """
     kept: list[str] = []
     copied = at = 0
@@ -78,7 +78,7 @@ def strip_recalled(text: str) -> str:
 
 
 def _joined(pieces: list[str]) -> str:
-    """Join what stood around blocks; a line break keeps two halves of a tag from becoming one."""
+    """Join the text around blocks; a line break keeps two halves of a tag from becoming one."""
     joined = pieces[0]
     apart = [joined]
     for piece in pieces[1:]:
@@ -89,16 +89,16 @@ def _joined(pieces: list[str]) -> str:
     return "".join(apart).strip()
 
 
-# Who has no private reasoning: tags in what they say are words like any other.
+# Authors without private reasoning: tags in their text are ordinary words.
 _PEOPLE = frozenset({"user", "human", "me"})
 
 
 def spoken_text(text: str, *, author: str | None) -> str:
-    """Return what somebody said, as it may be kept; empty where that is nothing.
+    """Return a turn as it may be stored; empty where nothing of it may.
 
     Args:
         text: The turn.
-        author: Who said it.
+        author: Its author.
     """
     if (author or "").casefold() not in _PEOPLE:
         text = without_reasoning(text)

@@ -16,7 +16,6 @@ from hydramem.ingest.knowledge.merging.merge_history import record_split
 from hydramem.ingest.knowledge.relation_input import name_of
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import current_run
-from hydramem.storage.schema import RELATES
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Removal, Write
 from hydramem.text.normalize import entity_key
@@ -72,7 +71,7 @@ def reassign(name: str, *, of: str, chunks: Sequence[str], reason: str | None, t
             ),
             relations=tuple(row for _, row in divided.put),
             removed=Removal(
-                relations=tuple(RELATES.key_of(row) for row in divided.gone),
+                relations=tuple((row.subject, row.object, row.id) for row in divided.gone),
                 mentions=tuple((chunk, source.id) for chunk in counts),
             ),
         )

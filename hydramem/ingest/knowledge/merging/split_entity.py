@@ -31,7 +31,6 @@ from hydramem.ingest.knowledge.merging.merge_history import (
 )
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import current_run
-from hydramem.storage.schema import RELATES
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Removal, Write
 from hydramem.text.normalize import entity_key
@@ -97,7 +96,7 @@ def split(what: str, *, reason: str | None, target: Target) -> Divided:
             mentions=mentions,
             relations=tuple(row for _, row in rows.relations),
             removed=Removal(
-                relations=tuple(RELATES.key_of(row) for row in rows.gone),
+                relations=tuple((row.subject, row.object, row.id) for row in rows.gone),
                 mentions=tuple((chunk, keep.id) for chunk in without),
             ),
         )
