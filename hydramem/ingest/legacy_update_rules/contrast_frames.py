@@ -152,11 +152,6 @@ def comparable(saying: Saying) -> Iterator[tuple[object, ...]]:
             yield (saying.frame, saying.negated, place, *values[:place], None, *values[place + 1 :])
 
 
-def sayings(text: str) -> tuple[Saying, ...]:
-    """Read the sentences of a text that state something; questions, conditions and fragments are left out."""
-    return tuple(saying for sentence, _ in outlines(text) if (saying := read(sentence)) is not None)
-
-
 def outlines(text: str) -> Iterator[tuple[str, str]]:
     """Yield the sentences of a text that may state something, each with its outline.
 

@@ -211,9 +211,13 @@ class PlanContext:
         return extends
 
     def _link(self, source: str, action: Action, type: LinkType) -> None:
-        cosine = self.candidates[action.id].cosine
-        weight = _UNKNOWN_COSINE if cosine is None else min(1.0, max(0.0, cosine))
+        weight = link_weight(self.candidates[action.id].cosine)
         self.write.link(source, action.id, type, weight=weight, reason=action.reason)
+
+
+def link_weight(cosine: float | None) -> float:
+    """Return the weight of a link between memories of a cosine, which may be unknown."""
+    return _UNKNOWN_COSINE if cosine is None else min(1.0, max(0.0, cosine))
 
 
 def ending(plan: ConsolidationPlan) -> Sequence[str]:

@@ -234,19 +234,6 @@ class Sweep:
     expect: int | None = None
 
 
-def matching(sweep: Sweep, graph: GraphStore) -> list[str]:
-    """Return the ids of the memories that are meant, newest first."""
-    where = ChunkFilter(
-        projects=(sweep.project,), kinds=sweep.kinds, scope=sweep.scope, categories=sweep.categories
-    )
-    ids: list[str] = []
-    offset = 0
-    while page := graph.list_chunks(where, Listing(limit=_PAGE, offset=offset)):
-        offset += len(page)
-        ids.extend(row.id for row in page if sweep.before is None or row.times.recorded_at < sweep.before)
-    return ids
-
-
 def forget_matching(sweep: Sweep, *, graph: GraphStore, mirror: Mirror, dry_run: bool = False) -> Forgotten:
     """Archive the memories that are meant, in batches, with the relations that nothing else supports.
 
@@ -254,7 +241,7 @@ def forget_matching(sweep: Sweep, *, graph: GraphStore, mirror: Mirror, dry_run:
         InvalidInputError: They are not as many as was expected; nothing is written.
     """
     with mirror.one_writer:
-        ids = matching(sweep, graph)
+        ids = _matching_ids(sweep, graph)
         if dry_run:
             return Forgotten(chunks=tuple(ids), dry_run=True)
         if sweep.expect != len(ids):
@@ -267,3 +254,16 @@ def forget_matching(sweep: Sweep, *, graph: GraphStore, mirror: Mirror, dry_run:
         chunks=tuple(id for part in done for id in part.chunks),
         relations=sum(part.relations for part in done),
     )
+
+
+def _matching_ids(sweep: Sweep, graph: GraphStore) -> list[str]:
+    """Return the ids of the memories that are meant, newest first."""
+    where = ChunkFilter(
+        projects=(sweep.project,), kinds=sweep.kinds, scope=sweep.scope, categories=sweep.categories
+    )
+    ids: list[str] = []
+    offset = 0
+    while page := graph.list_chunks(where, Listing(limit=_PAGE, offset=offset)):
+        offset += len(page)
+        ids.extend(row.id for row in page if sweep.before is None or row.times.recorded_at < sweep.before)
+    return ids

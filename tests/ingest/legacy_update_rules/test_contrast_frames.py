@@ -6,12 +6,17 @@ from hypothesis import strategies as st
 
 from hydramem.ingest.legacy_update_rules.contrast_frames import (
     Contrast,
+    Saying,
     comparable,
     contrast,
     outlines,
-    sayings,
+    read,
 )
 from tests.ingest.legacy_update_rules.contrasts import COMPATIBLE, CONTRADICTIONS
+
+
+def sayings(text: str) -> list[Saying]:
+    return [saying for sentence, _ in outlines(text) if (saying := read(sentence)) is not None]
 
 
 def between(one: str, other: str) -> Contrast | None:

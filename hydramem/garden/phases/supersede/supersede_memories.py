@@ -13,6 +13,7 @@ from itertools import islice
 from hydramem.core.row_types import Chunk
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
+from hydramem.ingest.memories.apply_plan import link_weight
 from hydramem.ingest.memories.consolidate.consolidate import Action, decide
 from hydramem.ingest.memories.memory_input import STEADY
 from hydramem.ingest.memories.memory_write import MemoryWrite
@@ -27,7 +28,6 @@ from hydramem.text.shown_text import one_line
 _NEWEST = 500
 _TEXT_SHOWN = 80
 
-_UNKNOWN_COSINE = 0.5
 """Weight of a link between memories whose vectors are not known."""
 
 
@@ -127,8 +127,7 @@ def _write(new: Chunk, old: Chunk, action: Action, cosine: float | None, context
     # The newer one gets a beginning: before it the older one was true.
     encoding.change(new, replace(new, times=replace(new.times, valid_from=_beginning(new))))
     encoding.supersede(old, until=_beginning(new), by=new.id, reason=action.reason, vector=None)
-    weight = _UNKNOWN_COSINE if cosine is None else min(1.0, max(0.0, cosine))
-    encoding.link(new.id, old.id, "supersedes", weight=weight, reason=action.reason)
+    encoding.link(new.id, old.id, "supersedes", weight=link_weight(cosine), reason=action.reason)
     encoding.commit()
     (made,) = written
     chunks = tuple(row for row in made.chunks if row != new)
