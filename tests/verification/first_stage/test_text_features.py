@@ -135,6 +135,17 @@ def test_nearness_is_counted_in_words_from_the_nearest_cue(passage: str, words: 
     assert found["cue_adjacent"] == adjacent
 
 
+@pytest.mark.parametrize("passage", ["Ada knows Led Zeppelin.", "Ada knows The Lead Act."])
+def test_the_words_of_a_name_state_nothing(passage: str) -> None:
+    name = passage.removeprefix("Ada knows ").removesuffix(".")
+    assert said(passage, "Ada", "leads", name)["cue_in_sentence"] == 0
+    assert said(f"Ada leads {name}.", "Ada", "leads", name)["cue_near"] == 1
+
+
+def test_a_name_that_begins_the_next_sentence_is_not_in_this_one() -> None:
+    assert said("谁管理计费系统。埃达睡了。", "埃达", "leads", "计费系统")["same_sentence"] == 0
+
+
 def test_a_sentence_without_a_word_for_the_type_has_none_near() -> None:
     found = said("Ada met billing.", *LEADS)
     assert (found["cue_in_sentence"], found["cue_adjacent"]) == (0, 0)
@@ -160,6 +171,8 @@ def test_words_of_another_type_count_where_they_are_nearer(passage: str, near: f
         ("Ada leads billing.", 10),
         ("Billing is led by Ada.", 18),
         ("Ada slept while Ada led billing.", 8),
+        ("Ada sees billing as Ada.", 9),
+        ("Billing is led by Ada", 18),
         ("Ada slept. Billing grew.", 400),
     ],
 )
@@ -206,6 +219,7 @@ def test_a_pronoun_stands_for_a_topic_or_a_name_shortly_before(passage: str, cou
         ("Ada and billing grew.", LEADS, 1),
         ("Billing and Ada grew.", LEADS, 0),
         ("Who leads? Billing and Ada.", LEADS, 0),
+        ("埃达计费系统。", ("埃达", "leads", "计费系统"), 1),
         ("Jaws was directed by Spielberg.", ("Jaws", "directed_by", "Spielberg"), 1),
         ("Spielberg was directed by Jaws.", ("Jaws", "directed_by", "Spielberg"), -1),
         ("Jaws directed Spielberg.", ("Jaws", "directed_by", "Spielberg"), -1),
@@ -247,6 +261,11 @@ DIRECTOR = ("Jaws", "director", "Spielberg")
     [
         ("Jaws was directed by Scheider and loved by Spielberg.", DIRECTOR, 1),
         ("Jaws was loved by Scheider and directed by Spielberg.", DIRECTOR, 0),
+        (
+            "In the long and hot summer of that year Jaws was directed by Scheider and loved by Spielberg.",
+            DIRECTOR,
+            1,
+        ),
         ("Directed by Scheider it was not. Jaws was directed for long by Spielberg.", DIRECTOR, 0),
         ("Jaws was directed in 1975 by Spielberg.", DIRECTOR, 0),
         ("Jaws was directed by Steven Spielberg.", DIRECTOR, 0),
@@ -390,13 +409,15 @@ def test_a_quote_is_cut() -> None:
         ("Nothing.", "Ada met billing."),
         ("Billing grew.", "Ada met billing."),
         ("Ada met billing.", "Ada slept. She leads billing."),
+        ("Bob slept. He leads the very old billing.", "Bob leads the big and very old billing."),
         ("Ada leads the very old and dull billing.", "Ada leads billing."),
         ("Bob leads Sales and Ada meets billing.", "Ada leads sales and billing."),
     ],
 )
 def test_the_passage_and_the_place_that_say_most_count(worse: str, better: str) -> None:
-    ends = entity("Ada"), entity("billing")
-    best = said(better, *LEADS)["sentence"]
+    claim = ("Bob" if better.startswith("Bob") else "Ada", "leads", "billing")
+    ends = entity(claim[0]), entity("billing")
+    best = said(better, *claim)["sentence"]
     for passages in ((worse, better), (better, worse)):
         candidate = RelationCandidate(
             relation=relation(ends[0], "leads", ends[1]),
@@ -405,7 +426,7 @@ def test_the_passage_and_the_place_that_say_most_count(worse: str, better: str) 
             passages=tuple(chunk(text, text) for text in passages),
         )
         assert text_features.stated_evidence([candidate])[0].sentence == best
-        assert said(" ".join(passages), *LEADS)["sentence"] == best
+        assert said(" ".join(passages), *claim)["sentence"] == best
 
 
 def test_claims_without_passages_have_zeros() -> None:

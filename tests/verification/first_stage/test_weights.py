@@ -53,3 +53,26 @@ def test_a_small_graph_is_learned_at_once_and_a_large_one_after_it_grew() -> Non
     assert learned(growing.snapshot()) is known
     growing.apply(write(*chain(3000, 3100)))
     assert learned(growing.snapshot()) is not known
+
+
+@pytest.mark.parametrize(("before", "added", "kept"), [(999, 1, False), (1000, 1, True), (1001, 1, True)])
+def test_only_what_more_than_a_thousand_relations_teach_is_kept(before: int, added: int, kept: bool) -> None:
+    names = [entity(f"e{number}") for number in range(before + added + 1)]
+    joined = [relation(one, "next", other) for one, other in pairwise(names)]
+    growing = SnapshotWriter(P, *tables(*names, *joined[:before]))
+    prepare(growing.snapshot())
+    known = learned(growing.snapshot())
+    assert (learned(growing.snapshot()) is known) is (before > 1000)
+    growing.apply(write(*joined[before:]))
+    again = learned(growing.snapshot())
+    assert len(again.facts.subject) == before + (0 if kept else added)
+
+
+@pytest.mark.parametrize(("added", "kept"), [(110, True), (111, False)])
+def test_what_is_kept_serves_until_the_graph_grew_by_a_tenth(added: int, kept: bool) -> None:
+    names = [entity(f"e{number}") for number in range(1100 + added + 1)]
+    joined = [relation(one, "next", other) for one, other in pairwise(names)]
+    growing = SnapshotWriter(P, *tables(*names, *joined[:1100]))
+    known = learned(growing.snapshot())
+    growing.apply(write(*joined[1100:]))
+    assert (learned(growing.snapshot()) is known) is kept
