@@ -1,4 +1,4 @@
-"""Write the pages that are made from the code, or, with --check, fail where one is stale.
+"""Write the pages that are generated from the code; with --check, fail if one is stale.
 
 python docs/generate.py [--check]
 """
@@ -52,8 +52,8 @@ def configuration_page() -> str:
         by_section.setdefault(setting.path[0], []).append(setting)
     return (
         f"# Configuration\n\n{NOTE}\n"
-        "Settings are looked for in `config.yml` in the store's folder, or in the file that `--config`\n"
-        "names; what is left out has its default. An environment variable overrides both. `hydramem init`\n"
+        "Settings are read from `config.yml` in the store's folder, or from the file that `--config`\n"
+        "names; a missing key has its default. An environment variable overrides both. `hydramem init`\n"
         "writes a file with every key into the store. An unknown key, or a value of the wrong type, is a\n"
         "`ConfigError`. A secret is never a value: a key that ends in `_env` names the environment variable\n"
         "that holds it.\n" + "".join(_section(name, rows) for name, rows in by_section.items())
@@ -93,8 +93,8 @@ def schema_page() -> str:
 
     return (
         f"# Schema\n\n{NOTE}\n"
-        f"Version {SCHEMA_VERSION}. The graph store holds these rows and is the truth; the vector store\n"
-        "mirrors chunks and entities and is rebuilt from it at need. A row is a frozen dataclass of\n"
+        f"Version {SCHEMA_VERSION}. The graph store holds these rows and is authoritative; the vector store\n"
+        "holds copies of chunks and entities and can be rebuilt from it. A row is a frozen dataclass of\n"
         "`hydramem.core.row_types`.\n"
         "\n## The four times\n\n"
         f"{first_line(row_types.Times.__doc__)}\n\n{_fields(row_types.Times)}"
@@ -145,20 +145,20 @@ nothing. A dump is a folder with `manifest.json` and one file for each table.
 - A file is UTF-8, one JSON object on a line, each line ended by a line feed. A null field is left out.
 - Lines are sorted by their key, text by code point, and no key is there twice.
 - A time is ISO 8601 in UTC with microseconds: `2024-05-01T12:00:00.000000Z`.
-- A field that names a row of another file names one that is in the dump. The `evidence` of a relation and
-  the `target` of a change may name what is there no more.
+- A field that names a row of another file names one that is in the dump. Only the `evidence` of a relation
+  and the `target` of a change can name a row that no longer exists.
 - `before`, `after` and `image` of a change, and `payload` of a job, are JSON as text, kept as written.
 - With `--vectors`, `chunk_vectors.jsonl` and `entity_vectors.jsonl` hold `id` and `vector`: the float32
-  numbers, little-endian, in base64. They serve a store with the same embedder; another makes its own.
-- A job that was being done while it was dumped is written as waiting.
-- What is not there: what is derived (the vector store, its outbox, snapshots), and what are plain files of
-  the store already and can be copied as they are (`config.yml`, `curated/`, `models/`).
+  numbers, little-endian, in base64. A store with the same embedder reads them; another computes its own.
+- A job that runs during the dump is written as waiting.
+- Derived data (the vector store, its outbox, snapshots) is not included, nor are plain files of the store
+  that can be copied (`config.yml`, `curated/`, `models/`).
 
-A dump appears when it is whole. What one that was killed left beside it, a hidden folder whose name ends in
-`.dump`, is removed by the next dump into the same place.
+A dump appears when it is complete. A killed dump leaves a hidden folder whose name ends in `.dump`; the next
+dump into the same place removes it.
 
-Loading checks everything before it writes anything: hashes, every line, order and references. Only rows that
-the store does not have are written; a row that is there and differs is left as it is, and counted.
+Loading checks everything before it writes anything: hashes, every line, order and references. It writes only
+rows that the store lacks; a row that exists and differs is left unchanged and counted.
 """
 
 
@@ -210,7 +210,7 @@ _GROUPS = {"write": "Write", "read": "Read", "check": "Check", "tend": "Tend"}
 _EFFECTS = {
     "read": "reads",
     "write": "writes",
-    "destroy": "takes out of recall",
+    "destroy": "removes from recall",
 }
 
 
@@ -218,11 +218,11 @@ def reference_page() -> str:
     """Return the page of every operation, in the order of the table."""
     page = (
         f"# Reference\n\n{NOTE}\n"
-        "Every operation has one name on all surfaces: a method of `Memory`, a command, an MCP tool.\n"
+        "Every operation has one name everywhere: a method of `Memory`, a command, an MCP tool.\n"
         "Arguments after the first are named. On the command line `--store`, `--project`, `--config` and\n"
-        "`--json` stand before or after any command. An MCP client sees the tools marked *agent*, and all\n"
-        "of them under `hydramem serve --tools all`. A moment is ISO 8601 text with a zone, or a date, its\n"
-        "start in UTC; Python takes an aware `datetime` as well.\n"
+        "`--json` can be given before or after any command. An MCP client sees the tools marked *agent*,\n"
+        "and all of them with `hydramem serve --tools all`. A time is ISO 8601 text with a zone, or a date,\n"
+        "which is its start in UTC; Python takes an aware `datetime` as well.\n"
     )
     results: dict[str, type[Any]] = {}
     for group, title in _GROUPS.items():
@@ -278,7 +278,7 @@ def _python(signature: inspect.Signature) -> str:
 
 
 def _collect(hint: Any, into: dict[str, type[Any]]) -> None:
-    """Gather the dataclasses that a result is made of, those inside them too."""
+    """Collect the dataclasses of a result, also nested ones."""
     for inner in get_args(hint):
         _collect(inner, into)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type) and hint.__name__ not in into:

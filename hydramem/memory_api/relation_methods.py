@@ -37,10 +37,9 @@ class RelationMethods(Handle):
     ) -> Related:
         """State a relation between two named things; an equal current one gains what is new.
 
-        It is verified: a relation that its evidence denies is rejected and kept in the history only. A type
-        with one object at a time (`verification.functional`) ends the older relation where the new one begins
-        later; without an order in time both stay, as a conflict. A relation that had ended and is stated
-        again without a time holds again from now on.
+        It is verified; if its evidence denies it, only the history keeps it. A type with one object at a time
+        (`verification.functional`) ends the older relation if the new one begins later; without an order in
+        time both stay, as a conflict. An ended one that is stated without a time holds again from now on.
 
         Args:
             subject: Name or alias of the subject; a new entity where there is none.
