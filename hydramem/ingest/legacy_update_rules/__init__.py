@@ -1,4 +1,4 @@
-"""What a memory states, read from its words without a model, and how two statements meet.
+"""What a memory states, read from its words without a model, and how two statements relate.
 
-These rules of language are to be retired: a model will decide what updates what. Nothing new may use them.
+These rules of language are to be retired. Nothing new may use them.
 """

@@ -1,4 +1,4 @@
-"""One clause as a statement: cues out, subject before the verb, phrases behind it, in one form.
+"""One clause as a statement: its cues taken out, the subject before the verb, the phrases after it.
 
 "Priya is my manager", "we use it as our database" and "is called" are brought into the form "X is Y".
 """

@@ -1,4 +1,4 @@
-"""Words of a memory in one form: what is written differently and means the same becomes equal.
+"""The words of a memory in one form: words that are written differently and mean the same become equal.
 
 Case, articles, quotes, plural endings, ways to write a number, a date, a time of day or a currency.
 Nothing that tells two things apart is lost: numbers, names, dates and negations keep their places.

@@ -1,4 +1,4 @@
-"""Whether two sentences contradict each other: the same frame, with one telling place filled differently.
+"""Whether two sentences contradict each other: the same frame, with one decisive place filled differently.
 
 A sentence is read as a frame of plain words and the slots in it: numbers, dates and names. Two sentences of
 one frame whose slots differ in exactly one place, or whose negation differs and nothing else, can be set

@@ -1,4 +1,4 @@
-"""What one statement is to another: what they share, what is given up, and what takes the place of what."""
+"""How two statements relate: what they share, what is given up, and what takes the place of what."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Two statements of one thing by one attribute: whether what fills the place excludes what did before."""
+"""Two statements of one subject and attribute: whether the new value excludes the old one."""
 
 from collections.abc import Sequence
 from dataclasses import replace

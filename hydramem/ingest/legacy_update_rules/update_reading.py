@@ -1,4 +1,4 @@
-"""A memory read as statements: of what it speaks, by which attribute, with which phrases.
+"""A memory read as statements, each with a subject, an attribute and phrases.
 
 A clause is split at its verb. Before it stands what is spoken of, as a bag of words ("Bob's manager" and
 "manager of Bob" are one); after it come phrases, each a number, a date, a time of day or a thing.

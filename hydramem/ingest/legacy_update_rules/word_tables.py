@@ -1,4 +1,4 @@
-"""The word tables of these rules, in English, German and Spanish; the file describes each of them."""
+"""The word tables of these rules, in English, German and Spanish; the data file describes each table."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,1 +1,1 @@
-"""A room."""
+"""Memories: remembered, encoded, linked, revised and forgotten; sessions and curated files."""

@@ -1,1 +1,1 @@
-"""A room."""
+"""The fields that a caller left open, found by a model or by rules."""

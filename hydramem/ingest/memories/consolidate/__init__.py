@@ -1,1 +1,1 @@
-"""A room."""
+"""What a new memory changes among those that are stored, by rules or by a model."""
