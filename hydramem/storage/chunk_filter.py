@@ -1,6 +1,6 @@
 """Which chunks a read may see: the filter that every store applies, and its tests of times and scopes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -35,15 +35,22 @@ class ChunkFilter:
     at: datetime | None = None
     known_at: datetime | None = None
 
+    @property
+    def allowed(self) -> Mapping[str, tuple[str, ...]]:
+        """The values that columns may have, by column; an empty tuple does not restrict."""
+        return {
+            "project": self.projects,
+            "kind": self.kinds,
+            "layer": self.layers,
+            "state": self.states,
+            "document": self.documents,
+            "session": self.sessions,
+        }
+
     def admits(self, chunk: Chunk) -> bool:
         """Say whether a chunk passes; the meaning that every store's own filter must reproduce."""
         return (
-            _in(chunk.project, self.projects)
-            and _in(chunk.kind, self.kinds)
-            and _in(chunk.layer, self.layers)
-            and _in(chunk.state, self.states)
-            and _in(chunk.document, self.documents)
-            and _in(chunk.session, self.sessions)
+            all(not values or getattr(chunk, name) in values for name, values in self.allowed.items())
             and (not self.categories or not set(self.categories).isdisjoint(chunk.categories))
             and (self.scope is None or within_scope(chunk.scope, self.scope))
             and (self.include_private or not chunk.private)
@@ -60,10 +67,6 @@ class ChunkFilter:
         if self.at is not None and not covers(None, chunk.expires_at, self.at):
             return False
         return holds(times, self.at, self.known_at)
-
-
-def _in(value: str | None, allowed: Sequence[str]) -> bool:
-    return not allowed or value in allowed
 
 
 def covers(start: datetime | None, end: datetime | None, moment: datetime) -> bool:

@@ -113,6 +113,6 @@ def batches(items: Iterable[Row], size: int) -> Iterator[list[Row]]:
 
 
 def edge_order(table: EdgeTable) -> Callable[[Any], tuple[Any, ...]]:
-    """Return the key that orders the edges of a table: their ends, then id and time where they have them."""
-    names = (*table.ends, *(name for name in ("id", "at") if hasattr(table.row, name)))
+    """Return the key that orders the edges of a table: ends, then id, time and rank where they have them."""
+    names = (*table.ends, *(name for name in ("id", "at", "rank") if hasattr(table.row, name)))
     return attrgetter(*names)

@@ -67,12 +67,8 @@ def row_conditions(where: RowFilter) -> Conditions:
 def chunk_conditions(where: ChunkFilter) -> Conditions:
     """Return what `ChunkFilter.admits` means, as conditions on a chunk `c`."""
     conditions = Conditions()
-    conditions.one_of("project", where.projects)
-    conditions.one_of("kind", where.kinds)
-    conditions.one_of("layer", where.layers)
-    conditions.one_of("state", where.states)
-    conditions.one_of("document", where.documents)
-    conditions.one_of("session", where.sessions)
+    for column, values in where.allowed.items():
+        conditions.one_of(column, values)
     if where.categories:
         names = {f"category_{place}": value for place, value in enumerate(where.categories)}
         any_of = " OR ".join(f"list_contains(c.categories, ${name})" for name in names)

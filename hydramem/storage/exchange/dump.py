@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Self
 from hydramem.core.errors import NotFoundError
 from hydramem.core.results.upkeep_results import Dumped
 from hydramem.core.row_types import Job
-from hydramem.storage.exchange.json_lines import to_line
+from hydramem.storage.exchange.json_lines import to_line, vector_line
 from hydramem.storage.exchange.manifest import (
     MANIFEST,
     PARTS,
@@ -26,7 +26,6 @@ from hydramem.storage.exchange.manifest import (
     text,
 )
 from hydramem.storage.exchange.new_folder import new_folder
-from hydramem.storage.exchange.vector_lines import vector_line
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.repair.doctor import Progress
 from hydramem.storage.schema import CHUNK

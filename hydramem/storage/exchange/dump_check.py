@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.storage.exchange.json_lines import refused, rows_of
+from hydramem.storage.exchange.json_lines import refused, rows_of, vectors_of
 from hydramem.storage.exchange.manifest import (
     PARTS,
     VECTORS,
@@ -15,7 +15,6 @@ from hydramem.storage.exchange.manifest import (
     check_signature,
     read_manifest,
 )
-from hydramem.storage.exchange.vector_lines import vectors_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,17 @@
-"""One row as one line of JSON and back; a line that is not a row is refused by file and number."""
+"""One row, or one vector, as one line of JSON and back; errors name the file and the line."""
 
+import base64
+import binascii
 import json
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
+from typing import Any, Generic, Literal, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from hydramem.core.argument_checks import check_project
 from hydramem.core.errors import InvalidInputError
@@ -24,6 +28,7 @@ from hydramem.storage.schema import (
     EdgeTable,
     NodeTable,
 )
+from hydramem.storage.vector_rows import Vector, checked_vector
 
 MOST_BYTES = 256 * 2**20
 """Longest line that is read."""
@@ -34,6 +39,13 @@ _OWNED = (DOCUMENT, SESSION, ENTITY, CHUNK, RELATES)
 """Tables whose rows lie in a project, whose name other folders are named after."""
 
 _TIMES = "times"
+
+# Vectors are base64 of their values.
+_FLOATS = np.dtype("<f4")
+
+K = TypeVar("K", str, tuple[Any, ...])
+
+V = TypeVar("V")
 
 _PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -294,3 +306,65 @@ def _object(line: bytes, file: Path, number: int) -> dict[str, Any]:
 def refused(file: Path, number: int, why: str) -> InvalidInputError:
     """Return the error for a line that cannot be taken."""
     return InvalidInputError(f"{file}, line {number}: {why}")
+
+
+def vector_line(id: str, vector: Vector) -> bytes:
+    """Write a vector as a line."""
+    held = np.ascontiguousarray(vector, dtype=_FLOATS).tobytes()
+    return json_line({"id": id, "vector": base64.b64encode(held).decode("ascii")})
+
+
+def vectors_of(file: Path, dimension: int) -> Iterator[tuple[int, str, Vector]]:
+    """Yield the number, id and vector of each line of a file of vectors.
+
+    Args:
+        file: A dump's file of vectors.
+        dimension: Length that each must have.
+
+    Raises:
+        InvalidInputError: A line is not a vector; the message names file and line.
+    """
+    for number, values in values_of(file):
+        try:
+            id, vector = _read_vector(values, dimension)
+        except ValueError as error:
+            raise refused(file, number, str(error)) from error
+        yield number, id, vector
+
+
+def _read_vector(values: dict[str, Any], dimension: int) -> tuple[str, Vector]:
+    id, held = values.get("id"), values.get("vector")
+    if len(values) != 2 or not isinstance(id, str) or not isinstance(held, str):
+        raise InvalidInputError("expected an object with `id` and `vector`")
+    check_id(id)
+    try:
+        data = base64.b64decode(held, validate=True)
+    except binascii.Error as error:
+        raise InvalidInputError(f"vector: not base64: {error}") from error
+    if len(data) != dimension * _FLOATS.itemsize:
+        raise InvalidInputError(
+            f"vector: {len(data)} bytes, not {dimension} numbers of {_FLOATS.itemsize} bytes"
+        )
+    return id, checked_vector(np.frombuffer(data, dtype=_FLOATS).astype(np.float32), dimension, name=id)
+
+
+class SortedLookup(Generic[K, V]):
+    """Looks keys up in sorted pairs that are read once, as far as the keys have come.
+
+    Args:
+        pairs: Keys and values, sorted by key.
+    """
+
+    def __init__(self, pairs: Iterable[tuple[K, V]]) -> None:
+        self._pairs: Iterator[tuple[K, V]] = iter(pairs)
+        self._next: tuple[K, V] | None = next(self._pairs, None)
+
+    def of(self, keys: Sequence[K]) -> dict[K, V]:
+        """Return the values of keys that are sorted, and greater than those of earlier calls."""
+        wanted, found = set(keys), dict[K, V]()
+        while self._next is not None and self._next[0] <= keys[-1]:
+            key, value = self._next
+            if key in wanted:
+                found[key] = value
+            self._next = next(self._pairs, None)
+        return found

@@ -4,10 +4,11 @@ A row that is there already is never changed, so that loading again, after a kil
 what is missing and nothing else.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,11 @@ from hydramem.core.errors import StorageError
 from hydramem.core.results.upkeep_results import Loaded
 from hydramem.core.row_types import Entity
 from hydramem.storage.exchange.dump_check import CheckedDump, check
-from hydramem.storage.exchange.json_lines import rows_of
+from hydramem.storage.exchange.json_lines import SortedLookup, rows_of, vectors_of
 from hydramem.storage.exchange.manifest import PARTS, DumpPart, Key
-from hydramem.storage.exchange.vector_lines import VectorsInStep
 from hydramem.storage.outbox import Embed, worth_a_vector
 from hydramem.storage.repair.doctor import Progress
-from hydramem.storage.schema import CHUNK, ENTITY, EdgeTable
+from hydramem.storage.schema import CHUNK, ENTITY, NodeTable
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Vector, indexed_text
 from hydramem.storage.write import Write
@@ -29,59 +29,28 @@ from hydramem.storage.write_validation import batches
 
 _STORED_BATCH = 1000
 
-Standing = Callable[[Sequence[Key]], Mapping[Key, Any]]
-"""Returns the rows that a store holds under some keys, which are later ones than were asked for before."""
+StoredRows = Callable[[Sequence[Key]], Mapping[Key, Any]]
+"""Returns the rows that a store has under some keys, which come after the keys of earlier calls."""
 
 
-def stored_rows(part: DumpPart, graph: GraphStore, met: Collection[str]) -> Standing:
-    """Return what finds a part's rows in a store.
+def stored_rows(part: DumpPart, graph: GraphStore, met: Collection[str]) -> StoredRows:
+    """Return the look-up of a part's rows in a store.
 
     Args:
         part: Whose rows.
         graph: The store.
-        met: Node tables of which the store held a row of the dump: edges can be there only between such.
+        met: Node tables of which the store has a row of the dump: only between such can it have edges.
     """
-    if (by_id := by_ids(part, graph)) is not None:
-        return by_id
-    if isinstance(part.table, EdgeTable) and not {part.table.source, part.table.target} <= set(met):
+    if isinstance(part.table, NodeTable):
+        return partial(_nodes_by_key, part.table, graph)
+    if not {part.table.source, part.table.target} <= set(met):
         return lambda keys: {}
-    return _InStep(graph.scan(part.table, _STORED_BATCH), part).at
+    rows = (row for batch in graph.scan(part.table, _STORED_BATCH) for row in batch)
+    return SortedLookup((part.order(row), row) for row in rows).of
 
 
-def by_ids(part: DumpPart, graph: GraphStore) -> Standing | None:
-    """Return what looks a part's rows up by id; None where the store has no such look-up."""
-    readers: Mapping[str, Callable[[Sequence[str]], tuple[Any, ...]]] = {
-        "Document": graph.documents,
-        "Session": graph.sessions,
-        "Entity": graph.entities,
-        "Chunk": graph.chunks,
-    }
-    read = readers.get(part.table.name)
-    if read is None:
-        return None
-    return lambda keys: {part.order(row): row for row in read([key[0] for key in keys])}
-
-
-class _InStep:
-    """A table of the store, read as far as the dump has come."""
-
-    def __init__(self, batches: Iterator[tuple[Any, ...]], part: DumpPart) -> None:
-        self._batches = batches
-        self._order = part.order
-        self._ahead: dict[Key, Any] = {}
-        self._last: Key | None = None
-        self._ended = False
-
-    def at(self, keys: Sequence[Key]) -> Mapping[Key, Any]:
-        """Return the rows under some keys, in the order of the table."""
-        while not self._ended and (self._last is None or self._last < keys[-1]):
-            batch = {self._order(row): row for row in next(self._batches, ())}
-            self._ended = not batch
-            self._ahead.update(batch)
-            self._last = max(batch, default=self._last)
-        found = {key: self._ahead[key] for key in keys if key in self._ahead}
-        self._ahead = {key: row for key, row in self._ahead.items() if key > keys[-1]}
-        return found
+def _nodes_by_key(table: NodeTable, graph: GraphStore, keys: Sequence[Key]) -> Mapping[Key, Any]:
+    return {(row.id,): row for row in graph.nodes(table, [id for (id,) in keys])}
 
 
 Commit = Callable[[Write, Mapping[str, Vector]], None]
@@ -191,8 +160,8 @@ class _Loading:
         file = self._checked.vectors_file(part) if self._brings_vectors else None
         if file is None:
             return lambda rows: {}
-        in_step = VectorsInStep(file, self._place.dimension)
-        return lambda rows: in_step.of([row.id for row in rows])
+        vectors = SortedLookup((id, vector) for _, id, vector in vectors_of(file, self._place.dimension))
+        return lambda rows: vectors.of([row.id for row in rows])
 
     def _compare(self, part: DumpPart, batch: Sequence[Any], there: Mapping[Key, Any]) -> None:
         tally = self._tallies[part.name]
@@ -211,9 +180,13 @@ class _Loading:
         vectors = self._vectors(part, rows, brought)
         with self._place.one_writer:
             # Others may have written meanwhile: what is there now is theirs.
-            look = by_ids(part, self._place.graph)
-            taken = look([part.order(row) for row in rows]) if look is not None else {}
-            left = [row for row in rows if part.order(row) not in taken]
+            keys = [part.order(row) for row in rows]
+            taken = (
+                _nodes_by_key(part.table, self._place.graph, keys)
+                if isinstance(part.table, NodeTable)
+                else {}
+            )
+            left = [row for key, row in zip(keys, rows, strict=True) if key not in taken]
             if left:
                 self._place.commit(_write_of(part, left), vectors)
         self._tallies[part.name].written += len(left)

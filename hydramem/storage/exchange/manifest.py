@@ -4,9 +4,8 @@ import hashlib
 import hmac
 import json
 import stat
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from operator import attrgetter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from hydramem.storage.schema import (
     SESSION,
     EdgeTable,
     NodeTable,
+    Table,
 )
 from hydramem.storage.write_validation import edge_order
 
@@ -38,18 +38,16 @@ MANIFEST = "manifest.json"
 Key = tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class DumpPart:
-    """One file of a dump: the rows of one table.
+    """One file of a dump: the rows of one table."""
 
-    Attributes:
-        name: The file's name without `.jsonl`, and what the rows are called in results.
-        refers: Fields that hold the id of a row in a node table, which must be in the dump.
-    """
+    table: Table
 
-    name: str
-    table: NodeTable | EdgeTable
-    refers: Mapping[str, str] = field(default_factory=dict)
+    @property
+    def name(self) -> str:
+        """The file's name without `.jsonl`, and what the rows are called in results."""
+        return self.table.plural
 
     @property
     def file(self) -> str:
@@ -58,39 +56,28 @@ class DumpPart:
 
     @property
     def is_node(self) -> bool:
-        """Whether its rows stand for themselves, and others may refer to them."""
+        """Whether its rows are nodes, which others may refer to."""
         return isinstance(self.table, NodeTable)
 
     @property
     def order(self) -> Callable[[Any], Key]:
-        """The key that rows are sorted by, and that addresses them: edges by their ends first."""
+        """The key that rows are sorted by, and that identifies them: edges by their ends first."""
         if isinstance(self.table, EdgeTable):
-            by_ends = edge_order(self.table)
-            # What was recalled at one moment is told apart by its rank.
-            return (lambda row: (*by_ends(row), row.rank)) if self.table is RECALLED else by_ends
-        by_id = attrgetter("id")
-        return lambda row: (by_id(row),)
+            return edge_order(self.table)
+        return lambda row: (row.id,)
 
     def referred(self, row: Any) -> Iterator[tuple[str, str, str]]:
         """Yield the field, table and id of every row that a row refers to."""
-        for name, table in self.refers.items():
+        for name, table in self.table.references:
             if (id := getattr(row, name)) is not None:
                 yield name, table, id
 
 
-PARTS = (
-    DumpPart(name="documents", table=DOCUMENT),
-    DumpPart(name="sessions", table=SESSION),
-    DumpPart(name="entities", table=ENTITY),
-    DumpPart(name="chunks", table=CHUNK, refers={"document": "Document", "session": "Session"}),
-    DumpPart(name="mentions", table=MENTIONS, refers={"chunk": "Chunk", "entity": "Entity"}),
-    DumpPart(name="relations", table=RELATES, refers={"subject": "Entity", "object": "Entity"}),
-    DumpPart(name="links", table=LINKS, refers={"source": "Chunk", "target": "Chunk"}),
-    DumpPart(name="recalled", table=RECALLED, refers={"session": "Session", "chunk": "Chunk"}),
-    DumpPart(name="changes", table=CHANGE),
-    DumpPart(name="jobs", table=JOB),
+PARTS = tuple(
+    DumpPart(table)
+    for table in (DOCUMENT, SESSION, ENTITY, CHUNK, MENTIONS, RELATES, LINKS, RECALLED, CHANGE, JOB)
 )
-"""Every table but the outbox, which only says what the vectors have not heard; each after what it names."""
+"""Every table but the outbox, which only lists pending replication; each after the tables it refers to."""
 
 VECTORS = {"Chunk": "chunk_vectors", "Entity": "entity_vectors"}
 """Names of the files of vectors, by the table whose rows they belong to."""

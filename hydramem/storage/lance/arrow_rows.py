@@ -9,6 +9,7 @@ import numpy as np
 
 from hydramem.core.errors import InvalidInputError
 from hydramem.storage.lance.filters import microseconds, storable
+from hydramem.storage.row_codec import column_value
 from hydramem.storage.vector_rows import (
     ChunkVector,
     EntityVector,
@@ -23,22 +24,25 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_WORDS = ("project", "kind", "layer", "scope", "state", "session", "document")
+
+_TIMES = ("happened_at", "valid_from", "valid_to", "recorded_at", "retired_at", "expires_at")
+
+
 def chunk_schema(dimension: int) -> "pa.Schema":
     """Return the columns of the table `chunks`; times are microseconds since 1970."""
     import pyarrow as pa
 
-    words = ("project", "kind", "layer", "scope", "state", "session", "document")
-    times = ("happened_at", "valid_from", "valid_to", "recorded_at", "retired_at", "expires_at")
     return pa.schema(
         [
             pa.field("id", pa.string(), nullable=False),
             ("text", pa.string()),
             ("vector", pa.list_(pa.float32(), dimension)),
-            *((name, pa.string()) for name in words),
+            *((name, pa.string()) for name in _WORDS),
             ("categories", pa.list_(pa.string())),
             ("private", pa.bool_()),
             ("confidence", pa.float64()),
-            *((name, pa.int64()) for name in times),
+            *((name, pa.int64()) for name in _TIMES),
             ("mirror", pa.string()),
         ]
     )
@@ -97,30 +101,15 @@ def entity_rows(items: Sequence[EntityVector], dimension: int) -> "pa.Table":
 
 
 def _chunk_row(item: ChunkVector) -> dict[str, Any]:
-    chunk, times = item.chunk, item.chunk.times
-    filtered = {
-        "id": chunk.id,
-        "project": chunk.project,
-        "kind": chunk.kind,
-        "layer": chunk.layer,
-        "scope": chunk.scope,
-        "state": chunk.state,
-        "session": chunk.session,
-        "document": chunk.document,
-    }
+    chunk = item.chunk
     return {
-        **{name: _checked(value, chunk.id) for name, value in filtered.items()},
+        **{name: _checked(getattr(chunk, name), chunk.id) for name in ("id", *_WORDS)},
+        **{name: _time(column_value(chunk, name)) for name in _TIMES},
         "text": _readable(searched_text(chunk)),
         "categories": [_checked(category, chunk.id) for category in chunk.categories],
         "private": chunk.private,
         # NaN is above every number in SQL and below none in Python; null is admitted by neither.
         "confidence": None if math.isnan(chunk.confidence) else chunk.confidence,
-        "happened_at": _time(chunk.happened_at),
-        "valid_from": _time(times.valid_from),
-        "valid_to": _time(times.valid_to),
-        "recorded_at": _time(times.recorded_at),
-        "retired_at": _time(times.retired_at),
-        "expires_at": _time(chunk.expires_at),
         "mirror": chunk_mirror_hash(chunk),
     }
 

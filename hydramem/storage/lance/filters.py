@@ -1,4 +1,4 @@
-"""Filters of LanceDB: strings of SQL, built from typed values by the one quoting function."""
+"""Filters of LanceDB: SQL text, built from typed values by one quoting function."""
 
 import math
 from collections.abc import Sequence
@@ -48,15 +48,7 @@ def ids_predicate(ids: Sequence[str]) -> str:
 
 def chunk_predicate(where: ChunkFilter) -> str | None:
     """Return the filter that admits what `ChunkFilter.admits` does; None where it admits everything."""
-    columns = {
-        "project": where.projects,
-        "kind": where.kinds,
-        "layer": where.layers,
-        "state": where.states,
-        "document": where.documents,
-        "session": where.sessions,
-    }
-    conditions = [_any_of(column, values) for column, values in columns.items() if values]
+    conditions = [_any_of(column, values) for column, values in where.allowed.items() if values]
     if where.categories:
         conditions.append(_shares_one("categories", where.categories))
     if where.scope is not None:

@@ -170,15 +170,7 @@ class RowArrays:
         mask = self._here.view().copy()
         if where is None:
             return self._among(mask, {"project": projects})
-        allowed = {
-            "project": where.projects,
-            "kind": where.kinds,
-            "layer": where.layers,
-            "state": where.states,
-            "document": where.documents,
-            "session": where.sessions,
-        }
-        mask = self._among(mask, allowed)
+        mask = self._among(mask, where.allowed)
         if where.scope is not None:
             scope = where.scope
             mask &= self._words["scope"].where(lambda held: within_scope(held, scope))
