@@ -1,4 +1,4 @@
-"""Undo: take back what one run wrote, or one change of it, as far as nothing came after; itself a write.
+"""Undo: take back what one run wrote, or one change of it, where nothing was written since; itself a write.
 
 Every transaction leaves an image of what it did on its first Change (`undo_images`). The images of a
 run, joined, say what it did to each row in the end; that is set against the rows as they are, and what is as
@@ -34,17 +34,7 @@ _MOST_ROWS = 5000
 
 _PIECE = 2000
 
-_FIELDS = {
-    "Document": "documents",
-    "Session": "sessions",
-    "Entity": "entities",
-    "Chunk": "chunks",
-    "MENTIONS": "mentions",
-    "RELATES": "relations",
-    "LINKS": "links",
-}
-
-_OUTSIDE = {
+_NOT_UNDONE = {
     "curate": "`MEMORY.md` and `USER.md` are files and stay as they are; `curate` changes them.",
     "calibrate": "Fitted weights are files and stay as they are; `calibrate` with `revert` goes back.",
 }
@@ -82,43 +72,43 @@ def undo(id: str, *, graph: GraphStore, mirror: Mirror, force: bool = False) -> 
         InvalidInputError: It was undone already, or left nothing to undo it by; nothing is written.
     """
     with mirror.one_writer, in_one_run() as run:
-        asked = _find(id, run, graph)
-        undone = _check_standing(asked, graph, force=force)
-        every = joined((*asked.images, *undone))
+        request = _find_request(id, run, graph)
+        undone = _check_not_undone(request, graph, force=force)
+        every = joined((*request.images, *undone))
         stored = look_up(every, graph)
-        traces = _of_changes(asked, every, stored)
+        traces = _traces_of(request, every, stored)
         if not traces:
             why = "changed no rows, or was written before writes could be undone"
-            if any(purged_by(change) for change in asked.changes):
+            if any(purged_by(change) for change in request.changes):
                 why = "took out changes that were too old, and those are gone for good"
             raise InvalidInputError(f"{id}: {'was undone already, bit by bit' if undone else why}")
         made = plan(traces, stored, force=force)
-        _commit(asked, made, stored, mirror, force=force)
+        _commit(request, made, stored, mirror, force=force)
     return Undone(
         run=run,
         of=id,
-        operations=asked.operations,
+        operations=request.operations,
         removed=_counts(made.removed),
         restored=_counts(made.restored),
         left=tuple(made.left[address] for address in sorted(made.left)),
-        notes=tuple(_outside(asked)),
+        notes=tuple(_notes(request)),
     )
 
 
 def is_undone(run: str, graph: GraphStore) -> bool:
-    """Say whether a run was taken back, and stayed so."""
-    return bool(_undoing(run, graph))
+    """Say whether a run was undone, and the undo was not undone."""
+    return bool(_standing_undos(run, graph))
 
 
-def _outside(asked: _UndoRequest) -> Iterator[str]:
+def _notes(request: _UndoRequest) -> Iterator[str]:
     """Yield what is not undone, a sentence each."""
-    yield from (_OUTSIDE[name] for name in asked.operations if name in _OUTSIDE)
-    gone = sum(purged.changes for change in asked.changes if (purged := purged_by(change)) is not None)
+    yield from (_NOT_UNDONE[name] for name in request.operations if name in _NOT_UNDONE)
+    gone = sum(purged.changes for change in request.changes if (purged := purged_by(change)) is not None)
     if gone:
         yield f"{amount(gone, 'change')} that limits.change_days keeps no longer went in it, and stay gone."
 
 
-def _find(id: str, current: str, graph: GraphStore) -> _UndoRequest:
+def _find_request(id: str, current: str, graph: GraphStore) -> _UndoRequest:
     if id == current:
         raise InvalidInputError(f"{id}: is the run that asks for it")
     changes = graph.changes(run=id)
@@ -131,21 +121,21 @@ def _find(id: str, current: str, graph: GraphStore) -> _UndoRequest:
     return _UndoRequest(id=id, changes=changes, images=images)
 
 
-def _check_standing(asked: _UndoRequest, graph: GraphStore, *, force: bool) -> tuple[str, ...]:
-    """Check that this is not undone already; what was left alone then can still be forced.
+def _check_not_undone(request: _UndoRequest, graph: GraphStore, *, force: bool) -> tuple[str, ...]:
+    """Check that this is not undone already; what an earlier undo left can still be forced.
 
     Returns:
-        The images of undoing it before, whose work is not to be done twice.
+        The images of earlier undos, whose work is not repeated.
 
     Raises:
         InvalidInputError: It is undone already.
     """
     runs: dict[str, None] = {}
-    for id in dict.fromkeys((asked.id, asked.changes[0].run or asked.id)):
-        undone = _undoing(id, graph)
+    for id in dict.fromkeys((request.id, request.changes[0].run or request.id)):
+        undone = _standing_undos(id, graph)
         for change in undone:
-            told = _told(change)
-            if not told.get("part") and (told.get("force") or not (force and told.get("left"))):
+            earlier = _undo_record(change)
+            if not earlier.get("part") and (earlier.get("force") or not (force and earlier.get("left"))):
                 raise InvalidInputError(
                     f"{id}: was undone at {change.at:%Y-%m-%d %H:%M} UTC; to have it back, undo {change.run}"
                 )
@@ -153,29 +143,29 @@ def _check_standing(asked: _UndoRequest, graph: GraphStore, *, force: bool) -> t
     return tuple(change.image for run in runs for change in graph.changes(run=run) if change.image)
 
 
-def _undoing(id: str, graph: GraphStore) -> list[Change]:
-    """Return the changes that undid a run or change and stand, oldest first."""
-    leads = [change for change in graph.changes(target=id) if _told(change).get("finished")]
+def _standing_undos(id: str, graph: GraphStore) -> list[Change]:
+    """Return the changes that undid a run or change and were not undone themselves, oldest first."""
+    leads = [change for change in graph.changes(target=id) if _undo_record(change).get("finished")]
     done = [change for change in leads if change.operation == OPERATION and change.run]
-    return [change for change in done if not _undoing(str(change.run), graph)]
+    return [change for change in done if not _standing_undos(str(change.run), graph)]
 
 
-def _told(change: Change) -> dict[str, Any]:
-    told = json.loads(change.after or "null")
-    return told if isinstance(told, dict) else {}
+def _undo_record(change: Change) -> dict[str, Any]:
+    values = json.loads(change.after or "null")
+    return values if isinstance(values, dict) else {}
 
 
-def _is_lead(change: Change) -> bool:
-    """Say whether a change tells of an undo as a whole, and of no row."""
-    return change.operation == OPERATION and "finished" in _told(change)
+def _is_undo_record(change: Change) -> bool:
+    """Say whether a change describes an undo as a whole, and not one row."""
+    return change.operation == OPERATION and "finished" in _undo_record(change)
 
 
-def _of_changes(asked: _UndoRequest, every: Sequence[Trace], stored: Stored) -> list[Trace]:
-    """Return the traces of what is asked for: of one change, the rows it names and what rests on them."""
-    if asked.id == asked.changes[0].run:
+def _traces_of(request: _UndoRequest, every: Sequence[Trace], stored: Stored) -> list[Trace]:
+    """Return the requested traces: of one change, those of the rows it names and of what rests on them."""
+    if request.id == request.changes[0].run:
         return list(every)
-    named = set(_texts([_read(asked.changes[0].before), _read(asked.changes[0].after)]))
-    named.add(asked.changes[0].target)
+    named = set(_texts_in([_from_json(request.changes[0].before), _from_json(request.changes[0].after)]))
+    named.add(request.changes[0].target)
     chunks = {trace.key[0] for trace in every if trace.table is CHUNK and trace.key[0] in named}
     about = {row.entity for row in stored.mentions if row.chunk in chunks}
     return [trace for trace in every if _belongs(trace, named, chunks, about, stored)]
@@ -193,40 +183,41 @@ def _belongs(trace: Trace, named: set[str], chunks: set[str], about: set[str], s
     return isinstance(trace.table, EdgeTable) and not chunks.isdisjoint(ends)
 
 
-def _read(text: str | None) -> Any:
+def _from_json(text: str | None) -> Any:
     return None if text is None else json.loads(text)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts_in(value: Any) -> Iterator[str]:
     """Yield every text in a JSON value: ids are among them."""
     match value:
         case str():
             yield value
         case Mapping():
-            yield from _texts(list(value.values()))
+            yield from _texts_in(list(value.values()))
         case list():
             for item in value:
-                yield from _texts(item)
+                yield from _texts_in(item)
         case _:
             pass
 
 
 def _counts(addresses: Mapping[Address, Table]) -> Mapping[str, int]:
-    return dict(sorted(Counter(_FIELDS[name] for name, _ in addresses).items()))
+    return dict(sorted(Counter(TABLES[name].plural for name, _ in addresses).items()))
 
 
 # Writing ----------------------------------------------------------------------------------------
-def _commit(asked: _UndoRequest, made: UndoPlan, stored: Stored, mirror: Mirror, *, force: bool) -> None:
-    pieces = _pieces(made)
+def _commit(request: _UndoRequest, made: UndoPlan, stored: Stored, mirror: Mirror, *, force: bool) -> None:
+    pieces = _writes(made)
     for place, piece in enumerate(pieces):
         last = place == len(pieces) - 1
-        told = _leads(asked, made, force=force, finished=last)
-        changes = (*told, *_mirrored(asked, made)) if last else told
+        changes = _undo_changes(request, made, force=force, finished=last)
+        if last:
+            changes = (*changes, *_reversed_changes(request, made))
         write = replace(piece, changes=changes)
-        mirror.commit(write, mirror.embed_by_id(_to_embed(write, stored)))
+        mirror.commit(write, mirror.embed_by_id(_texts_to_embed(write, stored)))
 
 
-def _pieces(made: UndoPlan) -> list[Write]:
+def _writes(made: UndoPlan) -> list[Write]:
     """Return the writes of a plan, without their changes: rows before the edges between them."""
     tables = list(TABLES)
     steps = [("put", address) for address in sorted(made.put, key=lambda each: tables.index(each[0]))]
@@ -235,25 +226,27 @@ def _pieces(made: UndoPlan) -> list[Write]:
         for address in sorted(made.removed, key=lambda each: tables.index(each[0]), reverse=True)
     ]
     size = max(1, len(steps) if len(steps) <= _MOST_ROWS else _PIECE)
-    return [_piece(part, made) for part in batches(steps, size)] or [Write(changes=())]
+    return [_write_of(part, made) for part in batches(steps, size)] or [Write(changes=())]
 
 
-def _piece(steps: Iterable[tuple[str, Address]], made: UndoPlan) -> Write:
-    rows: dict[str, list[Any]] = {field: [] for field in _FIELDS.values()}
-    gone: dict[str, list[Any]] = {field: [] for field in _FIELDS.values()}
+def _write_of(steps: Iterable[tuple[str, Address]], made: UndoPlan) -> Write:
+    rows: dict[str, list[Any]] = {table.plural: [] for table in TABLES.values()}
+    gone: dict[str, list[Any]] = {table.plural: [] for table in TABLES.values()}
     for step, (name, key) in steps:
         if step == "put":
-            rows[_FIELDS[name]].append(row_of(TABLES[name], made.put[name, key]))
+            rows[TABLES[name].plural].append(row_of(TABLES[name], made.put[name, key]))
         else:
-            gone[_FIELDS[name]].append(key[0] if len(key) == 1 else key)
+            gone[TABLES[name].plural].append(key[0] if len(key) == 1 else key)
     written: dict[str, Any] = {field: tuple(items) for field, items in rows.items()}
     return Write(
         changes=(), **written, removed=Removal(**{field: tuple(keys) for field, keys in gone.items()})
     )
 
 
-def _leads(asked: _UndoRequest, made: UndoPlan, *, force: bool, finished: bool) -> tuple[Change, ...]:
-    """Tell of the undo as a whole, once for each project that it writes to."""
+def _undo_changes(
+    request: _UndoRequest, made: UndoPlan, *, force: bool, finished: bool
+) -> tuple[Change, ...]:
+    """Return the changes that describe the undo as a whole, one for each project that it writes to."""
     after = {
         "removed": _counts(made.removed),
         "restored": _counts(made.restored),
@@ -261,37 +254,37 @@ def _leads(asked: _UndoRequest, made: UndoPlan, *, force: bool, finished: bool) 
         "force": force,
         "finished": finished,
     }
-    first = asked.changes[0]
-    projects = dict.fromkeys(change.project for change in asked.changes)
-    targets = {asked.id: after}
-    if first.run is not None and first.run != asked.id:
-        targets[first.run] = after | {"part": asked.id}  # so that undoing the run knows of it
-    before = {"operations": asked.operations}
+    first = request.changes[0]
+    projects = dict.fromkeys(change.project for change in request.changes)
+    targets = {request.id: after}
+    if first.run is not None and first.run != request.id:
+        targets[first.run] = after | {"part": request.id}  # so that an undo of the run takes it into account
+    before = {"operations": request.operations}
     return tuple(
-        record(OPERATION, project=name, target=target, before=before, after=told)
+        record(OPERATION, project=name, target=target, before=before, after=summary)
         for name in projects
-        for target, told in targets.items()
+        for target, summary in targets.items()
     )
 
 
-def _mirrored(asked: _UndoRequest, made: UndoPlan) -> Iterator[Change]:
-    """Tell of each thing that went back, newest first, with before and after exchanged."""
+def _reversed_changes(request: _UndoRequest, made: UndoPlan) -> Iterator[Change]:
+    """Yield a change for each one that is undone, newest first, with before and after exchanged."""
     left = {each.id for each in made.left.values()}
-    for change in reversed(asked.changes):
-        if change.target in left or _is_lead(change) or change.before is change.after:
+    for change in reversed(request.changes):
+        if change.target in left or _is_undo_record(change) or change.before is change.after:
             continue
         yield record(
             OPERATION,
             project=change.project,
             target=change.target,
-            before=_read(change.after),
-            after=_read(change.before),
-            reason=f"undo of {asked.id}",
+            before=_from_json(change.after),
+            after=_from_json(change.before),
+            reason=f"undo of {request.id}",
         )
 
 
-def _to_embed(write: Write, stored: Stored) -> dict[str, str]:
-    """Return the texts whose vector is not held: of names that count again, and of texts that change."""
+def _texts_to_embed(write: Write, stored: Stored) -> dict[str, str]:
+    """Return texts that need a vector: names that are embedded again, and texts that change."""
     texts: dict[str, str] = {}
     for entity in write.entities:
         held = stored.rows.get((ENTITY.name, (entity.id,)))

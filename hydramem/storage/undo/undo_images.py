@@ -1,8 +1,8 @@
-"""Images: what it takes to undo a write, as the store notes it on the first Change of each transaction.
+"""Images: what is needed to undo a write, as the store saves it on the first Change of each transaction.
 
-An image names the rows that were made, each with a digest by which a later change of it is told; the
-columns that were set, before and after; and the rows that were removed, whole. Mentions of a chunk that the
-same write made are left out: they go with it.
+An image names the rows that were made, each with a digest that reveals later changes; the columns
+that were set, before and after; and the rows that were removed, whole. Mentions of a chunk that the same write
+made are left out: they are removed with it. Rows are addressed by the name of their table and their key.
 """
 
 import json
@@ -33,6 +33,9 @@ from hydramem.storage.store import GraphStore
 Key = tuple[str, ...]
 """Of a node its id; of an edge its ends and, where it has one, its id."""
 
+Address = tuple[str, Key]
+"""Name of a table, and a row's key in it."""
+
 TABLES: Mapping[str, Table] = {
     table.name: table for table in (DOCUMENT, SESSION, ENTITY, CHUNK, MENTIONS, RELATES, LINKS)
 }
@@ -56,7 +59,7 @@ _NONE: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """What one write did to one row, or a run of them in the end; values as `rows.encode` has them.
+    """What one write did to one row, or a run of them in the end; values as `row_codec.encode` has them.
 
     Attributes:
         before: The whole row that was removed, or the columns that were set as they were; None where the row
@@ -72,6 +75,11 @@ class Trace:
     after: Mapping[str, Any] | None
     digest: str | None = None
     whole: bool = False
+
+    @property
+    def address(self) -> Address:
+        """Name of the table, and key."""
+        return self.table.name, self.key
 
     def then(self, later: "Trace") -> "Trace | None":
         """Return what this and a later write of the row did together; None where that is nothing."""
@@ -111,7 +119,7 @@ def digest(table: Table, values: Mapping[str, Any]) -> str:
 
 @dataclass(slots=True)
 class ImageMaker:
-    """Takes down what a transaction does, row by row."""
+    """Records what a transaction does, row by row."""
 
     _made: dict[str, list[list[Any]]] = field(default_factory=dict)
     _set: dict[str, list[list[Any]]] = field(default_factory=dict)
@@ -138,11 +146,13 @@ class ImageMaker:
             and _plain(column, before[column.name]) != after[column.name]
         }
         if differing:
-            told = None if differing.keys() <= DERIVED.get(table.name, _NONE) else digest(table, after)
-            self._set.setdefault(table.name, []).append([*key_of(table, after), told, differing])
+            digest_after = (
+                None if differing.keys() <= DERIVED.get(table.name, _NONE) else digest(table, after)
+            )
+            self._set.setdefault(table.name, []).append([*key_of(table, after), digest_after, differing])
 
     def removed(self, table: Table, values: Values) -> None:
-        """Note a row that was taken out."""
+        """Note a row that was removed."""
         self._removed.setdefault(table.name, []).append(values)
 
     def text(self) -> str | None:
@@ -152,72 +162,57 @@ class ImageMaker:
         for name, removed in self._removed.items():
             removed.sort(key=partial(key_of, TABLES[name]))
         parts = {"made": self._made, "set": self._set, "removed": self._removed}
-        held = {name: rows for name, rows in parts.items() if rows}
-        return (
-            json.dumps(held, separators=(",", ":"), sort_keys=True, default=datetime.isoformat)
-            if held
-            else None
-        )
+        image = {name: rows for name, rows in parts.items() if rows}
+        if not image:
+            return None
+        return json.dumps(image, separators=(",", ":"), sort_keys=True, default=datetime.isoformat)
 
 
 def read(image: str) -> list[Trace]:
-    """Return what an image tells, one trace for each row that the write did something to.
+    """Return what an image records, one trace for each row that the write changed.
 
     A row that was removed and put anew in one write is one trace.
     """
-    told = json.loads(image)
-    traces: dict[tuple[str, Key], Trace] = {}
-    for trace in (*_read_removed(told), *_read_made(told), *_read_set(told)):
-        _join(traces, trace)
-    return list(traces.values())
+    return joined([image])
 
 
 def joined(images: Iterable[str]) -> list[Trace]:
     """Return what a run of images, oldest first, did to each row in the end."""
-    traces: dict[tuple[str, Key], Trace] = {}
+    traces: dict[Address, Trace] = {}
     for image in images:
-        for trace in read(image):
+        for trace in _traces(json.loads(image)):
             _join(traces, trace)
     return list(traces.values())
 
 
-def _join(traces: dict[tuple[str, Key], Trace], trace: Trace) -> None:
-    address = (trace.table.name, trace.key)
-    earlier = traces.get(address)
+def _join(traces: dict[Address, Trace], trace: Trace) -> None:
+    earlier = traces.get(trace.address)
     both = trace if earlier is None else earlier.then(trace)
     if both is None:
-        del traces[address]
+        del traces[trace.address]
     else:
-        traces[address] = both
+        traces[trace.address] = both
 
 
-def _read_removed(told: Mapping[str, Any]) -> Iterable[Trace]:
-    for name, rows in told.get("removed", {}).items():
+def _traces(image: Mapping[str, Any]) -> Iterable[Trace]:
+    for name, rows in image.get("removed", {}).items():
+        table = TABLES[name]
         for row in rows:
-            values = _values(TABLES[name], row)
-            yield Trace(
-                table=TABLES[name], key=key_of(TABLES[name], values), before=values, after=None, whole=True
-            )
-
-
-def _read_made(told: Mapping[str, Any]) -> Iterable[Trace]:
-    for name, rows in told.get("made", {}).items():
+            values = _values(table, row)
+            yield Trace(table=table, key=key_of(table, values), before=values, after=None, whole=True)
+    for name, rows in image.get("made", {}).items():
         for *key, digest in rows:
             yield Trace(table=TABLES[name], key=tuple(key), before=None, after={}, digest=digest)
-
-
-def _read_set(told: Mapping[str, Any]) -> Iterable[Trace]:
-    for name, rows in told.get("set", {}).items():
+    for name, rows in image.get("set", {}).items():
         table = TABLES[name]
         for *key, digest, columns in rows:
-            before, after = (
-                _values(table, {column: pair[side] for column, pair in columns.items()}) for side in (0, 1)
-            )
+            before = _values(table, {column: pair[0] for column, pair in columns.items()})
+            after = _values(table, {column: pair[1] for column, pair in columns.items()})
             yield Trace(table=table, key=tuple(key), before=before, after=after, digest=digest)
 
 
 def _values(table: Table, values: Mapping[str, Any]) -> Values:
-    """Return values from JSON as `rows.encode` has them."""
+    """Return values from JSON as `row_codec.encode` has them."""
     times = {column.name for column in table.columns if column.kind == "time"}
     return {
         name: datetime.fromisoformat(value) if name in times and value is not None else value
@@ -230,17 +225,13 @@ def _plain(column: Column, value: Any) -> Any:
     return [] if column.kind == "texts" and value is None else value
 
 
-Address = tuple[str, Key]
-"""Name of a table, and a row's key in it."""
-
-
 def address_of(table: Table, row: object) -> Address:
-    """Return how a row is named."""
+    """Return the address of a row."""
     return table.name, tuple(str(getattr(row, name)) for name in table.key_fields)
 
 
 def as_text(address: Address) -> str:
-    """Return a row's name in one line, as plans and messages have it."""
+    """Return an address in one line, as plans and messages have it."""
     return " ".join((address[0], *address[1]))
 
 
@@ -251,7 +242,7 @@ def from_text(text: str) -> Address:
 
 
 def rows_at(addresses: Iterable[Address], graph: GraphStore) -> dict[Address, Any]:
-    """Read rows by their names, a few statements for all; names of rows that are not there are left out.
+    """Read rows by their addresses, with a few statements for all; unknown addresses are left out.
 
     Args:
         addresses: Of Changes and of rows that can be undone.

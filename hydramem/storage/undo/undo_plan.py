@@ -1,30 +1,30 @@
-"""What taking a run back comes to: rows to remove, rows to put, and rows that were written since.
+"""The plan of an undo: rows to remove, rows to put, and rows that stay because they were written since.
 
-Pure: traces and what is stored come in, a plan goes out. Nothing is left that refers to what is not there.
+Pure: from traces and stored rows to a plan, which leaves no reference to a row that does not exist.
 """
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from hydramem.core.results.upkeep_results import LeftAlone
 from hydramem.storage.row_codec import Values, encode
-from hydramem.storage.schema import CHUNK, DOCUMENT, ENTITY, MENTIONS, RELATES, SESSION, EdgeTable, Table
-from hydramem.storage.undo.column_restore import set_back
+from hydramem.storage.schema import (
+    CHUNK,
+    DOCUMENT,
+    ENTITY,
+    MENTIONS,
+    RELATES,
+    SESSION,
+    Column,
+    EdgeTable,
+    Table,
+)
 from hydramem.storage.undo.current_rows import Stored
-from hydramem.storage.undo.undo_images import Address, Trace, digest
+from hydramem.storage.undo.undo_images import DERIVED, TABLES, Address, Trace, address_of, digest
 from hydramem.text.shown_text import amount
-
-WORDS = {
-    "Document": "document",
-    "Session": "session",
-    "Entity": "entity",
-    "Chunk": "chunk",
-    "MENTIONS": "mention",
-    "RELATES": "relation",
-    "LINKS": "link",
-}
-"""What a row of a table is called."""
 
 _HOLDERS = (("Document", "document"), ("Session", "session"))
 
@@ -64,10 +64,15 @@ class UndoPlan:
 
     def leave(self, trace: Trace, why: str) -> None:
         """Leave a row as it is, and say why."""
-        address = (trace.table.name, trace.key)
+        address = trace.address
         self.forget(address)
         id = " ".join(trace.key[:2]) if trace.table is MENTIONS else trace.key[-1]
-        self.left[address] = LeftAlone(id=id, what=WORDS[trace.table.name], why=why)
+        self.left[address] = LeftAlone(id=id, what=row_word(trace.table), why=why)
+
+
+def row_word(table: Table) -> str:
+    """Return what a message calls a row of a table."""
+    return table.row.__name__.lower()
 
 
 def plan(traces: Sequence[Trace], stored: Stored, *, force: bool) -> UndoPlan:
@@ -80,8 +85,8 @@ def plan(traces: Sequence[Trace], stored: Stored, *, force: bool) -> UndoPlan:
     """
     made = UndoPlan()
     for trace in traces:
-        _decide(trace, stored.rows.get((trace.table.name, trace.key)), made, force=force)
-    by_address = {(trace.table.name, trace.key): trace for trace in traces}
+        _decide(trace, stored.rows.get(trace.address), made, force=force)
+    by_address = {trace.address: trace for trace in traces}
     _keep_cited(by_address, stored, made, force=force)
     _keep_used(by_address, stored, made)
     _drop_edges_of_removed(by_address, made)
@@ -93,7 +98,7 @@ def plan(traces: Sequence[Trace], stored: Stored, *, force: bool) -> UndoPlan:
 
 def _decide(trace: Trace, current: Values | None, made: UndoPlan, *, force: bool) -> None:
     """Decide on a row by itself."""
-    address = (trace.table.name, trace.key)
+    address = trace.address
     if trace.before is None:
         if current is None:
             return
@@ -111,7 +116,7 @@ def _decide(trace: Trace, current: Values | None, made: UndoPlan, *, force: bool
 
 def _decide_whole(trace: Trace, current: Values | None, made: UndoPlan, *, force: bool) -> None:
     """Put a removed row back, unless another took its place."""
-    address, back = (trace.table.name, trace.key), dict(trace.before or {})
+    address, back = trace.address, dict(trace.before or {})
     if current is not None and digest(trace.table, current) == digest(trace.table, back):
         return
     as_run_left_it = (
@@ -127,7 +132,7 @@ def _decide_whole(trace: Trace, current: Values | None, made: UndoPlan, *, force
 
 
 def _decide_set(trace: Trace, current: Values, made: UndoPlan, *, force: bool) -> None:
-    address = (trace.table.name, trace.key)
+    address = trace.address
     values, since = set_back(
         trace.table, current, before=trace.before or {}, after=trace.after or {}, force=force
     )
@@ -145,7 +150,7 @@ def _keep_cited(traces: dict[Address, Trace], stored: Stored, made: UndoPlan, *,
         return
     gone = made.removed_ids["Chunk"]
     for relation in stored.relations:
-        address = (RELATES.name, (relation.subject, relation.object, relation.id))
+        address = address_of(RELATES, relation)
         stays = address not in traces or address in made.left
         if stays and relation.evidence and gone.issuperset(relation.evidence):
             for id in relation.evidence:
@@ -172,18 +177,15 @@ def _keep_used(traces: dict[Address, Trace], stored: Stored, made: UndoPlan) -> 
             holding[DOCUMENT.name, (chunk.document or "",)]["chunk"] += 1
             holding[SESSION.name, (chunk.session or "",)]["chunk"] += 1
     for mention in stored.mentions:
-        if (
-            mention.chunk not in chunks
-            and (MENTIONS.name, (mention.chunk, mention.entity)) not in made.removed
-        ):
+        if mention.chunk not in chunks and address_of(MENTIONS, mention) not in made.removed:
             holding[ENTITY.name, (mention.entity,)]["chunk"] += 1
     for row in stored.relations:
-        if (RELATES.name, (row.subject, row.object, row.id)) not in made.removed:
+        if address_of(RELATES, row) not in made.removed:
             for end in {row.subject, row.object}:
                 holding[ENTITY.name, (end,)]["relation"] += 1
     for address in [address for address in made.removed if address in holding]:
-        told = " and ".join(amount(number, what) for what, number in sorted(holding[address].items()))
-        made.leave(traces[address], f"is in use by {told}")
+        users = " and ".join(amount(number, what) for what, number in sorted(holding[address].items()))
+        made.leave(traces[address], f"is in use by {users}")
 
 
 def _check_ends(traces: dict[Address, Trace], stored: Stored, made: UndoPlan) -> None:
@@ -193,7 +195,7 @@ def _check_ends(traces: dict[Address, Trace], stored: Stored, made: UndoPlan) ->
     for address in sorted(made.put, key=lambda address: len(address[1])):  # nodes first
         trace = traces[address]
         if missing := next((end for end in _needed(trace, made.put[address]) if end not in there), None):
-            made.leave(trace, f"{WORDS[missing[0]]} {missing[1]} is not there")
+            made.leave(trace, f"{row_word(TABLES[missing[0]])} {missing[1]} is not there")
             if trace.whole:
                 there.discard((address[0], address[1][0]))
 
@@ -213,7 +215,7 @@ def _cut_evidence(stored: Stored, made: UndoPlan) -> None:
     """Take removed chunks out of the evidence of relations that stay."""
     gone, ends = made.removed_ids["Chunk"], made.removed_ids["Entity"]
     for relation in stored.relations:
-        address = (RELATES.name, (relation.subject, relation.object, relation.id))
+        address = address_of(RELATES, relation)
         if address in made.removed or not ends.isdisjoint((relation.subject, relation.object)):
             continue
         values = made.put.get(address) or encode(RELATES, relation)
@@ -247,3 +249,75 @@ def _count_mentions(stored: Stored, made: UndoPlan) -> None:
 
 def _is_active(chunk: Values | None) -> bool:
     return chunk is not None and chunk["state"] == "active"
+
+
+# One row, column by column ----------------------------------------------------------------------
+
+
+def set_back(
+    table: Table,
+    current: Values,
+    *,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    force: bool = False,
+) -> tuple[Values, tuple[str, ...]]:
+    """Return a row with some columns as they were, and the names of those that were written since.
+
+    Lists and metadata lose what was added and gain what was taken, so that what was added since stays. A
+    count goes back by as much as it rose. Where a column was written since, the row stays whole.
+
+    Args:
+        table: The row's table.
+        current: The row as it is.
+        before, after: The columns that were set, as they were and as they became.
+        force: Set back what was written since too.
+    """
+    derived = DERIVED.get(table.name, frozenset())
+    back: Values = {}
+    since: list[str] = []
+    for column in table.columns:
+        name = column.name
+        if name not in before or current[name] == before[name]:
+            continue
+        if current[name] == after[name] or (force and name not in derived):
+            back[name] = before[name]
+        elif name not in derived:  # those a later write set as it would have without this one
+            value = _merged(column, current[name], before[name], after[name])
+            if value is None:
+                since.append(name)
+            back[name] = value
+    if since:
+        back = {name: value for name, value in back.items() if name in derived}
+    return {**current, **back}, tuple(since)
+
+
+def _merged(column: Column, current: Any, before: Any, after: Any) -> Any:
+    """Return a value without what changed between two others; None where it was changed there since."""
+    if column.kind == "texts":
+        return without_added(current, before, after)
+    if column.kind == "json":
+        return _merged_json(json.loads(current), json.loads(before), json.loads(after))
+    return None
+
+
+def without_added(current: Sequence[str], before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """Return a list without what one change of it added, and with what that took."""
+    kept = [item for item in current if item in before or item not in after]
+    return [*kept, *(item for item in before if item not in after and item not in kept)]
+
+
+def _merged_json(
+    current: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> str | None:
+    back = dict(current)
+    for name in {**before, **after}:
+        was, became = before.get(name), after.get(name)
+        if was == became or current.get(name) == was:
+            continue
+        if current.get(name) != became:
+            return None
+        back.pop(name, None)
+        if name in before:
+            back[name] = was
+    return json.dumps(back)
