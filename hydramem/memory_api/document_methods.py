@@ -56,7 +56,7 @@ class DocumentMethods(Handle):
                 wait=wait,
                 progress=progress,
             )
-            store.mirror.settle()
+            store.mirror.maintain_after_bulk()
         if not wait:
             return done  # deferred relations are left to `verify`
         decisions = verifier.read_open("ingest", graph=store.graph, mirror=store.mirror)

@@ -225,7 +225,7 @@ class GardenMethods(Handle):
             access=WriteAccess(
                 graph=store.graph,
                 commit=store.mirror.commit,
-                deliver=store.mirror.deliver_deferred,
+                deliver=store.mirror.replicate_deferred,
                 revision=lambda: store.mirror.writes,
                 places=lambda: store.snapshots.of(name).nodes.index,
                 keeping=partial(store.snapshots.keeping, name),

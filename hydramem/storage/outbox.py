@@ -1,9 +1,8 @@
-"""The mirror: every write goes through here, and the vector store hears of it or is told later.
+"""The mirror: every write is committed by the graph store and replicated to the vector store.
 
-A write commits in the graph together with an outbox row that names what the vector store must hear;
-the row goes when the vector store has it. A process that dies in between leaves the row, and opening
-the store delivers it. What may wait is delivered with the next write or before the next search, many
-writes at once.
+A write commits together with an outbox row that names the chunks and entities to replicate; the row is
+deleted once the vector store has them. A process that dies in between leaves the row, and the next opening
+replicates it. A deferred write is replicated with the next write or before the next search, many at once.
 """
 
 import logging
@@ -29,7 +28,7 @@ BATCH = 256
 
 
 def worth_a_vector(mention_count: int) -> bool:
-    """Say whether an entity's name is embedded; one that a chunk or two mention is reached by their vectors.
+    """Say whether an entity's name is embedded; one that few chunks mention is found by their vectors.
 
     Names mentioned twice are as many as all that are mentioned more often: embedding them took 7 % of ingest.
     """
@@ -37,7 +36,7 @@ def worth_a_vector(mention_count: int) -> bool:
 
 
 class Written:
-    """Ids of the rows written since the last look; the writer lock is held where it is filled or emptied."""
+    """Ids of the rows written since the last `take`; only used under the writer lock."""
 
     def __init__(self) -> None:
         self._chunks: set[str] = set()
@@ -67,10 +66,10 @@ class Mirror:
 
     Args:
         graph: The truth.
-        vectors: What follows it; a callable, because a store can be open while its vectors are damaged.
+        vectors: The vector store; a callable, because a store can be open while its vectors are damaged.
         embed: Makes the vectors that a caller did not supply.
-        committed: Called after each commit, in their order, for what else derives from the graph.
-        doubted: Called instead where nobody can say whether it was committed: what derives looks again.
+        committed: Called after each commit, in order, for other data derived from the graph.
+        outcome_unknown: Called instead where the commit outcome is unknown: derived data is then checked.
     """
 
     def __init__(
@@ -79,32 +78,31 @@ class Mirror:
         vectors: Callable[[], VectorStore],
         embed: Embed,
         committed: Callable[[Write], None],
-        doubted: Callable[[Write], None] = lambda write: None,
+        outcome_unknown: Callable[[Write], None] = lambda write: None,
     ) -> None:
         self._graph = graph
         self._vectors = vectors
         self._embed = embed
         self._committed = committed
-        self._doubted = doubted
+        self._outcome_unknown = outcome_unknown
         self._one_writer = threading.RLock()
-        self._watching: list[Written] = []
-        # Whether the outbox may hold more than the row of the write at hand.
+        self._recorders: list[Written] = []
+        # Whether the outbox may hold rows besides those of `_deferred`.
         self._behind = False
-        # Writes that the vector store has not heard of on purpose, by their row of the outbox.
+        # Writes that are to be replicated, by id of their outbox row.
         self._deferred: dict[str, Write] = {}
-        # Whether a search has to find one of them.
-        self._sought = False
-        # Whether the vector store may want upkeep. A write that brings jobs leaves it to theirs, which come
-        # when nobody waits.
-        self._untended = False
-        # Rows of the outbox that the vector store has taken: the next write clears them, which saves each
-        # write a transaction of its own for it. A process that dies before that delivers them once more.
-        self._heard: tuple[str, ...] = ()
+        # Whether a search must find one of them.
+        self._needed_by_search = False
+        # Whether the vector store may need upkeep. A write with jobs leaves it to them: they run later.
+        self._needs_upkeep = False
+        # Outbox rows that are replicated: the next write deletes them, which saves a transaction for each
+        # write. A process that dies before that replicates them once more.
+        self._replicated: tuple[str, ...] = ()
         self._writes = 0
 
     @property
     def writes(self) -> int:
-        """How many writes there were: what was read stands as long as there are no more."""
+        """How many writes there were: what was read is current as long as there are no more."""
         return self._writes
 
     @property
@@ -117,12 +115,12 @@ class Mirror:
         """Collect the ids of what is written while this lasts."""
         written = Written()
         with self._one_writer:
-            self._watching.append(written)
+            self._recorders.append(written)
         try:
             yield written
         finally:
             with self._one_writer:
-                self._watching.remove(written)
+                self._recorders.remove(written)
 
     def commit(self, write: Write, vectors: Mapping[str, Vector] | None = None) -> None:
         """Commit a write and bring the vector store up to date with it.
@@ -130,8 +128,8 @@ class Mirror:
         Args:
             write: What to commit.
             vectors: Vectors by row id. A chunk without one keeps the vector it has, or is embedded here,
-                or, where it is `pending`, is held without one until a later write says it is `embedded`.
-                An entity with several mentions and without one here is taken to have been heard before.
+                or, where it is `pending`, has none until a later write says it is `embedded`.
+                An entity with several mentions and without one here is taken to have one already.
 
         Raises:
             StorageError: The graph store refused (nothing is written), or the vector store did (the graph
@@ -143,45 +141,45 @@ class Mirror:
             row = self._write(write)
             if row is not None:
                 self._deferred[row] = write
-                self._sought = self._sought or not write.gathered
+                self._needed_by_search = self._needed_by_search or not write.gathered
             if write.deferred:
                 return
             if row is not None:
-                self._deliver(vectors or {})
-                self._untended = True
-        # Others write meanwhile: to put the vectors in order takes seconds.
-        if self._untended and not any(job.state == "waiting" for job in write.jobs):
+                self._replicate(vectors or {})
+                self._needs_upkeep = True
+        # Without the writer lock: upkeep takes seconds.
+        if self._needs_upkeep and not any(job.state == "waiting" for job in write.jobs):
             self._maintain()
 
-    def deliver_deferred(self) -> None:
-        """Have the vector store hear of what could wait; where that fails the log says so."""
+    def replicate_deferred(self) -> None:
+        """Replicate deferred writes; a failure is logged."""
         if not self._deferred:
             return
         try:
-            # What it has to read before its first write, it reads while others write.
+            # An empty write lets the vector store load what it needs while others write.
             self._vectors().put()
             with self._one_writer:
                 if self._deferred:
-                    self._deliver({})
+                    self._replicate({})
         except HydraMemError as error:
             log.warning("the vectors are behind until a later write or opening: %s", error)
 
-    def deliver_sought(self) -> None:
-        """Deliver what waits before a search, where the search has to find some of it."""
-        if self._sought:
-            self.deliver_deferred()
+    def replicate_for_search(self) -> None:
+        """Replicate deferred writes before a search, where it must find one of them."""
+        if self._needed_by_search:
+            self.replicate_deferred()
 
     def tidy(self) -> None:
-        """Clear the outbox of what the vector store has taken, where no write follows to do that."""
+        """Delete replicated rows of the outbox now, instead of with the next write."""
         with self._one_writer:
-            if self._heard:
-                self._graph.clear_outbox(self._heard)
-                self._heard = ()
+            if self._replicated:
+                self._graph.clear_outbox(self._replicated)
+                self._replicated = ()
 
     def close(self) -> None:
-        """Leave nothing to the next opening; where that fails the log says so, and it is done then."""
-        self.deliver_deferred()
-        if self._untended:
+        """Replicate all writes; a failure is logged, and the next opening replicates the rest."""
+        self.replicate_deferred()
+        if self._needs_upkeep:
             self._maintain()
         try:
             self.tidy()
@@ -189,32 +187,34 @@ class Mirror:
             log.warning("%s", error)
 
     def _write(self, write: Write) -> str | None:
-        for written in self._watching:
+        for written in self._recorders:
             written.add(write)  # before it is tried: a write that fails may have happened
         try:
-            row = self._graph.write(replace(write, replicated=self._heard) if self._heard else write)
-            self._heard = ()
+            row = self._graph.write(
+                replace(write, replicated=self._replicated) if self._replicated else write
+            )
+            self._replicated = ()
             self._committed(write)
         except InvalidInputError:
             raise  # refused before anything was written
         except BaseException:
             self._behind = True
-            self._doubted(write)
+            self._outcome_unknown(write)
             raise
         finally:
             self._writes += 1  # once others can see it, not before
         return row
 
-    def _deliver(self, vectors: Mapping[str, Vector]) -> None:
+    def _replicate(self, vectors: Mapping[str, Vector]) -> None:
         if self._behind:
             self.catch_up(vectors)
-        writes, self._deferred, self._sought = self._deferred, {}, False
+        writes, self._deferred, self._needed_by_search = self._deferred, {}, False
         if not writes:
             return
         try:
             store = self._vectors()
             entities = {row.id: row for write in writes.values() for row in write.entities}
-            vectors = {**vectors, **self._missing_of_entities(writes.values(), vectors)}
+            vectors = {**vectors, **self._missing_entity_vectors(writes.values(), vectors)}
             store.put(
                 self._with_vectors(self._chunks_of(writes.values()), vectors),
                 [
@@ -224,15 +224,15 @@ class Mirror:
                 ],
             )
             _remove(store, writes.values())
-            self._heard = (*self._heard, *writes)
+            self._replicated = (*self._replicated, *writes)
         except BaseException:
             self._behind = True
             raise
 
-    def _missing_of_entities(
+    def _missing_entity_vectors(
         self, writes: Iterable[Write], given: Mapping[str, Vector]
     ) -> Mapping[str, Vector]:
-        """Make the vectors of entities that deferred writes made worth one: nobody has made them yet."""
+        """Make the vectors of entities that became worth one by deferred writes."""
         names = {
             row.id: row.name
             for write in writes
@@ -244,7 +244,7 @@ class Mirror:
         return self.embed_by_id({id: name for id, name in names.items() if id not in held})
 
     def _chunks_of(self, writes: Iterable[Write]) -> tuple[Chunk, ...]:
-        """Return the chunks that some writes concern, as the last of them left each."""
+        """Return the chunks that some writes concern, each as the last of them left it."""
         rows: dict[str, Chunk] = {}
         embedded: dict[str, None] = {}
         for write in writes:
@@ -253,21 +253,21 @@ class Mirror:
         rows.update((row.id, row) for row in self._graph.chunks(list(embedded)))
         return tuple(rows.values())
 
-    def settle(self) -> None:
-        """Have the vector store ready for searches after a bulk of writes."""
+    def maintain_after_bulk(self) -> None:
+        """Prepare the vector store for searches after a bulk of writes."""
         with self._one_writer:
             self._maintain(after_bulk=True)
 
     def _maintain(self, *, after_bulk: bool = False) -> None:
-        self._untended = False
+        self._needs_upkeep = False
         try:
             self._vectors().maintain(after_bulk=after_bulk)
         except StorageError as error:
-            # What was asked for is done; the next upkeep tries again.
+            # The write itself is done; the next upkeep tries again.
             log.warning("%s", error)
 
     def catch_up(self, vectors: Mapping[str, Vector] | None = None) -> None:
-        """Deliver what earlier writes left; where that fails it stays in the outbox, and the log says so."""
+        """Replicate pending outbox rows; a failure is logged, and they stay in the outbox."""
         try:
             self.drain(vectors)
         except HydraMemError as error:
@@ -275,7 +275,7 @@ class Mirror:
             log.warning("the vectors are behind until a later write or opening: %s", error)
 
     def drain(self, vectors: Mapping[str, Vector] | None = None) -> int:
-        """Deliver what the outbox still holds; return how many rows of the vector store that concerned.
+        """Replicate every row of the outbox; return how many rows of the vector store that concerned.
 
         Args:
             vectors: Vectors by row id that need not be made.
@@ -290,38 +290,40 @@ class Mirror:
             for batch in batches(entities, BATCH):
                 self.refresh_entities(batch, vectors)
             self._graph.clear_outbox([row.id for row in rows])
-            self._deferred, self._sought = {}, False
+            self._deferred, self._needed_by_search = {}, False
             self._behind = False
             return len(chunks) + len(entities)
 
     def refresh_chunks(self, ids: Sequence[str], vectors: Mapping[str, Vector] | None = None) -> None:
-        """Make the vector store hold these chunks as the graph has them, or not at all where it has not."""
+        """Copy these chunks from the graph to the vector store; delete those that the graph lacks."""
         chunks = self._graph.chunks(ids)
         store = self._vectors()
-        # Not the vector that is held: it may be of the text before the write that was not delivered.
-        known = self._made({row.id: indexed_text(row) for row in chunks if _wants_vector(row)}, vectors or {})
+        # Not the stored vector: it may be of the text before the write that was not replicated.
+        known = self._vectors_of(
+            {row.id: indexed_text(row) for row in chunks if _wants_vector(row)}, vectors or {}
+        )
         store.put([ChunkVector(chunk=chunk, vector=known.get(chunk.id)) for chunk in chunks])
         store.remove(chunks=sorted(set(ids) - {chunk.id for chunk in chunks}))
 
     def refresh_entities(self, ids: Sequence[str], vectors: Mapping[str, Vector] | None = None) -> None:
-        """Make the vector store hold these entities as the graph has them, or not at all where it has not."""
+        """Copy these entities from the graph to the vector store; delete those that the graph lacks."""
         entities = self._graph.entities(ids)
         store = self._vectors()
         names = {row.id: row.name for row in entities if worth_a_vector(row.mention_count)}
-        known = self._made(names, vectors or {})
+        known = self._vectors_of(names, vectors or {})
         store.put(entities=[EntityVector(entity=row, vector=known.get(row.id)) for row in entities])
         store.remove(entities=sorted(set(ids) - {entity.id for entity in entities}))
 
     def _with_vectors(self, chunks: Sequence[Chunk], given: Mapping[str, Vector]) -> list[ChunkVector]:
-        """Pair chunks with vectors: given, else held for the same text, else made; none where it waits."""
+        """Pair chunks with vectors: given, stored or made now; none where a job makes it later."""
         rest = [chunk for chunk in chunks if chunk.id not in given and _wants_vector(chunk)]
         held = self._vectors().vectors([chunk.id for chunk in rest]) if rest else {}
         made = self.embed_by_id({chunk.id: indexed_text(chunk) for chunk in rest if chunk.id not in held})
         known = {**held, **made, **given}
         return [ChunkVector(chunk=chunk, vector=known.get(chunk.id)) for chunk in chunks]
 
-    def _made(self, texts: Mapping[str, str], given: Mapping[str, Vector]) -> dict[str, Vector]:
-        """Return the vectors of texts by the id of their row: given, or made now."""
+    def _vectors_of(self, texts: Mapping[str, str], given: Mapping[str, Vector]) -> dict[str, Vector]:
+        """Return the vectors of texts by id of their row: given, or made now."""
         made = self.embed_by_id({id: text for id, text in texts.items() if id not in given})
         return {**made, **{id: given[id] for id in texts if id in given}}
 
@@ -331,12 +333,12 @@ class Mirror:
 
 
 def _wants_vector(chunk: Chunk) -> bool:
-    """Say whether a chunk's vector is to be there now; that of another is made by a job."""
+    """Say whether a chunk must have its vector now; a job makes that of another."""
     return chunk.vector_state == "ready"
 
 
 def _remove(store: VectorStore, writes: Iterable[Write]) -> None:
-    """Take out of the vector store what writes removed for good, and no later one of them brought back."""
+    """Delete from the vector store what writes removed, and no later one of them wrote again."""
     chunks: set[str] = set()
     entities: set[str] = set()
     for write in writes:

@@ -83,21 +83,21 @@ def embed() -> Counting:
 
 
 @pytest.fixture
-def heard() -> list[Write]:
+def committed() -> list[Write]:
     return []
 
 
 @pytest.fixture
-def mirror(graph: InMemoryGraph, vectors: FailingVectors, embed: Counting, heard: list[Write]) -> Mirror:
-    return Mirror(graph, lambda: vectors, embed, heard.append)
+def mirror(graph: InMemoryGraph, vectors: FailingVectors, embed: Counting, committed: list[Write]) -> Mirror:
+    return Mirror(graph, lambda: vectors, embed, committed.append)
 
 
 def test_a_commit_reaches_both_stores_and_empties_the_outbox(
-    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors, heard: list[Write]
+    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors, committed: list[Write]
 ) -> None:
     wrote = write(chunks=(chunk("c1"),), entities=(entity("e1"),))
     mirror.commit(wrote)
-    assert [each.chunks for each in heard] == [wrote.chunks]
+    assert [each.chunks for each in committed] == [wrote.chunks]
     mirror.tidy()
     assert graph.outbox() == ()
     assert vectors.chunk_hashes().keys() == {"c1"}
@@ -195,17 +195,17 @@ class StoppedGraph(InMemoryGraph):
 
 
 @pytest.mark.parametrize("stop", ["before", "after"])
-def test_a_write_that_was_interrupted_is_doubted_and_caught_up_by_the_next(
-    stop: str, vectors: FailingVectors, embed: Counting, heard: list[Write]
+def test_a_write_that_was_interrupted_is_of_unknown_outcome_and_caught_up_by_the_next(
+    stop: str, vectors: FailingVectors, embed: Counting, committed: list[Write]
 ) -> None:
-    graph, doubted = StoppedGraph(), list[Write]()
-    mirror = Mirror(graph, lambda: vectors, embed, heard.append, doubted.append)
+    graph, of_unknown_outcome = StoppedGraph(), list[Write]()
+    mirror = Mirror(graph, lambda: vectors, embed, committed.append, of_unknown_outcome.append)
     graph.stop = stop
     first = write(chunks=(chunk("c1"),))
     with pytest.raises(KeyboardInterrupt):
         mirror.commit(first)
-    assert [each.chunks for each in doubted] == [first.chunks]
-    assert heard == []
+    assert [each.chunks for each in of_unknown_outcome] == [first.chunks]
+    assert committed == []
     mirror.commit(write(chunks=(chunk("c2"),)))
     assert diagnose(graph, vectors, mirror).problems == ()
     assert vectors.chunk_hashes().keys() == ({"c1", "c2"} if stop == "after" else {"c2"})
@@ -228,13 +228,13 @@ def test_what_the_vectors_refused_goes_with_the_next_write(
 
 
 def test_a_row_that_cannot_be_delivered_does_not_stop_the_others(
-    graph: InMemoryGraph, vectors: FailingVectors, heard: list[Write], caplog: pytest.LogCaptureFixture
+    graph: InMemoryGraph, vectors: FailingVectors, committed: list[Write], caplog: pytest.LogCaptureFixture
 ) -> None:
     def embed(texts: Sequence[str]) -> Vector:
         rows = EMBEDDER.embed_documents(texts)
         return np.where([["bad" in text] for text in texts], 0.0, rows).astype(np.float32)
 
-    mirror = Mirror(graph, lambda: vectors, embed, heard.append)
+    mirror = Mirror(graph, lambda: vectors, embed, committed.append)
     with pytest.raises(InvalidInputError):
         mirror.commit(write(chunks=(chunk("c1", "bad"),)))
     mirror.commit(write(chunks=(chunk("c2"),)))
@@ -244,14 +244,14 @@ def test_a_row_that_cannot_be_delivered_does_not_stop_the_others(
 
 
 def test_upkeep_that_fails_is_no_failure_of_the_write(
-    graph: InMemoryGraph, embed: Counting, heard: list[Write], caplog: pytest.LogCaptureFixture
+    graph: InMemoryGraph, embed: Counting, committed: list[Write], caplog: pytest.LogCaptureFixture
 ) -> None:
     class Untidy(InMemoryVectors):
         def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
             raise StorageError("compaction: no space left on device")
 
     vectors = Untidy(64)
-    mirror = Mirror(graph, lambda: vectors, embed, heard.append)
+    mirror = Mirror(graph, lambda: vectors, embed, committed.append)
     mirror.commit(write(chunks=(chunk("c1"),)))
     mirror.tidy()
     assert graph.outbox() == ()
@@ -283,7 +283,7 @@ def test_others_write_during_upkeep_and_a_deferred_write_does_none(graph: InMemo
 
 
 def test_upkeep_is_left_to_the_jobs_that_a_write_brings(
-    graph: InMemoryGraph, embed: Counting, heard: list[Write]
+    graph: InMemoryGraph, embed: Counting, committed: list[Write]
 ) -> None:
     class Tended(InMemoryVectors):
         times = 0
@@ -292,7 +292,7 @@ def test_upkeep_is_left_to_the_jobs_that_a_write_brings(
             self.times += 1
 
     vectors = Tended(64)
-    mirror = Mirror(graph, lambda: vectors, embed, heard.append)
+    mirror = Mirror(graph, lambda: vectors, embed, committed.append)
     waiting = job("link", project="p", chunk="c1")
     mirror.commit(write(chunks=(chunk("c1"),), jobs=(waiting,)))
     assert vectors.times == 0
@@ -359,7 +359,7 @@ def test_deferred_writes_are_delivered_together_with_the_next_one(
 def test_deferred_writes_are_delivered_before_a_search(mirror: Mirror, vectors: FailingVectors) -> None:
     mirror.commit(write(chunks=(pending("c1"),), deferred=True))
     mirror.commit(write(chunks=(chunk("c1", state="archived", vector_state="pending"),), deferred=True))
-    mirror.deliver_sought()
+    mirror.replicate_for_search()
     assert vectors.matching("billing", ChunkFilter(), 5) == ()
     assert [hit.id for hit in vectors.matching("billing", ANYWHERE, 5)] == ["c1"]
 
@@ -369,16 +369,16 @@ def test_what_is_gathered_does_not_hold_a_search_up(
 ) -> None:
     mirror.commit(write(chunks=(pending("c1"), pending("c2"))))
     mirror.commit(write(removed=Removal(chunks=("c1",)), deferred=True, gathered=True))
-    mirror.deliver_sought()
+    mirror.replicate_for_search()
     assert vectors.chunk_hashes().keys() == {"c1", "c2"}
     assert len(graph.outbox()) == 1, "it is not forgotten meanwhile"
     mirror.commit(write(chunks=(pending("c3"),), deferred=True))
-    mirror.deliver_sought()
+    mirror.replicate_for_search()
     assert vectors.chunk_hashes().keys() == {"c2", "c3"}, "in the order of the writes"
     mirror.commit(write(removed=Removal(chunks=("c2",)), deferred=True, gathered=True))
-    mirror.deliver_sought()
+    mirror.replicate_for_search()
     assert vectors.chunk_hashes().keys() == {"c2", "c3"}
-    mirror.deliver_deferred()
+    mirror.replicate_deferred()
     assert vectors.chunk_hashes().keys() == {"c3"}
     assert diagnose(graph, vectors, mirror).healthy
 
@@ -399,7 +399,7 @@ def test_deferred_writes_that_cannot_be_delivered_wait_in_the_outbox(
 ) -> None:
     mirror.commit(write(chunks=(pending("c1"),), deferred=True))
     vectors.full = True
-    mirror.deliver_deferred()
+    mirror.replicate_deferred()
     assert len(graph.outbox()) == 1
     vectors.full = False
     mirror.commit(write(chunks=(chunk("c2"),)))

@@ -90,7 +90,7 @@ def sample(
         ids: Of chunks that the graph holds: those that the vectors lack are found by them.
         most: Rows to compare; others are drawn each time.
     """
-    mirror.deliver_deferred()
+    mirror.replicate_deferred()
     every = sorted(vectors.chunk_hashes().keys() | set(ids))
     drawn = every if len(every) <= most else sample_of(every, most)
     differing = 0
@@ -98,7 +98,7 @@ def sample(
         suspects = _differing(part, graph, vectors)
         if suspects:
             with mirror.one_writer:
-                mirror.deliver_deferred()
+                mirror.replicate_deferred()
                 differing += len(_differing(suspects, graph, vectors))
     return Sampled(compared=len(drawn), differing=differing)
 

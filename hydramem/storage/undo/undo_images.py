@@ -1,8 +1,8 @@
 """Images: what is needed to undo a write, as the store saves it on the first Change of each transaction.
 
 An image names the rows that were made, each with a digest that reveals later changes; the columns
-that were set, before and after; and the rows that were removed, whole. Mentions of a chunk that the same write
-made are left out: they are removed with it. Rows are addressed by the name of their table and their key.
+that were set, before and after; and the rows that were removed, whole. Mentions of a chunk that the same
+write made are left out: they are removed with it. An address is the name of a table and a row's key in it.
 """
 
 import json
