@@ -434,6 +434,12 @@ class Scored:
     score: float
 
 
+def best_first(ids: Iterable[str], scores: Iterable[float], limit: int | None = None) -> tuple[Scored, ...]:
+    """Return candidates, the highest score first, ties by id; at most `limit`."""
+    found = [Scored(id=id, score=float(score)) for id, score in zip(ids, scores, strict=True)]
+    return tuple(sorted(found, key=lambda scored: (-scored.score, scored.id))[:limit])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorStats:
     """Row counts of the vector store, and the counts that decide on its upkeep."""

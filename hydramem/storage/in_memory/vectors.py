@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hydramem.storage.chunk_filter import ChunkFilter
-from hydramem.storage.store import Scored, VectorStats
+from hydramem.storage.store import Scored, VectorStats, best_first
 from hydramem.storage.vector_rows import (
     ChunkVector,
     EntityVector,
@@ -102,12 +102,12 @@ class InMemoryVectors:
         with self._lock:
             weights = {word: times * self._rarity(word) for word, times in asked.items()}
             mean = self._words / max(1, len(self._chunks))
-            found = [
-                Scored(id=id, score=sum(_bm25(row, word, mean) * weights[word] for word in shared))
+            scores = {
+                id: sum(_bm25(row, word, mean) * weights[word] for word in shared)
                 for id, row in self._chunks.items()
                 if (shared := weights.keys() & row.counts.keys()) and where.admits(row.item.chunk)
-            ]
-        return _best(found, limit)
+            }
+        return best_first(scores, scores.values(), max(0, limit))
 
     def vectors(self, chunks: Sequence[str]) -> Mapping[str, Vector]:
         """Return the vectors of chunks by id; those without one are left out."""
@@ -183,14 +183,9 @@ class InMemoryVectors:
             return ()
         matrix = np.stack([held for _, held in embedded])
         cosine = matrix @ query / (np.linalg.norm(matrix, axis=1) * np.linalg.norm(query))
-        found = [Scored(id=id, score=float(s)) for (id, _), s in zip(embedded, cosine, strict=True)]
-        return _best(found, limit)
+        return best_first((id for id, _ in embedded), cosine, max(0, limit))
 
 
 def _bm25(row: _Row, word: str, mean_length: float) -> float:
     count = row.counts[word]
     return count * (_K1 + 1.0) / (count + _K1 * (1.0 - _B + _B * row.length / mean_length))
-
-
-def _best(found: Sequence[Scored], limit: int) -> tuple[Scored, ...]:
-    return tuple(sorted(found, key=lambda scored: (-scored.score, scored.id))[: max(0, limit)])

@@ -1,4 +1,4 @@
-"""A gate that many readers pass at once, and that one thread can have to itself for a moment."""
+"""A lock that many readers hold together, or one thread exclusively."""
 
 import threading
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 class ReadWriteLock:
-    """Lets reads run together, and lets upkeep wait until none runs.
+    """Lets reads run together, and upkeep run while there are no open readers.
 
     Dropping old versions deletes files that a running query may be about to open.
     """
@@ -14,13 +14,13 @@ class ReadWriteLock:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._readers = 0
-        self._closed = False
+        self._exclusive = False
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Pass as a reader; wait while another thread is alone."""
+        """Hold the lock with other readers; wait while a thread holds it exclusively."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._closed)
+            self._changed.wait_for(lambda: not self._exclusive)
             self._readers += 1
         try:
             yield
@@ -30,15 +30,15 @@ class ReadWriteLock:
                 self._changed.notify_all()
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Let nobody in and wait until the last reader has left."""
+    def exclusive(self) -> Iterator[None]:
+        """Keep new readers out, and wait until there are no open readers."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._closed)
-            self._closed = True
+            self._changed.wait_for(lambda: not self._exclusive)
+            self._exclusive = True
             self._changed.wait_for(lambda: self._readers == 0)
         try:
             yield
         finally:
             with self._changed:
-                self._closed = False
+                self._exclusive = False
                 self._changed.notify_all()

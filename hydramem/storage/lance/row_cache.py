@@ -1,4 +1,4 @@
-"""A table kept near at hand: exact cosine with every row that a filter admits, and filters for full text.
+"""A table's rows in memory: exact cosine with every row that a filter admits, filters for full text, ids.
 
 Reading 100,000 vectors from a table and testing its columns takes LanceDB a hundred milliseconds and more;
 one pass over the same numbers in memory takes about five. It costs 4 bytes a dimension and some 400 more a
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.lance.row_arrays import BLOCK, Mask, RowArrays, row_array_columns
-from hydramem.storage.store import Scored
+from hydramem.storage.store import Scored, best_first
 from hydramem.storage.vector_rows import Vector
 
 if TYPE_CHECKING:
@@ -51,23 +51,23 @@ class RowCache:
         self._dimension = dimension
         self._read = read
         self._lock = threading.RLock()
-        self._held: RowArrays | None = None
+        self._rows: RowArrays | None = None
         self._last: tuple[ChunkFilter | None, Sequence[str], Mask] | None = None
 
     @property
     def loaded(self) -> bool:
         """Whether the rows are in memory."""
-        return self._held is not None
+        return self._rows is not None
 
     def __len__(self) -> int:
-        held = self._held
-        return 0 if held is None else len(held)
+        cached = self._rows
+        return 0 if cached is None else len(cached)
 
     # Following the table ------------------------------------------------------------------------
 
     @contextmanager
-    def following(self) -> Iterator[None]:
-        """Forget the rows where what is done to the table fails: nobody can say what it holds then."""
+    def dropped_on_error(self) -> Iterator[None]:
+        """Forget the rows where a change of the table fails: its outcome is unknown."""
         try:
             yield
         except BaseException:
@@ -77,38 +77,38 @@ class RowCache:
     def drop(self) -> None:
         """Forget the rows; the next search loads them."""
         with self._lock:
-            self._held = self._last = None
+            self._rows = self._last = None
 
     def put(self, rows: "pa.Table") -> None:
-        """Take in rows that were written; before the first search there is nothing to keep current."""
-        with self._changing() as held:
-            if held is not None:
-                held.remove(rows["id"].to_pylist())
-                held.append(rows)
+        """Take in rows that were written; before the first search nothing is cached."""
+        with self._changing() as cached:
+            if cached is not None:
+                cached.remove(rows["id"].to_pylist())
+                cached.append(rows)
 
     def remove(self, ids: Sequence[str]) -> None:
         """Take out rows that were deleted."""
-        with self._changing() as held:
-            if held is not None:
-                held.remove(ids)
+        with self._changing() as cached:
+            if cached is not None:
+                cached.remove(ids)
 
     @contextmanager
     def _changing(self) -> Iterator[RowArrays | None]:
         with self._lock:
-            yield self._held
+            yield self._rows
             self._last = None
-            if self._held is not None and self._held.wasteful:
+            if self._rows is not None and self._rows.wasteful:
                 self.drop()
 
     def renumber(self) -> None:
         """Read the table's row numbers again after they changed."""
-        if self._held is not None:
+        if self._rows is not None:
             pieces = list(self._read(("id",)))
             with self._lock:
-                if self._held is not None:
-                    self._held.by_row.clear()
+                if self._rows is not None:
+                    self._rows.by_row.clear()
                     for piece in pieces:
-                        self._held.number(piece)
+                        self._rows.number(piece)
 
     # Searching ----------------------------------------------------------------------------------
 
@@ -133,25 +133,25 @@ class RowCache:
             look_up: Reads `id` and row number of those that are not known here: rows written since.
         """
         with self._lock:
-            held = self._loaded()
-            unknown = [number for number in numbers if number not in held.by_row]
+            cached = self._loaded()
+            unknown = [number for number in numbers if number not in cached.by_row]
         if unknown:
             rows = look_up(unknown)
             with self._lock:
-                held.number(rows)
-        return [held.by_row.get(number) for number in numbers]
+                cached.number(rows)
+        return [cached.by_row.get(number) for number in numbers]
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vector] | None:
         """Return vectors by id as they were written; None where that is not in memory."""
         with self._lock:
-            held = self._held
-            return None if held is None or held.scaled else held.vectors_of(ids)
+            cached = self._rows
+            return None if cached is None or cached.scaled else cached.vectors_of(ids)
 
     def without_vector(self, ids: Sequence[str]) -> list[str] | None:
         """Return those of some ids whose rows have no vector; None where the rows are not in memory."""
         with self._lock:
-            held = self._held
-            return None if held is None else held.without_vector(ids)
+            cached = self._rows
+            return None if cached is None else cached.without_vector(ids)
 
     def nearest(
         self, query: Vector, where: ChunkFilter | None, projects: Sequence[str], limit: int
@@ -165,8 +165,8 @@ class RowCache:
             limit: Most rows to return.
         """
         with self._lock:
-            mask, held = self._mask(where, projects), self._loaded()
-            blocks, ids, slots, count = tuple(held.blocks), held.ids, held.slots, held.vectors
+            mask, cached = self._mask(where, projects), self._loaded()
+            blocks, ids, slots, count = tuple(cached.blocks), cached.ids, cached.slots, cached.vectors
         unit = np.asarray(query / np.linalg.norm(query.astype(np.float64)), dtype=np.float32)
         places = np.flatnonzero(mask & (slots >= 0))
         scores = _cosines(blocks, unit, slots[places], count)
@@ -174,18 +174,15 @@ class RowCache:
             least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
             best = np.flatnonzero(scores >= least)
             places, scores = places[best], scores[best]
-        found = [
-            Scored(id=ids[place], score=float(score)) for place, score in zip(places, scores, strict=True)
-        ]
-        return tuple(sorted(found, key=lambda scored: (-scored.score, scored.id))[:limit])
+        return best_first((ids[place] for place in places), scores, limit)
 
     def _loaded(self) -> RowArrays:
-        if self._held is None:
-            held = RowArrays(self._columns, self._dimension)
+        if self._rows is None:
+            cached = RowArrays(self._columns, self._dimension)
             for piece in self._read(self._columns):
-                held.append(piece)
-            self._held = held
-        return self._held
+                cached.append(piece)
+            self._rows = cached
+        return self._rows
 
     def _mask(self, where: ChunkFilter | None, projects: Sequence[str]) -> Mask:
         # The vector arm and the text arm of one recall ask with the same filter.
@@ -210,7 +207,7 @@ def _cosines(blocks: Sequence[Vector], unit: Vector, slots: NDArray[Any], count:
     scores = np.empty(count, dtype=np.float32)
     left = iter(range(-(-count // BLOCK)))
     threads = min(len(blocks) // _BLOCKS_A_THREAD, _THREADS - 1)
-    others = [_beside().submit(_score, blocks, left, unit, scores) for _ in range(threads)]
+    others = [_executor().submit(_score, blocks, left, unit, scores) for _ in range(threads)]
     _score(blocks, left, unit, scores)
     for other in others:
         if not other.cancel():  # one that no core had time for has nothing left to do
@@ -226,8 +223,8 @@ def _score(blocks: Sequence[Vector], left: Iterator[int], unit: Vector, scores: 
 
 
 @cache
-def _beside() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_THREADS, thread_name_prefix="hydramem-near")
+def _executor() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_THREADS, thread_name_prefix="hydramem-cosine")
 
 
 class RowIds:
@@ -255,8 +252,8 @@ class RowIds:
     def changed(self, rows: "pa.Table") -> "pa.Table":
         """Return those rows that the table does not have already; one that has a vector, or had, counts."""
         ids = rows["id"].to_pylist()
-        held = zip(ids, rows["mirror"].to_pylist(), rows["vector"].is_null().to_pylist(), strict=True)
-        same = self._bare_of([id for id, mirror, bare in held if bare and self._mirrors.get(id) == mirror])
+        cached = zip(ids, rows["mirror"].to_pylist(), rows["vector"].is_null().to_pylist(), strict=True)
+        same = self._bare_of([id for id, mirror, bare in cached if bare and self._mirrors.get(id) == mirror])
         differs = [id not in same for id in ids]
         return rows if all(differs) else rows.filter(differs)
 

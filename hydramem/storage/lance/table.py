@@ -13,8 +13,10 @@ from hydramem.storage.lance.read_write_lock import ReadWriteLock
 from hydramem.storage.lance.row_arrays import ROW_ID
 from hydramem.storage.lance.row_cache import RowCache, RowIds
 from hydramem.storage.vector_rows import Vector
+from hydramem.text.search_terms import STOP_WORDS
 
 if TYPE_CHECKING:
+    import lancedb
     import pyarrow as pa
 
 # LanceDB's own annotations call the result of `Table.stats` an object (it is a dict) and do not know the
@@ -46,6 +48,9 @@ _VERSIONS_PER_FRAGMENT = 4
 # Parts that a vector index may fall into (one more at each upkeep) before it is built anew.
 _MOST_INDEX_PARTS = 64
 
+# Longer words are not indexed; long enough for any hash in hex.
+_MAX_WORD = 128
+
 _PREEMPTED = "commit conflict"
 
 _AT_ONCE = timedelta(milliseconds=1)
@@ -55,7 +60,7 @@ _NEVER = timedelta(days=36_500)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableStats:
-    """How a table stands."""
+    """Row counts of a table, and the counts that decide on its upkeep."""
 
     rows: int
     fragments: int
@@ -64,19 +69,52 @@ class TableStats:
     indexed: bool
 
 
+def open_table(
+    database: "lancedb.DBConnection", known: set[str], name: str, schema: "pa.Schema"
+) -> LanceTable:
+    """Open a table of a folder, or create it, with its full-text index.
+
+    Args:
+        database: The folder.
+        known: Names of its tables.
+        name: Of the table.
+        schema: Its columns.
+    """
+    if name in known:
+        table = database.open_table(name)
+        missing = set(schema.names) - set(table.schema.names)
+        if missing:
+            raise ValueError(f"table {name} lacks {', '.join(sorted(missing))}")
+    else:
+        table = database.create_table(name, schema=schema)
+    if "text" in schema.names and table.index_stats(TEXT_INDEX) is None:
+        from lancedb.index import FTS
+
+        # ICU finds words in scripts without spaces; "split" also cuts snake_case and dotted names.
+        text = FTS(
+            base_tokenizer="icu/split",
+            language="English",
+            max_token_length=_MAX_WORD,
+            custom_stop_words=sorted(STOP_WORDS),
+        )
+        table.create_index("text", config=text, name=TEXT_INDEX)
+    return table
+
+
 class Table:
     """A table with a unique `id` and a nullable `vector`; the caller sees to one writer at a time.
 
     Upkeep is decided from counters of what was written, so that a call with nothing due costs nothing.
     """
 
-    def __init__(self, table: LanceTable, settings: StorageConfig, gate: ReadWriteLock) -> None:
+    def __init__(self, table: LanceTable, settings: StorageConfig, lock: ReadWriteLock) -> None:
         self._table = table
         self._settings = settings
-        self._gate = gate
+        self._lock = lock
         schema = table.schema
-        self._near = RowCache(schema.names, schema.field("vector").type.list_size, self._pieces)
-        self._roll: RowIds | None = None
+        self._dimension = schema.field("vector").type.list_size
+        self._cache = RowCache(schema.names, self._dimension, self._pieces)
+        self._row_ids: RowIds | None = None
         # Compaction and an index build undo each other's work, so one waits for the other.
         self._upkeep = threading.Lock()
         stats = self.stats()
@@ -95,52 +133,61 @@ class Table:
 
         Rows without a vector that are there already, just so, cost nothing.
         """
-        rows = self._rolled().changed(rows)
+        rows = self._known_rows().changed(rows)
         if rows.num_rows == 0:
             return
         # LanceDB counts a null among "bad" vectors; the rows were checked when they were made.
-        with self._following():
-            if self._rolled().holds_any(rows):
+        with self._dropping_caches():
+            if self._known_rows().holds_any(rows):
                 upsert = self._table.merge_insert("id").when_matched_update_all()
                 upsert.when_not_matched_insert_all().execute(rows, on_bad_vectors="null")
             else:
                 self._table.add(rows, on_bad_vectors="null")
-        self._rolled().put(rows)
-        self._near.put(rows)
+        self._known_rows().put(rows)
+        self._cache.put(rows)
         self._count_write(rows.num_rows)
 
     def remove(self, ids: Sequence[str]) -> None:
         """Delete rows by id."""
         for predicate in _predicates(ids):
-            with self._following():
+            with self._dropping_caches():
                 self._table.delete(predicate)
             self._count_write(0)
-        self._rolled().remove(ids)
-        self._near.remove(ids)
+        self._known_rows().remove(ids)
+        self._cache.remove(ids)
 
     @contextmanager
-    def _following(self) -> Iterator[None]:
-        """Forget what is known of the rows where a change of them fails: nobody can say what there is."""
+    def _dropping_caches(self) -> Iterator[None]:
+        """Drop what is cached of the rows where a change fails: its outcome is unknown."""
         try:
-            with self._near.following():
+            with self._cache.dropped_on_error():
                 yield
         except BaseException:
-            self._roll = None
+            self._row_ids = None
             raise
 
-    def _rolled(self) -> RowIds:
-        if self._roll is None:
-            self._roll = RowIds(self._all(("id", "mirror")), self.without_vector_among)
-        return self._roll
+    def _known_rows(self) -> RowIds:
+        if self._row_ids is None:
+            self._row_ids = RowIds(self._all(("id", "mirror")), self.without_vector_among)
+        return self._row_ids
 
     def by_id(self, ids: Sequence[str], columns: Sequence[str]) -> "Iterator[pa.Table]":
         """Yield some columns of rows by id, in batches."""
         for predicate in _predicates(ids):
             yield self._table.search().where(predicate).select(list(columns)).to_arrow()
 
-    def held_vectors(self, ids: Sequence[str]) -> Mapping[str, Vector] | None:
-        """Return vectors by id; None where they are not in memory, and have to be read."""
-        return self._near.vectors(ids)
+    def vectors(self, ids: Sequence[str]) -> Mapping[str, Vector]:
+        """Return vectors by id, from memory or read; rows without one are left out."""
+        cached = self._cache.vectors(ids)
+        if cached is not None:
+            return cached
+        found: dict[str, Vector] = {}
+        for rows in self.by_id(ids, ("id", "vector")):
+            present = rows.filter(rows["vector"].is_valid())
+            values = present["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+            vectors = values.reshape(-1, self._dimension)
+            found.update(zip(present["id"].to_pylist(), vectors, strict=True))
+        return found
 
     def mirror(self, among: Sequence[str] | None = None) -> Mapping[str, str]:
         """Return the mirror hash of every row by id, or of some."""
@@ -163,10 +210,10 @@ class Table:
 
     def without_vector_among(self, ids: Sequence[str]) -> Sequence[str]:
         """Return those of some ids whose rows have no vector."""
-        bare = self._near.without_vector(ids)
+        bare = self._cache.without_vector(ids)
         if bare is not None:
             return bare
-        # Read and looked at here: LanceDB would read every vector to find those that are null.
+        # Tested here: LanceDB would read every vector to find those that are null.
         return [
             id
             for rows in self.by_id(ids, ("id", "vector"))
@@ -183,18 +230,18 @@ class Table:
             search = search.where(where, prefilter=True)
         return search.limit(min(limit, max(1, self.rows()))).select(["id", column]).to_arrow()
 
-    def near(self) -> RowCache | None:
-        """Return the vectors in memory; None where they are too many and LanceDB's index serves.
+    def row_cache(self) -> RowCache | None:
+        """Return the rows in memory; None where they are too many and LanceDB's index is used.
 
-        Those that are in memory serve until the index is there.
+        Rows that are in memory are used until the index exists.
         """
-        if self._near.loaded:
-            small = len(self._near) <= self._settings.index_rows
+        if self._cache.loaded:
+            small = len(self._cache) <= self._settings.index_rows
         else:
             small = self.rows() <= self._settings.index_rows
-        if small or (self._near.loaded and not self._indexed):
-            return self._near
-        self._near.drop()
+        if small or (self._cache.loaded and not self._indexed):
+            return self._cache
+        self._cache.drop()
         return None
 
     def _pieces(self, columns: Sequence[str]) -> "Iterator[pa.Table]":
@@ -207,7 +254,7 @@ class Table:
     def numbers(self, query: Any, limit: int) -> "pa.Table":
         """Run a search by words among all rows; return row number and score, which saves reading the rows."""
         # Counting the rows takes LanceDB as long as a search of few of them.
-        rows = len(self._near) if self._near.loaded else self.rows()
+        rows = len(self._cache) if self._cache.loaded else self.rows()
         search = self._table.search(query).limit(min(limit, max(1, rows)))
         return search.select(["_score"]).with_row_id(True).to_arrow()
 
@@ -221,7 +268,7 @@ class Table:
         return int(self._table.count_rows())
 
     def stats(self) -> TableStats:
-        """Return how the table stands; costs some milliseconds."""
+        """Return the counts of the table; costs some milliseconds."""
         text = self._table.index_stats(TEXT_INDEX)
         return TableStats(
             rows=self.rows(),
@@ -263,8 +310,8 @@ class Table:
         full = self._versions >= _VERSIONS_PER_FRAGMENT * self._settings.compact_fragments
         kept = timedelta(minutes=self._settings.keep_versions_minutes)
         with writing():
-            self._near.renumber()
-            with self._gate.alone():
+            self._cache.renumber()
+            with self._lock.exclusive():
                 self._table.optimize(cleanup_older_than=max(_AT_ONCE, timedelta() if full else kept))
             self._versions = 0 if full else self._versions + 2
 
@@ -287,7 +334,7 @@ class Table:
                 self._fragments = self._unindexed = 0
 
     def drop_versions(self) -> None:
-        """Drop old versions where they are many; nobody reads or writes meanwhile, nor after."""
+        """Drop old versions where they are many; there are no readers or writers, now or later."""
         if self._versions < self._settings.compact_fragments or not self._upkeep.acquire(blocking=False):
             return
         try:

@@ -21,13 +21,12 @@ from hydramem.storage.lance.filters import chunk_predicate, project_predicate, s
 from hydramem.storage.lance.read_write_lock import ReadWriteLock
 from hydramem.storage.lance.row_arrays import ROW_ID
 from hydramem.storage.lance.row_cache import RowCache
-from hydramem.storage.lance.table import TEXT_INDEX, LanceTable, Table
-from hydramem.storage.store import Scored, VectorStats
+from hydramem.storage.lance.table import Table, open_table
+from hydramem.storage.store import Scored, VectorStats, best_first
 from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector, checked_vector
-from hydramem.text.search_terms import MAX_QUERY_CHARS, STOP_WORDS
+from hydramem.text.search_terms import MAX_QUERY_CHARS
 
 if TYPE_CHECKING:
-    import lancedb
     import pyarrow as pa
     from lancedb.query import MatchQuery
 
@@ -44,9 +43,6 @@ _MOST_SPARE = 2000
 
 _SMALLEST_SHARE = 1e-3
 
-# Longer words are not indexed; long enough for any hash in hex.
-_MAX_WORD = 128
-
 
 def open_vectors(path: Path, dimension: int, settings: StorageConfig) -> "LanceVectors":
     """Open the vectors folder; a missing or empty one is created with empty tables.
@@ -60,35 +56,35 @@ def open_vectors(path: Path, dimension: int, settings: StorageConfig) -> "LanceV
         EmbeddingMismatchError: The folder holds vectors of another length.
         StorageError: The folder cannot be read or created; nothing in it is changed.
     """
-    # Its log would stand on stderr, between what a command prints; what fails arrives as an exception.
+    # Its log on stderr would mix with the output of a command; failures arrive as exceptions.
     os.environ.setdefault("LANCEDB_LOG", "error")
     # An index build takes every thread of its pool for as long as it runs; a write needs one too.
     os.environ.setdefault("LANCE_CPU_THREADS", str((os.cpu_count() or 1) + 4))
     import lancedb
 
-    _give_large_blocks_back()
+    _return_freed_blocks()
     with _lance_errors(path):
         database = lancedb.connect(path)
         known = set(database.list_tables().tables or ())
         if not known:
             _require_unused(path)
-        gate = ReadWriteLock()
-        chunks = _open_table(database, known, "chunks", chunk_schema(dimension))
-        entities = _open_table(database, known, "entities", entity_schema(dimension))
+        lock = ReadWriteLock()
+        chunks = open_table(database, known, "chunks", chunk_schema(dimension))
+        entities = open_table(database, known, "entities", entity_schema(dimension))
     for table in (chunks, entities):
-        held = table.schema.field("vector").type.list_size
-        if held != dimension:
+        stored = table.schema.field("vector").type.list_size
+        if stored != dimension:
             raise EmbeddingMismatchError(
-                f"vectors in {path} have length {held}, the embedder makes {dimension}; "
+                f"vectors in {path} have length {stored}, the embedder makes {dimension}; "
                 "use the embedder that made them, or `hydramem reindex`"
             )
     with _lance_errors(path):
         return LanceVectors(
             path,
             dimension,
-            Table(chunks, settings, gate),
-            Table(entities, settings, gate),
-            gate,
+            Table(chunks, settings, lock),
+            Table(entities, settings, lock),
+            lock,
         )
 
 
@@ -99,22 +95,22 @@ class LanceVectors:
         path: The folder, for messages.
         dimension: Length of a vector.
         chunks, entities: The tables.
-        gate: What upkeep of these tables passes to be alone.
+        lock: Keeps readers out of upkeep that deletes files.
     """
 
     def __init__(
-        self, path: Path, dimension: int, chunks: Table, entities: Table, gate: ReadWriteLock
+        self, path: Path, dimension: int, chunks: Table, entities: Table, lock: ReadWriteLock
     ) -> None:
         self._path = path
         self._dimension = dimension
         self._chunks = chunks
         self._entities = entities
-        self._gate = gate
+        self._lock = lock
         self._process = os.getpid()
         self._closed = False
         self._writing = threading.Lock()
         self._builder: threading.Thread | None = None
-        self._beside: ThreadPoolExecutor | None = None
+        self._entity_writer: ThreadPoolExecutor | None = None
 
     @property
     def dimension(self) -> int:
@@ -137,21 +133,21 @@ class LanceVectors:
                 self._entities.put(entity_table)
                 return
             # Each waits for the disk most of its time: together they take no longer than one.
-            beside = self._begin(entity_table)
+            pending = self._begin_entities(entity_table)
             try:
                 self._chunks.put(chunk_table)
             finally:
-                if beside is not None:
-                    beside.result()
-            if beside is None:
+                if pending is not None:
+                    pending.result()
+            if pending is None:
                 self._entities.put(entity_table)
 
-    def _begin(self, entities: "pa.Table") -> "Future[None] | None":
+    def _begin_entities(self, entities: "pa.Table") -> "Future[None] | None":
         """Begin to put entities in another thread; None where none can be had, as when the process ends."""
-        if self._beside is None:
-            self._beside = ThreadPoolExecutor(1, thread_name_prefix="hydramem-entities")
+        if self._entity_writer is None:
+            self._entity_writer = ThreadPoolExecutor(1, thread_name_prefix="hydramem-entities")
         try:
-            return self._beside.submit(self._entities.put, entities)
+            return self._entity_writer.submit(self._entities.put, entities)
         except RuntimeError:
             return None
 
@@ -181,31 +177,22 @@ class LanceVectors:
         if limit <= 0 or not text.strip():
             return ()
         with self._read():
-            near = self._chunks.near()
-            found = None if near is None else self._matching_near(near, _any_word(text), where, limit)
+            cache = self._chunks.row_cache()
+            found = None if cache is None else self._matching_cached(cache, _any_word(text), where, limit)
             if found is not None:
-                return _best_first([id for id, _ in found], [score for _, score in found])
+                return best_first([id for id, _ in found], [score for _, score in found])
             rows = self._chunks.search(_any_word(text), chunk_predicate(where), limit, "_score")
-        return _best_first(rows["id"].to_pylist(), rows["_score"].to_pylist())
+        return best_first(rows["id"].to_pylist(), rows["_score"].to_pylist())
 
     def vectors(self, chunks: Sequence[str]) -> Mapping[str, Vector]:
         """Return the vectors of chunks by id; those without one are left out."""
-        return self._vectors(self._chunks, chunks)
+        with self._read():
+            return self._chunks.vectors(chunks)
 
     def entity_vectors(self, entities: Sequence[str]) -> Mapping[str, Vector]:
         """Return the same of entities."""
-        return self._vectors(self._entities, entities)
-
-    def _vectors(self, table: Table, ids: Sequence[str]) -> Mapping[str, Vector]:
-        found: dict[str, Vector] = {}
         with self._read():
-            if (held_vectors := table.held_vectors(ids)) is not None:
-                return held_vectors
-            for rows in table.by_id(ids, ("id", "vector")):
-                held = rows.filter(rows["vector"].is_valid())
-                values = held["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-                found.update(zip(held["id"].to_pylist(), values.reshape(-1, self._dimension), strict=True))
-        return found
+            return self._entities.vectors(entities)
 
     def chunk_hashes(self, among: Sequence[str] | None = None) -> Mapping[str, str]:
         """Return the hash of the mirrored columns of every chunk held, or of some."""
@@ -248,7 +235,7 @@ class LanceVectors:
         if force:
             self._build(wanting)
         elif wanting:
-            self._build_beside(wanting)
+            self._build_in_thread(wanting)
 
     def stats(self) -> VectorStats:
         """Return row counts and what upkeep looks at."""
@@ -266,8 +253,8 @@ class LanceVectors:
     def close(self) -> None:
         """Release the store; harmless when repeated. Waits for an index that is being built.
 
-        The end of the process would wait for most of that work too, and then lose it. Where many old versions
-        are left they go: nobody can be reading them any more.
+        The end of the process would wait for most of that work too, and then lose it. Many old versions are
+        dropped, because there are no open readers any more.
         """
         self._await_builder()
         if self._closed or os.getpid() != self._process:
@@ -280,8 +267,8 @@ class LanceVectors:
             _log.warning("%s", error)  # the next upkeep drops them
         finally:
             self._closed = True
-            if self._beside is not None:
-                self._beside.shutdown()
+            if self._entity_writer is not None:
+                self._entity_writer.shutdown()
 
     def _nearest(
         self,
@@ -298,26 +285,26 @@ class LanceVectors:
         if limit <= 0:
             return ()
         with self._read():
-            if (near := table.near()) is not None:
-                return near.nearest(query, where, projects, limit)
+            if (cache := table.row_cache()) is not None:
+                return cache.nearest(query, where, projects, limit)
             rows = table.search(query, predicate, limit, "_distance")
         similarity = np.clip(1.0 - rows["_distance"].to_numpy(), -1.0, 1.0)
-        return _best_first(rows["id"].to_pylist(), similarity.tolist())
+        return best_first(rows["id"].to_pylist(), similarity.tolist())
 
-    def _matching_near(
-        self, near: RowCache, query: "MatchQuery", where: ChunkFilter, limit: int
+    def _matching_cached(
+        self, cache: RowCache, query: "MatchQuery", where: ChunkFilter, limit: int
     ) -> list[tuple[str, float]] | None:
-        """Search among all rows and leave out what is not admitted; None where too little would be left.
+        """Search among all rows and leave out those not admitted; None where too few would be left.
 
-        LanceDB tests a filter by reading its columns of every row, and reads the ids of what it found from
-        as many places: the search itself is the smaller part.
+        LanceDB tests a filter by reading its columns of every row, and reads the id of every hit separately:
+        that takes longer than the search itself.
         """
-        wanted = int(limit * _SPARE / max(near.share(where), _SMALLEST_SHARE))
+        wanted = int(limit * _SPARE / max(cache.share(where), _SMALLEST_SHARE))
         if wanted > _MOST_SPARE + limit:
             return None
         rows = self._chunks.numbers(query, wanted)
-        ids = near.ids(rows[ROW_ID].to_pylist(), self._chunks.numbered)
-        passing = near.admitted(ids, where)
+        ids = cache.ids(rows[ROW_ID].to_pylist(), self._chunks.numbered)
+        passing = cache.admitted(ids, where)
         scored = zip(ids, rows["_score"].to_pylist(), passing, strict=True)
         found = [(id, score) for id, score, passes in scored if passes and id is not None]
         return found[:limit] if len(found) >= limit or rows.num_rows < wanted else None
@@ -328,7 +315,7 @@ class LanceVectors:
             for table in tables:
                 table.build_index()
 
-    def _build_beside(self, tables: Sequence[Table]) -> None:
+    def _build_in_thread(self, tables: Sequence[Table]) -> None:
         if self._builder is None or not self._builder.is_alive():
             self._builder = threading.Thread(
                 target=self._try_to_build, args=(tables,), name="hydramem-vector-index", daemon=True
@@ -349,7 +336,7 @@ class LanceVectors:
     @contextmanager
     def _read(self) -> Iterator[None]:
         self._require_usable()
-        with self._gate.reading(), _lance_errors(self._path):
+        with self._lock.reading(), _lance_errors(self._path):
             yield
 
     @contextmanager
@@ -367,7 +354,7 @@ class LanceVectors:
             raise StorageError(f"vectors in {self._path} are closed; connect again")
 
 
-def _give_large_blocks_back() -> None:
+def _return_freed_blocks() -> None:
     """Have the C library give memory of large blocks back to the system when they are freed.
 
     Compaction frees blocks of many MiB. After the first, glibc takes such blocks for usual and keeps them:
@@ -377,30 +364,6 @@ def _give_large_blocks_back() -> None:
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
         if mallopt is not None:  # musl has none, and needs none
             mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
-
-
-def _open_table(
-    database: "lancedb.DBConnection", known: set[str], name: str, schema: "pa.Schema"
-) -> LanceTable:
-    if name in known:
-        table = database.open_table(name)
-        missing = set(schema.names) - set(table.schema.names)
-        if missing:
-            raise ValueError(f"table {name} lacks {', '.join(sorted(missing))}")
-    else:
-        table = database.create_table(name, schema=schema)
-    if "text" in schema.names and table.index_stats(TEXT_INDEX) is None:
-        from lancedb.index import FTS
-
-        # ICU finds words in scripts without spaces; "split" also cuts snake_case and dotted names.
-        text = FTS(
-            base_tokenizer="icu/split",
-            language="English",
-            max_token_length=_MAX_WORD,
-            custom_stop_words=sorted(STOP_WORDS),
-        )
-        table.create_index("text", config=text, name=TEXT_INDEX)
-    return table
 
 
 def _any_word(text: str) -> "MatchQuery":
@@ -422,11 +385,6 @@ def _require_unused(path: Path) -> None:
     # Files without a table are what is left of a damaged folder; tables laid beside them would hide that.
     if any(path.iterdir()):
         raise ValueError("it holds files but no table")
-
-
-def _best_first(ids: Sequence[str], scores: Sequence[float]) -> tuple[Scored, ...]:
-    found = [Scored(id=id, score=score) for id, score in zip(ids, scores, strict=True)]
-    return tuple(sorted(found, key=lambda scored: (-scored.score, scored.id)))
 
 
 @contextmanager

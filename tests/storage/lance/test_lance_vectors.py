@@ -349,19 +349,19 @@ def test_writes_go_on_while_fragments_are_merged(folder: Path) -> None:
 
 
 def test_the_gate_lets_one_in_alone_only_when_the_last_reader_has_left() -> None:
-    gate, steps = ReadWriteLock(), list[str]()
+    lock, steps = ReadWriteLock(), list[str]()
 
     def alone() -> None:
-        with gate.alone():
+        with lock.exclusive():
             steps.append("alone")
 
-    with gate.reading(), gate.reading():
+    with lock.reading(), lock.reading():
         thread = threading.Thread(target=alone)
         thread.start()
         thread.join(0.05)
         steps.append("read")
     thread.join()
-    with gate.reading():
+    with lock.reading():
         steps.append("read again")
     assert steps == ["read", "alone", "read again"]
 
