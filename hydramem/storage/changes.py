@@ -1,11 +1,14 @@
-"""The audit: one Change per thing written, in the transaction that writes it; those of one call are a run."""
+"""The audit: one Change for each row written, in the same transaction; the changes of one call are a run.
+
+Changes older than `limits.change_days` are purged; a Change of its own records that.
+"""
 
 import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -34,17 +37,17 @@ def acting_as(actor: str, *, request: str | None = None) -> Iterator[None]:
 
 @contextmanager
 def in_one_run(run: str | None = None) -> Iterator[str]:
-    """Give the changes of this context one run, and return its id; within a run, that one goes on.
+    """Give the changes of this context one run, and return its id; within a run, that one continues.
 
-    It also decorates a function, whose every call is a run then. Threads that it starts are not in it.
+    As a decorator it makes every call of a function a run. Threads that the function starts are not in it.
 
     Args:
-        run: The run to go on with, as a later part of a call does; a new one where not given.
+        run: The run to continue, as a later part of a call does; a new one where not given.
     """
-    held = _run.get() or run or new_id("w")
-    token = _run.set(held)
+    current = _run.get() or run or new_id("w")
+    token = _run.set(current)
     try:
-        yield held
+        yield current
     finally:
         _run.reset(token)
 
@@ -60,7 +63,7 @@ def current_run() -> str | None:
 
 
 def with_run(changes: Sequence[Change]) -> tuple[Change, ...]:
-    """Return changes of one write, those of no run in the run of this context or in one of their own."""
+    """Return the changes of one write, each with a run: its own, that of this context, or a new one."""
     run = _run.get() or new_id("w")
     return tuple(change if change.run else replace(change, run=run) for change in changes)
 
@@ -111,26 +114,27 @@ def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     if dataclasses.is_dataclass(value):
-        # `asdict` copies all that a row holds first, which took longer than the rest of this.
+        # `asdict` would first copy all that a row holds, which takes longer than the rest.
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     raise TypeError(f"{type(value).__name__} has no place in a Change")
 
 
 PURGED = "changes"
-"""Target of the Changes that tell of it: no row has this id."""
+"""Target of the Changes that record a purge: no row has this id."""
 
 _KEY = "purged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purged:
-    """Changes that one Change took out.
+    """What one purge deleted from the audit.
 
     Attributes:
-        until: When the last of them was made.
-        runs: How many runs went whole.
-        part_of: The run that went in several parts, this being one of them.
-        taken_back: Ids of rows of which only they told that a person took back what was done to them.
+        changes: How many changes.
+        runs: How many whole runs.
+        until: When the last of the changes was made.
+        part_of: The run of which this was one of several parts.
+        taken_back: Ids of rows for which only these changes recorded that a person undid something.
     """
 
     changes: int
@@ -140,41 +144,28 @@ class Purged:
     taken_back: tuple[str, ...] = ()
 
     @property
-    def told(self) -> Mapping[str, Any]:
-        """What its Change says, as JSON holds it."""
-        return {
-            _KEY: {
-                "changes": self.changes,
-                "runs": self.runs,
-                "until": self.until.isoformat(),
-                "part_of": self.part_of,
-                "taken_back": list(self.taken_back),
-            }
-        }
+    def as_json(self) -> Mapping[str, Any]:
+        """What the Change of the purge records, as JSON."""
+        return {_KEY: {**asdict(self), "until": self.until.isoformat(), "taken_back": list(self.taken_back)}}
 
 
 def purged_by(change: Change) -> Purged | None:
-    """Return what a Change took out of the audit; None where that is nothing."""
-    told = json.loads(change.after or "{}").get(_KEY) if change.target == PURGED else None
-    if told is None:
+    """Return what a Change purged from the audit; None where it records no purge."""
+    values = json.loads(change.after or "{}").get(_KEY) if change.target == PURGED else None
+    if values is None:
         return None
-    return Purged(
-        changes=told["changes"],
-        runs=told["runs"],
-        until=datetime.fromisoformat(told["until"]),
-        part_of=told["part_of"],
-        taken_back=tuple(told["taken_back"]),
-    )
+    moved = {"until": datetime.fromisoformat(values["until"]), "taken_back": tuple(values["taken_back"])}
+    return Purged(**{**values, **moved})
 
 
 def purges(graph: GraphStore) -> tuple[tuple[Change, Purged], ...]:
-    """Return the Changes that took others out, oldest first, with what they took."""
+    """Return the Changes that record a purge, oldest first, with what it deleted."""
     found = ((change, purged_by(change)) for change in graph.changes(target=PURGED))
     return tuple((change, gone) for change, gone in found if gone is not None)
 
 
 def no_longer_known(graph: GraphStore) -> str:
-    """Say, to go on a sentence that something is not found, from when the audit is not whole any more."""
+    """Return the end of a sentence that something is not found: up to when changes were purged."""
     until = max((gone.until for _, gone in purges(graph)), default=None)
     if until is None:
         return ""

@@ -1,7 +1,7 @@
-"""The durable queue: what a write leaves to be done later is a row of the graph until one thread has done it.
+"""The durable queue: work that a write leaves for later is a row of the graph until a thread has done it.
 
-A job is claimed before it is begun, so that one that takes the process with it is not tried for ever, and is
-gone when it is done. A process that dies in between does it again: jobs can be repeated.
+A job is claimed before it runs, so that one that kills the process is not retried for ever, and deleted when
+it is done. If the process dies in between, the job runs again: jobs can be repeated.
 """
 
 import atexit
@@ -34,22 +34,22 @@ MOST_ATTEMPTS = 5
 
 _PAGE = 20_000
 
-# Jobs that come one after the other are done together, once none came for a moment, or after this long.
+# Seconds. Jobs are done together, once no new one came for a moment, or after at most so long.
 _QUIET, _LONGEST_QUIET = 0.1, 5.0
 
-# What an earlier process left waits so long: a command that only looks something up is over by then.
+# Seconds until jobs of an earlier process begin: a command that only reads has ended by then.
 _AFTER_OPENING = 1.0
 
-# What failed waits one second, then four, then sixteen, and so on.
+# A failed job waits one second, then four, then sixteen, and so on.
 _BACK_OFF = 4.0
 
-# Jobs that are claimed at once, and noted as done at once.
+# Jobs that are claimed, and deleted, in one write.
 _TOGETHER = 64
 
-# From so many attempts on a job is tried by itself: another of its batch may be what fails.
+# From so many attempts on, a job runs alone: another of its batch may be the one that fails.
 _ALONE_FROM = 2
 
-# Closing waits so long for the job at hand; later it meets a closed store, and is done again.
+# Closing waits so long for the running job; after that it finds the store closed, and runs again later.
 _CLOSING_SECONDS = 10.0
 
 _LONGEST_ERROR = 500
@@ -60,16 +60,16 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handler:
-    """What does the jobs of one kind.
+    """The function that does the jobs of one kind.
 
-    Where it is audited it is called in the name of who left the jobs, and in the run of their write: undoing
-    that undoes what followed.
+    An audited one is called as the actor and in the run of the write that left the jobs: undoing that run
+    also undoes what they wrote.
 
     Attributes:
-        run: Does some jobs, and returns what language models cost where it asked any; it may be called again
-            with jobs that it has done before.
-        most: Jobs that it is given at once.
-        audited: Whether jobs of two runs are done apart; else it sees to that, or writes nothing audited.
+        run: Does some jobs, and returns the cost of model calls, if any; it may be called again with jobs
+            that it has done before.
+        most: Jobs for one call.
+        audited: Whether jobs of two runs are done in separate calls.
     """
 
     run: Callable[[Sequence[Job]], Usage | None]
@@ -86,27 +86,27 @@ def job(kind: str, *, project: str, **payload: object) -> Job:
         payload: What the handler must know, as JSON can hold it.
     """
     at = now()
-    told = {"actor": current_actor(), "run": current_run(), **payload}
-    text = json.dumps(told, ensure_ascii=True, sort_keys=True)
+    values = {"actor": current_actor(), "run": current_run(), **payload}
+    text = json.dumps(values, ensure_ascii=True, sort_keys=True)
     return Job(id=new_id("j"), project=project, kind=kind, payload=text, created_at=at, updated_at=at)
 
 
 def job_payload(job: Job) -> Mapping[str, Any]:
-    """Return what a job says, by name."""
+    """Return the values of a job's payload by name."""
     payload: dict[str, Any] = json.loads(job.payload)
     return payload
 
 
 @contextmanager
 def in_the_name_of(job: Job) -> Iterator[None]:
-    """Write as who left a job, and in the run of the write that left it."""
-    said = job_payload(job)
-    with acting_as(said["actor"]), in_one_run(said["run"]):
+    """Write as the actor and in the run of the write that left a job."""
+    payload = job_payload(job)
+    with acting_as(payload["actor"]), in_one_run(payload["run"]):
         yield
 
 
 class Jobs:
-    """The queue of one open store, and the thread that works it off; both are there once they are needed.
+    """The queue of one open store, and the thread that works it off, which starts once it is needed.
 
     Args:
         graph: Where the rows are.
@@ -132,23 +132,23 @@ class Jobs:
 
     @property
     def served(self) -> bool:
-        """Whether somebody has said how jobs are done."""
+        """Whether handlers are set."""
         return bool(self._handlers)
 
     @property
     def closing(self) -> bool:
-        """Whether the store is being closed: what takes long should come to its end."""
+        """Whether the store is being closed: long work should stop."""
         return self._closing
 
     def serve(self, handlers: Mapping[str, Handler]) -> None:
-        """Say how jobs are done, by kind; begin with those that an earlier process left."""
+        """Set the handlers by kind; begin with the jobs that an earlier process left."""
         with self._changed:
             self._handlers = dict(handlers)
         if self._graph.jobs(Listing(limit=1), states=("waiting", "running")):
             self._wake(_AFTER_OPENING)
 
     def noticed(self, write: Write) -> None:
-        """Have the jobs done that a committed write brought."""
+        """Schedule the jobs of a committed write."""
         if any(row.state == "waiting" for row in write.jobs):
             self._wake(_QUIET)
 
@@ -191,7 +191,7 @@ class Jobs:
     def drain(
         self, timeout: float | None = None, *, retry: bool = False, progress: Progress | None = None
     ) -> Drained:
-        """Have every waiting job tried now, and wait for it.
+        """Try every waiting job now, and wait for it.
 
         Args:
             timeout: Seconds to wait at most; None waits until all were tried.
@@ -238,16 +238,16 @@ class Jobs:
 
     def _work(self) -> None:
         try:
-            self._take_back()
-            while self._settle():
+            self._put_back()
+            while self._wait_for_work():
                 self._pass()
         except StorageError as error:
-            # The rows stay: the next write, drain or opening goes on with them.
+            # The rows stay: the next write, drain or opening continues with them.
             if not self._closing:
                 log.warning("jobs wait until a later write or opening: %s", error)
             self._answer(self._requests)
 
-    def _settle(self) -> bool:
+    def _wait_for_work(self) -> bool:
         """Wait until there is something to look at; False where the store is being closed."""
         with self._changed:
             while not self._closing:
@@ -265,7 +265,7 @@ class Jobs:
         return None if self._look_at is None else self._look_at - time.monotonic()
 
     def _pass(self) -> None:
-        """Do everything that is due; where nothing is, whoever waits for that is told."""
+        """Do everything that is due; if nothing is, answer the requests that wait for it."""
         seen, due = self._requests, self._due()
         for calls in due:
             if self._closing:
@@ -280,7 +280,7 @@ class Jobs:
             self._changed.notify_all()
 
     def _do(self, calls: Sequence[Sequence[Job]]) -> None:
-        """Claim the jobs of some calls, make the calls, and note what became of the jobs."""
+        """Claim the jobs of some calls, make the calls, and record their outcome."""
         claimed = [
             [replace(row, state="running", attempts=row.attempts + 1, updated_at=now()) for row in rows]
             for rows in calls
@@ -295,8 +295,8 @@ class Jobs:
             try:
                 self._call(rows)
             except HydraMemError as error:
-                # What closing cut short is not held against it.
-                kept.extend(before if self._closing else (self._after(row, error) for row in rows))
+                # An attempt that closing interrupted does not count.
+                kept.extend(before if self._closing else (self._failed_row(row, error) for row in rows))
             else:
                 done.extend(row.id for row in rows)
         self._commit(Write(changes=(), jobs=tuple(kept), removed=Removal(jobs=tuple(done))))
@@ -310,14 +310,14 @@ class Jobs:
             self._usage += handler.run(rows) or Usage()
 
     def _due(self) -> list[list[Sequence[Job]]]:
-        """Return what is due as calls, those that are claimed together; see to what is due later."""
+        """Return the due jobs as calls, grouped by claim; schedule the jobs that are due later."""
         due: dict[tuple[str, ...], list[Job]] = defaultdict(list)
         later: list[float] = []
         for row in self._all("waiting"):
             if row.kind not in self._handlers:
                 continue
             if (seconds := self._wait_of(row)) <= 0:
-                due[self._likeness(row)].append(row)
+                due[self._call_key(row)].append(row)
             else:
                 later.append(seconds)
         if later:
@@ -327,13 +327,13 @@ class Jobs:
             by_kind[kind].extend(batches(rows, self._handlers[kind].most))
         return [together for calls in by_kind.values() for together in _claims(calls)]
 
-    def _likeness(self, row: Job) -> tuple[str, ...]:
-        """Return what jobs must have in common to be done in one call, their kind first."""
+    def _call_key(self, row: Job) -> tuple[str, ...]:
+        """Return what jobs of one call have in common, their kind first."""
         apart = row.id if row.attempts >= _ALONE_FROM else ""
         if not self._handlers[row.kind].audited:
             return row.kind, row.project, apart
-        said = job_payload(row)
-        return row.kind, row.project, apart, said["actor"], said["run"] or row.id
+        payload = job_payload(row)
+        return row.kind, row.project, apart, payload["actor"], payload["run"] or row.id
 
     def _wait_of(self, row: Job) -> float:
         """Return the seconds until a job is due: 0 for one that is new, or not tried since a drain began."""
@@ -342,16 +342,16 @@ class Jobs:
         since: timedelta = now() - row.updated_at
         return float(_BACK_OFF ** (row.attempts - 1) - since.total_seconds())
 
-    def _after(self, row: Job, error: HydraMemError) -> Job:
+    def _failed_row(self, row: Job, error: HydraMemError) -> Job:
         """Return a job that failed as it is kept."""
         given_up = row.attempts >= MOST_ATTEMPTS
         self._failed += given_up
-        said = f"{type(error).__name__}: {error}"[:_LONGEST_ERROR]
-        log.warning("job %s (%s) failed, attempt %d: %s", row.id, row.kind, row.attempts, said)
-        return replace(row, state="failed" if given_up else "waiting", error=said, updated_at=now())
+        message = f"{type(error).__name__}: {error}"[:_LONGEST_ERROR]
+        log.warning("job %s (%s) failed, attempt %d: %s", row.id, row.kind, row.attempts, message)
+        return replace(row, state="failed" if given_up else "waiting", error=message, updated_at=now())
 
-    def _take_back(self) -> None:
-        """Take back what was begun by a thread or process that came to its end meanwhile."""
+    def _put_back(self) -> None:
+        """Put back the jobs that an ended thread or process had begun."""
         begun = self._all("running")
         again = [
             replace(row, state="failed", error=row.error or "did not come to its end")
@@ -367,7 +367,7 @@ class Jobs:
             self._commit(Write(changes=(), jobs=tuple(rows)))
 
     def close(self) -> None:
-        """Wait for the job at hand and stop; what is left is done when the store is open again."""
+        """Wait for the running job and stop; the other jobs are done when the store is open again."""
         if os.getpid() != self._pid:
             return
         with self._changed:

@@ -1,4 +1,4 @@
-"""Limits: how much is kept and for how long, set against what there is. Pure but for what counts."""
+"""Limits: how much is kept and for how long, compared with what is stored. Pure except for the counts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ def cutoffs(limits: LimitsConfig, at: datetime) -> Cutoffs:
 def usage(
     limits: LimitsConfig, *, graph: GraphStore, memories: Mapping[str, int], at: datetime
 ) -> LimitUsage:
-    """Count what limits look at; what has no limit is not counted, but for memories that expired.
+    """Count what has a limit, and the memories that expired.
 
     Args:
         limits: What is configured.
@@ -43,12 +43,12 @@ def usage(
 
 
 def uses(limits: LimitsConfig, counted: LimitUsage) -> tuple[LimitUse, ...]:
-    """Return how each configured limit stands, those of projects by name. Pure."""
+    """Return the use of each configured limit, those of projects by name. Pure."""
     return tuple(_uses(limits, counted))
 
 
 def over(limits: LimitsConfig, counted: LimitUsage) -> tuple[LimitUse, ...]:
-    """Return the limits that are passed. Pure."""
+    """Return the limits that are exceeded. Pure."""
     return tuple(use for use in _uses(limits, counted) if use.over)
 
 
@@ -76,7 +76,7 @@ def _by_age(limits: LimitsConfig, past: Past) -> Iterator[LimitUse]:
 
 
 def sentences(found: Sequence[LimitUse]) -> tuple[str, ...]:
-    """Say each passed limit in a sentence, for the notes of a result."""
+    """Return a sentence for each exceeded limit, for the notes of a result."""
     return tuple(_sentence(use) for use in found if use.over)
 
 
@@ -87,8 +87,8 @@ def _sentence(use: LimitUse) -> str:
 
 
 def noted(limits: LimitsConfig, project: str, graph: GraphStore) -> tuple[str, ...]:
-    """Say where a project holds more memories than its limit; counts only where there is one."""
+    """Return a note where a project has more memories than its limit; counts only where there is one."""
     if not limits.memories:
         return ()
-    held = sum(count.memories for count in graph.scope_counts(project, "/"))
-    return sentences(over(limits, LimitUsage(memories={project: held})))
+    memories = sum(count.memories for count in graph.scope_counts(project, "/"))
+    return sentences(over(limits, LimitUsage(memories={project: memories})))

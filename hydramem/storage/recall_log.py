@@ -1,7 +1,7 @@
-"""What sessions recalled: the signal of what is of use, held for seconds and written in batches.
+"""What sessions recalled, which shows what is useful: collected for seconds and written in batches.
 
-Recalling is a read, and stays as fast as one: what it brought is noted here, and a thread of its own
-writes it. A process that is killed may lose what the last seconds noted.
+A recall is a read, and stays as fast as one: its hits are noted here, and a separate thread writes them. A
+process that is killed may lose the hits of the last seconds.
 """
 
 import logging
@@ -34,8 +34,8 @@ _MOST_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Listening:
-    """The session that this context recalls for; of a private one no query is kept."""
+class _RecallingSession:
+    """The session that this context recalls for; queries of a private one are not kept."""
 
     recalls: "Recalls"
     name: str
@@ -44,7 +44,7 @@ class _Listening:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Noted:
-    """What one recall brought of one project, best first."""
+    """The hits of one recall in one project, best first."""
 
     project: str
     session: str
@@ -53,11 +53,11 @@ class _Noted:
     at: datetime
 
 
-_listening: ContextVar[_Listening | None] = ContextVar("listening", default=None)
+_current: ContextVar[_RecallingSession | None] = ContextVar("recalling", default=None)
 
 
 class Recalls:
-    """What was recalled in sessions and is not written yet. Safe to use from many threads.
+    """The recalls of sessions that are not written yet. Safe to use from many threads.
 
     Args:
         graph: Where chunks and sessions are looked up.
@@ -82,31 +82,31 @@ class Recalls:
 
     @contextmanager
     def during(self, session: str | None, *, private: bool = False) -> Iterator[None]:
-        """Have what this context recalls noted for a session; None has nothing noted."""
-        listening = session and _Listening(recalls=self, name=session, private=private)
-        token = _listening.set(listening or None)
+        """Note the recalls of this context for a session; None notes nothing."""
+        recalling = session and _RecallingSession(recalls=self, name=session, private=private)
+        token = _current.set(recalling or None)
         try:
             yield
         finally:
-            _listening.reset(token)
+            _current.reset(token)
 
     @property
     def session(self) -> str | None:
         """Name of the session that this context recalls for, None where it has none."""
-        listening = _listening.get()
-        return listening.name if listening is not None and listening.recalls is self else None
+        recalling = _current.get()
+        return recalling.name if recalling is not None and recalling.recalls is self else None
 
     def note(self, query: str, found: Sequence[tuple[str, str]]) -> None:
-        """Note what a recall brought, where this context has a session. Takes microseconds.
+        """Note the hits of a recall, where this context has a session. Takes microseconds.
 
         Args:
             query: What was asked.
             found: Project and chunk of each hit, best first.
         """
-        listening = _listening.get()
-        if listening is None or listening.recalls is not self or not found:
+        recalling = _current.get()
+        if recalling is None or recalling.recalls is not self or not found:
             return
-        asked = None if listening.private else _storable(query)
+        kept = None if recalling.private else _storable(query)
         by_project: dict[str, list[str]] = {}
         for project, chunk in found:
             by_project.setdefault(project, []).append(chunk)
@@ -116,7 +116,7 @@ class Recalls:
                 return
             for project, chunks in by_project.items():
                 noted = _Noted(
-                    project=project, session=listening.name, query=asked, chunks=tuple(chunks), at=at
+                    project=project, session=recalling.name, query=kept, chunks=tuple(chunks), at=at
                 )
                 self._waiting.append(noted)
             self._rows += len(found)
@@ -126,7 +126,7 @@ class Recalls:
             self._changed.notify_all()
 
     def flush(self) -> None:
-        """Write what is noted. What cannot be written is lost, and the log says so."""
+        """Write what is noted. What cannot be written is lost, and logged."""
         with self._one_writer:
             with self._changed:
                 noted, self._waiting, self._rows = self._waiting, [], 0
@@ -137,7 +137,7 @@ class Recalls:
                 if write.recalled:
                     self._commit(write)
             except HydraMemError as error:
-                # Not tried again: it may have been written, and nothing is to count twice.
+                # Not retried: it may have been written, and no recall may count twice.
                 log.warning("what %d recalls brought is not recorded: %s", len(noted), error)
 
     def close(self) -> None:
@@ -159,7 +159,7 @@ class Recalls:
             self.flush()
 
     def _write(self, noted: Sequence[_Noted]) -> Write:
-        """Build the write; chunks that are gone by now are left out."""
+        """Build the write; chunks that are deleted by now are left out."""
         wanted = dict.fromkeys(chunk for each in noted for chunk in each.chunks)
         there = {row.id for row in self._graph.chunks(list(wanted))}
         recalled = tuple(
@@ -180,14 +180,16 @@ class Recalls:
             row = rows.get(id) or Session(
                 id=id, project=each.project, name=each.session, started_at=each.at, last_at=each.at
             )
-            rows[id] = row if each.query is None else replace(row, metadata=_asked(row, each.query, each.at))
+            rows[id] = (
+                row if each.query is None else replace(row, metadata=_with_query(row, each.query, each.at))
+            )
         return tuple(rows.values())
 
 
-def _asked(session: Session, query: str, at: datetime) -> Mapping[str, object]:
-    """Return a session's metadata with one more query; the oldest go."""
-    held = session.metadata.get(QUERIES)
-    queries = [*(held if isinstance(held, list | tuple) else ()), {"text": query, "at": at.isoformat()}]
+def _with_query(session: Session, query: str, at: datetime) -> Mapping[str, object]:
+    """Return a session's metadata with one more query; the oldest are dropped."""
+    earlier = session.metadata.get(QUERIES)
+    queries = [*(earlier if isinstance(earlier, list | tuple) else ()), {"text": query, "at": at.isoformat()}]
     return {**session.metadata, QUERIES: queries[-_MOST_QUERIES:]}
 
 

@@ -1,4 +1,4 @@
-"""What both vector stores demand of a vector before anything is written or searched."""
+"""The rows of the vector stores: their text, their mirror hashes, and the check of a vector."""
 
 from dataclasses import dataclass
 
@@ -32,14 +32,14 @@ class EntityVector:
 def indexed_text(chunk: Chunk) -> str:
     """Return a chunk's text as the embedder and the full-text index read it.
 
-    Headings stand above it and its speaker before it: both carry words that a question uses.
+    Headings come above it and its speaker before it: both contain words that questions use.
     """
-    said = f"{chunk.author}: {chunk.text}" if chunk.author else chunk.text
-    return f"{' > '.join(chunk.heading_path)}\n{said}" if chunk.heading_path else said
+    spoken = f"{chunk.author}: {chunk.text}" if chunk.author else chunk.text
+    return f"{' > '.join(chunk.heading_path)}\n{spoken}" if chunk.heading_path else spoken
 
 
 def chunk_mirror_hash(chunk: Chunk) -> str:
-    """Hash the columns of a chunk that the vector store mirrors, so that a stale mirror can be told."""
+    """Hash the columns of a chunk that the vector store mirrors, so that a stale row is detected."""
     times = chunk.times
     mirrored = (
         *(chunk.text, chunk.project, chunk.kind, chunk.layer, chunk.state, chunk.scope, chunk.categories),

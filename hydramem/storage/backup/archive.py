@@ -87,17 +87,17 @@ def write_archive(manifest: BackupManifest, folder: Path, file: IO[bytes]) -> No
     Raises:
         OSError: A file cannot be read or written.
     """
-    told = folder / MANIFEST
+    manifest_file = folder / MANIFEST
     values = asdict(manifest) | {"made_at": manifest.made_at.isoformat()}
-    told.write_text(json.dumps(values, indent=1, ensure_ascii=True), encoding="utf-8")
+    manifest_file.write_text(json.dumps(values, indent=1, ensure_ascii=True), encoding="utf-8")
     with tarfile.open(fileobj=file, mode="w:gz", compresslevel=_LEVEL, format=tarfile.PAX_FORMAT) as archive:
-        archive.add(told, arcname=MANIFEST, filter=_plain)
+        archive.add(manifest_file, arcname=MANIFEST, filter=_plain)
         for one in manifest.files:
             archive.add(folder / one.name, arcname=one.name, filter=_plain)
 
 
 def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    # Whose files they were is nobody's business.
+    # The backup does not name the owner of the files.
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
     entry.mode = 0o600
@@ -105,7 +105,7 @@ def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def read_manifest(file: Path) -> BackupManifest:
-    """Read what a backup says of itself; the rest of it is not looked at.
+    """Read the manifest of a backup, and nothing else.
 
     Raises:
         InvalidInputError: The file is no backup, or its beginning is damaged.

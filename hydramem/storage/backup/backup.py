@@ -1,4 +1,4 @@
-"""Backup: what a store cannot make anew, as it is at one moment, in one file that is whole or not there."""
+"""Backup: the files that a store cannot derive, as of one moment, in one file that appears when complete."""
 
 import logging
 import os
@@ -21,7 +21,7 @@ FOLDER = "backups"
 
 _NAME = re.compile(r"hydramem-\d{8}T\d{12}Z\.tar\.gz")
 
-# What models said, kept to be asked once, is derived; a database that is open cannot be copied as a file.
+# Caches of model replies are derived; and an open database cannot be copied as a file.
 _DERIVED = re.compile(r".*\.db(-wal|-shm|-journal)?")
 
 _PARTIAL = ".making-"
@@ -37,7 +37,7 @@ def backup(
     to: Path | None = None,
     keep: int = 0,
 ) -> BackedUp:
-    """Write a backup and read it again; it appears once it is whole.
+    """Write a backup and read it back; it appears once it is complete.
 
     Args:
         store: The store's folder.
@@ -62,9 +62,9 @@ def backup(
                 path.relative_to(staged).as_posix() for path in staged.rglob("*") if path.is_file()
             )
             files = tuple(member(staged / name, name) for name in names)
-            told = BackupManifest(engine=engine, created_by=created_by, made_at=made_at, files=files)
+            manifest = BackupManifest(engine=engine, created_by=created_by, made_at=made_at, files=files)
             with partial.open("xb") as data:
-                write_archive(told, staged, data)
+                write_archive(manifest, staged, data)
                 data.flush()
                 os.fsync(data.fileno())
             _check(partial)
@@ -101,7 +101,7 @@ def _target(store: Path, to: Path | None, made_at: datetime) -> Path:
 
 @contextmanager
 def _beside(file: Path) -> Iterator[tuple[Path, Path]]:
-    """Give a folder and a file beside the one that is wanted; whatever is left of them goes."""
+    """Give a temporary folder, and a file beside the wanted one; both are removed in the end."""
     with tempfile.TemporaryDirectory(prefix=_PARTIAL, dir=file.parent) as scratch:
         staged = Path(scratch) / "staged"
         staged.mkdir()
@@ -109,13 +109,13 @@ def _beside(file: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what a process that was killed left half made."""
+    """Remove unfinished backups of processes that were killed."""
     for left in folder.glob(f"{_PARTIAL}*"):
         shutil.rmtree(left, ignore_errors=True)
 
 
 def _stage(store: Path, save_graph: Callable[[Path], None], staged: Path) -> None:
-    """Copy what is backed up; the graph last, so that no file knows less than the graph."""
+    """Copy what is backed up; the graph last, so that it is not older than any file."""
     for part in PARTS:
         source = store / part
         if part != "graph" and source.is_dir() and not source.is_symlink():
@@ -139,7 +139,7 @@ def _copy_tree(store: Path, source: Path, staged: Path) -> None:
         try:
             shutil.copyfile(path, copied)
         except FileNotFoundError:
-            copied.unlink(missing_ok=True)  # it went meanwhile, as old reports do
+            copied.unlink(missing_ok=True)  # it was deleted meanwhile, as old reports are
 
 
 def _check(partial: Path) -> None:

@@ -1,7 +1,7 @@
-"""Restore: a store becomes what a backup holds; what was there is kept aside.
+"""Restore: replace the files of a store by those of a backup; the old files are kept aside.
 
-Everything is unpacked and checked beside the store's files first. Then a note says what is to be exchanged;
-from there on a process that dies leaves the rest to the next opening, which finishes it before anything else.
+First everything is unpacked and checked beside the store's files. Then a note says what is exchanged; if the
+process dies after that, the next opening finishes the exchange before anything else.
 """
 
 import json
@@ -33,7 +33,7 @@ class Exchange:
 
 
 def restore(file: Path, folder: Path, *, engine: str, now: datetime) -> Exchange:
-    """Put the content of a backup into the place of a store's; nobody holds the store, and the lock is held.
+    """Replace the content of a store by that of a backup; the store is closed, and its lock is held.
 
     Args:
         file: The backup.
@@ -50,13 +50,13 @@ def restore(file: Path, folder: Path, *, engine: str, now: datetime) -> Exchange
         finish(folder)
         _check_fits(read_manifest(file), file, folder, engine)
         for left in folder.glob(f"{_STAGED}*"):
-            shutil.rmtree(left)  # of a process that died before it was decided
+            shutil.rmtree(left)  # of a process that died before its note
         staged = Path(tempfile.mkdtemp(prefix=_STAGED, dir=folder))
         try:
             manifest = read_archive(file, staged)
             _sync(staged)
-            aside = f"replaced-{now:%Y%m%dT%H%M%S}-{new_id('x')[-6:]}" if _standing(folder) else None
-            note = {"staged": staged.name, "aside": aside, "parts": _standing(folder)}
+            aside = f"replaced-{now:%Y%m%dT%H%M%S}-{new_id('x')[-6:]}" if _stored_parts(folder) else None
+            note = {"staged": staged.name, "aside": aside, "parts": _stored_parts(folder)}
         except BaseException:
             shutil.rmtree(staged, ignore_errors=True)
             raise
@@ -68,7 +68,7 @@ def restore(file: Path, folder: Path, *, engine: str, now: datetime) -> Exchange
 
 
 def finish(folder: Path) -> bool:
-    """Finish a restore that was decided and interrupted; say whether there was one. The lock is held.
+    """Finish a restore that was interrupted after its note; say whether there was one. The lock is held.
 
     Raises:
         StorageError: Its note cannot be read.
@@ -77,11 +77,11 @@ def finish(folder: Path) -> bool:
     note = folder / _NOTE
     if not note.exists():
         return False
-    staged, aside, parts = _told(note)
+    staged, aside, parts = _read_note(note)
     for part in parts:
         kept = folder / aside / part
         kept.parent.mkdir(exist_ok=True)
-        # Where it is kept aside already, what stands in its place is the backup's.
+        # Where it is kept aside already, the file in its place is the backup's.
         if (folder / part).exists() and not kept.exists():
             (folder / part).rename(kept)
     for part in PARTS:
@@ -93,7 +93,7 @@ def finish(folder: Path) -> bool:
     return True
 
 
-def _told(note: Path) -> tuple[str, str, tuple[str, ...]]:
+def _read_note(note: Path) -> tuple[str, str, tuple[str, ...]]:
     try:
         values = json.loads(note.read_text(encoding="utf-8"))
         staged, aside, parts = values["staged"], values["aside"] or "", tuple(values["parts"])
@@ -117,8 +117,8 @@ def _check_fits(manifest: BackupManifest, file: Path, folder: Path, engine: str)
         )
 
 
-def _standing(folder: Path) -> tuple[str, ...]:
-    """Return what is there of a store, by name: what a backup would replace, and the vectors of it."""
+def _stored_parts(folder: Path) -> tuple[str, ...]:
+    """Return the names of a store's files that a restore replaces, and of its vectors."""
     names = sorted(path.name for path in folder.iterdir())
     return tuple(name for name in names if name in PARTS or name.split("-")[0] == _VECTORS)
 

@@ -1,6 +1,6 @@
-"""Dump: everything that the graph holds, as sorted JSON lines in a new folder that is whole or not there.
+"""Dump: the whole graph as sorted JSON lines in a new folder, which appears only when it is complete.
 
-Two dumps of the same memory have the same bytes, whichever engine holds it.
+Two dumps of the same memory have the same bytes, with either engine.
 """
 
 import hashlib
@@ -36,8 +36,8 @@ _BATCH = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What a dump is to hold.
+class DumpRequest:
+    """What a dump contains.
 
     Attributes:
         projects: Only these; all where none is named.
@@ -57,18 +57,18 @@ class Wish:
 
 
 def dump(
-    graph: GraphStore, folder: Path, wish: Wish, *, mirror: Mirror, progress: Progress | None = None
+    graph: GraphStore, folder: Path, request: DumpRequest, *, mirror: Mirror, progress: Progress | None = None
 ) -> Dumped:
-    """Write everything into a new folder; it appears when it is whole.
+    """Write everything into a new folder, which appears when it is complete.
 
-    Writers wait until the rows are written, so that what the files say was true at one moment; reads go on.
+    Writers wait until the rows are written, so that the files show one moment; reads go on.
 
     Args:
         graph: The truth.
         folder: Where to; it must be empty, or not there.
-        wish: What to write.
+        request: What to write.
         mirror: Holds the writers.
-        progress: Told of rows written and rows to write.
+        progress: Called with rows written and rows to write.
 
     Raises:
         InvalidInputError: The folder holds something.
@@ -77,21 +77,21 @@ def dump(
     """
     with new_folder(folder) as partial:
         with mirror.one_writer:
-            if wish.vectors is not None:
-                mirror.drain()  # what the vectors have not heard yet would be written as they have it
-            _check_projects(graph, wish.projects)
-            writing = _Writing(partial, graph, wish, progress)
+            if request.vectors is not None:
+                mirror.drain()  # else rows that are not replicated would have old vectors
+            _check_projects(graph, request.projects)
+            writing = _Writing(partial, graph, request, progress)
             files = writing.all_parts()
         manifest = DumpManifest(
-            created_by=wish.created_by,
-            embedder=wish.embedder,
-            dimension=wish.dimension,
-            vectors=wish.vectors is not None,
+            created_by=request.created_by,
+            embedder=request.embedder,
+            dimension=request.dimension,
+            vectors=request.vectors is not None,
             projects=tuple(sorted(writing.projects)),
             files=files,
         )
-        if wish.key is not None:
-            manifest = signed(manifest, wish.key)
+        if request.key is not None:
+            manifest = signed(manifest, request.key)
         _write_file(partial / MANIFEST, text(manifest))
     return Dumped(
         folder=str(folder),
@@ -116,7 +116,7 @@ def _write_file(file: Path, data: bytes) -> None:
 
 
 class _LineFile:
-    """A file of lines in the making, hashed on the way."""
+    """A file of lines being written, with its hash."""
 
     def __init__(self, file: Path) -> None:
         self._name = file.name
@@ -139,7 +139,7 @@ class _LineFile:
         self._out.close()
 
     def finish(self) -> FileEntry:
-        """Make the file last, and say what it holds."""
+        """Sync the file, and return its entry of the manifest."""
         self._out.flush()
         os.fsync(self._out.fileno())
         return FileEntry(name=self._name, rows=self._rows, bytes=self._bytes, sha256=self._digest.hexdigest())
@@ -148,14 +148,16 @@ class _LineFile:
 class _Writing:
     """The files of one dump, written part by part."""
 
-    def __init__(self, folder: Path, graph: GraphStore, wish: Wish, progress: Progress | None) -> None:
+    def __init__(
+        self, folder: Path, graph: GraphStore, request: DumpRequest, progress: Progress | None
+    ) -> None:
         self._folder = folder
         self._graph = graph
-        self._wish = wish
+        self._request = request
         self._progress = progress
         self._done = 0
         self._total = _estimate(graph)
-        # Ids of the nodes dumped, kept only where some are left out: what names those is left out too.
+        # Ids of the dumped nodes, only where some are left out: rows that refer to those are left out too.
         self._kept: dict[str, set[str]] = {}
         self.projects: set[str] = set()
 
@@ -167,18 +169,20 @@ class _Writing:
         vectors = self._vectors(part)
         with ExitStack() as files:
             lines = files.enter_context(_LineFile(self._folder / part.file))
-            beside = None
+            vector_lines = None
             if vectors is not None:
                 name = f"{VECTORS[part.table.name]}.jsonl"
-                beside = files.enter_context(_LineFile(self._folder / name))
+                vector_lines = files.enter_context(_LineFile(self._folder / name))
             for rows in self._batches(part):
-                lines.write([to_line(part.table, _at_rest(row)) for row in rows])
-                if beside is not None and vectors is not None:
-                    held = vectors([row.id for row in rows])
-                    beside.write([vector_line(row.id, held[row.id]) for row in rows if row.id in held])
+                lines.write([to_line(part.table, _dumped_row(row)) for row in rows])
+                if vector_lines is not None and vectors is not None:
+                    found = vectors([row.id for row in rows])
+                    vector_lines.write(
+                        [vector_line(row.id, found[row.id]) for row in rows if row.id in found]
+                    )
             yield lines.finish()
-            if beside is not None:
-                yield beside.finish()
+            if vector_lines is not None:
+                yield vector_lines.finish()
 
     def _batches(self, part: DumpPart) -> Iterator[list[Any]]:
         """Yield the rows that are wanted, in order, each once."""
@@ -190,7 +194,7 @@ class _Writing:
             self._report(len(batch))
 
     def _wanted(self, part: DumpPart, row: Any) -> bool:
-        chosen = self._wish.projects
+        chosen = self._request.projects
         if not chosen:
             return True
         if getattr(row, "project", chosen[0]) not in chosen:
@@ -202,7 +206,7 @@ class _Writing:
         return True
 
     def _vectors(self, part: DumpPart) -> Callable[[Sequence[str]], Mapping[str, Vector]] | None:
-        store = self._wish.vectors
+        store = self._request.vectors
         if store is None or part.table.name not in VECTORS:
             return None
         return store.vectors if part.table is CHUNK else store.entity_vectors
@@ -213,13 +217,13 @@ class _Writing:
             self._progress(self._done, max(self._done, self._total))
 
 
-def _at_rest(row: Any) -> Any:
-    """Return a row as it is where nobody works on it: a job that is being done is not done."""
+def _dumped_row(row: Any) -> Any:
+    """Return a row as it is dumped: a running job is dumped as waiting."""
     return replace(row, state="waiting") if isinstance(row, Job) and row.state == "running" else row
 
 
 def _estimate(graph: GraphStore) -> int:
-    """Return about how many rows there are: counts leave out what is not active."""
+    """Return about how many rows there are: counts leave out rows that are not active."""
     counts = graph.counts()
     nodes = counts.documents + counts.chunks + counts.entities + counts.sessions + counts.changes
     return nodes + counts.relations + counts.mentions + counts.links

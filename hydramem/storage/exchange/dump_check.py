@@ -40,9 +40,9 @@ class CheckedDump:
 
 
 def check(folder: Path, *, key: bytes | None) -> CheckedDump:
-    """Check a dump; what passes can be loaded to its end.
+    """Check a whole dump, so that one that passes can be loaded completely.
 
-    The ids of its nodes are held in memory meanwhile, and nothing else of it.
+    Only the ids of its nodes are held in memory.
 
     Args:
         folder: The dump.
@@ -108,6 +108,6 @@ def _check_vectors(part: DumpPart, checked: CheckedDump, ids: dict[str, set[str]
 
 
 def _check_count(file: Path, rows: int, checked: CheckedDump) -> None:
-    told = checked.manifest.entries[file.name].rows
-    if rows != told:
-        raise InvalidInputError(f"{file}: has {rows} rows, the manifest says {told}")
+    expected = checked.manifest.entries[file.name].rows
+    if rows != expected:
+        raise InvalidInputError(f"{file}: has {rows} rows, the manifest says {expected}")

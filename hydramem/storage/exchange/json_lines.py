@@ -111,7 +111,7 @@ def to_line(table: NodeTable | EdgeTable, row: Any) -> bytes:
     for item in fields_of(table):
         value = getattr(row.times if item.timed else row, item.name)
         if value is not None:
-            values[item.name] = _written(item.kind, value)
+            values[item.name] = _json_value(item.kind, value)
     return json_line(values)
 
 
@@ -123,7 +123,7 @@ def json_line(values: dict[str, object]) -> bytes:
         return _ESCAPED.encode(values).encode() + b"\n"
 
 
-def _written(kind: ColumnKind, value: Any) -> object:
+def _json_value(kind: ColumnKind, value: Any) -> object:
     match kind:
         case "time":
             return time_text(value)
@@ -198,19 +198,19 @@ def check_id(id: str) -> None:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"expected text, got {_told(value)}")
+        raise TypeError(f"expected text, got {_short_repr(value)}")
     return value
 
 
 def _texts(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list):
-        raise TypeError(f"expected a list of texts, got {_told(value)}")
+        raise TypeError(f"expected a list of texts, got {_short_repr(value)}")
     return tuple(map(_text, value))
 
 
 def _json(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise TypeError(f"expected an object, got {_told(value)}")
+        raise TypeError(f"expected an object, got {_short_repr(value)}")
     return value
 
 
@@ -226,7 +226,7 @@ def _time(value: Any) -> datetime:
 
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"expected a number, got {_told(value)}")
+        raise TypeError(f"expected a number, got {_short_repr(value)}")
     try:
         return float(value)
     except OverflowError as error:
@@ -235,17 +235,17 @@ def _number(value: Any) -> float:
 
 def _integer(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"expected a whole number, got {_told(value)}")
+        raise TypeError(f"expected a whole number, got {_short_repr(value)}")
     return value
 
 
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise TypeError(f"expected true or false, got {_told(value)}")
+        raise TypeError(f"expected true or false, got {_short_repr(value)}")
     return value
 
 
-def _told(value: object) -> str:
+def _short_repr(value: object) -> str:
     return repr(value)[:40]
 
 
@@ -299,7 +299,7 @@ def _object(line: bytes, file: Path, number: int) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise refused(file, number, f"not JSON: {str(error)[:200]}") from error
     if not isinstance(values, dict):
-        raise refused(file, number, f"expected a JSON object, got {_told(values)}")
+        raise refused(file, number, f"expected a JSON object, got {_short_repr(values)}")
     return values
 
 

@@ -1,7 +1,7 @@
-"""Load: what a dump holds and the store does not is written, in batches, after all of it was checked.
+"""Load: write the rows of a dump that the store lacks, in batches, after the whole dump was checked.
 
-A row that is there already is never changed, so that loading again, after a kill or for good measure, adds
-what is missing and nothing else.
+A row that the store has already is never changed, so loading again, as after a kill, only adds what is
+missing.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -56,13 +56,13 @@ def _nodes_by_key(table: NodeTable, graph: GraphStore, keys: Sequence[Key]) -> M
 Commit = Callable[[Write, Mapping[str, Vector]], None]
 """Commits a write, with the vectors of its rows by id."""
 
-# The vector store puts itself in order after a write of more than a few hundred rows: the fewer, the better.
+# The vector store maintains itself after a write of more than a few hundred rows: fewer writes are better.
 _BATCH = 4000
 
 # Engines create many edges at once much faster than few.
 _BATCH_EDGES = 50_000
 
-# Texts are embedded between two writes: a kill loses no more than these.
+# Texts are embedded between two writes: a kill loses at most these vectors.
 _BATCH_EMBEDDED = 128
 
 _MOST_LEFT = 20
@@ -91,13 +91,13 @@ class LoadTarget:
 def load(
     folder: Path, place: LoadTarget, *, key: bytes | None = None, progress: Progress | None = None
 ) -> Loaded:
-    """Write what a dump holds and the store does not.
+    """Write the rows of a dump that the store lacks.
 
     Args:
         folder: The dump.
         place: The store.
         key: Checks the dump's signature; None where it has none.
-        progress: Told of rows done and rows to do.
+        progress: Called with rows done and rows to do.
 
     Raises:
         InvalidInputError: The dump is damaged, changed or not one; nothing is written.
@@ -117,7 +117,7 @@ def load(
 
 @dataclass(slots=True)
 class _Tally:
-    """How the rows of a part fared."""
+    """Counts of the rows of a part by outcome."""
 
     written: int = 0
     unchanged: int = 0
@@ -125,7 +125,7 @@ class _Tally:
 
 
 class _Loading:
-    """One load on its way, part by part."""
+    """One load, part by part."""
 
     def __init__(self, checked: CheckedDump, place: LoadTarget, progress: Progress | None) -> None:
         self._checked = checked
@@ -138,12 +138,12 @@ class _Loading:
         self._tallies = {part.name: _Tally() for part in PARTS}
         self._met: set[str] = set()
         self._left: list[str] = []
-        # As the dump has them: when the store's own were first and last seen may have to move.
+        # First and last seen as the dump has them, by which those of the store may have to be extended.
         self._differing_entities: dict[str, tuple[datetime, datetime]] = {}
         self._embedded = 0
 
     def load(self, part: DumpPart) -> None:
-        """Write the rows of a part that are not there."""
+        """Write the rows of a part that the store lacks."""
         rows = (row for _, row in rows_of(part, self._checked.folder))
         embeds = part.table is CHUNK and not self._brings_vectors
         held = stored_rows(part, self._place.graph, self._met)
@@ -179,7 +179,7 @@ class _Loading:
     def _write(self, part: DumpPart, rows: Sequence[Any], brought: Mapping[str, Vector]) -> None:
         vectors = self._vectors(part, rows, brought)
         with self._place.one_writer:
-            # Others may have written meanwhile: what is there now is theirs.
+            # Other writers may have added some meanwhile.
             keys = [part.order(row) for row in rows]
             taken = (
                 _nodes_by_key(part.table, self._place.graph, keys)
@@ -197,7 +197,7 @@ class _Loading:
         """Return the vectors of rows: brought by the dump, or made now."""
         texts: dict[str, str] = {}
         if part.table is CHUNK:
-            # The vector of a chunk that waits for one is made by its job, as it would have been.
+            # The vector of a pending chunk is made by its job.
             texts = {row.id: indexed_text(row) for row in rows if row.vector_state == "ready"}
         elif part.table is ENTITY:
             texts = {row.id: row.name for row in rows if worth_a_vector(row.mention_count)}
@@ -209,7 +209,7 @@ class _Loading:
         return dict(zip(texts, self._place.embed(list(texts.values())), strict=True)) if texts else {}
 
     def recount(self) -> None:
-        """Count anew what is derived of entities that both sides know: their mentions are of both now."""
+        """Recount entities that both store and dump have: they have the mentions of both now."""
         graph, place = self._place.graph, self._place
         for ids in batches(self._differing_entities, _BATCH_EMBEDDED):
             with place.one_writer:
@@ -236,7 +236,7 @@ class _Loading:
             self._progress(self._done, self._checked.rows)
 
     def result(self) -> Loaded:
-        """Say what was done."""
+        """Return what was done."""
         tallies = self._tallies
         return Loaded(
             folder=str(self._checked.folder),

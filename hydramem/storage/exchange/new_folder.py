@@ -1,7 +1,7 @@
-"""A folder in the making: it appears when it is whole, and what a kill left of one goes with the next.
+"""A new folder that appears only when it is complete; the next one removes what a killed process left.
 
-Whoever makes one holds a lock on it, which the system drops when the process dies, however it dies. Nobody
-removes what somebody still works on, nor a folder that holds anything but files of a dump.
+The process that writes it locks it, and the system releases the lock when the process dies. A locked folder
+is never removed, nor one that holds anything but files of a dump.
 """
 
 import os
@@ -26,7 +26,7 @@ _Hold = Literal["ours", "another's", "none"]
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder beside the one that is wanted, and put it in its place once it is filled.
+    """Give a temporary folder beside the wanted one, and rename it once it is filled.
 
     Args:
         folder: Where to; it must be empty, or not there.
@@ -66,13 +66,13 @@ def _begin(folder: Path) -> tuple[Path, int | None]:
         if hold != "another's":
             return made, handle
 
-        # Another dump took it for one that was left, before this one held it.
+        # Another process took it for an unfinished one, before this one had locked it.
 
 
 def _sweep(parent: Path) -> None:
-    """Remove what processes that were killed left half made."""
+    """Remove unfinished folders of processes that were killed."""
     for left in parent.glob(f".*-*{_SUFFIX}"):
-        with suppress(OSError):  # what cannot be read or removed is in nobody's way
+        with suppress(OSError):  # one that cannot be read or removed does no harm
             hold, handle = _take(left)
             try:
                 if hold == "ours" and all(file.name in _OURS for file in left.iterdir()):

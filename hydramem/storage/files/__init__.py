@@ -1,1 +1,1 @@
-"""A room."""
+"""Files of a store besides its databases: durable writes, the folder lock, curated memory."""

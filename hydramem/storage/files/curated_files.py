@@ -89,7 +89,7 @@ class CuratedText:
 
 
 def curated_file(folder: Path, project: str, target: CuratedTarget) -> Path:
-    """Return where a project's curated file stands, under the folder of curated memory."""
+    """Return the path of a project's curated file, under the folder of curated memory."""
     plain = _PLAIN_NAME.fullmatch(project)
     readable = re.sub(r"[^a-z0-9]+", "-", project.casefold())[:40].strip("-")
     # `~` is in no plain name, so that no two projects share a folder, on no file system.
@@ -154,7 +154,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def changed(
-    held: CuratedText,
+    current: CuratedText,
     changes: Sequence[CuratedChange],
     *,
     limit: int,
@@ -164,7 +164,7 @@ def changed(
     """Return the entries after a batch of changes, made one after the other; only the end must fit.
 
     Args:
-        held: What the file holds.
+        current: What the file holds.
         changes: What to change, contents checked.
         limit: Most characters of the entries together.
         name: The file's name, for error messages.
@@ -174,15 +174,15 @@ def changed(
         NotFoundError: No entry holds the words of a change.
         InvalidInputError: Several do, a change is wrong, or the result is too long.
     """
-    entries = list(held.entries)
+    entries = list(current.entries)
     for index, change in enumerate(changes):
         _change(entries, change, f"changes[{index}]", name, shown)
     kept = tuple(dict.fromkeys(entries))
     chars = len(DELIMITER.join(kept))
-    if chars > limit and chars >= held.chars:
+    if chars > limit and chars >= current.chars:
         raise InvalidInputError(
-            f"{name}: would hold {chars:,} of {limit:,} characters (now {held.chars:,}); replace entries by "
-            f"shorter ones or remove some in the same batch. It holds: {_listed(held.entries, shown)}"
+            f"{name}: would hold {chars:,} of {limit:,} characters (now {current.chars:,}); replace entries "
+            f"by shorter ones or remove some in the same batch. It holds: {_listed(current.entries, shown)}"
         )
     return kept
 
@@ -199,11 +199,13 @@ def _change(
     if (check_choice(change.action, get_args(CuratedAction), name=f"{where}.action") == "remove") == bool(
         content
     ):
-        told = "is not wanted where an entry is removed" if content else "is empty; to take out, use remove"
-        raise InvalidInputError(f"{where}.content: {told}")
+        problem = (
+            "is not wanted where an entry is removed" if content else "is empty; to take out, use remove"
+        )
+        raise InvalidInputError(f"{where}.content: {problem}")
     if (change.action == "add") == bool(words):
-        told = "is not wanted where an entry is added" if words else "is empty; give words of the entry"
-        raise InvalidInputError(f"{where}.old_text: {told}")
+        problem = "is not wanted where an entry is added" if words else "is empty; give words of the entry"
+        raise InvalidInputError(f"{where}.old_text: {problem}")
     if _PARTED.search(content):
         raise InvalidInputError(f"{where}.content: holds a line that is only §, which parts entries")
     if change.action == "add":
@@ -272,19 +274,19 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Delete what a killed writer left half written."""
+    """Delete unfinished files of writers that were killed."""
     for left in path.parent.iterdir():
         if left.name.startswith(f".{path.name}.") and left.name.endswith(".tmp"):
             left.unlink(missing_ok=True)
 
 
-def keep_copy(path: Path, held: CuratedText) -> Path:
-    """Keep a copy of a file that a person left in a form of its own; return it, the same for the same text.
+def keep_copy(path: Path, current: CuratedText) -> Path:
+    """Copy a file whose form writing would not keep; return the copy, the same for the same text.
 
     Raises:
         StorageError: It cannot be written.
     """
-    data = held.text.encode("utf-8")
+    data = current.text.encode("utf-8")
     for copy in sorted(path.parent.glob(f"{path.name}.bak.*")):
         if copy.stat().st_size == len(data) and copy.read_bytes() == data:
             return copy

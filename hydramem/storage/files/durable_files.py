@@ -1,4 +1,4 @@
-"""Files that last: what a power cut must not take back, or leave half of."""
+"""Durable files: a power cut neither undoes a write nor leaves part of it."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The doctor: proves that the vector store agrees with the graph store, and rebuilds what does not."""
+"""The doctor: compare the vector store with the graph store row by row, and rebuild what differs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -50,10 +50,10 @@ def diagnose(
 
     Args:
         graph: The truth.
-        vectors: What should follow it.
+        vectors: The vector store.
         mirror: Rebuilds rows.
         fix: Rebuild missing and stale rows, remove orphaned ones.
-        progress: Told of the rebuilding.
+        progress: Called while rows are rebuilt.
     """
     with mirror.one_writer:
         mirror.tidy()
@@ -79,16 +79,16 @@ class Sampled:
 def sample(
     graph: GraphStore, vectors: VectorStore, mirror: Mirror, *, ids: Iterable[str], most: int
 ) -> Sampled:
-    """Compare as many chunks as there are, or a sample of so many, while others write.
+    """Compare all chunks, or a random sample, while others write.
 
-    Writers wait only while a batch that seemed to differ is looked at again: it may have been written since.
+    Writers wait only while a batch that seemed to differ is compared again: it may have been written since.
 
     Args:
         graph: The truth.
-        vectors: What should follow it.
+        vectors: The vector store.
         mirror: Holds the writers.
-        ids: Of chunks that the graph holds: those that the vectors lack are found by them.
-        most: Rows to compare; others are drawn each time.
+        ids: Ids of chunks of the graph, to find those that the vector store lacks.
+        most: Rows to compare; each call draws others.
     """
     mirror.replicate_deferred()
     every = sorted(vectors.chunk_hashes().keys() | set(ids))
@@ -104,26 +104,32 @@ def sample(
 
 
 def _differing(ids: Sequence[str], graph: GraphStore, vectors: VectorStore) -> list[str]:
-    held, waiting = vectors.chunk_hashes(ids), vectors.chunks_without_vector(ids)
-    truth = {row.id: _expected_of(row, lacks_vector=row.id in waiting) for row in graph.chunks(ids)}
-    return [id for id in ids if truth.get(id) != held.get(id)]
+    stored, without_vector = vectors.chunk_hashes(ids), vectors.chunks_without_vector(ids)
+    truth = {
+        row.id: _expected_chunk_hash(row, lacks_vector=row.id in without_vector) for row in graph.chunks(ids)
+    }
+    return [id for id in ids if truth.get(id) != stored.get(id)]
 
 
 def compare_stores(
     graph: GraphStore, vectors: VectorStore
 ) -> tuple[Diagnosis, MirrorDifference, MirrorDifference]:
-    """Compare every row; return what there is to say, and where chunks and entities differ."""
+    """Compare every row; return the diagnosis, and where chunks and entities differ."""
     bare, waiting = vectors.entities_without_vector(), vectors.chunks_without_vector()
     chunk_truth = {
-        c.id: _expected_of(c, lacks_vector=c.id in waiting) for batch in graph.scan(CHUNK) for c in batch
+        c.id: _expected_chunk_hash(c, lacks_vector=c.id in waiting)
+        for batch in graph.scan(CHUNK)
+        for c in batch
     }
     entity_truth = {
-        e.id: _expected_hash(e, lacks_vector=e.id in bare) for batch in graph.scan(ENTITY) for e in batch
+        e.id: _expected_entity_hash(e, lacks_vector=e.id in bare)
+        for batch in graph.scan(ENTITY)
+        for e in batch
     }
     chunk_mirror, entity_mirror = vectors.chunk_hashes(), vectors.entity_hashes()
     chunks, entities = _compare(chunk_truth, chunk_mirror), _compare(entity_truth, entity_mirror)
     pending = sum(len(row.chunks) + len(row.entities) for row in graph.outbox())
-    problems = _say(chunks, entities, pending)
+    problems = _problems(chunks, entities, pending)
     diagnosis = Diagnosis(
         healthy=not problems,
         chunks_in_graph=len(chunk_truth),
@@ -139,13 +145,13 @@ def compare_stores(
     return diagnosis, chunks, entities
 
 
-def _expected_of(chunk: Chunk, *, lacks_vector: bool) -> str:
-    # As below; a chunk whose vector is still to be made is right without one.
+def _expected_chunk_hash(chunk: Chunk, *, lacks_vector: bool) -> str:
+    # As below; a chunk whose vector is still pending is right without one.
     return "" if lacks_vector and chunk.vector_state == "ready" else chunk_mirror_hash(chunk)
 
 
-def _expected_hash(entity: Entity, *, lacks_vector: bool) -> str:
-    # No row has this hash: one that should have a vector and has none is out of date.
+def _expected_entity_hash(entity: Entity, *, lacks_vector: bool) -> str:
+    # No row has the empty hash, so a row that lacks its vector counts as stale.
     return "" if lacks_vector and worth_a_vector(entity.mention_count) else entity_mirror_hash(entity)
 
 
@@ -158,13 +164,13 @@ def rebuild(
     *,
     size: int = BATCH,
 ) -> int:
-    """Make rows that differ as the graph has them; return how many.
+    """Copy rows that differ from the graph; return how many.
 
     Args:
         mirror: Rebuilds them.
-        vectors: Where to; kept in order on the way.
+        vectors: Where to; maintained on the way.
         chunks, entities: Which rows differ.
-        progress: Told of rows rebuilt and rows to rebuild.
+        progress: Called with rows rebuilt and rows to rebuild.
         size: Rows rebuilt at once.
     """
     total, done = len(chunks.ids) + len(entities.ids), 0
@@ -178,7 +184,7 @@ def rebuild(
     return done
 
 
-def _say(chunks: MirrorDifference, entities: MirrorDifference, pending: int) -> tuple[str, ...]:
+def _problems(chunks: MirrorDifference, entities: MirrorDifference, pending: int) -> tuple[str, ...]:
     counted = {
         "are missing from the vectors": (len(chunks.missing), len(entities.missing)),
         "are out of date in the vectors": (len(chunks.stale), len(entities.stale)),

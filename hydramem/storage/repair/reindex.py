@@ -1,8 +1,8 @@
 """Reindex: fill new vectors from the graph while the old ones serve, then switch between two writes.
 
-The new vectors are complete before they serve, and the switch is one write to the graph. A process that
-dies before it leaves the old vectors serving and the rows made so far, which the next run does not make
-again; one that dies after it leaves the old folder, which opening the store removes.
+The new vectors are complete before they serve, and the switch is one write to the graph. A process that dies
+before it leaves the old vectors serving, and the new rows so far, which the next run does not make again; one
+that dies after it leaves the old folder, which the next opening removes.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,16 +18,16 @@ from hydramem.storage.write_validation import batches
 EMBEDDER, DIMENSION = "embedder", "dimension"
 
 FOLDER = "vectors"
-"""Names, among the store's own facts, the folder of the vectors that serve."""
+"""Key in the store's metadata: the folder of the vectors that serve."""
 
 TARGET = "reindex"
-"""Names the fingerprint that an unfinished reindex moves to; empty where there is none."""
+"""Key in the store's metadata: the fingerprint that an unfinished reindex moves to, or empty."""
 
 FIRST_FOLDER = "vectors"
 
 _BATCH = 64
 
-# Rows that may be left for the time when writers wait.
+# Rows that may be left for the switch, while writers wait.
 _FEW = 16
 
 _MOST_ROUNDS = 20
@@ -40,7 +40,7 @@ def folder_name(fingerprint: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReindexedVectors:
-    """What a move did.
+    """The result of a reindex.
 
     Attributes:
         chunks, entities: Rows that the new vectors hold.
@@ -63,15 +63,15 @@ def move(
     switch: Callable[[], None],
     progress: Progress | None = None,
 ) -> ReindexedVectors:
-    """Make new vectors hold what the graph holds, and switch to them while no writer is at work.
+    """Fill new vectors from the graph, and switch to them while there are no open writers.
 
     Args:
         graph: The truth.
         vectors: The new vectors, which may already hold rows.
         embed: Makes them.
-        mirror: Where the writes go meanwhile; what they write is caught up.
-        switch: Makes the new vectors those that serve; called under the writer lock.
-        progress: Told of rows done and rows to do.
+        mirror: Commits the writes of others meanwhile; their rows are copied too.
+        switch: Puts the new vectors into service; called under the writer lock.
+        progress: Called with rows done and rows to do.
 
     Raises:
         ModelError: The embedder failed; the old vectors go on serving.
@@ -90,12 +90,12 @@ def move(
         for _ in range(_MOST_ROUNDS):
             if len(written) <= _FEW:
                 break
-            with mirror.one_writer:  # no write is half way: what is taken is in the graph
+            with mirror.one_writer:  # no write is in progress: the ids taken are in the graph
                 taken = written.take()
             _catch_up(follower, *taken)
-        # Ctrl-C reaches the main thread alone: in another, the store and this process change together.
-        with ThreadPoolExecutor(1, thread_name_prefix="hydramem-switch") as apart:
-            apart.submit(finish).result()
+        # Ctrl-C reaches the main thread alone: another thread completes the switch of store and process.
+        with ThreadPoolExecutor(1, thread_name_prefix="hydramem-switch") as executor:
+            executor.submit(finish).result()
     return moved
 
 

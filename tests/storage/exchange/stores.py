@@ -7,7 +7,7 @@ from typing import Any
 from hydramem.core.results.upkeep_results import Dumped, Loaded
 from hydramem.core.row_types import Change, Recalled, Times
 from hydramem.llm.hash_embedder import HashEmbedder
-from hydramem.storage.exchange.dump import Wish, dump
+from hydramem.storage.exchange.dump import DumpRequest, dump
 from hydramem.storage.exchange.load import LoadTarget, load
 from hydramem.storage.exchange.manifest import PARTS
 from hydramem.storage.in_memory.graph import InMemoryGraph
@@ -53,7 +53,7 @@ class Store:
     def dump(
         self, folder: Path, *, vectors: bool = False, progress: Progress | None = None, **wish: Any
     ) -> Dumped:
-        wished = Wish(
+        wished = DumpRequest(
             vectors=self.vectors if vectors else None,
             embedder=self.embedder.fingerprint,
             dimension=self.embedder.dimension,

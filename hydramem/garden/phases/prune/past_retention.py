@@ -271,5 +271,5 @@ def _removed_changes(
         text=f"{amount(gone.changes, 'change')} of {which}, the last of {gone.until:%Y-%m-%d}",
         reason=f"Changes are kept for {amount(context.settings.limits.change_days, 'day')}.",
         write=Write(changes=(), removed=Removal(changes=tuple(part.changes))),
-        told=gone.told,
+        told=gone.as_json,
     )
