@@ -70,12 +70,12 @@ class EdgeTable:
     """
 
     name: str
-    plural: str
+    plural: str = ""
     row: type
     source: str
     target: str
     ends: tuple[str, str]
-    columns: tuple[Column, ...]
+    columns: tuple[Column, ...] = ()
 
     @property
     def has_id(self) -> bool:
@@ -230,25 +230,9 @@ RECALLED = EdgeTable(
 
 EDGE_TABLES = (MENTIONS, RELATES, LINKS, RECALLED)
 
-HAS_CHUNK = EdgeTable(
-    name="HAS_CHUNK",
-    plural="",
-    row=Chunk,
-    source="Document",
-    target="Chunk",
-    ends=("document", "id"),
-    columns=(),
-)
+HAS_CHUNK = EdgeTable(name="HAS_CHUNK", row=Chunk, source="Document", target="Chunk", ends=("document", "id"))
 
-IN_SESSION = EdgeTable(
-    name="IN_SESSION",
-    plural="",
-    row=Chunk,
-    source="Chunk",
-    target="Session",
-    ends=("id", "session"),
-    columns=(),
-)
+IN_SESSION = EdgeTable(name="IN_SESSION", row=Chunk, source="Chunk", target="Session", ends=("id", "session"))
 
 CHUNK_EDGE_TABLES = (HAS_CHUNK, IN_SESSION)
 """Edges that the engines derive from a chunk's fields."""

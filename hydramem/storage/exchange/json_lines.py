@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import UTC, datetime
 from functools import cache
@@ -170,7 +170,7 @@ def from_values(part: DumpPart, values: dict[str, Any]) -> Any:
 
 def _read(item: Field, value: Any) -> Any:
     try:
-        read = _READERS[item.kind](value)
+        read = _column_value(item.kind, value)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{item.name}: {error}") from error
     if item.choices and read not in item.choices:
@@ -196,68 +196,54 @@ def check_id(id: str) -> None:
         raise ValueError(f"{id[:40]!r} is no id")
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"expected text, got {_short_repr(value)}")
-    return value
+_EXPECTED: Mapping[ColumnKind, tuple[tuple[type, ...], str]] = {
+    "text": ((str,), "text"),
+    "texts": ((list,), "a list of texts"),
+    "json": ((dict,), "an object"),
+    "time": ((str,), "text"),
+    "number": ((int, float), "a number"),
+    "integer": ((int,), "a whole number"),
+    "flag": ((bool,), "true or false"),
+}
+"""The types that JSON must have for a kind of column, and their name in messages."""
 
 
-def _texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise TypeError(f"expected a list of texts, got {_short_repr(value)}")
-    return tuple(map(_text, value))
+def _column_value(kind: ColumnKind, value: Any) -> Any:
+    """Return a value of a line as rows have it."""
+    expected, name = _EXPECTED[kind]
+    fits = isinstance(value, expected) and (kind == "flag" or not isinstance(value, bool))
+    if not fits:
+        raise TypeError(f"expected {name}, got {_short_repr(value)}")
+    match kind:
+        case "texts":
+            return tuple(_column_value("text", each) for each in value)
+        case "time":
+            return _time(value)
+        case "number":
+            return _number(value)
+        case _:
+            return value
 
 
-def _json(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise TypeError(f"expected an object, got {_short_repr(value)}")
-    return value
-
-
-def _time(value: Any) -> datetime:
+def _time(text: str) -> datetime:
     try:
-        moment = datetime.fromisoformat(_text(value))
+        moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:
             raise ValueError("no time zone")
         return moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"{value[:40]!r} is not an ISO 8601 time with a zone") from error
+        raise ValueError(f"{text[:40]!r} is not an ISO 8601 time with a zone") from error
 
 
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"expected a number, got {_short_repr(value)}")
+def _number(value: float) -> float:
     try:
         return float(value)
     except OverflowError as error:
         raise ValueError("the number is too large") from error
 
 
-def _integer(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"expected a whole number, got {_short_repr(value)}")
-    return value
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"expected true or false, got {_short_repr(value)}")
-    return value
-
-
 def _short_repr(value: object) -> str:
     return repr(value)[:40]
-
-
-_READERS: dict[ColumnKind, Callable[[Any], object]] = {
-    "text": _text,
-    "texts": _texts,
-    "json": _json,
-    "time": _time,
-    "number": _number,
-    "integer": _integer,
-    "flag": _flag,
-}
 
 
 def rows_of(part: DumpPart, folder: Path) -> Iterator[tuple[int, Any]]:

@@ -1,4 +1,4 @@
-"""What is stored now of what a run wrote, and what hangs on it."""
+"""The current rows of what a run wrote, and the rows that depend on them."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,10 +17,10 @@ _PAGE = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """The rows that an undo looks at, values as `rows.encode` has them.
+    """The rows that an undo reads, values as `row_codec.encode` has them.
 
     Attributes:
-        rows: What is there of what the run wrote, the ends of its edges, and what its chunks mention.
+        rows: Rows that the run wrote, the ends of its edges, and what its chunks mention.
         mentions: Of the chunks that it wrote, and of the entities that it made.
         by_chunk: What each chunk that it wrote mentions.
         relations: Around the entities that it made, and around what its chunks mention.
@@ -35,7 +35,7 @@ class Stored:
 
 
 def look_up(traces: Sequence[Trace], graph: GraphStore) -> Stored:
-    """Read what taking these traces back, or some of them, must know."""
+    """Read the rows that undoing these traces, or some of them, depends on."""
     made = {
         table.name: [trace.key[0] for trace in traces if trace.table is table and trace.before is None]
         for table in (DOCUMENT, SESSION, ENTITY, CHUNK)
@@ -46,7 +46,7 @@ def look_up(traces: Sequence[Trace], graph: GraphStore) -> Stored:
         by_chunk[mention.chunk].append(mention.entity)
     mentions = {*named, *graph.mentioned(made["Entity"])}
     of_made = set(made["Chunk"])
-    near = {row.entity for row in mentions if row.chunk in of_made}
+    of_chunks = {row.entity for row in mentions if row.chunk in of_made}
     chunks = (
         *(row for id in made["Document"] for row in _chunks(ChunkFilter(documents=(id,), states=()), graph)),
         *(row for id in made["Session"] for row in _chunks(ChunkFilter(sessions=(id,), states=()), graph)),
@@ -55,7 +55,7 @@ def look_up(traces: Sequence[Trace], graph: GraphStore) -> Stored:
         rows=_rows(traces, {mention.entity for mention in named}, graph),
         mentions=tuple(mentions),
         by_chunk={chunk: tuple(entities) for chunk, entities in by_chunk.items()},
-        relations=graph.relations(sorted(near.union(made["Entity"]))),
+        relations=graph.relations(sorted(of_chunks.union(made["Entity"]))),
         chunks=tuple({row.id: row for row in chunks}.values()),
     )
 
@@ -68,7 +68,7 @@ def _rows(traces: Sequence[Trace], mentioned: set[str], graph: GraphStore) -> di
 
 
 def _ends(traces: Sequence[Trace]) -> Iterator[Address]:
-    """Yield the nodes that a row must have where it comes back."""
+    """Yield the nodes that must exist for a row to be restored."""
     for trace in traces:
         if isinstance(trace.table, EdgeTable):
             yield trace.table.source, (trace.key[0],)
