@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from hydramem.core.row_types import RelationCandidate, Verdict
 from hydramem.storage.outbox import Embed
-from hydramem.storage.store import GraphStore, VectorStore
-from hydramem.storage.vector_rows import Vector
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import Vector, VectorStore
 from hydramem.storage.write import Write
 
 Commit = Callable[[Write, Mapping[str, Vector]], None]

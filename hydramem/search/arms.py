@@ -20,8 +20,7 @@ from hydramem.search.candidate_scores import ArmScores, FusedScore, GraphPath, n
 from hydramem.search.conversation import at_turns_length
 from hydramem.search.plan import RecallPlan
 from hydramem.storage.chunk_filter import ChunkFilter
-from hydramem.storage.store import VectorStore
-from hydramem.storage.vector_rows import Vector
+from hydramem.storage.vector_rows import Vector, VectorStore
 
 # The best chunks restart the walk more often than the entities, and by a high power of their score:
 # a clear winner then keeps its place, while an even field leaves the order to the graph.

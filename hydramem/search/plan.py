@@ -10,7 +10,7 @@ import numpy as np
 from hydramem.core.argument_checks import check_count, check_text
 from hydramem.core.results.hits import FoundBy
 from hydramem.graph.snapshot.snapshot import MENTION, Snapshot
-from hydramem.storage.store import Scored
+from hydramem.storage.vector_rows import Scored
 from hydramem.text.normalize import entity_key
 
 # The names under which chat logs have the person who asks.

@@ -29,8 +29,8 @@ from hydramem.search.plan import NEAREST, RecallPlan, by_meaning, check_query, p
 from hydramem.search.recall_explanation import explanation
 from hydramem.search.rerank import Reranker, reordered
 from hydramem.storage.chunk_filter import ChunkFilter
-from hydramem.storage.store import GraphStore, VectorStore
-from hydramem.storage.vector_rows import Vector
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import Vector, VectorStore
 from hydramem.text.dates.dates_in_text import Dated, dates_in
 
 _SPARE = 10

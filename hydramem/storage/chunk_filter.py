@@ -1,8 +1,9 @@
-"""Which chunks a read may see: the filter that every store applies, and its tests of times and scopes."""
+"""Filters: which chunks a read may see, which rows a list has, and the tests of times and scopes in them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from hydramem.core.row_types import Chunk, ChunkKind, Layer, State, Times
 
@@ -67,6 +68,36 @@ class ChunkFilter:
         if self.at is not None and not covers(None, chunk.expires_at, self.at):
             return False
         return holds(times, self.at, self.known_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFilter:
+    """Which rows of a table a list has. None and empty values do not restrict.
+
+    Attributes:
+        equal: Values of columns.
+        one_of: The values that columns may have.
+        starts: Columns whose text starts with a text.
+        contains: Columns whose text contains a text.
+        at, known_at: As in `ChunkFilter`.
+    """
+
+    equal: Mapping[str, str | None] = field(default_factory=dict)
+    one_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    starts: Mapping[str, str | None] = field(default_factory=dict)
+    contains: Mapping[str, str | None] = field(default_factory=dict)
+    at: datetime | None = None
+    known_at: datetime | None = None
+
+    def admits(self, row: Any) -> bool:
+        """Say whether a row passes; the meaning that every store's own filter must reproduce."""
+        return (
+            all(value is None or getattr(row, name) == value for name, value in self.equal.items())
+            and all(not values or getattr(row, name) in values for name, values in self.one_of.items())
+            and all(getattr(row, name).startswith(text or "") for name, text in self.starts.items())
+            and all((text or "") in getattr(row, name) for name, text in self.contains.items())
+            and (self.at is self.known_at is None or holds(row.times, self.at, self.known_at))
+        )
 
 
 def covers(start: datetime | None, end: datetime | None, moment: datetime) -> bool:

@@ -14,8 +14,8 @@ from dataclasses import replace
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.row_types import Chunk
 from hydramem.storage.changes import with_run
-from hydramem.storage.store import GraphStore, VectorStore
-from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector, indexed_text
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector, VectorStore, indexed_text
 from hydramem.storage.write import Write
 from hydramem.storage.write_validation import batches
 

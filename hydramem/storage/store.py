@@ -1,11 +1,11 @@
-"""The two storage contracts: the graph store, which is the truth, and the vector store, derived from it.
+"""The contract of a graph store, which is the truth; `vector_rows` has that of the vector store.
 
-Three graph stores ship (LadybugDB and Kuzu through `storage.cypher`, and `storage.in_memory`) and two
-vector stores (`storage.lance`, `storage.in_memory`). Every one is safe to use from many threads.
+Three graph stores ship: LadybugDB and Kuzu through `storage.cypher`, and `storage.in_memory`. Each is safe to
+use from many threads.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
@@ -28,7 +28,7 @@ from hydramem.core.row_types import (
     Session,
     State,
 )
-from hydramem.storage.chunk_filter import LIVE, ChunkFilter, holds
+from hydramem.storage.chunk_filter import LIVE, ChunkFilter, RowFilter
 from hydramem.storage.schema import (
     CHANGE,
     CHUNK,
@@ -45,7 +45,6 @@ from hydramem.storage.schema import (
     NodeTable,
     Table,
 )
-from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector
 from hydramem.storage.write import OutboxRow, Write
 from hydramem.text.normalize import entity_key
 
@@ -76,36 +75,6 @@ class Listing:
 
     limit: int = 50
     offset: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowFilter:
-    """Which rows of a table a list has. None and empty values do not restrict.
-
-    Attributes:
-        equal: Values of columns.
-        one_of: The values that columns may have.
-        starts: Columns whose text starts with a text.
-        contains: Columns whose text contains a text.
-        at, known_at: As in `ChunkFilter`.
-    """
-
-    equal: Mapping[str, str | None] = field(default_factory=dict)
-    one_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    starts: Mapping[str, str | None] = field(default_factory=dict)
-    contains: Mapping[str, str | None] = field(default_factory=dict)
-    at: datetime | None = None
-    known_at: datetime | None = None
-
-    def admits(self, row: Any) -> bool:
-        """Say whether a row passes; the meaning that every store's own filter must reproduce."""
-        return (
-            all(value is None or getattr(row, name) == value for name, value in self.equal.items())
-            and all(not values or getattr(row, name) in values for name, values in self.one_of.items())
-            and all(getattr(row, name).startswith(text or "") for name, text in self.starts.items())
-            and all((text or "") in getattr(row, name) for name, text in self.contains.items())
-            and (self.at is self.known_at is None or holds(row.times, self.at, self.known_at))
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -424,91 +393,3 @@ def entities_by_key(keys: Sequence[str], entities: Iterable[Sequence[Any]]) -> M
                 by_alias.setdefault(normalised, id)
     found = by_alias | by_key
     return {key: found[key] for key in keys if key in found}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
-    """A candidate: higher scores are better; cosine for vectors, BM25 for text."""
-
-    id: str
-    score: float
-
-
-def best_first(ids: Iterable[str], scores: Iterable[float], limit: int | None = None) -> tuple[Scored, ...]:
-    """Return candidates, the highest score first, ties by id; at most `limit`."""
-    found = [Scored(id=id, score=float(score)) for id, score in zip(ids, scores, strict=True)]
-    return tuple(sorted(found, key=lambda scored: (-scored.score, scored.id))[:limit])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorStats:
-    """Row counts of the vector store, and the counts that decide on its upkeep."""
-
-    chunks: int = 0
-    entities: int = 0
-    fragments: int = 0
-    unindexed: int = 0
-    versions: int = 0
-    indexed: bool = False
-
-
-class VectorStore(Protocol):
-    """Vectors and full text, derived from the graph store and rebuilt from it at need."""
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-
-    def put(self, chunks: Sequence[ChunkVector] = (), entities: Sequence[EntityVector] = ()) -> None:
-        """Insert rows, or replace those of the same id.
-
-        Raises:
-            InvalidInputError: A vector has another length, or is not finite.
-        """
-
-    def remove(self, *, chunks: Sequence[str] = (), entities: Sequence[str] = ()) -> None:
-        """Delete rows by id; ids that are not there are no error."""
-
-    def nearest(self, vector: Vector, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
-        """Return the chunks nearest by cosine among those that the filter admits, best first."""
-
-    def matching(self, query: str, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
-        """Return the chunks that best match words by BM25 among those that the filter admits, best first.
-
-        The query is words, never query syntax.
-        """
-
-    def nearest_entities(self, vector: Vector, projects: Sequence[str], limit: int) -> tuple[Scored, ...]:
-        """Return the entities whose name is nearest by cosine, best first."""
-
-    def vectors(self, chunks: Sequence[str]) -> Mapping[str, Vector]:
-        """Return the vectors of chunks by id; those without one are left out."""
-
-    def entity_vectors(self, entities: Sequence[str]) -> Mapping[str, Vector]:
-        """Return the same of entities."""
-
-    def chunk_hashes(self, among: Sequence[str] | None = None) -> Mapping[str, str]:
-        """Return the hash of the mirrored columns (`chunk_mirror_hash`) of every chunk held, or of some."""
-
-    def entity_hashes(self) -> Mapping[str, str]:
-        """Return the same for entities."""
-
-    def chunks_without_vector(self, among: Sequence[str] | None = None) -> frozenset[str]:
-        """Return the ids of the chunks that are held without a vector, of all or of those named."""
-
-    def entities_without_vector(self) -> frozenset[str]:
-        """Return the ids of the entities that are held without a vector."""
-
-    def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
-        """Index, compact and drop old versions where the policy says it pays.
-
-        Args:
-            after_bulk: Many rows were written in pieces and searches follow: upkeep pays sooner.
-            force: Do all of it now.
-        """
-
-    def stats(self) -> VectorStats:
-        """Return row counts and the counts that decide on upkeep."""
-
-    def close(self) -> None:
-        """Release the store; harmless when repeated."""

@@ -1,6 +1,11 @@
-"""The rows of the vector stores: their text, their mirror hashes, and the check of a vector."""
+"""The contract of a vector store, which is derived from the graph store, and the rows that it holds.
 
+Two vector stores ship: `storage.lance` and `storage.in_memory`. Each is safe to use from many threads.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +13,7 @@ from numpy.typing import NDArray
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash
 from hydramem.core.row_types import Chunk, Entity
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.text.lexicon import MONTHS
 
 Vector = NDArray[np.float32]
@@ -86,3 +92,91 @@ def searched_text(chunk: Chunk) -> str:
     day = chunk.happened_at
     text = indexed_text(chunk)
     return text if day is None else f"{day.day} {MONTHS[day.month - 1].title()} {day.year}\n{text}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """A candidate: higher scores are better; cosine for vectors, BM25 for text."""
+
+    id: str
+    score: float
+
+
+def best_first(ids: Iterable[str], scores: Iterable[float], limit: int | None = None) -> tuple[Scored, ...]:
+    """Return candidates, the highest score first, ties by id; at most `limit`."""
+    found = [Scored(id=id, score=float(score)) for id, score in zip(ids, scores, strict=True)]
+    return tuple(sorted(found, key=lambda scored: (-scored.score, scored.id))[:limit])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorStats:
+    """Row counts of the vector store, and the counts that decide on its upkeep."""
+
+    chunks: int = 0
+    entities: int = 0
+    fragments: int = 0
+    unindexed: int = 0
+    versions: int = 0
+    indexed: bool = False
+
+
+class VectorStore(Protocol):
+    """Vectors and full text, derived from the graph store and rebuilt from it at need."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+
+    def put(self, chunks: Sequence[ChunkVector] = (), entities: Sequence[EntityVector] = ()) -> None:
+        """Insert rows, or replace those of the same id.
+
+        Raises:
+            InvalidInputError: A vector has another length, or is not finite.
+        """
+
+    def remove(self, *, chunks: Sequence[str] = (), entities: Sequence[str] = ()) -> None:
+        """Delete rows by id; ids that are not there are no error."""
+
+    def nearest(self, vector: Vector, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
+        """Return the chunks nearest by cosine among those that the filter admits, best first."""
+
+    def matching(self, query: str, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
+        """Return the chunks that best match words by BM25 among those that the filter admits, best first.
+
+        The query is words, never query syntax.
+        """
+
+    def nearest_entities(self, vector: Vector, projects: Sequence[str], limit: int) -> tuple[Scored, ...]:
+        """Return the entities whose name is nearest by cosine, best first."""
+
+    def vectors(self, chunks: Sequence[str]) -> Mapping[str, Vector]:
+        """Return the vectors of chunks by id; those without one are left out."""
+
+    def entity_vectors(self, entities: Sequence[str]) -> Mapping[str, Vector]:
+        """Return the same of entities."""
+
+    def chunk_hashes(self, among: Sequence[str] | None = None) -> Mapping[str, str]:
+        """Return the hash of the mirrored columns (`chunk_mirror_hash`) of every chunk held, or of some."""
+
+    def entity_hashes(self) -> Mapping[str, str]:
+        """Return the same for entities."""
+
+    def chunks_without_vector(self, among: Sequence[str] | None = None) -> frozenset[str]:
+        """Return the ids of the chunks that are held without a vector, of all or of those named."""
+
+    def entities_without_vector(self) -> frozenset[str]:
+        """Return the ids of the entities that are held without a vector."""
+
+    def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
+        """Index, compact and drop old versions where the policy says it pays.
+
+        Args:
+            after_bulk: Many rows were written in pieces and searches follow: upkeep pays sooner.
+            force: Do all of it now.
+        """
+
+    def stats(self) -> VectorStats:
+        """Return row counts and the counts that decide on upkeep."""
+
+    def close(self) -> None:
+        """Release the store; harmless when repeated."""

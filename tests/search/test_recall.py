@@ -16,8 +16,8 @@ from hydramem.search.rerank import Reranker
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
-from hydramem.storage.store import Scored, Stretch
-from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector, indexed_text
+from hydramem.storage.store import Stretch
+from hydramem.storage.vector_rows import ChunkVector, EntityVector, Scored, Vector, indexed_text
 from tests.graph.graphs import THEN, P, chunk, entity, mention, relation, turn, write
 
 ADA, BILLING, MYSQL = entity("Ada Lovelace", aliases=("Ada",)), entity("billing"), entity("MySQL")

@@ -14,8 +14,7 @@ from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.lance import row_arrays
 from hydramem.storage.lance.vectors import LanceVectors, open_vectors
-from hydramem.storage.store import VectorStore
-from hydramem.storage.vector_rows import ChunkVector, Vector
+from hydramem.storage.vector_rows import ChunkVector, Vector, VectorStore
 
 DIMENSION = 8
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -479,12 +479,12 @@ def test_each_write_is_counted_once_the_refused_one_too(mirror: Mirror, vectors:
 
 
 def test_the_changes_of_one_write_are_of_one_run_and_a_dumps_are_left_as_they_are(
-    mirror: Mirror, heard: list[Write]
+    mirror: Mirror, committed: list[Write]
 ) -> None:
     two = (record("test", project="p", target="a"), record("test", project="p", target="b"))
     mirror.commit(Write(changes=two))
     mirror.commit(Write(changes=two, verbatim=True))
-    runs = [[change.run for change in each.changes] for each in heard]
+    runs = [[change.run for change in each.changes] for each in committed]
     assert runs[0][0] is not None
     assert runs[0][0] == runs[0][1]
     assert runs[1] == [None, None]

@@ -19,11 +19,11 @@ from hydramem.core.row_types import Chunk, Entity, Times
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.lance.vectors import open_vectors
-from hydramem.storage.store import VectorStore
 from hydramem.storage.vector_rows import (
     ChunkVector,
     EntityVector,
     Vector,
+    VectorStore,
     chunk_mirror_hash,
     entity_mirror_hash,
 )

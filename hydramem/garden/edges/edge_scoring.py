@@ -13,7 +13,8 @@ from hydramem.garden.edges.training_fingerprint import fingerprint, stale
 from hydramem.garden.proposals.phase_context import PhaseContext
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.storage.repair.reindex import EMBEDDER
-from hydramem.storage.store import GraphStore, VectorStore
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import VectorStore
 
 MODEL = "edges.pt"
 """The trained model, in the gardener's folder of a project."""

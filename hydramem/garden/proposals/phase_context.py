@@ -18,8 +18,8 @@ from hydramem.garden.proposals.exclusions import UndecidedPair, UndoneRows
 from hydramem.garden.proposals.proposal import Proposal
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.contracts import Generator
-from hydramem.storage.store import GraphStore, VectorStore
-from hydramem.storage.vector_rows import Vector
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import Vector, VectorStore
 from hydramem.verification.verify import Judge
 
 Items = TypeVar("Items", bound=Sequence[Any] | NDArray[Any])

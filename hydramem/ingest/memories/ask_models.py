@@ -18,8 +18,8 @@ from hydramem.ingest.memories.similarity import NearbyChunk, background
 from hydramem.ingest.write_target import Target
 from hydramem.llm.contracts import Generator
 from hydramem.storage.chunk_filter import ChunkFilter
-from hydramem.storage.store import Listing, VectorStore
-from hydramem.storage.vector_rows import Vector
+from hydramem.storage.store import Listing
+from hydramem.storage.vector_rows import Vector, VectorStore
 from hydramem.text.normalize import entity_key
 
 _NEWEST = 200

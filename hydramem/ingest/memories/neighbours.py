@@ -11,8 +11,8 @@ from hydramem.ingest.memories.memory_input import MEMORIES, STEADY
 from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.ingest.write_target import Target
 from hydramem.storage.chunk_filter import ChunkFilter, covers
-from hydramem.storage.store import GraphStore, Scored, VectorStore
-from hydramem.storage.vector_rows import Vector
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import Scored, Vector, VectorStore
 
 # Nearest memories that are looked at; those of scopes below the new one's are among them.
 _NEAREST = 32

@@ -24,8 +24,7 @@ from hydramem.ingest.memories.neighbours import NO_NEIGHBOURS, Neighbours, candi
 from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.ingest.pending_jobs import ENCODE, LINK, embed_jobs
 from hydramem.storage.jobs import job
-from hydramem.storage.store import VectorStore
-from hydramem.storage.vector_rows import Vector
+from hydramem.storage.vector_rows import Vector, VectorStore
 
 _BATCH_CANDIDATES = 10
 

@@ -27,8 +27,8 @@ from hydramem.storage.outbox import Mirror
 from hydramem.storage.recall_log import Recalls
 from hydramem.storage.repair.doctor import Progress, diagnose
 from hydramem.storage.repair.reindex import DIMENSION, EMBEDDER, move
-from hydramem.storage.store import GraphStore, VectorStore
-from hydramem.storage.vector_rows import Vector
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import Vector, VectorStore
 from hydramem.storage.write import Write
 from hydramem.verification.calibration.consolidation_threshold import Bounds
 from hydramem.verification.calibration.saved_calibrations import Calibrations

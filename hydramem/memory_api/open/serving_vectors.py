@@ -18,7 +18,8 @@ from hydramem.core.config import Config
 from hydramem.core.errors import EmbeddingMismatchError, StorageError
 from hydramem.llm.contracts import Embedder
 from hydramem.storage.repair.reindex import DIMENSION, EMBEDDER, FIRST_FOLDER, FOLDER, TARGET, folder_name
-from hydramem.storage.store import GraphStore, VectorStore
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import VectorStore
 
 log = logging.getLogger(__name__)
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from hydramem.storage.chunk_filter import ChunkFilter
-from hydramem.storage.store import RowFilter
+from hydramem.storage.chunk_filter import ChunkFilter, RowFilter
 
 
 @dataclass(slots=True)

@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Any
 
 from hydramem.core.row_types import Chunk, Relation
-from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.chunk_filter import ChunkFilter, RowFilter
 from hydramem.storage.cypher.engine import Engine, Parameters, Query
 from hydramem.storage.cypher.filters import Conditions, chunk_conditions, row_conditions
 from hydramem.storage.cypher.statements import edge_values, edges_between, edges_where, node_values
 from hydramem.storage.row_codec import decode
 from hydramem.storage.schema import CHUNK, RELATES, EdgeTable, NodeTable, Table
-from hydramem.storage.store import End, GraphStore, Listing, RowFilter, Stretch, newest_recorded
+from hydramem.storage.store import End, GraphStore, Listing, Stretch, newest_recorded
 from hydramem.storage.write_validation import check_page, edge_order
 
 # Up to so many ids, a look-up of each is faster than one statement for all, which scans the table.

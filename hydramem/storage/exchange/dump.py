@@ -29,8 +29,8 @@ from hydramem.storage.exchange.new_folder import new_folder
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.repair.doctor import Progress
 from hydramem.storage.schema import CHUNK
-from hydramem.storage.store import GraphStore, VectorStore
-from hydramem.storage.vector_rows import Vector
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import Vector, VectorStore
 
 _BATCH = 2000
 

@@ -16,7 +16,7 @@ from hydramem.core.row_types import (
     Chunk,
     Relation,
 )
-from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.chunk_filter import ChunkFilter, RowFilter
 from hydramem.storage.in_memory import counts as row_counts
 from hydramem.storage.in_memory import snapshot_tables
 from hydramem.storage.in_memory.tables import Tables, normalised
@@ -36,7 +36,6 @@ from hydramem.storage.store import (
     EndedRun,
     GraphStore,
     Listing,
-    RowFilter,
     Stretch,
     entities_by_key,
     newest_recorded,

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from hydramem.storage.chunk_filter import ChunkFilter
-from hydramem.storage.store import Scored, VectorStats, best_first
 from hydramem.storage.vector_rows import (
     ChunkVector,
     EntityVector,
+    Scored,
     Vector,
+    VectorStats,
+    best_first,
     checked_vector,
     chunk_mirror_hash,
     entity_mirror_hash,

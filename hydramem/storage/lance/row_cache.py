@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.lance.row_arrays import BLOCK, Mask, RowArrays, row_array_columns
-from hydramem.storage.store import Scored, best_first
-from hydramem.storage.vector_rows import Vector
+from hydramem.storage.vector_rows import Scored, Vector, best_first
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -22,8 +22,15 @@ from hydramem.storage.lance.read_write_lock import ReadWriteLock
 from hydramem.storage.lance.row_arrays import ROW_ID
 from hydramem.storage.lance.row_cache import RowCache
 from hydramem.storage.lance.table import Table, open_table
-from hydramem.storage.store import Scored, VectorStats, best_first
-from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector, checked_vector
+from hydramem.storage.vector_rows import (
+    ChunkVector,
+    EntityVector,
+    Scored,
+    Vector,
+    VectorStats,
+    best_first,
+    checked_vector,
+)
 from hydramem.text.search_terms import MAX_QUERY_CHARS
 
 if TYPE_CHECKING:

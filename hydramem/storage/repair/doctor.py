@@ -8,8 +8,8 @@ from hydramem.core.results.upkeep_results import Diagnosis
 from hydramem.core.row_types import Chunk, Entity
 from hydramem.storage.outbox import BATCH, Mirror, worth_a_vector
 from hydramem.storage.schema import CHUNK, ENTITY
-from hydramem.storage.store import GraphStore, VectorStore
-from hydramem.storage.vector_rows import chunk_mirror_hash, entity_mirror_hash
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import VectorStore, chunk_mirror_hash, entity_mirror_hash
 from hydramem.storage.write_validation import batches
 
 Progress = Callable[[int, int], None]

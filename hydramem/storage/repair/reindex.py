@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from hydramem.core.ids import content_hash
 from hydramem.storage.outbox import Embed, Mirror
 from hydramem.storage.repair.doctor import Progress, compare_stores, rebuild
-from hydramem.storage.store import GraphStore, VectorStore
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import VectorStore
 from hydramem.storage.write_validation import batches
 
 EMBEDDER, DIMENSION = "embedder", "dimension"

@@ -14,8 +14,8 @@ from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.outbox import Mirror, worth_a_vector
 from hydramem.storage.repair.doctor import Progress
-from hydramem.storage.store import GraphStore, VectorStore
-from hydramem.storage.vector_rows import Vector
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import Vector, VectorStore
 from hydramem.storage.write import Write
 from tests.storage.rows import T0, at, chunk, document, entity, job, link, mention, relation, session
 

@@ -30,7 +30,7 @@ from hydramem.ingest.memories.memory_input import MEMORIES
 from hydramem.ingest.write_target import Target
 from hydramem.llm.contracts import Generator
 from hydramem.storage.changes import record
-from hydramem.storage.store import VectorStore
+from hydramem.storage.vector_rows import VectorStore
 from hydramem.storage.write import Write
 
 logger = logging.getLogger(__name__)

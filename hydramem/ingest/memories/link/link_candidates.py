@@ -16,8 +16,7 @@ from hydramem.ingest.memories.memory_input import MEMORIES
 from hydramem.ingest.memories.similarity import background, nearness
 from hydramem.ingest.write_target import Target
 from hydramem.storage.chunk_filter import ChunkFilter
-from hydramem.storage.store import VectorStore
-from hydramem.storage.vector_rows import Vector, indexed_text
+from hydramem.storage.vector_rows import Vector, VectorStore, indexed_text
 
 # A rare name that both mention brings two memories nearer by so much, and lets them be so much farther apart.
 _SHARED_GAIN = 0.25
