@@ -516,7 +516,7 @@ def test_upkeep_is_done_once_for_what_was_written_and_apart_after_a_bulk(graph: 
     mirror.close()
     mirror.commit(Write(changes=(), jobs=(replace(waiting, state="failed"),)))
     assert vectors.upkeep == [False], "what a write without rows leaves is in order"
-    mirror.settle()
+    mirror.maintain_after_bulk()
     assert vectors.upkeep == [False, True]
 
 
@@ -583,22 +583,22 @@ def test_a_delivery_that_fails_is_logged_and_made_good(
 ) -> None:
     mirror.commit(write(chunks=(pending("c1"),), deferred=True))
     vectors.full = True
-    mirror.deliver_deferred()
+    mirror.replicate_deferred()
     assert "behind until a later write" in caplog.text
     vectors.full = False
-    mirror.deliver_deferred()
+    mirror.replicate_deferred()
     assert vectors.chunk_hashes().keys() == {"c1"}
 
 
 def test_a_search_waits_only_for_what_it_has_to_find(mirror: Mirror, vectors: FailingVectors) -> None:
     def gather(id: str) -> None:
         mirror.commit(write(chunks=(pending(id),), deferred=True, gathered=True))
-        mirror.deliver_sought()
+        mirror.replicate_for_search()
 
     gather("c1")
     assert vectors.chunk_hashes() == {}
     mirror.commit(write(chunks=(pending("c2"),), deferred=True))
-    mirror.deliver_sought()
+    mirror.replicate_for_search()
     assert vectors.chunk_hashes().keys() == {"c1", "c2"}
     gather("c3")
     assert vectors.chunk_hashes().keys() == {"c1", "c2"}
@@ -623,10 +623,10 @@ def test_a_store_is_made_ready_for_a_delivery_while_others_may_write(graph: InMe
 
     vectors = Reading(64)
     mirror = Mirror(graph, lambda: vectors, EMBEDDER.embed_documents, lambda write: None)
-    mirror.deliver_deferred()
+    mirror.replicate_deferred()
     assert free == []
     mirror.commit(write(chunks=(pending("c1"),), deferred=True))
-    mirror.deliver_deferred()
+    mirror.replicate_deferred()
     assert free == [(0, True), (1, False)]
 
 
@@ -668,7 +668,7 @@ def test_the_vector_of_an_entity_is_made_once_and_given_ones_are_taken(
 ) -> None:
     def deferred(*rows: Entity) -> None:
         mirror.commit(write(entities=rows, deferred=True))
-        mirror.deliver_deferred()
+        mirror.replicate_deferred()
 
     deferred(entity("e1", mention_count=2), entity("e2", "Bob", mention_count=3))
     assert embed.texts == ["Bob"]
@@ -726,7 +726,7 @@ def test_of_several_deferred_writes_the_last_says_whether_a_row_is_there(
             mirror.commit(write(removed=Removal(chunks=("c1",), entities=("e1",)), deferred=True))
         else:
             mirror.commit(write(chunks=(pending("c1"),), entities=(entity("e1"),), deferred=True))
-    mirror.deliver_deferred()
+    mirror.replicate_deferred()
     left = {"c2"} if order == "removed last" else {"c1", "c2"}
     assert vectors.chunk_hashes().keys() == left
     assert vectors.entity_hashes().keys() == (set() if order == "removed last" else {"e1"})
