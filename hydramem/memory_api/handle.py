@@ -22,7 +22,7 @@ from hydramem.memory_api.open.serving_vectors import Space
 from hydramem.search.rerank import choose_reranker
 from hydramem.search.visible.visible_graph import View, view
 from hydramem.storage.files.curated_files import CuratedTarget
-from hydramem.storage.store import VectorStore
+from hydramem.storage.vector_rows import VectorStore
 from hydramem.verification.first_stage.likeness import prepare
 from hydramem.verification.verify import Judge
 

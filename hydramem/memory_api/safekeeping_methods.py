@@ -16,7 +16,7 @@ from hydramem.memory_api.job_handlers import JobHandlers
 from hydramem.memory_api.open import open_store, shared_stores
 from hydramem.storage.backup.restore import Exchange
 from hydramem.storage.changes import in_one_run
-from hydramem.storage.exchange.dump import Wish, dump
+from hydramem.storage.exchange.dump import DumpRequest, dump
 from hydramem.storage.exchange.load import LoadTarget, load
 from hydramem.storage.undo.undo import undo
 
@@ -84,7 +84,7 @@ class SafekeepingMethods(Handle):
             raise InvalidInputError(f"folder: {place} lies in the store; name one beside it")
         store.recalls.flush()
         with store.reading() as space:
-            wish = Wish(
+            wish = DumpRequest(
                 projects=tuple(map(check_project, arguments.ids(projects))),
                 vectors=space.vectors if vectors else None,
                 embedder=space.embedder.fingerprint,
@@ -129,7 +129,7 @@ class SafekeepingMethods(Handle):
         done = load(_path(folder, "folder"), target, key=_key(sign_key_env), progress=progress)
         if (last := store.graph.last_change_at()) is not None:
             advance_past(last)
-        store.mirror.settle()
+        store.mirror.maintain_after_bulk()
         return done
 
     def backup(self, to: str | None = None) -> BackedUp:

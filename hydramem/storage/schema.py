@@ -92,7 +92,7 @@ class EdgeTable:
         """Fields that hold the id of a node, with the name of that node's table."""
         return (self.ends[0], self.source), (self.ends[1], self.target)
 
-    def key_of(self, row: Any) -> tuple[str, ...]:
+    def key_of(self, row: Any) -> Any:
         """Return what identifies an edge: its ends and, where it has one, its id."""
         return tuple(getattr(row, name) for name in self.key_fields)
 

@@ -151,7 +151,7 @@ class OpenStore:
 
     def reading(self) -> AbstractContextManager[Space]:
         """Hold the embedder and its vectors open for a read."""
-        self.mirror.deliver_sought()
+        self.mirror.replicate_for_search()
         return self._serving.reading()
 
     @property
@@ -193,7 +193,7 @@ class OpenStore:
     def diagnose(self, *, fix: bool, progress: Progress | None) -> Diagnosis:
         """Compare graph and vectors; with `fix`, move a damaged vectors folder aside and rebuild it."""
         with self.mirror.one_writer:
-            self.mirror.deliver_deferred()
+            self.mirror.replicate_deferred()
             held = self.space.held
             if isinstance(held, StorageError):
                 if not fix:
