@@ -1,4 +1,4 @@
-"""Stitch the chunks around a winner into a passage that reads as its document or conversation does."""
+"""Join the chunks around a candidate into a passage that reads like its document or conversation."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -20,9 +20,9 @@ def stitched(
     """Give candidates the passage around them, read in one call.
 
     Args:
-        candidates: What was found, best first.
+        candidates: The candidates, best first.
         reach: How many positions before and after each are part of its passage; 0 reads nothing.
-        where: What the neighbours must pass, but for what chooses a hit: kind, label, day, confidence.
+        where: What the neighbours must pass, apart from what selects hits: kind, label, day, confidence.
         graph: Where they are read.
     """
     stretches = {one.chunk.id: _stretch(one.chunk, reach) for one in candidates if reach}
@@ -33,9 +33,9 @@ def stitched(
     held: dict[tuple[str | None, str | None], dict[str, Chunk]] = defaultdict(dict)
     for chunk in graph.between(wanted):
         if seen.admits(chunk):
-            held[_holder(chunk)][chunk.id] = chunk
+            held[_session_or_document(chunk)][chunk.id] = chunk
     return tuple(
-        replace(one, context=_passage(one.chunk, stretch, held[_holder(one.chunk)].values()))
+        replace(one, context=_passage(one.chunk, stretch, held[_session_or_document(one.chunk)].values()))
         if (stretch := stretches[one.chunk.id])
         else one
         for one in candidates
@@ -43,7 +43,7 @@ def stitched(
 
 
 def surroundings(where: ChunkFilter) -> ChunkFilter:
-    """Return what may be shown beside a hit: a filter but for what chooses a hit."""
+    """Return the filter for what is shown beside a hit: without the conditions that select hits."""
     return replace(where, kinds=(), categories=(), happened_from=None, happened_to=None, min_confidence=0.0)
 
 
@@ -56,10 +56,10 @@ def joined(chunks: Iterable[Chunk]) -> str:
     before: Chunk | None = None
     for chunk in chunks:
         if before is None:
-            text = _said(chunk)
+            text = _attributed(chunk)
         elif chunk.kind == "turn":
             same_turn = before.position == chunk.position and before.author == chunk.author
-            text += f" {chunk.text}" if same_turn else f"\n{_said(chunk)}"
+            text += f" {chunk.text}" if same_turn else f"\n{_attributed(chunk)}"
         elif chunk.heading_path and chunk.heading_path != before.heading_path:
             text += f"\n\n{chunk.heading_path[-1]}\n{chunk.text}"
         else:
@@ -70,8 +70,8 @@ def joined(chunks: Iterable[Chunk]) -> str:
 
 
 def _stretch(chunk: Chunk, reach: int) -> Stretch | None:
-    """Return where a chunk's neighbours are; None for a memory that stands alone."""
-    session, document = _holder(chunk)
+    """Return the positions of a chunk's neighbours; None for a memory outside of sessions and documents."""
+    session, document = _session_or_document(chunk)
     if session is None and document is None:
         return None
     return Stretch(
@@ -79,7 +79,7 @@ def _stretch(chunk: Chunk, reach: int) -> Stretch | None:
     )
 
 
-def _holder(chunk: Chunk) -> tuple[str | None, str | None]:
+def _session_or_document(chunk: Chunk) -> tuple[str | None, str | None]:
     """Return the session of a turn, else the document: positions count within one of them."""
     if chunk.kind == "turn":
         return chunk.session, None
@@ -89,12 +89,12 @@ def _holder(chunk: Chunk) -> tuple[str | None, str | None]:
 def _passage(chunk: Chunk, stretch: Stretch, held: Iterable[Chunk]) -> str:
     near = {one.id: one for one in held if stretch.first <= one.position <= stretch.last}
     near[chunk.id] = chunk
-    # A document's own chunks: what an agent noted beside a turn of the same place is not between them.
-    alike = (one for one in near.values() if (one.kind == "turn") == (chunk.kind == "turn"))
-    return joined(sorted(alike, key=lambda one: (one.position, one.id)))
+    # Turns or other chunks: a note at the position of a turn is not part of the conversation.
+    same = (one for one in near.values() if (one.kind == "turn") == (chunk.kind == "turn"))
+    return joined(sorted(same, key=lambda one: (one.position, one.id)))
 
 
-def _said(chunk: Chunk) -> str:
+def _attributed(chunk: Chunk) -> str:
     return f"{chunk.author}: {chunk.text}" if chunk.author else chunk.text
 
 

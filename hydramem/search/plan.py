@@ -1,4 +1,4 @@
-"""What a query asks for: the entities it names, and how much the graph can be trusted to help."""
+"""Plan a recall: the entities and speakers that a query names, and how far to trust the graph."""
 
 import math
 import re
@@ -13,7 +13,7 @@ from hydramem.graph.snapshot.snapshot import MENTION, Snapshot
 from hydramem.storage.vector_rows import Scored
 from hydramem.text.normalize import entity_key
 
-# The names under which chat logs have the person who asks.
+# The authors in chat logs who are the person that asks.
 _ASKERS = ("user", "User", "human", "Human", "me", "Me")
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself)\b", re.IGNORECASE)
 _NAME_WORD = re.compile(r"[^\W_]+(?:[-.'][^\W_]+)*")
@@ -21,7 +21,7 @@ _POSSESSIVE = re.compile("['’]s\\b")
 _NAME_WORDS = 3
 _MOST_CHARACTERS = 4096
 NEAREST = 200
-"""Entities that are looked at where a query names none."""
+"""Entities that are compared where a query names none."""
 _LEAST_NEAR = 20
 _STANDS_OUT = 6.0
 
@@ -49,8 +49,8 @@ class RecallPlan:
     """How a query is answered from one project.
 
     Attributes:
-        entities: What the query names, in its order; those that no edge leads from left out.
-        trust: Share of the graph's weight that the arm gets: how rare the rarest name is.
+        entities: The entities that the query names, in its order, without those that have no edges.
+        trust: Share of the graph's weight that counts: how rare the rarest name is.
         speakers: Codes of the authors that the query names.
         askers: Codes of the authors who are its asker, where it is in the first person.
     """
@@ -64,7 +64,7 @@ class RecallPlan:
 
 
 def check_query(query: str, limit: int, *, max_chars: int, max_limit: int) -> None:
-    """Refuse what cannot be asked.
+    """Refuse a query that cannot be answered.
 
     Raises:
         InvalidInputError: The query is blank, too long or no Unicode text, or the limit is out of range.
@@ -74,7 +74,7 @@ def check_query(query: str, limit: int, *, max_chars: int, max_limit: int) -> No
 
 
 def plan(query: str, snapshot: Snapshot) -> RecallPlan:
-    """Find the entities that a query names, by key, alias, and either spelled otherwise."""
+    """Find the entities that a query names, by key, by alias, or by another spelling of either."""
     capitals = _capitals(query)
     found: dict[int, FoundBy] = {}
     for match in snapshot.names.matching(query):
@@ -94,12 +94,12 @@ def plan(query: str, snapshot: Snapshot) -> RecallPlan:
 def by_meaning(plan: RecallPlan, near: Sequence[Scored]) -> RecallPlan:
     """Return a plan about the entity whose name means what the query does, where it names none.
 
-    How alike any name and any question are differs between embedders; how far one name stands out from the
-    many next to it does not. Among the nearest `NEAREST` it must lie `_STANDS_OUT` standard deviations above
-    their mean: on questions that do name an entity, nine of ten such were of those.
+    The cosine of a name and a question differs between embedders; how far one name stands out from the many
+    next to it does not. Among the nearest `NEAREST` it must lie `_STANDS_OUT` standard deviations above their
+    mean: on questions that do name an entity, nine of ten such names were right.
 
     Args:
-        plan: What the words of the query gave.
+        plan: The plan by the words of the query.
         near: The entities nearest to the query by cosine, best first.
     """
     if plan.entities or len(near) < _LEAST_NEAR:
@@ -117,7 +117,7 @@ def _trust(entities: Sequence[Named]) -> float:
 
 
 def _speakers(query: str, authors: Mapping[str, int]) -> tuple[int, ...]:
-    """Find the authors whose name stands in a query; the work is in the query's length."""
+    """Find the authors that a query names; the cost grows with the query's length."""
     words = _NAME_WORD.findall(_POSSESSIVE.sub("", query[:_MOST_CHARACTERS]))
     spans = (
         " ".join(words[start : start + count])
@@ -143,7 +143,7 @@ def _capitals(query: str) -> frozenset[str]:
 
 
 def _is_name(text: str, label: str, capitals: frozenset[str]) -> bool:
-    """Say whether a match is meant as a name: who writes Ada with a capital does not mean Film by film."""
+    """Say whether a match is meant as a name: in a query that capitalises Ada, film does not mean Film."""
     return not capitals or " " in text or not label[:1].isupper() or text in capitals
 
 

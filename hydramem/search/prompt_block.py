@@ -1,6 +1,6 @@
-"""Prime: what was recalled, as one block of text for a prompt that nothing in it can break out of.
+"""Prime: hits as one block of text for a prompt, which no hit can break out of.
 
-Six layers: what the agent's own project and the project that a call names hold, each working, shared or
+Six layers: memories of the agent's own project and of the project that a call names, each working, shared or
 verified. Memory is data that others wrote: the block says so, and every snippet in it is escaped.
 """
 
@@ -55,23 +55,23 @@ def prime(
         named: The project that the call names; None where it names none.
         limit: Most snippets.
         max_tokens: Most tokens of the block.
-        find: Returns what a project holds on the question, or to start with; best first.
+        find: Returns the hits of a project, best first.
         share: One snippet takes at most this part of the block: 3 for a third.
     """
     of_named = [] if named is None else [_BlockHit(whose="project", hit=hit) for hit in find(named)]
     of_own = [] if named == own else [_BlockHit(whose="agent", hit=hit) for hit in find(own)]
-    return _block(_once(_mixed(of_named, of_own))[:limit], max_tokens, share)
+    return _block(_without_repeats(_mixed(of_named, of_own))[:limit], max_tokens, share)
 
 
 def _mixed(named: Sequence[_BlockHit], own: Sequence[_BlockHit]) -> Iterator[_BlockHit]:
-    """Yield both, best first, so that the one does not crowd out the other."""
+    """Yield hits of both, best first, in turns."""
     first, second = iter(named), iter(own)
     while batch := [*islice(first, _NAMED_IN_A_ROW), *islice(second, 1)]:
         yield from batch
 
 
-def _once(found: Iterator[_BlockHit]) -> list[_BlockHit]:
-    """Keep one of each memory that is found in two layers: the more trusted, in the better place."""
+def _without_repeats(found: Iterator[_BlockHit]) -> list[_BlockHit]:
+    """Keep one of each memory that is in two layers: the more trusted one, at the better place."""
     kept: dict[tuple[object, ...], _BlockHit] = {}
     for one in found:
         hit = one.hit
@@ -91,7 +91,7 @@ def _block(found: Sequence[_BlockHit], max_tokens: int, share: int) -> Prompt:
     room = max_tokens - count_tokens(_OPEN) - count_tokens(_CLOSE)
     for one in found:
         frame = count_tokens(_line(one, len(lines) + 1, "")) + 1
-        text, tokens = _cut(_said(one.hit), min(room - frame, max_tokens // share))
+        text, tokens = _cut(_attributed_text(one.hit), min(room - frame, max_tokens // share))
         if text:
             lines.append(_line(one, len(lines) + 1, text))
             snippets.append(_snippet(one))
@@ -118,8 +118,8 @@ def _layer(found: _BlockHit) -> str:
     return f"{found.whose}-{found.hit.layer}"
 
 
-def _said(hit: Hit) -> str:
-    """Return a hit's text with what it cannot be understood without: who said it, when, under what."""
+def _attributed_text(hit: Hit) -> str:
+    """Return a hit's text with its speaker, day and headings."""
     day = "" if hit.happened_at is None else f"{hit.happened_at:%Y-%m-%d}"
     said_by = ", ".join(filter(None, (hit.author, day)))
     text = f"{said_by}: {hit.text}" if said_by else hit.text

@@ -1,7 +1,7 @@
-"""What a session should start with, before anything is asked: who and what it is about, and what is known.
+"""The start of a session, before any question: curated files, then what the project knows best.
 
-The curated files come first; then facts and notes worth most, events to come and the entities that the
-project turns around take turns.
+The curated files come first; then the most valuable facts and notes, coming events and central entities in
+turns.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,12 +31,12 @@ _FACT_GAIN = 0.2
 
 
 def opening(*, curated: Sequence[Curated], seen: View, graph: GraphStore) -> tuple[Hit, ...]:
-    """Return what a project has to start with, most needed first.
+    """Return the hits that a session starts with, most needed first.
 
     Args:
         curated: The project's curated files, each with the block that the session is shown.
-        seen: The project as it may be seen. Where private memories may not, entities are left out: what is
-            known of them may stem from those.
+        seen: The visible part of the project. Without private memories, entities are left out: their
+            descriptions may stem from those.
         graph: Where memories and descriptions are read.
     """
     files = [_file(seen.snapshot.project, each) for each in curated if each.block]
@@ -62,7 +62,7 @@ def _file(project: str, file: Curated) -> Hit:
 
 
 def _facts(curated: Sequence[Curated], seen: View, graph: GraphStore) -> list[Hit]:
-    """Return the newest facts and notes that are believed firmly, those worth most first."""
+    """Return the newest facts and notes of high confidence, the most valuable first."""
     where = replace(seen.where, kinds=("fact", "note"), min_confidence=_LEAST_CONFIDENCE)
     shown = {entry for file in curated for entry in file.entries}
     rows = [row for row in graph.list_chunks(where, Listing(limit=_READ)) if row.text not in shown]
@@ -77,7 +77,7 @@ def _worth(row: Chunk, seen: View) -> float:
 
 
 def _events(seen: View, graph: GraphStore) -> list[Hit]:
-    """Return the events that come next."""
+    """Return the next events."""
     where = replace(seen.where, kinds=("event",), happened_from=seen.where.at)
     return [
         _hit(row, row.importance) for row in graph.list_chunks(where, Listing(limit=_EVENTS), by_time=True)
@@ -99,7 +99,7 @@ def _hit(row: Chunk, score: float) -> Hit:
 
 
 def _entities(seen: View, graph: GraphStore) -> Iterator[Hit]:
-    """Yield the entities that most turns around, with what is known of each."""
+    """Yield the central entities, with the description and relations of each."""
     snapshot = seen.snapshot
     for each in central(by="pagerank", type=None, limit=_ENTITIES, seen=seen):
         id = _id(snapshot, each.entity)
@@ -121,7 +121,7 @@ def _entities(seen: View, graph: GraphStore) -> Iterator[Hit]:
 
 
 def _described(row: Entity | None) -> list[str]:
-    """Return what is said of an entity, where a prompt may hold it: a model may have written it."""
+    """Return the description of an entity where it is safe for a prompt: a model may have written it."""
     text = (row.description if row is not None else None) or ""
     return [text] if text and not threats_in(text) else []
 

@@ -1,4 +1,4 @@
-"""What may be seen of a project's graph: its snapshot, the masks that a time sets, a last check of chunks."""
+"""The visible part of a project's graph: its snapshot, masks for a time, and a last check of chunks."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -71,7 +71,7 @@ def checked(
 ) -> tuple[_T, Mapping[str, Chunk]]:
     """Look, read the chunks that the find needs, and look again without those that may not be seen.
 
-    The snapshot knows no chunk's times or expiry: the graph store, which is the truth, has the last word.
+    A snapshot holds no times or expiry of chunks: the graph store, which is the truth, decides.
 
     Args:
         seen: What to look at.

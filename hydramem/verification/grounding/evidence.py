@@ -1,4 +1,4 @@
-"""What is read of a claim's evidence: passages cut to a bounded text, and quotes found in them."""
+"""The evidence of a claim as a model is shown it: passages of bounded length, and quotes found in them."""
 
 import html
 import re
@@ -15,10 +15,10 @@ _PASSAGES = 3
 _PASSAGE_CHARS = 3000
 _QUOTE_CHARS = 1500
 
-# Scripts before this one set words apart, so that a quote of part of a word is none.
+# Scripts before this one separate words: a quote that begins or ends inside a word does not count.
 _FIRST_UNSPACED = "\u0e00"
 
-# What asks for a verdict, beside the orders that no memory may give.
+# Words that ask for a verdict, in addition to the injection rules for all memories.
 _ADDRESSED = re.compile(
     r"\bGROUNDED\b"
     r"|\b(?:answer|reply|respond|output)\b.{0,20}\bverdict\b"
@@ -36,7 +36,7 @@ class ShownEvidence:
 
     Attributes:
         texts: The passages, cut where they are long.
-        whole: Whether that is all of the evidence.
+        whole: Whether they are all of the evidence, uncut.
     """
 
     candidate: RelationCandidate
@@ -46,7 +46,7 @@ class ShownEvidence:
 
 
 def show(candidate: RelationCandidate) -> ShownEvidence:
-    """Choose what of a claim's evidence is read: the passages that name most of it, long ones cut."""
+    """Choose the passages that a model is shown: those that name most of the claim, long ones cut."""
     named = [_terms(candidate.subject), _terms(candidate.object)]
 
     def promise(chunk: Chunk) -> tuple[bool, int]:
@@ -67,19 +67,19 @@ def show(candidate: RelationCandidate) -> ShownEvidence:
 def find_quote(quote: str, texts: Sequence[str]) -> str | None:
     """Find a quote in texts, and return the words as the text has them; None where none has them.
 
-    White space counts alike, and so does case: models tidy the first letter of what they copy, and what is
-    kept is the text's own spelling. Parts of words do not count: "agrees" is no quote of "disagrees".
+    White space and case may differ: models tidy the first letter of what they copy, and the text's own
+    spelling is returned. Parts of words do not count: "agrees" is no quote of "disagrees".
     """
     for spelling in dict.fromkeys((quote, html.unescape(quote))):
         words = spelling.strip().strip('"“”').split()
         if not words or len(spelling) > _QUOTE_CHARS:
             continue
         # Most quotes are exact, and a pattern costs a hundred times as much.
-        if any(_stands(" ".join(words), text) for text in texts):
+        if any(_has_words(" ".join(words), text) for text in texts):
             return " ".join(words)
         whole = r"\s+".join(map(re.escape, words))
-        before = r"(?<!\w)" if _needs_edge(words[0][0]) else ""
-        after = r"(?!\w)" if _needs_edge(words[-1][-1]) else ""
+        before = r"(?<!\w)" if _is_spaced(words[0][0]) else ""
+        after = r"(?!\w)" if _is_spaced(words[-1][-1]) else ""
         pattern = re.compile(before + whole + after, re.IGNORECASE)
         for text in texts:
             if found := pattern.search(text):
@@ -88,27 +88,27 @@ def find_quote(quote: str, texts: Sequence[str]) -> str | None:
 
 
 def is_quoted(quote: str, texts: Sequence[str]) -> bool:
-    """Say whether texts have a quote, white space alike; quicker than `find_quote` where that is all."""
+    """Say whether texts have a quote, whatever its white space; faster than `find_quote`."""
     squeezed = " ".join(quote.split())
-    return bool(squeezed) and any(_stands(squeezed, " ".join(text.split())) for text in texts)
+    return bool(squeezed) and any(_has_words(squeezed, " ".join(text.split())) for text in texts)
 
 
-def _stands(quote: str, text: str) -> bool:
+def _has_words(quote: str, text: str) -> bool:
     start = text.find(quote)
     if start < 0:
         return False
     before, after = text[start - 1 : start], text[start + len(quote) : start + len(quote) + 1]
-    return not (_needs_edge(quote[0]) and _WORD.match(before)) and not (
-        _needs_edge(quote[-1]) and _WORD.match(after)
+    return not (_is_spaced(quote[0]) and _WORD.match(before)) and not (
+        _is_spaced(quote[-1]) and _WORD.match(after)
     )
 
 
-def _needs_edge(character: str) -> bool:
+def _is_spaced(character: str) -> bool:
     return character < _FIRST_UNSPACED and _WORD.match(character) is not None
 
 
 def speaks_of(quote: str, candidate: RelationCandidate) -> bool:
-    """Say whether words name an end of a claim, and say something besides."""
+    """Say whether a quote names an end of a claim, and has further words."""
     rest = entity_key(quote)
     named = False
     for term in sorted(_terms(candidate.subject) | _terms(candidate.object), key=len, reverse=True):
@@ -129,7 +129,7 @@ def _excerpt(text: str, named: Sequence[frozenset[str]]) -> str:
 
 
 def addressed(shown: ShownEvidence) -> bool:
-    """Say whether evidence speaks to who reads it, or hides something: then it is not read, only told of."""
+    """Say whether evidence addresses its reader or hides something: then no model reads it."""
     return any(_ADDRESSED.search(text) or threats_in(text) for text in shown.texts)
 
 
@@ -139,7 +139,7 @@ def names(entity: Entity) -> frozenset[str]:
 
 
 def _terms(entity: Entity) -> frozenset[str]:
-    """Return what names an entity in a sentence: its names, and the telling words of them."""
+    """Return what names an entity in a sentence: its names, and their words that are not common."""
     known = names(entity)
     words = {word for name in known for word in _WORD.findall(name) if len(word) > 2}
     return known | (words - _COMMON_WORDS)

@@ -1,7 +1,7 @@
-"""What models said of claims, kept by content, so that the same question is paid for once.
+"""A cache of model replies about claims, by content, so that the same question is paid for once.
 
-One SQLite file, made with the first reply. It is no truth: what cannot be read is asked again. Each reply
-knows the chunks that it was read from, so that erasing a chunk erases what was said of it.
+One SQLite file, created with the first reply. A reply that cannot be read is asked for again. Each reply is
+stored with the chunks that it was read from, so that erasing a chunk erases replies about it.
 """
 
 import logging
@@ -27,7 +27,7 @@ _TABLES = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """A reply to keep: by which key, its JSON text, and the ids of the chunks that it was read from."""
+    """A reply to store: its key, its JSON text, and the ids of the chunks that it was read from."""
 
     key: str
     reply: str
@@ -38,8 +38,8 @@ class Replies:
     """A bounded store of replies. Safe to use from many threads.
 
     Args:
-        file: Where they are kept; None keeps them for this process only.
-        most: Replies kept; the oldest go first.
+        file: The file; None stores them for this process only.
+        most: Most replies; the oldest are dropped first.
     """
 
     def __init__(self, file: Path | None, *, most: int = _MOST) -> None:
@@ -49,17 +49,17 @@ class Replies:
         self._connection: sqlite3.Connection | None = None
 
     def get(self, keys: Sequence[str]) -> Mapping[str, str]:
-        """Return the replies that are kept under these keys; others are left out."""
+        """Return the replies that are stored under these keys; others are left out."""
 
         def look(connection: sqlite3.Connection) -> dict[str, str]:
             select = "SELECT key, reply FROM replies WHERE key = ?"
             return dict(row for key in keys for row in connection.execute(select, (key,)))
 
-        return self._tried(look) or {}
+        return self._or_none(look) or {}
 
     def put(self, kept: Iterable[Kept]) -> None:
-        """Keep replies, in place of those of the same key."""
-        self._tried(lambda connection: self._put(connection, tuple(kept)), make=True)
+        """Store replies, in place of those with the same key."""
+        self._or_none(lambda connection: self._put(connection, tuple(kept)), make=True)
 
     def purge(self, chunks: Iterable[str]) -> int:
         """Erase every reply that was read from one of these chunks; return how many.
@@ -68,7 +68,7 @@ class Replies:
             StorageError: They cannot be erased.
         """
         try:
-            return self._held(lambda connection: _purge(connection, tuple(chunks))) or 0
+            return self._in_transaction(lambda connection: _purge(connection, tuple(chunks))) or 0
         except (sqlite3.Error, OSError) as error:
             raise StorageError(f"{self._file}: replies cannot be erased: {error}; delete the file") from error
 
@@ -89,15 +89,15 @@ class Replies:
         oldest = "SELECT place FROM replies ORDER BY place DESC LIMIT -1 OFFSET ?"
         _drop(connection, oldest, (self._most,))
 
-    def _tried(self, work: Callable[[sqlite3.Connection], T], *, make: bool = False) -> T | None:
+    def _or_none(self, work: Callable[[sqlite3.Connection], T], *, make: bool = False) -> T | None:
         try:
-            return self._held(work, make=make)
+            return self._in_transaction(work, make=make)
         except (sqlite3.Error, OSError) as error:
             log.warning("%s: %s; models are asked again", self._file, error)
             return None
 
-    def _held(self, work: Callable[[sqlite3.Connection], T], *, make: bool = False) -> T | None:
-        """Do something in one transaction; None where there is no file and none shall be made."""
+    def _in_transaction(self, work: Callable[[sqlite3.Connection], T], *, make: bool = False) -> T | None:
+        """Run a function in one transaction; None where there is no file and `make` is False."""
         with self._lock:
             if self._connection is None:
                 if not make and (self._file is None or not self._file.exists()):
@@ -108,7 +108,7 @@ class Replies:
 
 
 def _open(file: Path | None) -> sqlite3.Connection:
-    """Open the file, making it where there is none; one that is damaged is made anew."""
+    """Open the file; a missing or damaged one is created."""
     if file is None:
         return _prepared(":memory:")
     file.parent.mkdir(parents=True, exist_ok=True)
