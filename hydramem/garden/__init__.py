@@ -1,1 +1,1 @@
-"""What the Night Gardener does while nobody waits."""
+"""The gardener: phases that improve a memory while nobody waits, their plans, and how those are applied."""

@@ -1,1 +1,1 @@
-"""A room."""
+"""Scorers of relations: training data, a logistic scorer, and one with torch."""

@@ -1,1 +1,1 @@
-"""A room."""
+"""Runs of the gardener: their phases, the application of plans, reports, and schedules."""

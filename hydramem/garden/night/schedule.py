@@ -1,4 +1,4 @@
-"""When the gardener comes: a cron expression as a systemd timer, a launchd agent, or a crontab line."""
+"""Schedules of the gardener: a cron expression as a systemd timer, a launchd agent, or a crontab line."""
 
 import plistlib
 import shlex
@@ -7,24 +7,23 @@ from dataclasses import dataclass
 from itertools import product
 
 from hydramem.core.errors import InvalidInputError
-
-_NAMES = ("minute", "hour", "day", "month", "weekday")
+from hydramem.text.lexicon import MONTHS
 
 _BOUNDS = {"minute": (0, 59), "hour": (0, 23), "day": (1, 31), "month": (1, 12), "weekday": (0, 7)}
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+
+_NAMES = {"month": ("", *(month[:3] for month in MONTHS)), "weekday": _WEEKDAYS}
 
 _MOST_INTERVALS = 366
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleTimes:
-    """The minutes at which something runs; None stands for every value of a field.
+    """The minutes at which something runs; None means every value of a field.
 
     Attributes:
-        expression: As it was given.
+        expression: The cron expression.
         weekday: 0 is Sunday.
     """
 
@@ -43,12 +42,12 @@ def parse(expression: str) -> ScheduleTimes:
         InvalidInputError: It is not one, or no day is like that.
     """
     parts = expression.split()
-    if len(parts) != len(_NAMES):
+    if len(parts) != len(_BOUNDS):
         raise InvalidInputError(
             f"schedule: {expression[:80]!r} is no cron expression: minute, hour, day, month and weekday, "
             'such as "0 3 * * *" for every night at three'
         )
-    fields = {name: _field(name, part, expression) for name, part in zip(_NAMES, parts, strict=True)}
+    fields = {name: _field(name, part, expression) for name, part in zip(_BOUNDS, parts, strict=True)}
     weekdays = fields["weekday"]
     if weekdays is not None:
         fields["weekday"] = tuple(sorted({day % 7 for day in weekdays}))
@@ -87,9 +86,9 @@ def _field(name: str, text: str, expression: str) -> tuple[int, ...] | None:
 
 
 def _number(name: str, text: str) -> int:
-    names = {"month": _MONTHS, "weekday": _WEEKDAYS}.get(name, ())
-    if text.casefold() in names:
-        return names.index(text.casefold()) + (name == "month")
+    names, word = _NAMES.get(name, ()), text.casefold()
+    if word in names:
+        return names.index(word)
     return int(text) if text.isascii() and text.isdecimal() else -1
 
 
@@ -111,7 +110,7 @@ def _listed(values: Sequence[int] | None) -> str:
 
 def systemd_units(times: ScheduleTimes, command: Sequence[str], *, name: str) -> dict[str, str]:
     """Return the files of a user's timer and its service, by file name."""
-    # A percent sign is systemd's own.
+    # A percent sign is special to systemd.
     line = shlex.join(command).replace("%", "%%")
     service = (
         "[Unit]\nDescription=HydraMem: a night of the gardener\n\n"
@@ -133,9 +132,9 @@ def launchd_plist(times: ScheduleTimes, command: Sequence[str], *, name: str) ->
     """
     keys = {"Minute": times.minute, "Hour": times.hour, "Month": times.month}
     days = [{"Day": times.day}, {"Weekday": times.weekday}]
-    # As in cron, the day or the weekday must fit.
-    told = [one for one in days if next(iter(one.values())) is not None] or [{"Day": None}]
-    intervals = [interval for one in told for interval in _intervals({**keys, **one})]
+    # As in cron, either the day or the weekday must match.
+    given = [one for one in days if next(iter(one.values())) is not None] or [{"Day": None}]
+    intervals = [interval for one in given for interval in _intervals({**keys, **one})]
     if len(intervals) > _MOST_INTERVALS:
         raise InvalidInputError(
             f"schedule: {times.expression!r} is {len(intervals)} start times a year for launchd; "
@@ -158,12 +157,12 @@ def _intervals(keys: dict[str, tuple[int, ...] | None]) -> list[dict[str, int]]:
 
 
 def crontab_line(times: ScheduleTimes, command: Sequence[str], *, name: str) -> str:
-    """Return the line of a crontab, with the mark by which it is found again."""
-    # To cron a percent sign is the end of the line.
+    """Return the line of a crontab, with a comment by which it is found again."""
+    # To cron a percent sign ends the line.
     return f"{times.expression} {shlex.join(command)} # {name}".replace("%", r"\%")
 
 
 def with_line(crontab: str, line: str | None, *, name: str) -> str:
-    """Return a crontab with the line of this name replaced, or taken out; the others stay as they are."""
+    """Return a crontab with the line of this name replaced or removed; other lines stay as they are."""
     kept = [each for each in crontab.splitlines() if not each.endswith(f"# {name}")]
     return "".join(f"{each}\n" for each in (*kept, *((line,) if line else ())))

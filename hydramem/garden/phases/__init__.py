@@ -1,1 +1,1 @@
-"""A room."""
+"""The phases of a run: each reads its context and proposes changes."""

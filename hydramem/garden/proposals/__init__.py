@@ -1,1 +1,1 @@
-"""A room."""
+"""What phases share: proposals, plans as files, contexts, and what is left alone."""

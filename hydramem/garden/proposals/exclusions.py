@@ -104,7 +104,7 @@ class UndecidedPair:
 def save_undecided_pairs(pairs: Iterable[UndecidedPair], folder: Path) -> None:
     """Replace the pairs of the last run by the most uncertain of these.
 
-    Every run computes them anew from names, neighbours and words. They are kept beside the gardener's
+    Every run computes them anew from names, neighbours and words. They are saved with the gardener's
     reports, so that a review needs no run.
 
     Raises:

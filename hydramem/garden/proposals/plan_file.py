@@ -27,7 +27,7 @@ _KEY_FILE = "seal.key"
 _KEY_BYTES = 32
 
 _FORMAT_WITHIN = 64
-"""Bytes at the start of a file in which the format of a plan is named."""
+"""Bytes at the start of a file within which a plan names its format."""
 
 _PARTS = {part.table.name: part for part in PARTS}
 _FIELDS = {part.table.row: part.name for part in PARTS}
@@ -177,7 +177,7 @@ def read_plan(file: Path, *, project: str, key: bytes) -> GardenPlan:
                 f"{file}, line {number}: was changed, or another store or plan wrote it; plan again"
             )
     if len({values["id"] for _, values in lines[1:]}) < len(lines) - 1:
-        raise InvalidInputError(f"{file}: a change stands in it twice; plan again")
+        raise InvalidInputError(f"{file}: a change occurs in it twice; plan again")
     try:
         return GardenPlan(
             project=project,

@@ -24,6 +24,7 @@ from hydramem.storage.schema import (
 from hydramem.storage.store import GraphStore
 from hydramem.storage.undo.undo_images import TABLES, Address, address_of, digest, rows_at
 from hydramem.storage.write import Write
+from hydramem.text.shown_text import one_line
 
 Action = Literal["add", "change", "archive", "merge", "link", "remove", "judge"]
 
@@ -32,6 +33,8 @@ Preconditions = Mapping[Address, str | None]
 
 ROW_FIELDS = ("documents", "sessions", "entities", "chunks", "mentions", "relations", "links")
 """The fields of a `Write` that hold rows which the gardener writes."""
+
+_TEXT_SHOWN = 80
 
 SHOWN_FIELDS = ("id", "phase", "action", "target", "text", "reason", "score")
 """The fields of a proposal that plan files and reports hold as they are."""
@@ -69,6 +72,11 @@ class Proposal:
         rows = sorted(to_line(table_of(row), row) for row in written_rows(self.write))
         content = (self.project, self.phase, self.action, self.target, rows, self.write.removed)
         return f"p_{content_hash(repr(content))}"
+
+
+def quoted(text: str) -> str:
+    """Return the beginning of a text in quotation marks, for the text of a proposal."""
+    return f'"{one_line(text, _TEXT_SHOWN)}"'
 
 
 def table_of(row: object) -> Table:
@@ -111,7 +119,7 @@ def removed_addresses(write: Write) -> Iterator[Address]:
         yield from ((table.name, (id,)) for id in ids)
     for edges, keys in ((RELATES, gone.relations), (LINKS, gone.links), (MENTIONS, gone.mentions)):
         yield from ((edges.name, key) for key in keys)
-    # Changes are removed all together: the first stands for the others.
+    # Changes are removed all together: the first represents the others.
     yield from ((CHANGE.name, (id,)) for id in gone.changes[:1])
 
 

@@ -200,7 +200,7 @@ def _decide(answer: Answer, one: Relation, other: Relation, answering: Answering
         if pair is None or pair.older.row.id != one.id:
             return False
         if answer.choice == "both":
-            both = [(mark_coexisting(row, beside.id), row) for row, beside in (pair.rows, pair.rows[::-1])]
+            both = [(mark_coexisting(row, rival.id), row) for row, rival in (pair.rows, pair.rows[::-1])]
             _commit(both, answer, "both hold", target)
             return True
         holds = pair.older.row if answer.choice == "1" else pair.newer.row

@@ -1,1 +1,1 @@
-"""A room."""
+"""Infer: relations from the graph, and from what several sessions saw."""

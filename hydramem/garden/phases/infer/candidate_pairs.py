@@ -37,14 +37,12 @@ class Pairs:
 
     Attributes:
         one, other: Nodes, shape (pairs,).
-        passages: How many name both, shape (pairs,).
         score: Adamic-Adar score, shape (pairs,), descending.
         seen: How many pairs there were before the nearest were chosen.
     """
 
     one: Ints
     other: Ints
-    passages: Ints
     score: Floats
     seen: int
 
@@ -70,7 +68,7 @@ def pairs(snapshot: Snapshot, facts: Facts, *, most: int) -> Pairs:
         shared[part][known] = adamic_adar(facts, common(facts, *ends), len(ends[0]))
     near = np.flatnonzero(shared > 0)
     best = near[np.lexsort((other[near], one[near], -shared[near]))][:most]
-    return Pairs(one=one[best], other=other[best], passages=passages[best], score=shared[best], seen=seen)
+    return Pairs(one=one[best], other=other[best], score=shared[best], seen=seen)
 
 
 def _together(snapshot: Snapshot) -> tuple[Ints, Ints, Ints]:

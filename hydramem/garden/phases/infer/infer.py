@@ -36,11 +36,10 @@ def infer(context: PhaseContext) -> PhaseOutcome:
     single |= set(context.settings.verification.functional)
     by_model = _by_model(work)
     found = [*by_model.inferences, *_by_graph(work, single, most=_TRIED * limit)]
-    judgement = judged(found, context)
-    failures = [*by_model.failures, *(each for each in judgement.reasons if each.startswith("the model"))]
-    made = tuple(proposals(judgement.kept, work, limit=limit, single=single))
-    work.counts.update({"judged": len(found), "rejected": judgement.rejected, "inferred": len(made)})
-    work.counts["too_weak"] = judgement.weak
+    kept, reasons = judged(found, work)
+    failures = [*by_model.failures, *(each for each in reasons if each.startswith("the model"))]
+    made = tuple(proposals(kept, work, limit=limit, single=single))
+    work.counts["inferred"] = len(made)
     work.notes += dict.fromkeys((*failures, *by_model.notes))
     return work.outcome(
         made, state="completed" if not failures else "partial" if made or by_model.read else "failed"

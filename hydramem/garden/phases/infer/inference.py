@@ -46,23 +46,6 @@ class Inference:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
-    """The verdicts of verification on inferences.
-
-    Attributes:
-        kept: Those not rejected and well enough supported, each with its verdict.
-        rejected: How many verification rejected.
-        weak: How many have too little support.
-        reasons: Why some wait that a model should have read.
-    """
-
-    kept: tuple[tuple[Inference, Verdict], ...] = ()
-    rejected: int = 0
-    weak: int = 0
-    reasons: tuple[str, ...] = ()
-
-
 def relation_of(
     subject: Entity, type: str, object: Entity, passages: Sequence[Chunk], context: PhaseContext
 ) -> Relation:
@@ -107,18 +90,23 @@ def judge_claims(
     return replace(read, verdicts=tuple(next(owns if is_own else others) for is_own in own)), sum(own)
 
 
-def judged(inferences: Sequence[Inference], context: PhaseContext) -> Judgement:
-    """Have inferences verified, and keep those with enough support."""
-    read, _ = judge_claims([each.candidate for each in inferences], [each.by for each in inferences], context)
+def judged(
+    inferences: Sequence[Inference], work: PhaseWork
+) -> tuple[list[tuple[Inference, Verdict]], tuple[str, ...]]:
+    """Have inferences verified.
+
+    Returns:
+        Those not rejected and well enough supported, each with its verdict, and why some still wait.
+    """
+    candidates, models = [each.candidate for each in inferences], [each.by for each in inferences]
+    read, _ = judge_claims(candidates, models, work.context)
     pairs = zip(inferences, read.verdicts, strict=True)
-    open_ = [pair for pair in pairs if pair[1].decision != "rejected"]
-    kept = tuple(pair for pair in open_ if _is_supported(*pair))
-    return Judgement(
-        kept=kept,
-        rejected=len(inferences) - len(open_),
-        weak=len(open_) - len(kept),
-        reasons=read.reasons,
-    )
+    not_rejected = [pair for pair in pairs if pair[1].decision != "rejected"]
+    kept = [pair for pair in not_rejected if _is_supported(*pair)]
+    work.counts["judged"] = len(inferences)
+    work.counts["rejected"] = len(inferences) - len(not_rejected)
+    work.counts["too_weak"] = len(not_rejected) - len(kept)
+    return kept, read.reasons
 
 
 def _is_supported(inference: Inference, verdict: Verdict) -> bool:

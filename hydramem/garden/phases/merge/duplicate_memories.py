@@ -15,14 +15,13 @@ from hydramem.core.row_types import Chunk
 from hydramem.garden.phases.merge.merge_memories import MemoryPair, keeping_rank, merge_memories
 from hydramem.garden.proposals.exclusions import UndecidedPair, is_told_apart, reused
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
-from hydramem.garden.proposals.proposal import Proposal, precondition_hash
+from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quoted
 from hydramem.ingest.knowledge.end_validity import is_version
 from hydramem.ingest.legacy_update_rules.update_reading import reading
 from hydramem.ingest.memories.consolidate.consolidate import Comparison, compare
 from hydramem.ingest.memories.memory_input import STEADY
 from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.store import Listing
-from hydramem.text.shown_text import one_line
 
 _NEWEST = 5000
 _AT_ONCE = 256
@@ -36,7 +35,6 @@ _MARGIN = 0.1
 _MOST_LOOKED_AT = 2000
 _MOST_ASKED = 100
 _WHY_ASKED = "They are near each other, and nothing shows whether they say the same."
-_TEXT_SHOWN = 80
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -175,13 +173,9 @@ def _proposal(pairs: Sequence[MemoryPair], context: PhaseContext) -> Proposal:
         phase="merge",
         action="merge",
         target=gone.id,
-        text=f"{_quoted(gone)}{more} {'are' if more else 'is'} one with {_quoted(kept)}",
+        text=f"{quoted(gone.text)}{more} {'are' if more else 'is'} one with {quoted(kept.text)}",
         reason=f"{reason} It is kept once.",
         score=min(1.0, max(0.0, min(pair.cosine for pair in pairs))),
         write=made.write,
         expects=precondition_hash(*made.rests_on, absent=made.write.links),
     )
-
-
-def _quoted(row: Chunk) -> str:
-    return f'"{one_line(row.text, _TEXT_SHOWN)}"'

@@ -78,25 +78,12 @@ class EntityMatch:
         return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, self.odds))))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matches:
-    """Pairs of entities that may be the same, the most probable first.
+def matches(work: PhaseWork) -> tuple[list[EntityMatch], int]:
+    """Return the pairs of entities that may be the same, the most probable first.
 
-    Attributes:
-        entities, compared: How many entities and pairs of names were looked at.
-        cut: Pairs of names that were left out.
-        stopped: Whether the budget ran out.
+    Returns:
+        The pairs, and how many pairs of names were beyond the limit of comparisons.
     """
-
-    pairs: tuple[EntityMatch, ...]
-    entities: int
-    compared: int
-    cut: int
-    stopped: bool = False
-
-
-def matches(work: PhaseWork) -> Matches:
-    """Return the entities of a project that may be the same."""
     context = work.context
     rows = [row for batch in context.graph.scan(ENTITY) for row in batch if row.project == context.project]
     profiles = [match_profile(_thing(row)) for row in rows]
@@ -106,18 +93,12 @@ def matches(work: PhaseWork) -> Matches:
     pairs: list[EntityMatch] = []
     for places in work.batches(np.column_stack([found.one, found.other]), _AT_ONCE):
         pairs += _by_names(places.tolist(), rows, profiles, rarity)
-    stopped = work.stopped is not None
+    work.counts |= {"entities_looked_at": len(rows), "names_compared": len(found.one)}
     pairs = [_by_neighbours(pair, context.snapshot) for pair in pairs]
     pairs = sorted(pairs, key=_order)[:_MOST_LOOKED_INTO]
     least = context.settings.garden.review_at
     read = _by_sentences([pair for pair in pairs if pair.probability >= least], context)
-    return Matches(
-        pairs=tuple(sorted(read, key=_order)),
-        entities=len(rows),
-        compared=len(found.one),
-        cut=found.cut,
-        stopped=stopped,
-    )
+    return sorted(read, key=_order), found.cut
 
 
 def _order(pair: EntityMatch) -> tuple[float, str, str]:

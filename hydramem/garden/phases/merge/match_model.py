@@ -54,14 +54,14 @@ class MatchProfile:
 
     Attributes:
         order: Its texts, as a sort key.
-        said: Words of its details.
+        detail_words: Words of its details.
         words: Those, and the words of its name.
     """
 
     order: tuple[str, ...]
     names: tuple[NameParts, ...]
     details: tuple[NameParts, ...]
-    said: frozenset[str]
+    detail_words: frozenset[str]
     words: frozenset[str]
 
 
@@ -69,10 +69,14 @@ def match_profile(thing: Thing) -> MatchProfile:
     """Take a thing's texts apart."""
     names = tuple(name_parts(name) for name in thing.names)
     details = tuple(name_parts(text) for text in thing.details[:_MOST_DETAILS] if text.strip())
-    said = frozenset(word for one in details for word in one.words)
+    detail_words = frozenset(word for one in details for word in one.words)
     order = (*thing.names, *thing.details)
     return MatchProfile(
-        order=order, names=names, details=details, said=said, words=said.union(names[0].words)
+        order=order,
+        names=names,
+        details=details,
+        detail_words=detail_words,
+        words=detail_words.union(names[0].words),
     )
 
 
@@ -155,7 +159,7 @@ def _of_details(one: MatchProfile, other: MatchProfile, rarity: Rarity) -> tuple
     best = [max(_letters(mine, yours) for yours in many) for mine in few]
     return (
         1.0,
-        *_shares(one.said, other.said, rarity),
+        *_shares(one.detail_words, other.detail_words, rarity),
         sum(best) / len(best),
         min(best),
         *_of_codes(one, other),

@@ -50,18 +50,17 @@ def merge(context: PhaseContext) -> PhaseOutcome:
     """Propose merges of equal memories and of entities that are the same; a person decides unsure ones."""
     work, settings = PhaseWork(context), context.settings.garden
     memories, undecided = duplicates(work)
-    found = matches(work)
-    work.counts |= {"entities_looked_at": found.entities, "names_compared": found.compared}
-    pairs = [pair for pair in found.pairs if not is_told_apart(pair.one, pair.other)]
+    found, cut = matches(work)
+    pairs = [pair for pair in found if not is_told_apart(pair.one, pair.other)]
     unclear = ambiguous(pairs)
     sure = [pair for pair in pairs if pair.probability >= settings.merge_at and _key(pair) not in unclear]
     entities = _proposals(stars(sure), work)
     decided = set(map(_key, sure))
     likely = [pair for pair in pairs if pair.probability >= settings.review_at and _key(pair) not in decided]
     work.counts["entities_maybe_one"] = len(likely)
-    stopped = found.stopped or bool(context.budget.over)
+    stopped = bool(work.stopped or context.budget.over)
     work.notes += [_likely_note(likely)] if likely else []
-    work.notes += [f"{found.cut} further pairs of names were not compared."] if found.cut else []
+    work.notes += [f"{cut} further pairs of names were not compared."] if cut else []
     work.notes += [f"Not everything was looked at: {context.budget.over}."] if stopped else []
     return work.outcome(
         (*entities, *memories),

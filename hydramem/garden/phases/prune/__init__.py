@@ -1,1 +1,1 @@
-"""A room."""
+"""Prune: what goes to the archive, and what is removed from it."""

@@ -11,19 +11,17 @@ from numpy.typing import NDArray
 from hydramem.core.row_types import Chunk, Entity, Link, Relation
 from hydramem.garden.phases.prune.over_limits import over_quota
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
-from hydramem.garden.proposals.proposal import Proposal, precondition_hash
+from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quoted
 from hydramem.graph.snapshot.columns import microseconds
 from hydramem.graph.snapshot.snapshot import LINK, MENTION, RELATION, STATES, Snapshot
 from hydramem.ingest.knowledge.support import in_state, unsupported
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import Listing
 from hydramem.storage.write import Removal, Write
-from hydramem.text.shown_text import one_line
 
 _MOST_EXPIRED = 2000
 _MOST_ISOLATED = 1000
 _AT_ONCE = 500
-_TEXT_SHOWN = 80
 
 _UNUSED_FOR = timedelta(days=1)
 """An entity that was seen more recently may soon be named again."""
@@ -90,7 +88,7 @@ def _archived(
         phase="prune",
         action="archive",
         target=rows[0].id,
-        text=f"{_quoted(rows[0].text)}{more}",
+        text=f"{quoted(rows[0].text)}{more}",
         reason=" ".join(dict.fromkeys(_why(row, context) for row in rows)),
         write=Write(
             changes=(),
@@ -158,7 +156,7 @@ def _unlinked(link: Link, source: Chunk, target: Chunk, weak: bool, context: Pha
         phase="prune",
         action="archive",
         target=link.id,
-        text=f"{_quoted(source.text)} {link.type} {_quoted(target.text)}",
+        text=f"{quoted(source.text)} {link.type} {quoted(target.text)}",
         reason=f"The link is {fault} (weight {link.weight:.2f}).",
         score=round(1 - min(1.0, max(0.0, link.weight)), 4),
         write=Write(changes=(), links=(_archived_link(link, context),)),
@@ -206,7 +204,3 @@ def _removed(row: Entity) -> Proposal:
         write=Write(changes=(), removed=Removal(entities=(row.id,))),
         expects=precondition_hash(row),
     )
-
-
-def _quoted(text: str) -> str:
-    return f'"{one_line(text, _TEXT_SHOWN)}"'

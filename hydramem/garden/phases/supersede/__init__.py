@@ -1,1 +1,1 @@
-"""A room."""
+"""Supersede: what newer relations and memories end."""

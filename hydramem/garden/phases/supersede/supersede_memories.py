@@ -12,7 +12,7 @@ from itertools import islice
 
 from hydramem.core.row_types import Chunk
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
-from hydramem.garden.proposals.proposal import Proposal, precondition_hash
+from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quoted
 from hydramem.ingest.memories.apply_plan import link_weight
 from hydramem.ingest.memories.consolidate.consolidate import Action, decide
 from hydramem.ingest.memories.memory_input import STEADY
@@ -23,12 +23,8 @@ from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.store import Listing
 from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Write
-from hydramem.text.shown_text import one_line
 
 _NEWEST = 500
-_TEXT_SHOWN = 80
-
-"""Weight of a link between memories whose vectors are not known."""
 
 
 def updates(work: PhaseWork) -> list[Proposal]:
@@ -111,7 +107,7 @@ def _proposal(
         phase="supersede",
         action="change",
         target=old.id,
-        text=f"{_quoted(old)} gives way to {_quoted(new)}",
+        text=f"{quoted(old.text)} gives way to {quoted(new.text)}",
         reason=action.reason,
         score=cosine,
         write=write,
@@ -149,7 +145,3 @@ def _recording_target(context: PhaseContext, written: list[Write]) -> Target:
         embed=context.embed,
         known=context.snapshot.names.lookup,
     )
-
-
-def _quoted(row: Chunk) -> str:
-    return f'"{one_line(row.text, _TEXT_SHOWN)}"'
