@@ -245,6 +245,8 @@ def test_which_end_comes_first_is_read_with_the_voice(
         ("Billing grew and Ada doesn\u2019t lead it.", 1),
         ("It never rained. Ada leads billing.", 0),
         ("Ada never met billing.", 1),
+        ("Ada leads and loves long the billing she never leads.", 1),
+        ("Ada leads sales well, and billing is what she never leads.", 0),
         ("Ada met billing and never slept.", 0),
         ("Never did Ada so often, so well and so gladly meet billing.", 0),
     ],
