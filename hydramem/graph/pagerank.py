@@ -150,7 +150,7 @@ def push(
     nodes: Mask | None = None,
     precision: float = _PRECISION,
 ) -> Ranked:
-    """Push probability outward from where a walk restarts until what is left to push is small.
+    """Push probability outward from where a walk restarts until little is left to push; nodes are ascending.
 
     Args:
         graph: The graph's adjacency.
@@ -159,9 +159,6 @@ def push(
         rounds: Most times to push.
         nodes: What the walk may pass; where it restarts it always may.
         precision: Probability per edge of a node, below which what waits at the node stays there.
-
-    Returns:
-        The nodes reached, ascending; their probability sums to one.
     """
     passable = None if nodes is None else nodes | (restart > 0)
     share, waiting = np.zeros(graph.size), restart.copy()

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -126,26 +127,9 @@ def related(done: Asserted, graph: GraphStore) -> Related:
 
 
 def _view(row: Relation, names: Mapping[str, str]) -> RelationView:
-    return RelationView(
-        id=row.id,
-        subject=names[row.subject],
-        type=row.type,
-        object=names[row.object],
-        confidence=row.confidence,
-        origin=row.origin,
-        layer=row.layer,
-        state=row.state,
-        quote=row.quote,
-        evidence=row.evidence,
-        verdict=row.verdict,
-        probability=row.probability,
-        verifier=row.verifier,
-        verified_at=row.verified_at,
-        valid_from=row.times.valid_from,
-        valid_to=row.times.valid_to,
-        recorded_at=row.times.recorded_at,
-        retired_at=row.times.retired_at,
-    )
+    fields_of_row = (each.name for each in fields(RelationView))
+    values = {name: getattr(row if hasattr(row, name) else row.times, name) for name in fields_of_row}
+    return RelationView(**{**values, "subject": names[row.subject], "object": names[row.object]})
 
 
 def stats(

@@ -108,7 +108,7 @@ def places(passage: ParsedPassage, entity: Entity) -> tuple[list[Place], float]:
     """
     whole: set[Place] = set()
     for name in {entity.name, *entity.aliases}:
-        whole |= _found(passage, name.lower().strip())
+        whole |= _whole_word_places(passage, name.lower().strip())
     if kind_of(entity) == "date":
         dates = {span.name for span in scan(entity.name[:100]) if span.type == "date"}
         whole |= {(span.start, span.end) for span in passage.spans if span.name in dates}
@@ -120,7 +120,7 @@ def places(passage: ParsedPassage, entity: Entity) -> tuple[list[Place], float]:
     return sorted(part), 0.5 if part else 0.0
 
 
-def _found(passage: ParsedPassage, name: str) -> set[Place]:
+def _whole_word_places(passage: ParsedPassage, name: str) -> set[Place]:
     """Find a name as whole words; by search, since a pattern for each name costs more than all the rest."""
     text, found = passage.folded, set[Place]()
     start = text.find(name) if name else -1
