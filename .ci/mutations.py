@@ -49,6 +49,9 @@ WALL_SECONDS = 300
 MOST_BYTES = 6 * 2**30
 """Address space of a child: a changed number may ask for an array without end."""
 
+CHECKS = ("strict", "dtype", "encoding")
+"""Arguments that say again what is so: no test of behaviour can miss them. They are left alone."""
+
 # One or two changes of each operator: of eleven replacements of a `+` most fail at once and prove nothing.
 OPERATORS = [
     *(f"ReplaceBinaryOperator_{change}" for change in ("Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul")),
@@ -170,11 +173,13 @@ def mutated(place: Place) -> Mutant:
 
 
 def _is_declaration(node: Any) -> bool:
-    """Say whether a node is no part of what is done: a type, a decorator, the `*` before named arguments."""
+    """Say whether a node does nothing: a type, a decorator, a check, the `*` before named arguments."""
     if node.parent is not None and node.parent.type in ("parameters", "param", "lambdef"):
         return node.type == "operator"
     while node.parent is not None:
         above = node.parent
+        if node.type == "argument" and getattr(node.children[0], "value", "") in CHECKS:
+            return True
         if (
             above.type == "decorator"
             or (above.type == "annassign" and node is above.children[1])

@@ -19,6 +19,13 @@ def test_weights_are_read_as_written() -> None:
     assert DEFAULT.for_names(["jaccard", "unknown"])[1] == 0
 
 
+def test_an_intercept_is_kept_and_none_where_none_is_given() -> None:
+    plain = Weights(version="1", names=("a",), coefficients=(2.0,))
+    assert plain.intercept == 0
+    shifted = Weights(version="1", names=("a",), coefficients=(2.0,), intercept=-1.5)
+    assert Weights.from_json(shifted.to_json()) == shifted
+
+
 @pytest.mark.parametrize(
     "text",
     [
