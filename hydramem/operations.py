@@ -12,11 +12,8 @@ from hydramem.memory_api.memory import Memory
 from hydramem.storage.changes import acting_as, in_one_run
 
 log = logging.getLogger(__name__)
-
 Effect = Literal["read", "write", "destroy"]
-
 Audience = Literal["agent", "all"]
-
 Group = Literal["write", "read", "check", "tend"]
 
 

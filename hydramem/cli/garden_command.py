@@ -29,13 +29,9 @@ from hydramem.garden.night.schedule import (
 from hydramem.operations import present
 
 Clock = Literal["systemd", "launchd", "cron"]
-
 Run = Callable[..., None]
-
 _TIMEOUT_SECONDS = 30
-
 _RETRY_SECONDS = 1.0
-
 _INTERRUPTED = "`hydramem garden --status` lists the changes that are left; the next run makes them"
 
 

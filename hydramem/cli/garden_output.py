@@ -11,9 +11,7 @@ _SHOWN = 20
 """Most changes of a run that are listed; a plan lists all of them."""
 
 _INDENT = " " * 12
-
 _ENDINGS = {"completed": "completed in", "partial": "done in part, in", "failed": "failed after"}
-
 _READ_ONLY_PHASES = ("review", "maintain")
 
 COUNTS: Mapping[str, tuple[str, str]] = tomllib.loads(

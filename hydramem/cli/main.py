@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from cyclopts import App
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
-
 EVERYDAY = ("remember", "recall", "prime", "ingest", "get", "forget", "garden", "serve", "init", "doctor")
 """The commands that the first page of help shows first, in this order."""
 

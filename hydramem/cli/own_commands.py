@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _DEMO_FOLDER = "hydramem-demo"
-
 _PACKAGE = Path(hydramem.__file__).parent
 
 _DEMO_QUESTIONS = (
@@ -42,7 +41,6 @@ _DEMO_QUESTIONS = (
 )
 
 _PATH_ENDS = ("Kestrel", "Priya Raman")
-
 _MOST_CHARACTERS = 220  # of a hit; `hydramem recall` shows all
 
 

@@ -11,11 +11,8 @@ from hydramem.core.results.garden_results import YES_NO, Answer, Question, Revie
 from hydramem.operations import Operation, call, present
 
 _LIMIT = 1000
-
 _SKIP, _QUIT = ("s", "skip", ""), ("q", "quit")
-
 Run = Callable[..., None]
-
 Ask = Callable[[str], str]
 """Shows a prompt and returns what was typed; raises EOFError at the end of the input."""
 

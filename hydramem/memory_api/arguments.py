@@ -16,13 +16,9 @@ from hydramem.storage.store import Listing
 from hydramem.text.dates.caller_dates import moment
 
 MAX_PAGE = 1000
-
 MAX_TOKENS = 1_000_000
-
 MAX_CONTEXT = 20
-
 MAX_STARTS = 50
-
 _T = TypeVar("_T")
 
 

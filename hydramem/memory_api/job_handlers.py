@@ -14,7 +14,6 @@ from hydramem.storage.jobs import Handler, in_the_name_of, job_payload
 from hydramem.verification.verify_stored import WriteVerifier
 
 _EMBED_BATCH = 64
-
 _LINK_BATCH = 32
 
 

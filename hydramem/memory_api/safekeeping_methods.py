@@ -21,9 +21,7 @@ from hydramem.storage.exchange.load import LoadTarget, load
 from hydramem.storage.undo.undo import undo
 
 _MOST_PATH = 4000
-
 _CREATED_BY = f"hydramem {version.__version__}"
-
 Progress = Callable[[int, int], None]
 
 

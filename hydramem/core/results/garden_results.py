@@ -8,7 +8,6 @@ from typing import Literal
 from hydramem.core.row_types import Phase, Usage
 
 PhaseState = Literal["completed", "partial", "failed", "skipped"]
-
 NightState = Literal["planned", "completed", "partial", "failed"]
 
 
@@ -123,9 +122,7 @@ class Trained:
 
 
 SHOWN_CHANGES = 1000
-
 QuestionKind = Literal["relation", "conflict", "same_entity", "same_memory", "quarantined"]
-
 YES_NO = ("yes", "no")
 
 

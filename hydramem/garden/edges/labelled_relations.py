@@ -31,7 +31,6 @@ LEAST = 20
 
 MOST = 10_000
 _AT_ONCE = 500
-
 _LABEL_WEIGHT = 25.0
 _MOST_SHARE = 0.2
 """How many other examples a label counts for, and the largest share of all labels together."""

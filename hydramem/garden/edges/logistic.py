@@ -25,7 +25,6 @@ from hydramem.verification.first_stage.likeness import Learned
 from hydramem.verification.first_stage.relation_arrays import Claims, Facts, Floats, found, taken
 
 NAME = "logistic"
-
 LEAST_RELATIONS = 200
 """With fewer relations a fit would be chance."""
 

@@ -18,7 +18,6 @@ _TURN_SECONDS = 0.0005
 """Seconds after which a computing thread yields to one that waits."""
 
 _lock = threading.Lock()
-
 _active = 0
 """How many callers use the settings now."""
 

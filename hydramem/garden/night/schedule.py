@@ -10,11 +10,8 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.text.lexicon import MONTHS
 
 _BOUNDS = {"minute": (0, 59), "hour": (0, 23), "day": (1, 31), "month": (1, 12), "weekday": (0, 7)}
-
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
-
 _NAMES = {"month": ("", *(month[:3] for month in MONTHS)), "weekday": _WEEKDAYS}
-
 _MOST_INTERVALS = 366
 
 

@@ -22,10 +22,8 @@ from hydramem.storage.write import Removal, Write
 
 FORMAT = "hydramem-garden-plan"
 VERSION = 1
-
 _KEY_FILE = "seal.key"
 _KEY_BYTES = 32
-
 _FORMAT_WITHIN = 64
 """Bytes at the start of a file within which a plan names its format."""
 

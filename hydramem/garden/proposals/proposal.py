@@ -27,7 +27,6 @@ from hydramem.storage.write import Write
 from hydramem.text.shown_text import one_line
 
 Action = Literal["add", "change", "archive", "merge", "link", "remove", "judge"]
-
 Preconditions = Mapping[Address, str | None]
 """Digests of the rows that a proposal rests on, by address; None for a row that must not exist."""
 
@@ -35,7 +34,6 @@ ROW_FIELDS = ("documents", "sessions", "entities", "chunks", "mentions", "relati
 """The fields of a `Write` that hold rows which the gardener writes."""
 
 _TEXT_SHOWN = 80
-
 SHOWN_FIELDS = ("id", "phase", "action", "target", "text", "reason", "score")
 """The fields of a proposal that plan files and reports hold as they are."""
 

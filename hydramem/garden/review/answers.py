@@ -26,10 +26,8 @@ from hydramem.verification.calibration.calibrate import scores_of
 from hydramem.verification.calibration.reviews import Review, apply_reviews
 
 MOST_ANSWERS = 20_000
-
 _MOST_ID = 500
 _MOST_NOTE = 2000
-
 _AGENT = "mcp"
 _GONE = "it does not wait: it was answered already, or its rows changed since"
 

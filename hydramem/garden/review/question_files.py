@@ -10,7 +10,6 @@ from hydramem.core.results.garden_results import Answer, Question
 from hydramem.garden.review.questions import WHICH
 
 _READ = frozenset(["id", "answer", "reviewer", "note"])
-
 _IGNORED = frozenset(["kind", "question", "reason", "evidence", "probability", "choices"])
 """Keys of an export that are not read back."""
 

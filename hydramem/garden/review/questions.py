@@ -34,7 +34,6 @@ _MOST_PAIRS = 1000
 _EVIDENCE_SHOWN = 600
 _TEXT_SHOWN = 160
 _PASSAGES = 3
-
 _UNKNOWN = 0.5
 """Uncertainty, 0 to 1, of a question without a probability."""
 

@@ -28,7 +28,6 @@ _CODE_LIST = """
     .scss .less .vue .svelte .yaml .yml .toml .ini .cfg .conf .xml .bat .dockerfile
 """
 CODE = frozenset(_CODE_LIST.split())
-
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.{0,8192}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 
 _FIRST_HEADING = re.compile(

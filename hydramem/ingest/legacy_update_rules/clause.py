@@ -26,9 +26,7 @@ from hydramem.ingest.legacy_update_rules.clause_tokens import (
 from hydramem.ingest.legacy_update_rules.word_tables import VALUES, WORDS
 
 _LONGEST_LABEL = 5
-
 _LONGEST_NAME = 3
-
 _HOURS = frozenset(str(hour) for hour in range(1, 25))
 
 

@@ -9,9 +9,7 @@ from hydramem.ingest.legacy_update_rules.clause_tokens import Change, Token
 from hydramem.ingest.legacy_update_rules.word_tables import PHRASES, REWORDED, VALUES, WORDS
 
 _MOST_AFTER_NOT = 4
-
 _PLAIN_FUTURE = frozenset({"be", "start", "leave", "arrive", "open", "close", "end", "now"})
-
 _TOOLS = frozenset({"do", "did", "will", "se", "got", "gets"})
 
 _KNOWN = frozenset(
@@ -25,9 +23,7 @@ _KNOWN = frozenset(
 ) | (WORDS["auxiliaries"] | {"do", "did"})
 
 _GERMAN = frozenset(["ist", "sind", "bin", "wurde", "wurden", "wird", "hat", "haben", "habe"])
-
 _HAVING = frozenset({"hat", "haben", "habe"})
-
 _PRETERITES = ("ed", "ó", "aron", "ieron")
 
 

@@ -210,9 +210,7 @@ def form_of(word: str) -> str:
 
 
 PhraseKind = Literal["date", "clock", "number", "thing"]
-
 Change = Literal["", "move", "switch", "date", "number"]
-
 SPEAKERS = frozenset({"i", "we"})
 
 

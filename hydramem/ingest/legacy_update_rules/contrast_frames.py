@@ -28,19 +28,12 @@ OPPOSITES = VALUES["opposites"]
 NUMBERS = VALUES["numbers"]
 MONTHS = frozenset(VALUES["months"])
 WEEKDAYS = frozenset(VALUES["weekdays"])
-
 SlotKind = Literal["number", "date", "name"]
-
 ContrastKind = Literal["number", "date", "name", "negation"]
-
 _MOST_WORDS = 40
-
 _LONGEST = 400
-
 _LEAST_WORDS = 3
-
 _NAMES = "|".join(sorted((*MONTHS, *WEEKDAYS), key=len, reverse=True))
-
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 
 _TOKEN = re.compile(
@@ -62,7 +55,6 @@ _VERB_FORMS = (
 )
 
 _WORD = re.compile(r"[^\W_]+(?:[’'-][^\W_]+)*")
-
 _NO_START = CONTRAST_WORDS["openers"] | INDEFINITE | CONTRAST_WORDS["pronouns"]
 
 # What is no part of a frame, and what a date may take in.
@@ -79,7 +71,6 @@ _OUT_OF_LINE = (
 )
 
 _ORDINAL = re.compile(r"\b\d{1,2}\.$")
-
 _MONTH_NEXT = re.compile(rf"\s*(?:{_MONTH})\b", re.IGNORECASE)
 
 

@@ -16,9 +16,7 @@ from hydramem.ingest.legacy_update_rules.update_reading import TextReading
 from hydramem.ingest.legacy_update_rules.word_tables import VALUES, WORDS
 
 _LEAST = 3
-
 _MOST_WORDS = 24
-
 PLACES = ("in", "at", "under", "near", "over", "with")
 """Roles of phrases that say where something is."""
 
@@ -45,9 +43,7 @@ class Met:
 
 
 _SPANS = frozenset(["second", "minute", "hour", "day", "night", "week", "month", "year"])
-
 SAME = Met(kind="same", reason="It says the same.")
-
 MORE = Met(kind="more", reason="It says the same, and more.")
 
 

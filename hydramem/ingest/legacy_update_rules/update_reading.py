@@ -19,15 +19,10 @@ MOST_CHARS = 600
 """Longer texts tell several things; they are compared as wholes only."""
 
 _MOST_CLAUSES = 12
-
 _MARKS = frozenset(".!,;:")
-
 _COUNTED = re.compile(r"(\d{1,3})(?:st|nd|rd|th)|(\d{1,3})(?:o|a|er|ro|do|ra|da)")
-
 _MOST_ORDINAL = 2
-
 _LONGEST_LEAD = 6
-
 _SPANISH_WE = ("amos", "emos", "imos")
 
 

@@ -41,9 +41,7 @@ from hydramem.storage.store import GraphStore, Listing
 from hydramem.storage.write import Write
 
 _MOST_CHANGES = 200
-
 _MOST_SESSIONS = 200
-
 _PAGE = 1000
 
 

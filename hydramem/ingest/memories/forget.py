@@ -33,9 +33,7 @@ from hydramem.storage.write import Write
 from hydramem.storage.write_validation import batches
 
 _Row = Chunk | Document | Relation
-
 _PAGE = 5000
-
 _BATCH = 500
 
 

@@ -34,7 +34,6 @@ MOST_SUMMARY = 2000
 """Most characters of a summary that a caller gives."""
 
 _MOST_METADATA = 20_000
-
 OPEN_FIELDS = ("scope", "categories", "importance", "keywords", "summary")
 """Fields that are found where the caller leaves them open."""
 

@@ -18,9 +18,7 @@ from hydramem.storage.vector_rows import Scored, Vector, VectorStore
 _NEAREST = 32
 
 _NEIGHBOURS = 8
-
 _BY_COSINE = 10
-
 _BY_WORDS = 8
 
 

@@ -27,9 +27,7 @@ from hydramem.storage.jobs import job
 from hydramem.storage.vector_rows import Vector, VectorStore
 
 _BATCH_CANDIDATES = 10
-
 _STEPS_LATER = ("embed", "consolidate", "link")
-
 _ID_MAY_CHANGE = "encoded later: another memory may come to stand for this id, or this one for others"
 
 

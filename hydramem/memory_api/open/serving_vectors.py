@@ -22,7 +22,6 @@ from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import VectorStore
 
 log = logging.getLogger(__name__)
-
 _FOLDER_NAME = re.compile(rf"{FIRST_FOLDER}(-[0-9a-f]{{12}})?")
 
 

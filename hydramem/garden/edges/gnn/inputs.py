@@ -24,7 +24,6 @@ from hydramem.verification.first_stage.relation_arrays import Claims, Facts, Flo
 
 _AT_ONCE = 20_000
 _LEAST_SPREAD = 1e-6
-
 _CLIPPED_AT = 5.0
 """Standard deviations at which features are clipped."""
 

@@ -18,14 +18,12 @@ EntityVectors = Callable[[Sequence[str]], Mapping[str, Vector]]
 """Returns the vectors of entities by id, those without one left out; as `VectorStore.entity_vectors`."""
 
 WIDTH = 32
-
 LEAST = 50
 """Vectors, or nodes of a component, below which leading directions say nothing."""
 
 _SAMPLED = 4096
 _AT_ONCE = 2000
 _LEAST_SPREAD = 1e-9
-
 _SCALE = 0.3
 """Spread of the projected vectors: with more of it a network memorizes single entities."""
 

@@ -16,14 +16,12 @@ if TYPE_CHECKING:
     import torch
 
 NAME = "gnn"
-
 VERSION = 2
 """Of the file and of the network."""
 
 WIDTH = 32
 PLACES = 8
 LAYERS = 2
-
 FOLDS = 2
 """Networks of a model: each is trained without one part of the relations, and then scores that part."""
 

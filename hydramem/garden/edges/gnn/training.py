@@ -25,7 +25,6 @@ _PARTS = 5
 _MOST_MESSAGES = 1_000_000
 _MOST_LABELS = 1000
 MOST_STEPS = 400
-
 _EVALUATED_EVERY = 20
 _PATIENCE = 5
 """Steps between two evaluations on the held-out edges, and evaluations without a better result."""
@@ -33,7 +32,6 @@ _PATIENCE = 5
 _RATE = 0.01
 _DECAY = 1e-4
 _DECODED = 50_000
-
 Weights = dict[str, torch.Tensor]
 
 

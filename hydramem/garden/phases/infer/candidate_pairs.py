@@ -23,7 +23,6 @@ _MOST_NAMED = 24
 _MOST_PAIRS = 4_000_000
 _MOST_RANKED = 300_000
 _AT_ONCE = 20_000
-
 _LEAST_SEEN = 2
 """Relations of a type between entities of these types, below which it is not guessed for them."""
 

@@ -21,7 +21,6 @@ from hydramem.verification.first_stage.likeness import learned
 from hydramem.verification.first_stage.relation_arrays import Facts, Ints
 
 _NEAREST = 8000
-
 _TRIED = 20
 """Triples that are judged for each that may be proposed."""
 

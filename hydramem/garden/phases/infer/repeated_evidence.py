@@ -13,7 +13,6 @@ from hydramem.storage.store import Listing
 
 _MOST_SESSIONS = 200
 _MOST_WRITTEN = 2000
-
 _MOST_NAMED = 8
 """Entities of a chunk: one that names more is about none of them."""
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from hydramem.text.names import NameParts
 
 Places = NDArray[np.int64]
-
 _MOST_IN_BLOCK = 24
 _MOST_INITIALS = 6
 _ENDS = 6

@@ -28,14 +28,12 @@ _AT_ONCE = 256
 _MOST_PAIRS = 20_000
 _MOST_PROPOSED = 500
 _MOST_IN_ONE = 20
-
 _MARGIN = 0.1
 """How far under the threshold of consolidation a cosine may be for a person to be asked."""
 
 _MOST_LOOKED_AT = 2000
 _MOST_ASKED = 100
 _WHY_ASKED = "They are near each other, and nothing shows whether they say the same."
-
 _WORD = re.compile(r"[^\W_]+")
 
 

@@ -51,7 +51,6 @@ _MOST_NEIGHBOURS = 2000
 _MOST_READ = 4
 _MOST_LOOKED_INTO = 2000
 _ALIASES = 8
-
 Nodes = NDArray[np.int64]
 
 

@@ -30,7 +30,6 @@ PLAIN = (
 """The plain features of a pair; products of two of them are features as well."""
 
 _MOST_DETAILS = 12
-
 _HALF_WEIGHT = 6.0
 """Weight of words in one name alone at which their feature is one half."""
 

@@ -19,7 +19,6 @@ from hydramem.ingest.knowledge.merging.merge_entities import MOST_MERGED, plan_m
 from hydramem.text.names import NameParts, name_parts
 
 _MOST_PROPOSED = 500
-
 _MOST_MENTIONS = 5000
 """Mentions of all entities of a merge; larger merges are left."""
 

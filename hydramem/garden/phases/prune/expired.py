@@ -22,7 +22,6 @@ from hydramem.storage.write import Removal, Write
 _MOST_EXPIRED = 2000
 _MOST_ISOLATED = 1000
 _AT_ONCE = 500
-
 _UNUSED_FOR = timedelta(days=1)
 """An entity that was seen more recently may soon be named again."""
 

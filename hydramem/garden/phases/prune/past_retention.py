@@ -24,7 +24,6 @@ from hydramem.storage.write_validation import batches
 from hydramem.text.shown_text import amount
 
 _PAGE = 1000
-
 _MOST_ROWS = 5000
 """Rows of a kind that are looked at in a run."""
 
@@ -36,9 +35,7 @@ _CHANGES_EACH = 200
 
 _MOST_JOBS = 10_000
 _TEXT_SHOWN = 80
-
 _Row = TypeVar("_Row", Chunk, Document, Relation, Session)
-
 EvidenceLoss = tuple[tuple[Relation, ...], tuple[Relation, ...]]
 """Relations before and after they lose some of their evidence."""
 

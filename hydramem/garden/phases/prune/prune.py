@@ -24,7 +24,6 @@ from hydramem.ingest.knowledge.graph_rows import candidates_of
 from hydramem.storage.write import Write
 
 _AT_ONCE = 250
-
 _LOOKED_AT = 10
 """Relations that are looked at for each that may go: many of the worst are protected."""
 

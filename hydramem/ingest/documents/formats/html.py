@@ -14,7 +14,6 @@ _BLOCKS_LIST = """
     footer form header hr main ol p section summary table tbody thead tfoot ul
 """
 _BLOCKS = frozenset(_BLOCKS_LIST.split())
-
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _SPACES = re.compile(r"[ \t]+")
 _TAG = re.compile(r"<[^<>]{0,1000}>")

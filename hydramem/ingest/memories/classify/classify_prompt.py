@@ -17,19 +17,12 @@ from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.text.shown_text import escape_attribute, escape_text
 
 _MOST_TEXT = 6000
-
 _MOST_NEAR = 5
-
 _NEAR_CHARS = 160
-
 _MOST_OFFERED = 40
-
 MOST_KEYWORDS = 10
-
 _MOST_LABEL = 60
-
 _MOST_SUMMARY = 400
-
 _MOST_SEGMENTS = 6
 
 _REPLY_FIELDS: dict[str, Any] = {

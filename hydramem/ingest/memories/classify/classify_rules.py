@@ -14,9 +14,7 @@ from hydramem.text.search_terms import STOP_WORDS, words
 from hydramem.text.sentences import sentence_spans
 
 _TABLES = tables("classify_rules")
-
 _KEYWORD_STOPS = tables("stop_words")["memory_keywords"]
-
 STOPS = STOP_WORDS.union(*(_KEYWORD_STOPS[language].split() for language in ("english", "german", "spanish")))
 """Folded words that say nothing of what a text is about."""
 
@@ -33,9 +31,7 @@ WEIGHTY = tuple((cue["weight"], _pattern(cue["phrases"])) for cue in _TABLES["cu
 """What raises importance: how far it closes the gap to 1, and the phrases, folded."""
 
 MOST_CATEGORIES = 5
-
 MOST_KEYWORDS = 8
-
 ORDINARY = 0.5
 """Importance of what no cue speaks for or against."""
 
@@ -48,25 +44,15 @@ _VOTERS = 8
 _RELATED = 0.3
 
 _CLOSE = 0.5
-
 _CLEAR = 0.6
-
 _SHARED_LABEL = 0.5
-
 _LONGEST = 40
-
 _BRIEF = 280
-
 _SUMMARY = 200
-
 _TALK_WORDS = 12
-
 _TALK_SHARE = 0.7
-
 _TALK = 0.15
-
 _QUESTION = 0.35
-
 _WORD = re.compile(r"[^\W\d_][\w+#]*(?:[-.'’][^\W_][\w+#]*)*")
 
 

@@ -18,7 +18,6 @@ from hydramem.ingest.legacy_update_rules.update_reading import TextReading, read
 from hydramem.ingest.memories.similarity import NearbyChunk
 
 ComparisonKind = Literal["duplicate", "update", "refine", "contradict", "unrelated"]
-
 ActionKind = Literal["duplicate", "update", "refine", "contradict", "delete"]
 
 
@@ -66,9 +65,7 @@ class ConsolidationPlan:
 
 
 _KEPT_KINDS = ("turn", "passage")
-
 _MOST_REASONS = 3
-
 _UNRELATED = Comparison(action="unrelated", reason="Nothing shows that they tell of the same.")
 
 

@@ -25,13 +25,9 @@ from hydramem.llm.contracts import Generator
 from hydramem.text.shown_text import escape_attribute, escape_text
 
 logger = logging.getLogger(__name__)
-
 _MOST_CANDIDATES = 10
-
 _MOST_TEXT = 4000
-
 _SHOWN = 1200
-
 _MOST_REASON = 300
 
 _SYSTEM = (

@@ -22,7 +22,6 @@ from hydramem.storage.vector_rows import Vector, VectorStore, indexed_text
 _SHARED_GAIN = 0.25
 
 _SHARED_NEAR = 0.5
-
 _NAMED = 3
 
 # A link that consolidation decided outranks one by similarity, whatever its weight.

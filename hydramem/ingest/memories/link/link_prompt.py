@@ -21,7 +21,6 @@ from hydramem.llm.contracts import Generator
 from hydramem.text.shown_text import escape_attribute, escape_text
 
 _SHOWN = 600
-
 _MOST_REASON = 200
 
 _SYSTEM = (
