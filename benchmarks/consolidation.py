@@ -18,7 +18,7 @@ from benchmarks.results import table, with_section
 from hydramem.core.config import EmbeddingConfig, MemoryConfig
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.row_types import Chunk, Times
-from hydramem.ingest.memories.consolidate.consolidate import (
+from hydramem.ingest.memories.consolidate.duplicate_or_update import (
     Comparison,
     ComparisonKind,
     compare,

@@ -19,7 +19,7 @@ from hydramem.garden.phases.infer.candidate_pairs import guesses, pairs
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.storage.schema import edge_columns, node_columns
-from hydramem.verification.first_stage.likeness import learned
+from hydramem.verification.first_stage.similar_entities import learned
 from hydramem.verification.first_stage.weights import DEFAULT
 
 PARTS = ("train", "valid", "test")

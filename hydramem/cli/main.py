@@ -63,7 +63,7 @@ def build() -> "App":
     """Build the app: the commands of the table, the other commands, and the shared options."""
     from cyclopts import App, Group, Parameter
 
-    from hydramem.cli import own_commands
+    from hydramem.cli import handwritten_commands
     from hydramem.cli.options import Invocation
     from hydramem.cli.table_commands import add_operations
 
@@ -75,7 +75,7 @@ def build() -> "App":
         exit_on_error=False,
     )
     add_operations(app)
-    own_commands.add_commands(app)
+    handwritten_commands.add_commands(app)
     everyday = Group("Everyday", sort_key=-1)
     for place, name in enumerate(EVERYDAY):
         app[name].group, app[name].sort_key = everyday, place

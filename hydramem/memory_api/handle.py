@@ -23,7 +23,7 @@ from hydramem.search.rerank import choose_reranker
 from hydramem.search.visible.visible_graph import View, view
 from hydramem.storage.files.curated_files import CuratedTarget
 from hydramem.storage.vector_rows import VectorStore
-from hydramem.verification.first_stage.likeness import prepare
+from hydramem.verification.first_stage.similar_entities import prepare
 from hydramem.verification.verify import Judge
 
 

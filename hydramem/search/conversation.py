@@ -20,7 +20,7 @@ from hydramem.core.config import SearchConfig
 from hydramem.core.row_types import Chunk
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.search.candidate_scores import FusedScore, RecallCandidate, ranked
-from hydramem.search.plan import RecallPlan
+from hydramem.search.query_plan import RecallPlan
 from hydramem.storage.vector_rows import searched_text
 from hydramem.text.normalize import folded
 from hydramem.text.search_terms import words

@@ -11,7 +11,6 @@ from hydramem.core.results.hits import Explanation, Hit, LinkView, Recall
 from hydramem.core.row_types import Chunk, Traversal
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.llm.contracts import Embedder
-from hydramem.search.arms import Walk, graph_arm, text_arm, vector_arm, walk
 from hydramem.search.candidate_scores import (
     ArmScores,
     FusedScore,
@@ -25,9 +24,10 @@ from hydramem.search.conversation import covering, in_conversation, spoken_share
 from hydramem.search.linked_memories import links_of, strongest, with_link_scores
 from hydramem.search.pack_hits import distinct, pack, within
 from hydramem.search.passages import stitched, surroundings
-from hydramem.search.plan import NEAREST, RecallPlan, by_meaning, check_query, plan
+from hydramem.search.query_plan import NEAREST, RecallPlan, by_meaning, check_query, plan
 from hydramem.search.recall_explanation import explanation
 from hydramem.search.rerank import Reranker, reordered
+from hydramem.search.retrieval_arms import Walk, graph_arm, text_arm, vector_arm, walk
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Vector, VectorStore

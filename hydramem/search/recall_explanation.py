@@ -16,7 +16,7 @@ from hydramem.core.results.hits import (
 )
 from hydramem.core.row_types import Traversal
 from hydramem.search.candidate_scores import ArmScores, FusedScore
-from hydramem.search.plan import RecallPlan
+from hydramem.search.query_plan import RecallPlan
 from hydramem.text.dates.dates_in_text import Dated
 from hydramem.text.normalize import folded
 

@@ -12,7 +12,7 @@ from hydramem.core.results.garden_results import Gardened
 from hydramem.core.row_types import Phase
 from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.storage.changes import record
-from hydramem.storage.undo.undo_images import TABLES
+from hydramem.storage.undo.row_images import TABLES
 from hydramem.storage.write import Write
 
 GIVEN = {"STORAGE_GRAPH": "memory", "EMBEDDING_MODEL": "hash", "MEMORY_COGNITIVE": "false"}

@@ -29,7 +29,7 @@ from hydramem.core.results.garden_results import (
 )
 from hydramem.core.row_types import Decision
 from hydramem.garden.night.run_phases import UNFINISHED
-from hydramem.storage.undo.undo_images import TABLES
+from hydramem.storage.undo.row_images import TABLES
 
 pytestmark = pytest.mark.engine
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")

@@ -23,7 +23,7 @@ from hydramem.operations import OPERATIONS
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.files.curated_files import CuratedChange
 from hydramem.storage.store import GraphStore
-from hydramem.storage.undo.undo_images import TABLES
+from hydramem.storage.undo.row_images import TABLES
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 

@@ -14,7 +14,7 @@ from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.results.hits import Hit, Prompt
-from hydramem.ingest.screening.spoken_text import strip_recalled
+from hydramem.ingest.screening.strip_recalled_blocks import strip_recalled
 from hydramem.search.prompt_block import prime
 from hydramem.text.tokens import count_tokens
 from tests.storage.conftest import ENGINE

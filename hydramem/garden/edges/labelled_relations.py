@@ -15,7 +15,6 @@ from hydramem.graph.snapshot.snapshot import LAYERS, RELATION, STATES, Snapshot
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.verification.calibration.labels import PERSON
 from hydramem.verification.first_stage.graph_features import NAMES, topology
-from hydramem.verification.first_stage.likeness import Learned, learned
 from hydramem.verification.first_stage.relation_arrays import (
     Claims,
     Facts,
@@ -25,6 +24,7 @@ from hydramem.verification.first_stage.relation_arrays import (
     lay_out,
     taken,
 )
+from hydramem.verification.first_stage.similar_entities import Learned, learned
 
 LEAST = 20
 """Fewer labels reflect which questions were asked more than the graph."""

@@ -21,8 +21,8 @@ from hydramem.garden.edges.labelled_relations import (
     wrong_claims,
 )
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.verification.first_stage.likeness import Learned
 from hydramem.verification.first_stage.relation_arrays import Claims, Facts, Floats, found, taken
+from hydramem.verification.first_stage.similar_entities import Learned
 
 NAME = "logistic"
 LEAST_RELATIONS = 200

@@ -25,7 +25,7 @@ from hydramem.ingest.knowledge.support import recounted
 from hydramem.storage.changes import record
 from hydramem.storage.schema import CHUNK, DOCUMENT, ENTITY, LINKS, RELATES, EdgeTable, Table
 from hydramem.storage.store import GraphStore
-from hydramem.storage.undo.undo_images import as_text
+from hydramem.storage.undo.row_images import as_text
 from hydramem.storage.write import Removal, Write
 
 _PAUSE = 0.002

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hydramem.core.results.garden_results import PhaseState
 from hydramem.core.row_types import Relation, RelationCandidate, Verdict
-from hydramem.garden.phases.infer.inference import INFERRED_BY, judge_claims
+from hydramem.garden.phases.infer.inferred_proposals import INFERRED_BY, judge_claims
 from hydramem.garden.proposals.exclusions import reused
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash

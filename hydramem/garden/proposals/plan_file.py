@@ -17,7 +17,7 @@ from hydramem.storage.exchange.json_lines import from_values, time_text, to_line
 from hydramem.storage.exchange.manifest import PARTS
 from hydramem.storage.files.durable_files import write_whole
 from hydramem.storage.schema import SCHEMA_VERSION
-from hydramem.storage.undo.undo_images import as_text, from_text
+from hydramem.storage.undo.row_images import as_text, from_text
 from hydramem.storage.write import Removal, Write
 
 FORMAT = "hydramem-garden-plan"

@@ -22,7 +22,7 @@ from hydramem.storage.schema import (
     Table,
 )
 from hydramem.storage.store import GraphStore
-from hydramem.storage.undo.undo_images import TABLES, Address, address_of, digest, rows_at
+from hydramem.storage.undo.row_images import TABLES, Address, address_of, digest, rows_at
 from hydramem.storage.write import Write
 from hydramem.text.shown_text import one_line
 

@@ -13,7 +13,7 @@ from hydramem.ingest.extraction.extract import Passage, extract
 from hydramem.ingest.extraction.findings import Found
 from hydramem.ingest.knowledge.support import document_chunks, in_state
 from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, threats_in
-from hydramem.ingest.screening.spoken_text import spoken_text
+from hydramem.ingest.screening.strip_recalled_blocks import spoken_text
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import indexed_text
 from hydramem.text.chunking import chunk, split_turn

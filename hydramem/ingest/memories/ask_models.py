@@ -10,8 +10,8 @@ from hydramem.core.row_types import Chunk, Usage
 from hydramem.core.time import now
 from hydramem.ingest.memories.classify.classify import Classified, classify
 from hydramem.ingest.memories.classify.classify_rules import Vocabulary
-from hydramem.ingest.memories.consolidate.consolidate import ConsolidationPlan
 from hydramem.ingest.memories.consolidate.consolidate_prompt import plan_by_model
+from hydramem.ingest.memories.consolidate.duplicate_or_update import ConsolidationPlan
 from hydramem.ingest.memories.memory_input import MEMORIES, ValidatedMemory
 from hydramem.ingest.memories.neighbours import Neighbours, candidates, find_neighbours
 from hydramem.ingest.memories.similarity import NearbyChunk, background

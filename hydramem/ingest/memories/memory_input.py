@@ -16,7 +16,7 @@ from hydramem.core.time import When, check_interval, now
 from hydramem.ingest.extraction.extract import Passage, extract
 from hydramem.ingest.extraction.findings import Found, Name
 from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, Screened, screen
-from hydramem.ingest.screening.spoken_text import spoken_text
+from hydramem.ingest.screening.strip_recalled_blocks import spoken_text
 from hydramem.storage.chunk_filter import within_scope
 from hydramem.text.dates.caller_dates import moment
 from hydramem.text.tokens import count_tokens

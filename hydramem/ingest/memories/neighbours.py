@@ -6,7 +6,7 @@ from datetime import datetime
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.row_types import Chunk
-from hydramem.ingest.memories.consolidate.consolidate import search_terms
+from hydramem.ingest.memories.consolidate.duplicate_or_update import search_terms
 from hydramem.ingest.memories.memory_input import MEMORIES, STEADY
 from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.ingest.write_target import Target

@@ -11,7 +11,7 @@ from hydramem.core.row_types import Chunk, Job
 from hydramem.ingest.memories.apply_plan import AppliedPlan, PlanContext, ending, merge_known, unchanged
 from hydramem.ingest.memories.ask_models import ModelSuggestions, classify_by_rules, same_text
 from hydramem.ingest.memories.classify.classify import Classified
-from hydramem.ingest.memories.consolidate.consolidate import ConsolidationPlan, compare, decide
+from hydramem.ingest.memories.consolidate.duplicate_or_update import ConsolidationPlan, compare, decide
 from hydramem.ingest.memories.memory_input import ValidatedMemory
 from hydramem.ingest.memories.memory_write import (
     MemoryIdentity,

@@ -20,7 +20,7 @@ from hydramem.ingest.extraction.extract import Passage, extract
 from hydramem.ingest.extraction.findings import Found
 from hydramem.ingest.memories.memory_write import MemoryWrite, session_row
 from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, screen
-from hydramem.ingest.screening.spoken_text import spoken_text
+from hydramem.ingest.screening.strip_recalled_blocks import spoken_text
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import current_run, in_one_run
 from hydramem.storage.store import GraphStore

@@ -18,7 +18,7 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.row_types import State
 from hydramem.ingest.screening.hidden_text import as_latin, hidden, reveal
 from hydramem.ingest.screening.secrets import find_secrets, mask_secrets
-from hydramem.ingest.screening.spoken_text import strip_recalled
+from hydramem.ingest.screening.strip_recalled_blocks import strip_recalled
 from hydramem.text.lexicon import word_set
 from hydramem.text.shown_text import one_line
 

@@ -44,7 +44,7 @@ from hydramem.storage.schema import (
     NodeTable,
     Table,
 )
-from hydramem.storage.undo.undo_images import ImageMaker, Key, key_of
+from hydramem.storage.undo.row_images import ImageMaker, Key, key_of
 from hydramem.storage.write_validation import PlannedWrite, batches, check_references
 
 Encoded = dict[str, list[Values]]

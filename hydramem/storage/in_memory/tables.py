@@ -23,7 +23,7 @@ from hydramem.storage.schema import (
     SESSION,
     Table,
 )
-from hydramem.storage.undo.undo_images import TABLES, ImageMaker
+from hydramem.storage.undo.row_images import TABLES, ImageMaker
 from hydramem.storage.write import OutboxRow
 from hydramem.storage.write_validation import PlannedWrite, check_references
 

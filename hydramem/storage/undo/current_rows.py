@@ -10,7 +10,7 @@ from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.row_codec import Values, decode, encode
 from hydramem.storage.schema import CHUNK, DOCUMENT, ENTITY, SESSION, EdgeTable, NodeTable, Table
 from hydramem.storage.store import GraphStore, Listing
-from hydramem.storage.undo.undo_images import TABLES, Address, Trace, rows_at
+from hydramem.storage.undo.row_images import TABLES, Address, Trace, rows_at
 
 _PAGE = 1000
 

@@ -20,8 +20,8 @@ from hydramem.storage.outbox import Mirror, worth_a_vector
 from hydramem.storage.schema import CHUNK, ENTITY, LINKS, RELATES, EdgeTable, Table
 from hydramem.storage.store import GraphStore
 from hydramem.storage.undo.current_rows import Stored, look_up, row_of
-from hydramem.storage.undo.undo_images import TABLES, Address, Trace, joined
-from hydramem.storage.undo.undo_plan import UndoPlan, plan
+from hydramem.storage.undo.row_images import TABLES, Address, Trace, joined
+from hydramem.storage.undo.rows_to_restore import UndoPlan, plan
 from hydramem.storage.vector_rows import indexed_text
 from hydramem.storage.write import Removal, Write
 from hydramem.storage.write_validation import batches

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from hydramem.core.row_types import Decision, RelationCandidate, Verdict
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.verification.first_stage import graph_features, text_features
-from hydramem.verification.first_stage.likeness import learned
 from hydramem.verification.first_stage.relation_arrays import Claims, Facts
+from hydramem.verification.first_stage.similar_entities import learned
 from hydramem.verification.first_stage.verdict_reasons import explanation
 from hydramem.verification.first_stage.weights import Weights
 

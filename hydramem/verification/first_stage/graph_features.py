@@ -6,10 +6,10 @@ evidence for itself.
 
 import numpy as np
 
-from hydramem.verification.first_stage import likeness, path_features
-from hydramem.verification.first_stage.likeness import Learned
+from hydramem.verification.first_stage import path_features, similar_entities
 from hydramem.verification.first_stage.path_features import Common
 from hydramem.verification.first_stage.relation_arrays import Claims, Facts, Floats, Ints, taken
+from hydramem.verification.first_stage.similar_entities import Learned
 
 NAMES = (
     "topology",
@@ -27,7 +27,7 @@ NAMES = (
     "claimed",
     "signature",
     *path_features.NAMES,
-    *likeness.NAMES,
+    *similar_entities.NAMES,
 )
 
 
@@ -63,7 +63,7 @@ def topology(known: Learned, claims: Claims) -> Floats:
             *rivals(facts, claims, own),
             signature(facts, claims, own),
             path_features.evidence(facts, known.rules, claims, path_features.between(facts, claims, shared)),
-            likeness.likeness(facts, known.profiles, claims),
+            similar_entities.likeness(facts, known.profiles, claims),
         ]
     )
     return result

@@ -18,7 +18,7 @@ from hydramem.garden.proposals.phase_context import Budget, PhaseContext, PhaseO
 from hydramem.garden.proposals.plan_file import key_in, plan_signature, read_plan
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.storage.in_memory.graph import InMemoryGraph
-from hydramem.storage.undo.undo_images import TABLES
+from hydramem.storage.undo.row_images import TABLES
 from hydramem.storage.write import Removal, Write
 from tests.storage.rows import at, chunk, entity, mention, relation, write
 

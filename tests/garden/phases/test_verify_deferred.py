@@ -8,7 +8,7 @@ import hydramem
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.results.write_results import RelationView
 from hydramem.garden.night.run_phases import STEPS
-from hydramem.garden.phases.infer.inference import INFERRED_BY
+from hydramem.garden.phases.infer.inferred_proposals import INFERRED_BY
 from hydramem.llm.scripted_generator import ScriptedPrompt
 from tests.garden.memories import OPEN, night, opened, put, rows
 

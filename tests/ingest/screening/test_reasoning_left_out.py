@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.ingest.screening.spoken_text import without_reasoning
+from hydramem.ingest.screening.strip_recalled_blocks import without_reasoning
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.ingest.documents.ingest_extracted import ExtractedChunk, ingest_extracted
 from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.remember import remember
-from hydramem.ingest.screening.spoken_text import strip_recalled
+from hydramem.ingest.screening.strip_recalled_blocks import strip_recalled
 from tests.ingest.conftest import Kit
 
 BLOCK = '<recalled-memory data-source="hydramem">\nold <snippet>words</snippet>\n</recalled-memory>'

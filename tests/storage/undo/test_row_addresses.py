@@ -2,7 +2,7 @@
 
 from hydramem.storage.schema import CHANGE, CHUNK, DOCUMENT, ENTITY, LINKS, MENTIONS, RELATES, SESSION
 from hydramem.storage.store import GraphStore
-from hydramem.storage.undo.undo_images import address_of, as_text, from_text, rows_at
+from hydramem.storage.undo.row_images import address_of, as_text, from_text, rows_at
 from tests.storage.rows import chunk, document, entity, link, mention, relation, session, write
 
 LOVES = relation(type="loves")

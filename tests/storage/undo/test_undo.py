@@ -19,8 +19,8 @@ from hydramem.storage.outbox import Mirror
 from hydramem.storage.repair.doctor import diagnose
 from hydramem.storage.row_codec import encode
 from hydramem.storage.schema import CHUNK
+from hydramem.storage.undo.rows_to_restore import set_back, without_added
 from hydramem.storage.undo.undo import undo
-from hydramem.storage.undo.undo_plan import set_back, without_added
 from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Removal, Write
 from tests.memory_api.test_undo import everything

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hydramem.verification.first_stage import graph_features, likeness, path_features
-from hydramem.verification.first_stage.likeness import Learned
+from hydramem.verification.first_stage import graph_features, path_features, similar_entities
 from hydramem.verification.first_stage.relation_arrays import Claims, Counted, Facts, from_triples
+from hydramem.verification.first_stage.similar_entities import Learned
 
 SIZE, TYPES, KINDS = 7, 3, 3
 Triple = tuple[int, int, int]
@@ -31,7 +31,10 @@ def facts(known: list[Triple]) -> Facts:
 def learned(known: list[Triple]) -> Learned:
     laid = facts(known)
     return Learned(
-        facts=laid, rules=path_features.learn(laid), profiles=likeness.profiles(laid), edges=len(known)
+        facts=laid,
+        rules=path_features.learn(laid),
+        profiles=similar_entities.profiles(laid),
+        edges=len(known),
     )
 
 
@@ -133,7 +136,7 @@ def test_where_all_relations_are_of_one_type_no_end_is_oftener_at_a_side_of_it()
 @given(graphs, triples)
 def test_likeness_as_the_cosine_of_edges_without_the_claim(known: list[Triple], asked: Triple) -> None:
     laid = facts(known)
-    found = likeness.likeness(laid, likeness.profiles(laid), claims(asked))[0]
+    found = similar_entities.likeness(laid, similar_entities.profiles(laid), claims(asked))[0]
     often: Counter[tuple] = Counter()
     edges: dict[int, set[tuple]] = {node: set() for node in range(SIZE)}
     for one, type, other in known:
@@ -307,7 +310,7 @@ def test_a_node_is_compared_with_an_even_sample_of_others(others: int, compared:
     edges += [(int(node), 1, int(thing)) for node, thing in zip(twin, extra, strict=True)]
     laid = star(size, edges)
     asked = laid.claims(twin, np.zeros(others, dtype=np.int64), np.zeros(others, dtype=np.int64))
-    found = likeness.likeness(laid, likeness.profiles(laid), asked)
+    found = similar_entities.likeness(laid, similar_entities.profiles(laid), asked)
     like = np.flatnonzero(found[:, 0] > 0)
     assert len(like) == compared
     assert np.diff(like).max() <= 2
@@ -318,7 +321,7 @@ def test_a_profile_keeps_the_rarest_edges_of_a_node_with_many() -> None:
     edges = [(0, 0, int(node)) for node in (*common, *rare)]
     edges += [(301, 0, int(node)) for node in common]
     laid = star(302, edges)
-    known = likeness.profiles(laid)
+    known = similar_entities.profiles(laid)
     rows = np.diff(known.matrix.indptr)
     assert (rows[0], rows[301], rows[1], rows[60]) == (256, 50, 2, 1)
     kept = known.matrix[0].toarray().ravel()

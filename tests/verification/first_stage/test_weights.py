@@ -8,7 +8,7 @@ import pytest
 from hydramem.core.errors import InvalidInputError
 from hydramem.graph.snapshot.snapshot_writer import SnapshotWriter
 from hydramem.verification.first_stage import first_stage
-from hydramem.verification.first_stage.likeness import learned, prepare
+from hydramem.verification.first_stage.similar_entities import learned, prepare
 from hydramem.verification.first_stage.weights import DEFAULT, Weights
 from tests.graph.graphs import P, entity, relation, tables, write
 

@@ -19,8 +19,8 @@ from hydramem.garden.edges.labelled_relations import (
 )
 from hydramem.garden.edges.training_fingerprint import hashes
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.verification.first_stage.likeness import Learned
 from hydramem.verification.first_stage.relation_arrays import Claims, Facts, Floats, Ints, found, taken
+from hydramem.verification.first_stage.similar_entities import Learned
 
 _AT_ONCE = 20_000
 _LEAST_SPREAD = 1e-6

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from hydramem.graph.snapshot.snapshot import MENTION, RELATION, Snapshot
 from hydramem.verification.first_stage import graph_features
 from hydramem.verification.first_stage.graph_features import adamic_adar
-from hydramem.verification.first_stage.likeness import Learned
 from hydramem.verification.first_stage.path_features import common
 from hydramem.verification.first_stage.relation_arrays import Facts, Floats, Ints, found
+from hydramem.verification.first_stage.similar_entities import Learned
 from hydramem.verification.first_stage.weights import Weights
 
 _MOST_NAMED = 24

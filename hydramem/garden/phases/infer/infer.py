@@ -13,12 +13,12 @@ from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.row_types import Chunk, RelationCandidate
 from hydramem.garden.phases.infer.candidate_pairs import Guesses, Pairs, guesses, pairs, passages_of
 from hydramem.garden.phases.infer.infer_from_sessions import SessionInferences, from_sessions
-from hydramem.garden.phases.infer.inference import Inference, judged, proposals, relation_of
+from hydramem.garden.phases.infer.inferred_proposals import Inference, judged, proposals, relation_of
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, PhaseWork
 from hydramem.graph.functional_types import functional_types, holding_now
 from hydramem.graph.snapshot.snapshot import RELATION, Snapshot
-from hydramem.verification.first_stage.likeness import learned
 from hydramem.verification.first_stage.relation_arrays import Facts, Ints
+from hydramem.verification.first_stage.similar_entities import learned
 
 _NEAREST = 8000
 _TRIED = 20

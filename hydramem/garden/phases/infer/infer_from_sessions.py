@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from hydramem.core.errors import ModelError, ModelReplyError
 from hydramem.core.ids import session_id
 from hydramem.core.row_types import Chunk, Entity, Mention, RelationCandidate, Usage
-from hydramem.garden.phases.infer.inference import Inference, relation_of
 from hydramem.garden.phases.infer.inference_prompt import CheckedInferences, InferredRelation, answered, ask
+from hydramem.garden.phases.infer.inferred_proposals import Inference, relation_of
 from hydramem.garden.phases.infer.repeated_evidence import EvidenceGroup, repeated
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.ingest.extraction.findings import Name

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.text.names import NameParts
+from hydramem.text.name_comparison import NameParts
 
 Places = NDArray[np.int64]
 _MOST_IN_BLOCK = 24

@@ -18,7 +18,7 @@ from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quoted
 from hydramem.ingest.knowledge.end_validity import is_version
 from hydramem.ingest.legacy_update_rules.update_reading import reading
-from hydramem.ingest.memories.consolidate.consolidate import Comparison, compare
+from hydramem.ingest.memories.consolidate.duplicate_or_update import Comparison, compare
 from hydramem.ingest.memories.memory_input import STEADY
 from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.store import Listing

@@ -14,7 +14,7 @@ from hydramem.core.row_types import Chunk
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quoted
 from hydramem.ingest.memories.apply_plan import link_weight
-from hydramem.ingest.memories.consolidate.consolidate import Action, decide
+from hydramem.ingest.memories.consolidate.duplicate_or_update import Action, decide
 from hydramem.ingest.memories.memory_input import STEADY
 from hydramem.ingest.memories.memory_write import MemoryWrite
 from hydramem.ingest.memories.neighbours import candidates, find_neighbours

@@ -15,7 +15,7 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ModelError, ModelReplyError
 from hydramem.core.row_types import Chunk, Usage
 from hydramem.ingest.legacy_update_rules.contrast_frames import MONTHS, NEGATIONS, NUMBERS, WEEKDAYS
-from hydramem.ingest.memories.consolidate.consolidate import (
+from hydramem.ingest.memories.consolidate.duplicate_or_update import (
     Action,
     ConsolidationPlan,
     decide,

@@ -16,8 +16,8 @@ from hydramem.garden.phases.infer.candidate_pairs import pairs
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.storage.schema import edge_columns, node_columns
-from hydramem.verification.first_stage.likeness import learned
 from hydramem.verification.first_stage.relation_arrays import Facts
+from hydramem.verification.first_stage.similar_entities import learned
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import at, chunk, entity, mention, relation
 

@@ -13,7 +13,7 @@ from hydramem.core.ids import session_id
 from hydramem.core.row_types import Recalled
 from hydramem.garden.phases.infer.infer import infer
 from hydramem.garden.phases.infer.infer_from_sessions import SESSION
-from hydramem.garden.phases.infer.inference import INFERRED_BY
+from hydramem.garden.phases.infer.inferred_proposals import INFERRED_BY
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome
 from hydramem.llm.scripted_generator import ScriptedGenerator
 from tests.garden.memories import OPEN, night, opened, put, rows

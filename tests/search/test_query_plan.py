@@ -2,7 +2,7 @@ import pytest
 
 from hydramem.core.errors import InvalidInputError
 from hydramem.graph.snapshot.snapshot_writer import load
-from hydramem.search.plan import by_meaning, check_query, plan
+from hydramem.search.query_plan import by_meaning, check_query, plan
 from hydramem.storage.vector_rows import Scored
 from tests.graph.graphs import P, chunk, entity, mention, tables
 

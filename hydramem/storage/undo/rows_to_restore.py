@@ -23,7 +23,7 @@ from hydramem.storage.schema import (
     Table,
 )
 from hydramem.storage.undo.current_rows import Stored
-from hydramem.storage.undo.undo_images import DERIVED, TABLES, Address, Trace, address_of, digest
+from hydramem.storage.undo.row_images import DERIVED, TABLES, Address, Trace, address_of, digest
 from hydramem.text.shown_text import amount
 
 _HOLDERS = (("Document", "document"), ("Session", "session"))

@@ -8,7 +8,7 @@ from hydramem.storage.changes import record
 from hydramem.storage.row_codec import encode
 from hydramem.storage.schema import CHUNK, ENTITY, MENTIONS, RELATES
 from hydramem.storage.store import GraphStore
-from hydramem.storage.undo.undo_images import Trace, digest, joined, read
+from hydramem.storage.undo.row_images import Trace, digest, joined, read
 from hydramem.storage.write import Removal, Write
 from tests.storage.rows import at, chunk, entity, job, link, mention, relation, write
 

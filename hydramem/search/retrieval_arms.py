@@ -18,7 +18,7 @@ from hydramem.graph.snapshot.snapshot import MENTION, RELATION, Snapshot
 from hydramem.graph.walks import Reached, bfs, trail
 from hydramem.search.candidate_scores import ArmScores, FusedScore, GraphPath, normalised
 from hydramem.search.conversation import at_turns_length
-from hydramem.search.plan import RecallPlan
+from hydramem.search.query_plan import RecallPlan
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.vector_rows import Vector, VectorStore
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.row_types import Chunk, Times
-from hydramem.ingest.memories.consolidate.consolidate import (
+from hydramem.ingest.memories.consolidate.duplicate_or_update import (
     compare,
     decide,
     search_terms,
