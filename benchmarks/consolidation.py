@@ -35,9 +35,9 @@ _BEFORE = datetime(2026, 1, 5, tzinfo=UTC)
 _REPEATS = 3
 _LONG = 100_000
 _INTRODUCTION = (
-    "What a new memory is to one that is there, told by rules, without a model and without cosines",
-    "(`python -m benchmarks consolidation`). The pairs are in `benchmarks/data/consolidation.jsonl`:",
-    "English, German and Spanish. Rules were tuned on `tune`; what went wrong in `held` was not looked at.",
+    "How well rules classify a new memory against a stored one, without a model and without cosines",
+    "(`python -m benchmarks consolidation`). The pairs in `benchmarks/data/consolidation.jsonl` are English,",
+    "German and Spanish. The rules were tuned on `tune`; nobody has looked at the errors on `held`.",
 )
 
 
@@ -225,10 +225,10 @@ def _lines(report: Mapping[str, Any]) -> list[str]:
     return [
         *table(heads, rows),
         "",
-        f"Pairs that differ and were called duplicates: {wrong}.",
-        f"A comparison takes {report['p50_ms']:.2f} ms (p50), {report['p99_ms']:.2f} ms (p99), both texts",
-        f"read for the first time; {report['long_ms']:.0f} ms at most where both have a hundred thousand",
-        "characters.",
+        f"Differing pairs classified as duplicates: {wrong}.",
+        "A comparison of two texts that were not compared before takes "
+        f"{report['p50_ms']:.2f} ms (p50), {report['p99_ms']:.2f} ms (p99), and",
+        f"at most {report['long_ms']:.0f} ms for two texts of a hundred thousand characters.",
         "",
         "Share of pairs whose cosine alone reaches the configured threshold:",
         "",

@@ -1,4 +1,4 @@
-"""The results page's section on false relations. No figure is typed in."""
+"""The results page's section on false relations."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -16,7 +16,7 @@ def placed(page: str, told: Sequence[Told], sized: Sequence[Sized]) -> str:
     """Return a results page with the section of these figures."""
     about = where()
     head = (
-        *("graph", "false", "of the true", "scorer", "AUC", "precision at 50 %", "true lost at 50 %"),
+        *("graph", "false", "share of the true", "scorer", "AUC", "precision at 50 %", "true lost at 50 %"),
         *("caught at 2 % lost", "pruned", "lost", "seconds"),
     )
     rows = [
@@ -40,19 +40,18 @@ def placed(page: str, told: Sequence[Told], sized: Sequence[Sized]) -> str:
         TITLE,
         [
             "",
-            "Relations put into knowledge graphs that do not hold: `random` ones join any two things,",
-            "`consistent` ones take an end that their type has elsewhere. Every relation is scored, none by",
-            "itself. At 50 %: where half of the false ones are found. `gnn` also reads what the names mean, "
-            "by",
-            "a new store's embedder, `gnn without names` does not; codex-s has numbers for names. `pruned`",
-            "and `lost` are the shares of false and of true ones that the phase prune would archive by that",
-            "scorer and verification together, without its cap for one night.",
-            "`python -m benchmarks garden --nights --sets --out docs/results.md`,",
+            "False relations are added to knowledge graphs: `random` ones join any two entities,",
+            "`consistent` ones have an end that their type has in other relations. Every relation is scored",
+            "without using itself. At 50 %: where half of the false ones are found. `gnn` also reads the",
+            "meaning of names, by the embedder of a new store; `gnn without names` does not. Names in",
+            "codex-s are numbers. `pruned` and `lost` are the shares of false and of true relations that the",
+            "phase prune would archive by that scorer and verification together, without its limit for one",
+            "run. `python -m benchmarks garden --nights --sets --out docs/results.md`,",
             f"{about['date']}, {about['machine']}.",
             "",
             *table(head, rows),
             "",
-            "Scoring every relation of a made-up graph:",
+            "Scoring every relation of a synthetic graph:",
             "",
             *table(("entities", "relations", "scorer", "held-out AUC", "seconds", "peak MB"), sizes),
         ],

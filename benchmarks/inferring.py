@@ -26,12 +26,12 @@ PARTS = ("train", "valid", "test")
 _TOPS = (50, 100, 300)
 _NEAREST = 8000
 _DECOYS = 9
-_TITLE = "## What is inferred"
+_TITLE = "## Inferred relations"
 _INTRODUCTION = (
-    "A tenth of a graph's relations are hidden, and their ends named together in passages that say nothing,",
-    "among nine times as many pairs that nothing relates but that have a neighbour in common",
-    "(`python -m benchmarks inferring`). Of the surest guesses: the share whose ends are related, and the",
-    "share that has the type and direction right too.",
+    "A tenth of a graph's relations are hidden (`python -m benchmarks inferring`). Passages without content",
+    "name the ends of each hidden relation together, and nine times as many unrelated pairs that have a",
+    "neighbour in common. Of the most probable guesses, related is the share whose ends are related, exact",
+    "the share that also has the right type and direction.",
 )
 
 Ends = tuple[str, str]

@@ -31,13 +31,14 @@ SETS = ("amazon-google", "beer", "fodors-zagats")
 BASELINES = {"amazon-google": (0.58, 0.60), "beer": (0.82, 0.76), "fodors-zagats": (0.98, 0.98)}
 SHIPPED = Path(__file__).parent.parent / "hydramem" / "data" / "merging.json"
 _FIELD = re.compile(r"COL (\S+) VAL ?")
-_TITLE = "## Things that are one"
+_TITLE = "## Matching entities"
 _INTRODUCTION = (
-    "Pairs of records that are one thing or two, told by name and description alone, without vectors and",
-    "without a graph (`python -m benchmarks matching`). One model for all sets, fitted on their training",
-    "parts; thresholds from their validation parts; F1 on their test parts. Sure is what the night's",
-    "`garden.merge_at` takes; there names must fit too. For comparison, the F1 of rare letter triples in",
-    "common, and of a regression on the likeness of each field.",
+    "Whether two records describe the same thing, decided by name and description alone, without vectors",
+    "and without a graph (`python -m benchmarks matching`). One model serves all sets: it is fitted on their",
+    "training parts, thresholds come from their validation parts, and F1 is of their test parts. Sure is at",
+    "the gardener's threshold `garden.merge_at`; the gardener also requires compatible names. The last two",
+    "columns are the F1 of two baselines: rare letter trigrams in common, and a regression on the similarity",
+    "of each field.",
 )
 
 
@@ -204,8 +205,8 @@ def _lines(scores: Sequence[Mapping[str, Any]]) -> list[str]:
         "F1 at 0.5",
         "sure: precision",
         "recall",
-        "F1 of triples",
-        "of fields",
+        "F1 of trigrams",
+        "F1 of fields",
     )
     numbers = ("precision", "recall", "f1", "f1_at_half", "sure_precision", "sure_recall", "ngrams", "fields")
     rows = [

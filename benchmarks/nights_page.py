@@ -1,11 +1,11 @@
-"""The page and the lines of what nights of the gardener measured. No figure is typed in."""
+"""The results page's section on runs of the gardener, and the same figures as text."""
 
 from collections.abc import Sequence
 
 from benchmarks.nights import NightAtScale
 from benchmarks.results import table, where, with_section
 
-TITLE = "## A night of the gardener"
+TITLE = "## A run of the gardener"
 
 
 def shown(night: NightAtScale) -> str:
@@ -56,14 +56,15 @@ def placed(page: str, nights: Sequence[NightAtScale]) -> str:
         TITLE,
         [
             "",
-            "A made-up memory, tended for a night without a model while a thread recalls and one remembers.",
-            "`lock ms` is the longest time that the night had the writer lock, `over 50 ms` how many times",
-            "it had it longer. Calls are p50 / p95 / longest in milliseconds, with what the night was at in",
-            f"the longest. `python -m benchmarks garden`, {about['date']}, {about['machine']}.",
+            "One run without a model on a synthetic memory, while one thread recalls and another remembers.",
+            "`lock ms` is the longest time that the run held the writer lock, `over 50 ms` how often it held",
+            "it for longer than that. Calls are p50 / p95 / longest in milliseconds, with the step of the",
+            "run",
+            f"during the longest. `python -m benchmarks garden`, {about['date']}, {about['machine']}.",
             "",
             *table(head, sizes),
             "",
-            "Seconds by phase, and the proposals that were made of those that a phase had:",
+            "Seconds by phase, and how many of its proposals were applied:",
             "",
             *table(("entities", *names), phases),
             "",

@@ -15,7 +15,7 @@ from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.llm.choose import choose_embedder
 
 SETS = ("hotpot100",)
-TITLE = "## Recall after nights"
+TITLE = "## Recall after gardener runs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,14 +102,14 @@ def placed(page: str, runs: Sequence[Nights]) -> str:
         for run in runs
         for night, recall in enumerate(run.recall)
     ]
-    head = ("set", "embedder", "questions", "nights", *runs[0].recall[0], "changes of the last")
+    head = ("set", "embedder", "questions", "runs", *runs[0].recall[0], "changes of the last run")
     return with_section(
         page,
         TITLE,
         [
             "",
-            "The questions of a set before the first night and after each of some in a row, without a model;",
-            "recall is the mean share of a question's documents among the first so many results, in percent.",
+            "Recall before the first run of the gardener and after each of several in a row, without a",
+            "model: the mean share of a question's documents among the first k results, in percent.",
             f"`python -m benchmarks garden`, {about['date']}, {about['machine']}.",
             "",
             *table(head, rows),

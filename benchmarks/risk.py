@@ -126,8 +126,8 @@ def placed(page: str, rows: Sequence[Kept], made: Mapping[str, str]) -> str:
     lines = [
         "",
         "Written by `python -m benchmarks risk --out`. Means over random splits: `calibrate` learns from",
-        "some labels of a set, asked to keep the share of wrong ones among the accepted, and the rest is",
-        "judged by the weights and the threshold that serve then.",
+        "some labels of a set, with a requested limit on the share of false claims among the accepted. The",
+        "weights and the threshold that result judge the other claims.",
         f"{SPLITS} splits a set, {made['date']}, {made['machine']}.",
         "",
         *table(columns, [_row(row) for row in rows]),

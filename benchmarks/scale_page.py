@@ -1,4 +1,4 @@
-"""The page of scale: what was measured at each size, beside what it should be. No figure is typed in."""
+"""The page of scale: the figures measured at each size, and their targets."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,15 +23,15 @@ def page(runs: Sequence[Run], walked: Sequence[Run]) -> str:
         [
             "# Scale",
             "",
-            "Written by `python -m benchmarks scale --out` from its runs; no figure is typed in. The default",
-            "configuration on LadybugDB and LanceDB, no LLM; every question is asked once, its project and",
-            "what is true now are filters, the graph is walked. Milliseconds are p50 / p95. The embedder",
-            "alone is timed on the same questions in each round; the round shown is the quickest, the spread",
-            "that of all of them: other work on the machine adds to both.",
+            "`python -m benchmarks scale --out` writes this page from its runs: the default configuration on",
+            "LadybugDB and LanceDB, without an LLM. Every question is asked once, with filters on its",
+            "project and on what is true now, and with the graph walk. Milliseconds are p50 / p95. The",
+            "embedder alone is timed on the same questions in each round. The fastest round is shown, with",
+            "the spread over all rounds; other work on the machine adds to both.",
             "",
-            "## Beside what it should be",
+            "## Targets",
             "",
-            *table(("figure", "should be", "is"), list(_targets(runs, walked))),
+            *table(("figure", "target", "measured"), list(_targets(runs, walked))),
             "",
             "## Recall",
             "",
@@ -40,16 +40,16 @@ def page(runs: Sequence[Run], walked: Sequence[Run]) -> str:
                 [_recall(run) for run in runs],
             ),
             "",
-            "## Right after a hundred single writes",
+            "## Recall after a hundred single writes",
             "",
             *table(
-                ("chunks", "a write ms", "recall ms", "embedder alone ms", "ratio"),
+                ("chunks", "one write ms", "recall ms", "embedder alone ms", "ratio"),
                 [_after(run) for run in runs],
             ),
             "",
-            "## By stage",
+            "## Latency by stage",
             "",
-            "`text` runs beside `embed` and `vector`; on few cores they hold each other up.",
+            "`text` runs in parallel with `embed` and `vector`; with few cores they slow each other down.",
             "",
             *table(("chunks", *_stages(runs)), [_by_stage(run, _stages(runs)) for run in runs]),
             "",
@@ -65,7 +65,8 @@ def page(runs: Sequence[Run], walked: Sequence[Run]) -> str:
             "",
             "## Walks",
             "",
-            "Over made-up graphs; the last column is the share of the exact walk's best fifty among its own.",
+            "On synthetic graphs. The last column is the share of the exact walk's best fifty nodes that are",
+            "also among this walk's best fifty.",
             "",
             *table(
                 ("walk", "nodes", "edges", "p50 ms", "p95 ms", "best fifty"),
@@ -92,17 +93,21 @@ def _targets(runs: Sequence[Run], walked: Sequence[Run]) -> Sequence[tuple[objec
         large, best = sizes[_AT], _best(sizes[_AT])
         after = large["after_writes"]
         rows += [
-            ("recall at 100,000 chunks, times the embedding, p50", "≤ 8", f"{_ratio(best):.1f}"),
+            ("recall at 100,000 chunks, as a multiple of the embedding, p50", "≤ 8", f"{_ratio(best):.1f}"),
             ("recall at 100,000 chunks, p95", "≤ 100 ms", f"{best['recall'][1]:.0f} ms"),
-            ("the same after a hundred writes, p50", "≤ 8", f"{_ratio(after):.1f}"),
-            ("the same after a hundred writes, p95", "≤ 100 ms", f"{after['recall'][1]:.0f} ms"),
+            (
+                "recall after a hundred writes, as a multiple of the embedding, p50",
+                "≤ 8",
+                f"{_ratio(after):.1f}",
+            ),
+            ("recall after a hundred writes, p95", "≤ 100 ms", f"{after['recall'][1]:.0f} ms"),
             ("full text at 100,000 chunks, p95", "< 50 ms", f"{best['stages']['text'][1]:.0f} ms"),
             ("snapshot of 100,000 chunks", "≤ 250 MB", f"{large['snapshot_mb']:.0f} MB"),
-            ("loaded in", "≤ 3 s", f"{large['snapshot_seconds']:.1f} s"),
+            ("time to load it", "≤ 3 s", f"{large['snapshot_seconds']:.1f} s"),
         ]
         if _AT // 10 in sizes:
             growth = best["recall"][0] / _best(sizes[_AT // 10])["recall"][0]
-            rows.insert(2, ("ten times the chunks, times the latency", "≤ 1.5", f"{growth:.2f}"))
+            rows.insert(2, ("growth of the latency with ten times the chunks", "≤ 1.5", f"{growth:.2f}"))
     for row in walked:
         if row["overlap"] is not None and row["nodes"] == _AT:
             shown = f"{row['p50']:.1f} ms, {row['overlap']:.2f}"

@@ -1,4 +1,4 @@
-"""The results page's section on verification, from a run as it was saved. No figure is typed in."""
+"""The results page's section on verification, from a saved run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,11 +19,12 @@ def placed(page: str, run: Run) -> str:
 def _section(run: Run) -> list[str]:
     return [
         "",
-        "Written by `python -m benchmarks verification --out`. Claims of knowledge graphs, and claims that",
-        "rest on passages alone, judged by the first stage with the weights that come with the package: no",
-        "model, and none of these claims among those that they were fitted on. Plain is 0.4 confidence",
-        "+ 0.4 Jaccard + 0.05 named - 0.3 isolated. Right: share of the accepted that hold, of the rejected",
-        "that do not. Decided: share of all claims that wait for no model.",
+        "Written by `python -m benchmarks verification --out`. The first stage judges claims of knowledge",
+        "graphs, and claims with passages as their only evidence. It uses no model and the shipped weights,",
+        "which were not fitted on any of these claims. Plain is a baseline:",
+        "0.4 confidence + 0.4 Jaccard + 0.05 named - 0.3 isolated. Accepted right is the share of accepted claims",
+        "that are true, rejected right the share of rejected claims that are false, decided the share of claims",
+        "that need no model.",
         f"Weights {run['weights']}, {run['date']}, {run['machine']}.",
         "",
         *table(
@@ -54,6 +55,6 @@ def _speed(speed: Mapping[str, Any] | None) -> list[str]:
         return []
     return [
         "",
-        f"{speed['per_second']:,.0f} candidates a second by the graph alone, on {speed['nodes']:,} nodes and"
-        f" {speed['edges']:,} edges, after {speed['learning']:.1f} s in which its paths were learned.",
+        f"With the graph alone, on {speed['nodes']:,} nodes and {speed['edges']:,} edges: "
+        f"{speed['per_second']:,.0f} candidates a second, after {speed['learning']:.1f} s of learning paths.",
     ]

@@ -176,7 +176,7 @@ def latency(data: Path, held: int, *, embedder: str, count: int, keep: Path | No
 
 
 def asked(data: Path, *, count: int, embedder: str) -> tuple[Asked, ...]:
-    """Count what models are asked for a memory: nothing given, everything given, and known already."""
+    """Count model calls for a memory: without fields, with all fields, and for one that is already stored."""
     texts = sentences(data, 3 * count)
     given: dict[str, Any] = {
         "scope": "/notes",
@@ -186,9 +186,9 @@ def asked(data: Path, *, count: int, embedder: str) -> tuple[Asked, ...]:
         "summary": "A note.",
     }
     cases: dict[str, tuple[Sequence[str], dict[str, Any]]] = {
-        "nothing given": (texts[:count], {}),
-        "scope, categories, importance, keywords and summary given": (texts[count : 2 * count], given),
-        "said again": (texts[:count], {}),
+        "no fields": (texts[:count], {}),
+        "scope, categories, importance, keywords and summary": (texts[count : 2 * count], given),
+        "a stored memory again": (texts[:count], {}),
     }
     model = _model(embedder)
     rows = []
@@ -200,8 +200,8 @@ def asked(data: Path, *, count: int, embedder: str) -> tuple[Asked, ...]:
                     memory.remember(text, **fields)
                 rows.append(_counted(case, len(told), generator))
                 memory.drain()
-                rows.append(_counted(f"{case}: links, later", len(told), generator))
-    return tuple(row for row in rows if row.calls or "later" not in row.case)
+                rows.append(_counted(f"{case}: links", len(told), generator))
+    return tuple(row for row in rows if row.calls or "links" not in row.case)
 
 
 def _counted(case: str, count: int, generator: ScriptedGenerator) -> Asked:

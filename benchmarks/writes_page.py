@@ -1,4 +1,4 @@
-"""The page of what writing costs."""
+"""The page of the cost of writes."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,8 @@ from benchmarks.writes import Asked, Endurance, Latency, Pair, where
 
 _HEAD = """# Writes
 
-What it costs to remember, and what it leaves behind. Written by `python -m benchmarks writes`; the texts are
-sentences of the sets, no two alike.
+What a write costs, and how large the store becomes. Written by `python -m benchmarks writes`; the texts are
+sentences of the evaluation sets, each used once.
 """
 
 
@@ -26,18 +26,18 @@ def page(latencies: Sequence[Latency], asked: Sequence[Asked], endured: Sequence
 
 _LATENCY = """## One memory
 
-`remember` one after the other without an LLM, in milliseconds (p50 / p95), beside the embedder alone on the
-same texts. With `wait=False` the memory is stored and found by its words when the call returns; its vector,
-its consolidation and its links follow from the queue, which works meanwhile.
+`remember` in sequence without an LLM, in milliseconds (p50 / p95), and the embedder alone on the same texts.
+With `wait=False` the memory is stored and found by its words when the call returns. Jobs in the queue, which
+runs meanwhile, add its vector, consolidation and links.
 """
 _LATENCY_COLUMNS = (
-    "memories held",
+    "stored memories",
     "embedder",
     "embedding",
     "remember",
-    "over embedding (p50)",
+    "remember minus embedding (p50)",
     "wait=False",
-    "left for later, each",
+    "pending work per memory",
 )
 
 
@@ -55,10 +55,9 @@ def _latency(row: Latency) -> tuple[str, ...]:
     )
 
 
-_ASKED = """## What a model is asked
+_ASKED = """## Model calls
 
-With a scripted model: calls, and tokens of prompts and replies, for one memory on average. Links follow from
-the queue.
+Calls and tokens for one memory on average, with a scripted model. Links are made by jobs in the queue.
 """
 _ASKED_COLUMNS = ("what the caller gives", "memories", "calls", "prompt tokens", "reply tokens")
 
@@ -70,8 +69,8 @@ def _asked(row: Asked) -> tuple[str, ...]:
 
 _ENDURED = """## Many single writes
 
-The same texts remembered one by one, and in bulk (`remember_many`): the folder's size, and recalls in the
-store opened anew. Both stores are complete: the queue is empty.
+The same texts stored one by one, and in bulk (`remember_many`): the size of the folder, and recall after the
+store was reopened. Both stores have an empty queue.
 """
 _ENDURED_COLUMNS = (
     "memories",
@@ -79,10 +78,10 @@ _ENDURED_COLUMNS = (
     "one by one",
     "in bulk",
     "ratio",
-    "recall after (ms)",
-    "after bulk (ms)",
+    "recall, one by one (ms)",
+    "recall, in bulk (ms)",
     "ratio",
-    "a write, single / bulk (ms)",
+    "time per write, one by one / in bulk (ms)",
 )
 
 
@@ -100,7 +99,7 @@ def _endured(row: Endurance) -> tuple[str, ...]:
     )
 
 
-_PARTS = "\nBy part of the folder:\n"
+_PARTS = "\nSize by part of the folder:\n"
 _PARTS_COLUMNS = ("memories", "part", "one by one", "in bulk")
 
 
