@@ -22,9 +22,9 @@ def _section(run: Run) -> list[str]:
         "Written by `python -m benchmarks verification --out`. The first stage judges claims of knowledge",
         "graphs, and claims with passages as their only evidence. It uses no model and the shipped weights,",
         "which were not fitted on any of these claims. Plain is a baseline:",
-        "0.4 confidence + 0.4 Jaccard + 0.05 named - 0.3 isolated. Accepted right is the share of accepted claims",
-        "that are true, rejected right the share of rejected claims that are false, decided the share of claims",
-        "that need no model.",
+        "0.4 confidence + 0.4 Jaccard + 0.05 named - 0.3 isolated. Accepted right is the share of accepted",
+        "claims that are true, rejected right the share of rejected claims that are false, decided the share",
+        "of claims that need no model.",
         f"Weights {run['weights']}, {run['date']}, {run['machine']}.",
         "",
         *table(
