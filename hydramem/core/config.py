@@ -18,18 +18,18 @@ class _Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageConfig(_Section):
-    """Where and how the stores run.
+    """The graph engine and the vector store.
 
     Attributes:
         graph: Graph engine: ladybug, kuzu, or memory (nothing is kept; for tests and trials).
-        buffer_pool_mb: Memory that the graph engine may use for pages, in MiB, to begin with; three times
-            the graph file where that is more, and twice as much as before wherever it runs out.
+        buffer_pool_mb: Initial page memory of the graph engine, in MiB; at least three times the graph file.
+            It is doubled whenever it runs out.
         max_db_gb: Address space reserved for the graph file, in GiB; a power of two.
-        index_rows: Rows up to which vectors are searched in memory, exactly (2 kB a row at 384
-            dimensions); above, by an index on disk.
-        compact_fragments: Vector-store fragments from which it is compacted.
-        compact_unindexed: Rows outside the full-text index from which it is brought up to date.
-        keep_versions_minutes: Age at which old versions of the vector store are dropped.
+        index_rows: Rows up to which vectors are searched exactly, in memory (2 kB a row at 384 dimensions);
+            above, an index on disk is used.
+        compact_fragments: Number of fragments from which the vector store is compacted.
+        compact_unindexed: Number of rows outside the full-text index from which it is updated.
+        keep_versions_minutes: Age at which old versions of the vector store are deleted.
     """
 
     graph: Literal["ladybug", "kuzu", "memory"] = "ladybug"
@@ -43,16 +43,16 @@ class StorageConfig(_Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingConfig(_Section):
-    """Which model makes the vectors.
+    """The model that computes vectors.
 
     Attributes:
         model: auto, a model of `hydramem models list`, any fastembed name, or hash (no model; for tests).
         provider: local, ollama, or openai (any compatible endpoint).
-        dimension: Vector length to cut Matryoshka models down to; 0 keeps the model's own.
+        dimension: Length to which vectors of Matryoshka models are cut; 0 keeps the model's length.
         batch_size: Texts per model call.
-        max_tokens: Tokens of a text that the model reads.
-        threads: CPU threads of the local model; 0 takes all.
-        base_url: Endpoint of a remote provider; empty takes the provider's usual one.
+        max_tokens: Most tokens of a text that the model reads.
+        threads: CPU threads of the local model; 0 uses all.
+        base_url: Endpoint of a remote provider; empty for the provider's default.
         api_key_env: Name of the environment variable that holds the key.
     """
 
@@ -133,11 +133,11 @@ class LlmConfig(_Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestConfig(_Section):
-    """How documents become chunks and graph.
+    """How documents are cut into chunks and stored.
 
     Attributes:
         chunk_tokens: Most tokens of a chunk.
-        overlap_tokens: Tokens that a chunk repeats of the one before it, in running text.
+        overlap_tokens: Tokens of the chunk before that a chunk repeats, in running text.
         max_file_mb: Larger files are skipped and reported.
         batch_chunks: Chunks stored in one transaction.
         llm_chunks: Chunks sent in one extraction call, where a generator is configured.
@@ -152,20 +152,20 @@ class IngestConfig(_Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryConfig(_Section):
-    """How a memory is encoded, and what remember accepts.
+    """How memories are stored and linked, and which are accepted.
 
     Attributes:
-        cognitive: Whether a memory is classified, consolidated with those it touches, and linked; else it is
+        cognitive: Whether a memory is classified, compared with similar ones and linked; otherwise it is
             stored as given.
         consolidation_threshold: Cosine from which a memory of the same project and scope is a candidate for
             consolidation; `calibrate` can fit it to the embedder.
-        batch_threshold: Cosine from which two memories of one `remember_many` are one, where their words do
-            not tell them apart.
-        link_threshold: How near a neighbour must be for a link: 0 for unrelated texts, whatever cosine the
-            embedder gives those, 1 for equal ones. One that shares a rare name need be half as near.
+        batch_threshold: Cosine from which two memories of one `remember_many` are duplicates, unless their
+            words differ in substance.
+        link_threshold: Least similarity for a link: 0 for unrelated texts, whatever their cosine is in this
+            embedder, 1 for equal texts. Half of it is enough for memories that share a rare name.
         link_neighbors: Most neighbours that a new memory is linked to.
-        most_links: Most links of one memory; the weakest go first.
-        shared_by: Distinct sources or sessions that state the same from which a memory is `shared`.
+        most_links: Most links of one memory; the weakest are removed first.
+        shared_by: Number of distinct sources or sessions that must state a memory before it becomes `shared`.
         max_chars: Longer texts are refused; ingest them as documents.
         mask_secrets: Whether keys, tokens and passwords in a memory are masked before it is stored; they are
             reported either way.
@@ -188,30 +188,31 @@ class MemoryConfig(_Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchConfig(_Section):
-    """How recall gathers and fuses.
+    """How recall finds and ranks chunks.
 
     Attributes:
         traversal: Graph arm: ppr, bfs, hybrid (both), or none.
-        candidates: Candidates that the vector and text arms bring each.
-        vector_weight, text_weight: Weights of the two arms against each other.
-        graph_weight: Share of the graph arm in the score, where a query names rare entities.
-        neighbor_weight: Share of the score of the turn before it that a short turn gains; less from others.
-        speaker_weight: Share that a turn gains where the query names who said it.
-        asker_weight: Share that a turn gains where a query in the first person is its author's.
-        session_weight: Share that a turn gains where its session holds the most of a query's words.
-        date_weight: Share that a chunk gains where it is of a day that a query names.
-        layer_weight: How far trust counts: 1 favours shared chunks by 15 %, verified ones by 30 %.
-        recency_weight: Share that a chunk gains where it is new; half of it every thirty days.
-        importance_weight: Share that a chunk gains or loses by its importance.
-        link_weight: Share of a good match's score that a link of weight 1 raises another memory to; two
-            fifths of it where nothing but likeness links them.
-        damping: Probability that the walk goes on rather than restarts.
+        candidates: Candidates of the vector arm and of the text arm, each.
+        vector_weight, text_weight: Relative weights of the two arms.
+        graph_weight: Weight of the graph arm in the score if a query names rare entities.
+        neighbor_weight: Share of the previous turn's score that a short turn gains; it gains less from other
+            turns.
+        speaker_weight: Share that a turn's score gains if the query names its speaker.
+        asker_weight: Share that a turn's score gains if a query in the first person comes from its author.
+        session_weight: Share that a turn's score gains if its session contains the most words of the query.
+        date_weight: Share that a chunk's score gains if its date is in the query.
+        layer_weight: Weight of the layer of trust: 1 raises shared chunks by 15 %, verified ones by 30 %.
+        recency_weight: Share that a new chunk's score gains; it halves every thirty days.
+        importance_weight: Share that a chunk's score gains or loses by its importance.
+        link_weight: Share of a good match's score that a memory linked to it with weight 1 reaches; two
+            fifths of this if they are linked by similarity alone.
+        damping: Probability that the walk continues rather than restarts.
         max_query_chars: Longer queries are refused.
         max_limit: Largest number of hits that can be asked for.
         rerank: none, llm (the generator of the role `rerank`), or a cross-encoder that fastembed lists and
-            `hydramem models get` has put on this machine.
+            `hydramem models get` has downloaded.
         rerank_candidates: Candidates that the reranker reads.
-        rerank_ms: Milliseconds after which recall goes on without the reranker, and says so.
+        rerank_ms: Milliseconds after which recall continues without the reranker and reports it.
     """
 
     traversal: Literal["bfs", "ppr", "hybrid", "none"] = "ppr"
@@ -238,16 +239,15 @@ class SearchConfig(_Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerificationConfig(_Section):
-    """When a relation is believed.
+    """When a relation is accepted or rejected.
 
     Attributes:
         accept_at: Probability from which a relation is accepted without a model.
-        reject_below: Probability under which it is rejected; in between a model reads the evidence.
-        vog_max_candidates: Relations that a model reads in one run; further ones wait for the next.
-        vog_sample_share: Share of relations outside that band that it reads too, so that thresholds can
-            be learned.
-        functional: Relation types with one object at a time, such as `capital_of`; types that the store's
-            own relations show to be so are added to them.
+        reject_below: Probability below which it is rejected; in between, a model reads the evidence.
+        vog_max_candidates: Most relations that a model reads in one run; the next run continues.
+        vog_sample_share: Share of the other relations that it also reads, so that thresholds can be learned.
+        functional: Relation types with one object at a time, such as `capital_of`; types for
+            which the store's relations show this are added.
     """
 
     accept_at: float = 0.7
@@ -259,23 +259,25 @@ class VerificationConfig(_Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GardenConfig(_Section):
-    """What one run of the gardener does, and how far it may go.
+    """What a run of the gardener does, and its limits.
 
     Attributes:
-        phases: Which phases run, in their own order.
-        phase_seconds: Seconds that a phase may take; what is left over waits for the next run.
-        phase_calls, phase_tokens: Model calls and tokens that a phase may spend.
-        min_repeat_count: Sessions that must have seen evidence before a relation is inferred from it.
-        infer_limit: Most relations that are inferred in one run.
-        merge_at, review_at: Probability from which two things are merged, and from which a person is asked.
-        reuse_ceiling: Most that reuse adds to a weight.
-        decay_after_days: Days after which what was never recalled and stands alone loses weight.
+        phases: Which phases run; their order is fixed.
+        phase_seconds: Most seconds of a phase; the next run continues.
+        phase_calls, phase_tokens: Most model calls and tokens of a phase.
+        min_repeat_count: Number of sessions that must have recalled evidence before a relation is inferred
+            from it.
+        infer_limit: Most relations inferred in one run.
+        merge_at, review_at: Probability from which two entities or memories are merged, and from which a
+            person is asked.
+        reuse_ceiling: Largest increase of an importance through reuse.
+        decay_after_days: Days after which isolated memories that were never recalled lose importance.
         prune_share: Largest share of a project's relations and links that is archived in one run.
-        spurious_at: Probability of being spurious from which a relation is archived, where the graph and the
-            edge scorer agree.
+        spurious_at: Probability of being wrong, by the edge scorer, from which a relation is archived if
+            verification finds it improbable too.
         least_auc: Held-out AUC below which the edge scorer prunes nothing.
-        review_limit: Most cases that may be pending for a person.
-        backups: Rolling backups that are kept; 0 makes none.
+        review_limit: Most open questions for a person.
+        backups: Number of rolling backups; 0 for none.
     """
 
     phases: tuple[Phase, ...] = get_args(Phase)
@@ -297,13 +299,15 @@ class GardenConfig(_Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitsConfig(_Section):
-    """How much is kept, and for how long; 0 is without limit. The gardener enforces it, `stats` says it.
+    """How much is kept, and for how long; 0 for no limit. The gardener enforces it, `stats` shows it.
 
     Attributes:
-        memories: Most active memories of a project; the least important and least recalled go first.
-        document_mb: Most text of a project's documents, in megabytes; what is out of use goes, oldest first.
+        memories: Most active memories of a project; the least important and least recalled are archived
+            first.
+        document_mb: Most text of a project's documents, in megabytes; text out of use is removed, oldest
+            first.
         archived_days: Days that archived rows are kept.
-        change_days: Days that changes are kept; what is gone cannot be undone any more.
+        change_days: Days that changes are kept; removed changes cannot be undone.
         session_days: Days that sessions without a memory are kept after their last turn.
     """
 
@@ -316,7 +320,7 @@ class LimitsConfig(_Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerConfig(_Section):
-    """How the MCP server is reached and what it may read.
+    """Address of the MCP server, its access checks, and what it may read.
 
     Attributes:
         host, port: Address for HTTP; loopback needs no token.

@@ -10,8 +10,9 @@ from hydramem.core import docstrings
 from hydramem.core.config import Config
 
 _HEADER = """\
-# Every setting of HydraMem with its default. Keep only what you change: a key left out has the default.
-# Looked for in the store's folder, or where --config says. HYDRAMEM_<SECTION>_<KEY> overrides a key.
+# Every setting of HydraMem with its default. Keep only the keys that you change; others have their default.
+# HydraMem reads this file from the store's folder, or the file that --config names. The environment variable
+# HYDRAMEM_<SECTION>_<KEY> overrides a key.
 """
 
 

@@ -123,7 +123,7 @@ def test_stores_of_some_sizes_are_measured_kept_and_shown(
     assert again["fill_seconds"] == measured["fill_seconds"] and again["edges"] == measured["edges"]
 
 
-def test_the_page_of_scale_holds_what_was_measured_against_what_should_be() -> None:
+def test_the_page_of_scale_compares_figures_with_targets() -> None:
     one = {"embed": [4.0, 6.0], "recall": [20.0, 50.0], "stages": {"text": [5.0, 9.0]}}
     run = {
         "chunks": 100_000,
@@ -142,6 +142,6 @@ def test_the_page_of_scale_holds_what_was_measured_against_what_should_be() -> N
     }
     smaller = run | {"chunks": 10_000, "rounds": [one | {"recall": [16.0, 17.0]}]}
     page = scale_page.page([run, smaller], [])
-    assert "| recall at 100,000 chunks, times the embedding, p50 | ≤ 8 | 5.0 |" in page
-    assert "| ten times the chunks, times the latency | ≤ 1.5 | 1.25 |" in page
+    assert "| recall at 100,000 chunks, as a multiple of the embedding, p50 | ≤ 8 | 5.0 |" in page
+    assert "| growth of the latency with ten times the chunks | ≤ 1.5 | 1.25 |" in page
     assert "| 100,000 | 7 | 20.0 / 50.0 | 4.0 / 6.0 | 5.0 | 5.0 to 22.5 |" in page
