@@ -7,7 +7,6 @@ from typing import TypeVar
 from hydramem.core.errors import InvalidInputError
 
 _T = TypeVar("_T")
-
 MAX_NAME = 200
 MAX_SCOPE = 500
 MAX_PROSE = 10_000

@@ -18,7 +18,6 @@ RecallMode = Literal["fast", "deep"]
 EdgeKind = Literal["relation", "mention", "link", "synonym"]
 JobState = Literal["waiting", "running", "done", "failed"]
 Phase = Literal["infer", "verify", "supersede", "merge", "reuse", "prune", "review", "maintain"]
-
 Metadata = Mapping[str, object]
 """Values that JSON can hold, by name."""
 

@@ -13,7 +13,6 @@ Operations also take words such as "last Friday": `text.dates.caller_dates`.
 """
 
 _YEAR_OR_MONTH = re.compile(r"\d{4}(-\d{2})?")
-
 _last = datetime.min.replace(tzinfo=UTC)
 _lock = threading.Lock()
 

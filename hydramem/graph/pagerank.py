@@ -18,7 +18,6 @@ from hydramem.core.row_types import ABOUT
 from hydramem.graph.snapshot.adjacency import Adjacency, Expansion, Ints, Mask, Rows
 
 Floats = NDArray[np.float32]
-
 SOLVED_WHOLE = 10_000
 _PRECISION = 1e-5
 

@@ -10,7 +10,6 @@ from hydramem.text.tokens import well_formed
 
 # What a cross-encoder truncates anyway is not tokenised.
 _MOST_CHARS = 8_000
-
 Scores = Callable[[str, Sequence[str]], tuple[float, ...]]
 """How well each text answers a question; higher is better."""
 

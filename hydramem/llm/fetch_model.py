@@ -25,7 +25,6 @@ from hydramem.llm.catalogue import (
 from hydramem.llm.unpack_model import unpack
 
 Progress = Callable[[str], None]
-
 _STAGING = ".incoming-"
 _HUB_SECONDS = 5.0
 _PIP_SECONDS = 900

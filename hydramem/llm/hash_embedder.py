@@ -15,7 +15,6 @@ _NGRAM = 3
 _NGRAM_WEIGHT = 0.25
 _MAX_CHARS = 65_536
 _BATCH = 64
-
 Words = NDArray[np.uint64]
 
 

@@ -18,12 +18,10 @@ from hydramem.llm.local_embedder import prefixes
 from hydramem.text.tokens import well_formed
 
 T = TypeVar("T")
-
 _log = logging.getLogger(__name__)
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 30.0
 _QUOTED = 200
-
 REMOTE_SECONDS = 60.0
 _EMBEDDER_RETRIES = 2
 

@@ -12,7 +12,6 @@ from hydramem.llm.contracts import Reply
 from hydramem.llm.model_calls import read_reply
 
 T = TypeVar("T")
-
 Answer = Callable[["ScriptedPrompt"], Any]
 
 

@@ -13,7 +13,6 @@ from hydramem.core.errors import InvalidInputError, ModelError
 from hydramem.llm.catalogue import KnownModel, ModelFile
 
 _PIECE = 1 << 20
-
 Source = tuple[str, Callable[[], IO[bytes]]]
 """A file that may be the one looked for: where it is, for messages, and how it is opened."""
 

@@ -22,7 +22,6 @@ from hydramem.text.normalize import folded
 
 _MOST_CHARACTERS = 4096
 _CANDIDATES = 50
-
 _SHAPES = tomllib.loads((files("hydramem") / "data" / "question_shapes.toml").read_text(encoding="utf-8"))
 _COMPARISON, _TIME, _LIST, _JOINT = (
     re.compile("|".join(_SHAPES[name])) for name in ("comparison", "time", "list", "joints")

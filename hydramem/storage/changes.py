@@ -18,9 +18,7 @@ from hydramem.core.time import now
 from hydramem.storage.store import GraphStore
 
 _actor: ContextVar[str] = ContextVar("actor", default="python")
-
 _request: ContextVar[str | None] = ContextVar("request", default=None)
-
 _run: ContextVar[str | None] = ContextVar("run", default=None)
 
 

@@ -28,7 +28,6 @@ from hydramem.storage.write import Removal, Write
 from hydramem.storage.write_validation import batches
 
 log = logging.getLogger(__name__)
-
 MOST_ATTEMPTS = 5
 """Tries after which a job counts as failed."""
 
@@ -51,9 +50,7 @@ _ALONE_FROM = 2
 
 # Closing waits so long for the running job; after that it finds the store closed, and runs again later.
 _CLOSING_SECONDS = 10.0
-
 _LONGEST_ERROR = 500
-
 Progress = Callable[[int, int], None]
 """Called with jobs done and jobs to do."""
 

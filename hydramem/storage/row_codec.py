@@ -13,9 +13,7 @@ from hydramem.core.row_types import Times
 from hydramem.storage.schema import Column, ColumnKind, EdgeTable, Table
 
 Values = dict[str, Any]
-
 _TIMES = frozenset(Times.__dataclass_fields__)
-
 _INTEGERS = range(-(2**63), 2**63)
 
 

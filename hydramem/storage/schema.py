@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA_VERSION = 3
-
 ColumnKind = Literal["text", "texts", "json", "time", "number", "integer", "flag"]
 
 
@@ -229,11 +228,8 @@ RECALLED = EdgeTable(
 )
 
 EDGE_TABLES = (MENTIONS, RELATES, LINKS, RECALLED)
-
 HAS_CHUNK = EdgeTable(name="HAS_CHUNK", row=Chunk, source="Document", target="Chunk", ends=("document", "id"))
-
 IN_SESSION = EdgeTable(name="IN_SESSION", row=Chunk, source="Chunk", target="Session", ends=("id", "session"))
-
 CHUNK_EDGE_TABLES = (HAS_CHUNK, IN_SESSION)
 """Edges that the engines derive from a chunk's fields."""
 

@@ -18,7 +18,6 @@ _CHARS_PER_TOKEN = 12
 
 # Longer runs without a sentence's end are cut blindly here, before they are counted.
 _LONGEST_RUN = 20_000
-
 _BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
 _TABLE = re.compile(r"\s*\|.*\n\s*\|")
 _DEFINITION = re.compile(

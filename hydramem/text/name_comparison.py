@@ -13,7 +13,6 @@ _INNER_MARK = re.compile(r"(?<=\w)['’](?=\w)")
 _NOT_DIGITS = re.compile(r"[^\d]")
 _CODE = re.compile(r"\d[\d/ .()-]{5,}\d")
 _AMOUNT = re.compile(r"\s*[^\w\s]?\s*(\d+(?:\.\d+)?)\s*[^\w\s]?\s*")
-
 _SPELLED_WORD = re.compile(r"[^\W_]+[+#]*")
 # Between letters, and after an initial, these marks part no words: O'ahu, U.S., J.K.
 _INNER_MARK_IN_SPELLING = re.compile(r"(?<=\w)['’.](?=\w|\s|$)")
@@ -21,16 +20,13 @@ _PLAIN = re.compile(r"[a-z0-9 ]+")
 # Letters beyond Latin, Greek and Cyrillic: no part of a name there is known to be mere spelling.
 _OTHER_SCRIPT = re.compile("[\u0530-\u1fff\u2c00-\uffff\U00010000-\U0010ffff]")
 _SAME_WORDS = {"saint": "st", "and": "", "mount": "mt"}
-
 _TITLES = word_set("compared_names", "titles") | {"the", "a", "an"}
 _FORMS = word_set("compared_names", "legal_forms")
 _SMALL = word_set("stop_words", "initials")
-
 _LEAST_SPELLING = 3
 _LEAST_TYPO = 5
 _LEAST_CODE = 7
 _MOST_CHARACTERS = 2000
-
 _SIMILAR = 0.7
 """How sure it is that two words are one where one only may stand for the other."""
 

@@ -8,16 +8,13 @@ from functools import lru_cache
 from hydramem.text.lexicon import tables, word_set
 
 _PARTS = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_]+")
-
 _ENDINGS = ("ings", "ing", "ions", "ion", "ers", "ors", "er", "or", "ed", "es", "e", "s", "ly")
 _LEAST_STEM = 4
-
 _SMALL = word_set("stop_words", "relation_types")
 _DATES = word_set("relation_words", "dates")
 _PLACES = word_set("relation_words", "places")
 _AGENTS = word_set("relation_words", "agents")
 _LIFE = word_set("relation_words", "life")
-
 _ROWS = tables("relation_words")["relations"]
 _CUES = tuple(row["cues"].split() for row in _ROWS)
 _ROWS_OF = defaultdict[str, list[int]](list)

@@ -14,9 +14,7 @@ from hydramem.text.normalize import entity_key
 
 Nodes = NDArray[np.int64]
 MatchedBy = Literal["name", "alias", "spelling"]
-
 _COMMON_WORDS = word_set("stop_words", "questions")
-
 _WORD = re.compile(r"\w+")
 
 # Scripts written without spaces: Thai to Khmer, kana, CJK ideographs, and their further planes.

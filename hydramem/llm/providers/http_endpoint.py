@@ -9,7 +9,6 @@ from hydramem.core.errors import ModelError, ModelReplyError, ModelUnavailableEr
 from hydramem.llm.model_calls import TransientError
 
 T = TypeVar("T")
-
 QUOTED = 300
 
 

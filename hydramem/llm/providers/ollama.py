@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ollama import Client
 
 T = TypeVar("T")
-
 OLLAMA_URL = "http://127.0.0.1:11434"
 _PROBE_SECONDS = 1.0
 

@@ -19,16 +19,12 @@ from hydramem.core.errors import InvalidInputError, SchemaError
 from hydramem.storage.schema import SCHEMA_VERSION
 
 FORMAT, VERSION = "hydramem-backup", 1
-
 MANIFEST = "manifest.json"
-
 PARTS = ("graph", "curated", "models", "garden", "config.yml")
 """What a backup holds of a store's folder."""
 
 _STRICT: Any = {"extra": "forbid"}
-
 _MOST_MANIFEST = 64 * 2**20
-
 _PIECE = 2**20
 
 # Databases shrink to a third at the quickest level; the best one takes ten times as long for a tenth less.
@@ -36,7 +32,6 @@ _LEVEL = 1
 
 # Numbers in headers that are none are ValueErrors to the library.
 _DAMAGE = (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, ValueError, OverflowError)
-
 _MOST_FILLING = 2**20
 
 

@@ -16,14 +16,11 @@ from hydramem.storage.backup.archive import PARTS, BackupManifest, fits, member,
 from hydramem.storage.files.durable_files import sync_folder
 
 log = logging.getLogger(__name__)
-
 FOLDER = "backups"
-
 _NAME = re.compile(r"hydramem-\d{8}T\d{12}Z\.tar\.gz")
 
 # Caches of model replies are derived; and an open database cannot be copied as a file.
 _DERIVED = re.compile(r".*\.db(-wal|-shm|-journal)?")
-
 _PARTIAL = ".making-"
 
 

@@ -18,9 +18,7 @@ from hydramem.storage.backup.archive import PARTS, BackupManifest, read_archive,
 from hydramem.storage.files.durable_files import sync_folder, write_whole
 
 _NOTE = "restoring.json"
-
 _STAGED = ".restoring-"
-
 _VECTORS = "vectors"
 
 

@@ -31,19 +31,12 @@ log = logging.getLogger(__name__)
 # Few checkpoints are best: one that meets a new or deleted edge writes most of that table anew, which takes
 # seconds where there are half a million.
 _MOST_LOG_BYTES = 32 << 20
-
 _WRITES_PER_CHECKPOINT = 4000
-
 _BYTES_PER_COLUMN_SET = 16 << 10
-
 _LOG_BYTES_PER_COLUMN_SET = 160
-
 _POOL_PER_COLUMNS_SET = 3
-
 _MOST_COLUMNS_SET_BYTES = 512 << 20
-
 _LEAST_POOL_PER_FILE = 2
-
 _COPIES_BESIDE_WRITERS = 3
 
 # File systems date a write by a clock that ticks every few milliseconds.

@@ -11,7 +11,6 @@ from hydramem.storage.cypher.reads import CypherReads
 from hydramem.storage.store import EndedRun
 
 _ACTIVE = "c.state = 'active'"
-
 _MEMORY = "c.kind <> 'passage'"
 
 _COUNTED = {

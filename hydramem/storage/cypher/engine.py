@@ -13,9 +13,7 @@ from hydramem.storage.cypher.checkpoint import CheckpointedDatabase
 from hydramem.storage.cypher.open_database import PoolFullError, engine_errors
 
 log = logging.getLogger(__name__)
-
 Parameters = Mapping[str, object]
-
 Query = Callable[[str, Parameters], list[list[Any]]]
 """Runs one statement and returns its rows; the result is closed before it returns."""
 

@@ -19,12 +19,8 @@ from hydramem.storage.cypher.schema_statements import (
 )
 from hydramem.storage.cypher.statements import remove_nodes
 from hydramem.storage.cypher.writes import Transaction, encode_write
-from hydramem.storage.schema import (
-    OUTBOX,
-)
-from hydramem.storage.store import (
-    entities_by_key,
-)
+from hydramem.storage.schema import OUTBOX
+from hydramem.storage.store import entities_by_key
 from hydramem.storage.write import Write
 from hydramem.storage.write_validation import plan_write
 

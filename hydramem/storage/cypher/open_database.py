@@ -19,7 +19,6 @@ from hydramem.core.config import StorageConfig
 from hydramem.core.errors import ConfigError, SchemaError, StorageError, StoreBusyError
 
 log = logging.getLogger(__name__)
-
 Owner = tuple[int, str]
 """A process, and a file that it has open."""
 
@@ -28,13 +27,9 @@ _BACKEND_ERRORS = (RuntimeError, MemoryError, ValueError, IndexError, OverflowEr
 
 # The engines crash the process when two are imported into it.
 _ENGINES = ("ladybug", "kuzu")
-
 _open: "WeakValueDictionary[Owner, Any]" = WeakValueDictionary()
-
 _open_lock = threading.Lock()
-
 _POOL_FULL = "buffer pool is full"
-
 _TORN_LOG = ("WAL file is corrupted", ".db.wal with size")
 
 # A checkpoint after many changes holds most of the file in the pool, beside the values that were set.

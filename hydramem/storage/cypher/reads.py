@@ -16,17 +16,11 @@ from hydramem.storage.write_validation import check_page, edge_order
 
 # Up to so many ids, a look-up of each is faster than one statement for all, which scans the table.
 _NODES_SINGLY = {"ladybug": 0, "kuzu": 16}
-
 _EDGES_SINGLY = {"ladybug": 400, "kuzu": 20}
-
 _PAIRS_SINGLY = 400
-
 _MOST_ROWS = 2**31
-
 _BETWEEN = "c.position >= $first AND c.position <= $last RETURN c.id ORDER BY c.position, c.id"
-
 _BETWEEN_IN_DOCUMENT = f"MATCH (d:Document {{id: $holder}})-[:HAS_CHUNK]->(c:Chunk) WHERE {_BETWEEN}"
-
 _BETWEEN_IN_SESSION = f"MATCH (c:Chunk)-[:IN_SESSION]->(s:Session {{id: $holder}}) WHERE {_BETWEEN}"
 
 

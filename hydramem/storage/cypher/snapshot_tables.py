@@ -31,9 +31,7 @@ _TIMES = (
 # Making Arrow columns of a result holds up every other thread: of half a million edges for a third of a
 # second. So it is made in parts, by where their first node is stored.
 _ROWS_AT_ONCE = 50_000
-
 _PART = "offset(id({first})) >= $low AND offset(id({first})) < $high AND "
-
 _NO_PLACE = 2**62
 """Beyond where any node is stored; no place is ever used again."""
 

@@ -48,21 +48,15 @@ from hydramem.storage.undo.row_images import ImageMaker, Key, key_of
 from hydramem.storage.write_validation import PlannedWrite, batches, check_references
 
 Encoded = dict[str, list[Values]]
-
 _ROWS_COMPARED = 1000
-
 _ROWS_REMOVED = 500
-
 _EDGES_SOUGHT = 1000
-
 _EDGES_UNWOUND = 5000
 
 # Kuzu creates a thousand edges singly in a second or two, and copies them in a tenth. Only into a table that
 # has none yet: where the transaction of a COPY is rolled back, Kuzu 0.11 loses what was committed before it.
 _EDGES_COPIED = 1000
-
 _NODES = (DOCUMENT, SESSION, ENTITY, CHUNK, JOB)
-
 _EDGES = (MENTIONS, RELATES, LINKS)
 
 

@@ -34,7 +34,6 @@ MOST_BYTES = 256 * 2**20
 """Longest line that is read."""
 
 _MOST_ID = 200
-
 _OWNED = (DOCUMENT, SESSION, ENTITY, CHUNK, RELATES)
 """Tables whose rows lie in a project, whose name other folders are named after."""
 
@@ -42,11 +41,8 @@ _TIMES = "times"
 
 # Vectors are base64 of their values.
 _FLOATS = np.dtype("<f4")
-
 K = TypeVar("K", str, tuple[Any, ...])
-
 V = TypeVar("V")
-
 _PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 # For metadata with lone surrogates: JSON can hold them escaped, UTF-8 not at all.

@@ -28,7 +28,6 @@ from hydramem.storage.write import Write
 from hydramem.storage.write_validation import batches
 
 _STORED_BATCH = 1000
-
 StoredRows = Callable[[Sequence[Key]], Mapping[Key, Any]]
 """Returns the rows that a store has under some keys, which come after the keys of earlier calls."""
 
@@ -64,7 +63,6 @@ _BATCH_EDGES = 50_000
 
 # Texts are embedded between two writes: a kill loses at most these vectors.
 _BATCH_EMBEDDED = 128
-
 _MOST_LEFT = 20
 
 

@@ -29,12 +29,10 @@ from hydramem.storage.schema import (
 from hydramem.storage.write_validation import edge_order
 
 FORMAT = "hydramem-dump"
-
 VERSION = 1
 """Of the format; the rows have the schema's own version."""
 
 MANIFEST = "manifest.json"
-
 Key = tuple[Any, ...]
 
 
@@ -83,9 +81,7 @@ VECTORS = {"Chunk": "chunk_vectors", "Entity": "entity_vectors"}
 """Names of the files of vectors, by the table whose rows they belong to."""
 
 _STRICT: Any = {"extra": "forbid"}
-
 _MOST_BYTES = 16 * 2**20
-
 _PIECE = 2**20
 
 

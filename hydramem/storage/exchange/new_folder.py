@@ -17,9 +17,7 @@ from hydramem.storage.exchange.manifest import MANIFEST, PARTS, VECTORS
 from hydramem.storage.files.durable_files import sync_folder
 
 _SUFFIX = ".dump"
-
 _OURS = frozenset({MANIFEST, *(part.file for part in PARTS), *(f"{name}.jsonl" for name in VECTORS.values())})
-
 _Hold = Literal["ours", "another's", "none"]
 """Whose lock is on a folder; none where the file system or the platform has no locks."""
 

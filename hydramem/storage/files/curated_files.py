@@ -24,13 +24,9 @@ from hydramem.storage.files.durable_files import sync_folder
 
 # Read by pydantic where JSON becomes a change: a mistyped field is an error, not an entry lost in silence.
 _STRICT: Any = {"extra": "forbid"}
-
 CuratedTarget = Literal["memory", "user"]
-
 CuratedAction = Literal["add", "replace", "remove"]
-
 DELIMITER = "\n§\n"
-
 FILES: dict[CuratedTarget, str] = {"memory": "MEMORY.md", "user": "USER.md"}
 
 _TITLES: dict[CuratedTarget, str] = {
@@ -42,13 +38,9 @@ _RULE = "═" * 46
 
 # A person may leave blanks around the sign; what is written back has none.
 _PARTED = re.compile(r"(?:^|\n)[ \t]*§[ \t]*(?=\n|$)")
-
 _PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}")
-
 _MOST_BYTES = 4_000_000
-
 _MOST_PREVIEW = 80
-
 _LOCK_SECONDS = 10.0
 
 

@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.results.knowledge_results import Cutoffs, Past, ScopeCount
 from hydramem.core.results.upkeep_results import Counts, ProjectView
-from hydramem.core.row_types import (
-    Chunk,
-    Relation,
-)
+from hydramem.core.row_types import Chunk, Relation
 from hydramem.storage.chunk_filter import ChunkFilter, RowFilter
 from hydramem.storage.in_memory import counts as row_counts
 from hydramem.storage.in_memory import snapshot_tables

@@ -27,7 +27,6 @@ from hydramem.storage.vector_rows import (
 from hydramem.text.search_terms import MAX_QUERY_CHARS, words
 
 _K1 = 1.2
-
 _B = 0.75
 
 

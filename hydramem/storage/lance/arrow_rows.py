@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 _WORDS = ("project", "kind", "layer", "scope", "state", "session", "document")
-
 _TIMES = ("happened_at", "valid_from", "valid_to", "recorded_at", "retired_at", "expires_at")
 
 

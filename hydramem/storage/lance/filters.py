@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from hydramem.storage.chunk_filter import ChunkFilter
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
 _NOTHING = "false"
 
 

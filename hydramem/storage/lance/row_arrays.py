@@ -15,16 +15,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Array = NDArray[Any]
-
 Mask = NDArray[np.bool_]
-
 ROW_ID = "_rowid"
-
 BLOCK = 4096
 """Vectors in one array: a table grows without its vectors being copied."""
 
 _WORDS = ("project", "kind", "layer", "state", "document", "session", "scope")
-
 _LISTS = ("categories",)
 
 # What stands for null: an interval without a bound, and a number that is never large enough.

@@ -31,7 +31,6 @@ _FEW = 0.3
 
 # A pass over so many blocks is shared with one more thread: one core does not exhaust the memory's speed.
 _BLOCKS_A_THREAD = 8
-
 _THREADS = min(4, os.cpu_count() or 1)
 
 

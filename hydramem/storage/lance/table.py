@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 # LanceDB's own annotations call the result of `Table.stats` an object (it is a dict) and do not know the
 # methods of a vector search.
 LanceTable = Any
-
 TEXT_INDEX = "text_idx"
-
 VECTOR_INDEX = "vector_idx"
 
 # Ids in one filter; longer filters cost more to parse than further scans.
@@ -33,7 +31,6 @@ _IDS_PER_FILTER = 1000
 # Upkeep rewrites the full-text index, so a larger table waits for a share of its rows: at 100,000 rows it
 # takes about two seconds, and the rows that wait add about as many milliseconds to a search as at 6,000.
 _ROWS_PER_UNINDEXED = 32
-
 _ROWS_PER_FRAGMENT = 800
 
 # A bulk of at least this share of the table took far longer to embed than its upkeep takes.
@@ -50,11 +47,8 @@ _MOST_INDEX_PARTS = 64
 
 # Longer words are not indexed; long enough for any hash in hex.
 _MAX_WORD = 128
-
 _PREEMPTED = "commit conflict"
-
 _AT_ONCE = timedelta(milliseconds=1)
-
 _NEVER = timedelta(days=36_500)
 
 

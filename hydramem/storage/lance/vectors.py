@@ -38,16 +38,12 @@ if TYPE_CHECKING:
     from lancedb.query import MatchQuery
 
 _log = logging.getLogger(__name__)
-
 _M_MMAP_THRESHOLD = -3  # of malloc.h
-
 _LARGE_BLOCK = 1 << 20
 
 # How many more matches are looked for than are wanted, where some will not be admitted, and how many at most.
 _SPARE = 1.5
-
 _MOST_SPARE = 2000
-
 _SMALLEST_SHARE = 1e-3
 
 

@@ -17,7 +17,6 @@ from hydramem.storage.vector_rows import VectorStore
 from hydramem.storage.write_validation import batches
 
 EMBEDDER, DIMENSION = "embedder", "dimension"
-
 FOLDER = "vectors"
 """Key in the store's metadata: the folder of the vectors that serve."""
 
@@ -25,12 +24,10 @@ TARGET = "reindex"
 """Key in the store's metadata: the fingerprint that an unfinished reindex moves to, or empty."""
 
 FIRST_FOLDER = "vectors"
-
 _BATCH = 64
 
 # Rows that may be left for the switch, while writers wait.
 _FEW = 16
-
 _MOST_ROUNDS = 20
 
 

@@ -27,7 +27,6 @@ from hydramem.storage.undo.row_images import DERIVED, TABLES, Address, Trace, ad
 from hydramem.text.shown_text import amount
 
 _HOLDERS = (("Document", "document"), ("Session", "session"))
-
 _SINCE = "was written since"
 
 

@@ -31,7 +31,6 @@ OPERATION = "undo"
 
 # One transaction as long as memory holds it; beyond, pieces that another undo can go on from.
 _MOST_ROWS = 5000
-
 _PIECE = 2000
 
 _NOT_UNDONE = {

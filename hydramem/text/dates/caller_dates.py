@@ -25,13 +25,11 @@ _SETTINGS = {
 }
 
 _UNITS = ("time", "week", "month", "quarter", "year")  # what dateparser calls otherwise is a day
-
 _ISO_PERIOD = re.compile(r"(\d{4})(-\d{2})?(-\d{2})?")
 
 # What the library reads as something that was hardly meant: a lone number, minutes past no hour, "1990s".
 _GUESSES = re.compile(r"[\d\s.,:]+|\d+s")
 _SLASHED = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.]\d{2,4}\b")
-
 _WEEKDAYS = {name: names[0] for names in word_rows("calendar", "weekdays") for name in names}
 _LAST = r"last|letzte[nrsm]?|vorige[nrsm]?|vergangene[nrsm]?|pasad[oa]"
 _NEXT = r"next|n[äa]chste[nrsm]?|kommende[nrsm]?|pr[óo]xim[oa]|que viene"
@@ -50,7 +48,6 @@ _COUNT = re.compile(rf"\b(hace|dentro de|en|in|vor) ({'|'.join(_NUMBERS)})\b")
 # From now on by so much: a length, which ends at this time of day.
 _LENGTH = re.compile(r"(?:in|en|dentro de) \d+ \w+")
 _COUNTED_BACK = re.compile(r"\bago\b|^vor |^hace ")
-
 _one_at_a_time = threading.Lock()
 
 

@@ -12,9 +12,7 @@ _MOST_CHARACTERS = 4096
 
 # What happens is talked about for some days.
 _TALKED_ABOUT = timedelta(days=3)
-
 _ANY_YEAR = 2024  # a leap year: each day of every year is in it
-
 _MONTHS = {name: month for month, names in enumerate(word_rows("calendar", "months"), 1) for name in names}
 _UNITS = {name: names[0] for names in word_rows("calendar", "units") for name in names}
 _NUMBERS = {
@@ -45,7 +43,6 @@ _CALENDAR_DATES = tuple(
 
 _UNIT = rf"(?P<unit>{'|'.join(sorted(_UNITS, key=len, reverse=True))})"
 _COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(_NUMBERS)})"
-
 _MONTHS_A_UNIT = {"month": 1, "quarter": 3, "year": 12}
 
 # Each with how many units back it means; None where the text says how many.

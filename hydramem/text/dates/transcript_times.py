@@ -7,7 +7,6 @@ _LONGEST = 64
 
 # Epoch times between 1990 and 2200, in seconds, milliseconds or microseconds.
 _EARLIEST, _LATEST = 631_152_000, 7_258_118_400
-
 _NOISE = re.compile(r"\b(?:on|at|of|the)\b|[,;()]", re.IGNORECASE)
 _MONTH_DASHES = re.compile(r"([A-Za-z]{3,9})-(\d{1,2})-(\d{4})")
 

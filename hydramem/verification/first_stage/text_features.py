@@ -51,7 +51,6 @@ _BEFORE_KINDS = NAMES.index("kind_fits") - NAMES.index("same_sentence")
 _MOST_PLACES = 8
 _LONGEST_QUOTE = 400
 _NEGATIONS = word_set("negations", "of_claims")
-
 _REACH = 5
 """Words that may stand between a negation and what it denies."""
 _PRONOUN = re.compile(r"\W*(?:he|she|it|they|i|we|his|her|its|their|the|this)\b", re.I)

@@ -26,7 +26,6 @@ _ADDRESSED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _WORD = re.compile(r"\w+")
-
 _COMMON_WORDS = word_set("stop_words", "questions")
 
 
