@@ -119,7 +119,6 @@ def _plain(value: object) -> object:
 
 PURGED = "changes"
 """Target of the Changes that record a purge: no row has this id."""
-
 _KEY = "purged"
 
 

@@ -30,7 +30,6 @@ from hydramem.storage.write_validation import batches
 log = logging.getLogger(__name__)
 MOST_ATTEMPTS = 5
 """Tries after which a job counts as failed."""
-
 _PAGE = 20_000
 
 # Seconds. Jobs are done together, once no new one came for a moment, or after at most so long.

@@ -22,7 +22,6 @@ from hydramem.storage.write_validation import batches
 log = logging.getLogger(__name__)
 Embed = Callable[[Sequence[str]], Vector]
 """Turns texts into an array of shape (texts, dimension)."""
-
 BATCH = 256
 
 

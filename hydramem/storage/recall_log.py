@@ -22,7 +22,6 @@ from hydramem.storage.write import Write
 log = logging.getLogger(__name__)
 QUERIES = "queries"
 """Key of a session's metadata that holds its last queries, each with its time."""
-
 _BATCH_ROWS = 100
 _WAIT_SECONDS = 5.0
 _MOST_QUERIES = 20

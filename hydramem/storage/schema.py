@@ -232,10 +232,8 @@ HAS_CHUNK = EdgeTable(name="HAS_CHUNK", row=Chunk, source="Document", target="Ch
 IN_SESSION = EdgeTable(name="IN_SESSION", row=Chunk, source="Chunk", target="Session", ends=("id", "session"))
 CHUNK_EDGE_TABLES = (HAS_CHUNK, IN_SESSION)
 """Edges that the engines derive from a chunk's fields."""
-
 KEYED_TABLES = (DOCUMENT, SESSION, ENTITY, CHUNK, JOB, CHANGE, MENTIONS, RELATES, LINKS)
 """The tables whose rows are written and removed by key, nodes before the edges between them."""
-
 QUESTION_MARKS = ("?", "？", "؟")
 """What a question ends with, in scripts from Latin to Han and Arabic."""
 

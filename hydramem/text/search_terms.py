@@ -8,7 +8,6 @@ from hydramem.text.normalize import folded
 
 STOP_WORDS = word_set("stop_words", "full_text")
 """Folded words that are not indexed."""
-
 MAX_QUERY_CHARS = 32_768
 """Characters of a query that are read; the rest of a longer one would cost seconds and find little more."""
 

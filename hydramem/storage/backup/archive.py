@@ -22,7 +22,6 @@ FORMAT, VERSION = "hydramem-backup", 1
 MANIFEST = "manifest.json"
 PARTS = ("graph", "curated", "models", "garden", "config.yml")
 """What a backup holds of a store's folder."""
-
 _STRICT: Any = {"extra": "forbid"}
 _MOST_MANIFEST = 64 * 2**20
 _PIECE = 2**20

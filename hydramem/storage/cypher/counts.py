@@ -25,7 +25,6 @@ _COUNTED = {
     "changes": ("(c:Change)", ""),
 }
 """The pattern and condition of each count."""
-
 _RUN = "coalesce(c.run, c.id)"
 
 

@@ -26,7 +26,6 @@ CYPHER_TYPES: dict[ColumnKind, str] = {
 
 MARKER = "engine"
 """Name of the file beside the graph that says which engine wrote it, and with which schema version."""
-
 Steps = tuple[tuple[str, ...], ...]
 
 MIGRATIONS: Steps = (

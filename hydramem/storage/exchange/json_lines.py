@@ -32,11 +32,9 @@ from hydramem.storage.vector_rows import Vector, checked_vector
 
 MOST_BYTES = 256 * 2**20
 """Longest line that is read."""
-
 _MOST_ID = 200
 _OWNED = (DOCUMENT, SESSION, ENTITY, CHUNK, RELATES)
 """Tables whose rows lie in a project, whose name other folders are named after."""
-
 _TIMES = "times"
 
 # Vectors are base64 of their values.

@@ -31,7 +31,6 @@ from hydramem.storage.write_validation import edge_order
 FORMAT = "hydramem-dump"
 VERSION = 1
 """Of the format; the rows have the schema's own version."""
-
 MANIFEST = "manifest.json"
 Key = tuple[Any, ...]
 
@@ -76,10 +75,8 @@ PARTS = tuple(
     for table in (DOCUMENT, SESSION, ENTITY, CHUNK, MENTIONS, RELATES, LINKS, RECALLED, CHANGE, JOB)
 )
 """Every table but the outbox, which only lists pending replication; each after the tables it refers to."""
-
 VECTORS = {"Chunk": "chunk_vectors", "Entity": "entity_vectors"}
 """Names of the files of vectors, by the table whose rows they belong to."""
-
 _STRICT: Any = {"extra": "forbid"}
 _MOST_BYTES = 16 * 2**20
 _PIECE = 2**20

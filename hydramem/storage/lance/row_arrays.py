@@ -19,7 +19,6 @@ Mask = NDArray[np.bool_]
 ROW_ID = "_rowid"
 BLOCK = 4096
 """Vectors in one array: a table grows without its vectors being copied."""
-
 _WORDS = ("project", "kind", "layer", "state", "document", "session", "scope")
 _LISTS = ("categories",)
 

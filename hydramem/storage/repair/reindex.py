@@ -19,10 +19,8 @@ from hydramem.storage.write_validation import batches
 EMBEDDER, DIMENSION = "embedder", "dimension"
 FOLDER = "vectors"
 """Key in the store's metadata: the folder of the vectors that serve."""
-
 TARGET = "reindex"
 """Key in the store's metadata: the fingerprint that an unfinished reindex moves to, or empty."""
-
 FIRST_FOLDER = "vectors"
 _BATCH = 64
 

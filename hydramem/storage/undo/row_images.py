@@ -32,7 +32,6 @@ from hydramem.storage.store import GraphStore
 
 Key = tuple[str, ...]
 """Of a node its id; of an edge its ends and, where it has one, its id."""
-
 Address = tuple[str, Key]
 """Name of a table, and a row's key in it."""
 
@@ -53,7 +52,6 @@ DERIVED = {
     SESSION.name: frozenset({"last_at"}),
 }
 """Columns that follow from other rows: to write them is not to change the row."""
-
 _NONE: frozenset[str] = frozenset()
 
 

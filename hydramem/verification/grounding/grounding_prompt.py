@@ -10,7 +10,6 @@ from hydramem.verification.grounding.evidence import ShownEvidence
 
 PROMPT_VERSION = "1"
 """Part of the key of a kept reply: a changed prompt is asked again."""
-
 _PROBLEM_CHARS = 600
 
 SYSTEM = (
