@@ -159,11 +159,8 @@ class Other(HashEmbedder):
 
     def __init__(self) -> None:
         super().__init__(384)
+        self.fingerprint = "other/384"
         self.asked, self.go_on = threading.Event(), threading.Event()
-
-    @property
-    def fingerprint(self) -> str:
-        return "other/384"
 
     def embed_documents(self, texts: Sequence[str]) -> Vector:
         if any("slow" in text for text in texts):

@@ -159,7 +159,7 @@ def test_an_agent_asks_but_does_not_answer(memory: hydramem.Memory) -> None:
 def test_what_is_written_is_filled_in_and_read(memory: hydramem.Memory, tmp_path: Path) -> None:
     file = tmp_path / "questions.jsonl"
     assert memory.review(export=str(file), limit=1).exported == 4
-    with pytest.raises(InvalidInputError, match="one at a time"):
+    with pytest.raises(InvalidInputError, match="not both"):
         memory.review([Answer(id=OUT, yes=True)], export=str(tmp_path / "other"))
     with pytest.raises(InvalidInputError, match="exists"):
         memory.review(export=str(file))
