@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import App, Group, Parameter
 
 import hydramem
-from hydramem.cli.options import Given, Invocation
+from hydramem.cli.options import Given
 from hydramem.cli.output import show, write
 from hydramem.cli.terminal import console, plain, reporting
 from hydramem.core.config_reference import config_text
@@ -44,8 +44,8 @@ _PATH_ENDS = ("Kestrel", "Priya Raman")
 _MOST_CHARACTERS = 220  # of a hit; `hydramem recall` shows all
 
 
-def _run_demo(invocation: Invocation) -> None:
-    """Make a store, ingest, ask, and print the store's folder and what to try next."""
+def demo(*, invocation: Given) -> None:
+    """Ingest HydraMem's documentation and a sample conversation, and answer three questions from them."""
     folder = (invocation.store or Path(_DEMO_FOLDER)).expanduser().resolve()
     out = console(quiet=invocation.json)
     with invocation.open(make=True, folder=folder) as memory:
@@ -132,11 +132,6 @@ def add_commands(app: App) -> None:
     models.command(list_models, name="list")
     models.command(get_model, name="get")
     app.command(models)
-
-
-def demo(*, invocation: Given) -> None:
-    """Ingest HydraMem's documentation and a sample conversation, and answer three questions from them."""
-    _run_demo(invocation)
 
 
 def init(*, invocation: Given) -> None:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from datetime import datetime
 from typing import Any, TypeVar, get_args
 
 from hydramem.core.argument_checks import check_choices, check_count, check_project, check_scope, check_share
@@ -13,7 +12,7 @@ from hydramem.core.time import When, now
 from hydramem.search.visible.listings import session_key
 from hydramem.storage.chunk_filter import LIVE, ChunkFilter
 from hydramem.storage.store import Listing
-from hydramem.text.dates.caller_dates import moment
+from hydramem.text.dates.caller_dates import moment_or_none
 
 MAX_PAGE = 1000
 MAX_TOKENS = 1_000_000
@@ -25,11 +24,6 @@ _T = TypeVar("_T")
 def gathered(kind: type[_T], arguments: Mapping[str, Any]) -> _T:
     """Build a dataclass from the arguments that have the names of its fields, such as `locals()`."""
     return kind(**{item.name: arguments[item.name] for item in fields(kind)})  # type: ignore[arg-type]
-
-
-def when(value: When | None, name: str) -> datetime | None:
-    """Read a time, also in words such as "last Friday"; None where none is given."""
-    return None if value is None else moment(value, name=name)
 
 
 def states(as_of: When | None, known_at: When | None) -> tuple[State, ...]:
@@ -58,10 +52,10 @@ def chunk_filter(project: str, arguments: Mapping[str, Any]) -> ChunkFilter:
         sessions=() if session is None else (session_key(project, session),),
         include_private=given("include_private", True),
         min_confidence=check_share(given("min_confidence", 0.0), name="min_confidence"),
-        happened_from=when(given("happened_from"), "happened_from"),
-        happened_to=when(given("happened_to"), "happened_to"),
-        at=when(as_of, "as_of") or now(),
-        known_at=when(known_at, "known_at"),
+        happened_from=moment_or_none(given("happened_from"), "happened_from"),
+        happened_to=moment_or_none(given("happened_to"), "happened_to"),
+        at=moment_or_none(as_of, "as_of") or now(),
+        known_at=moment_or_none(known_at, "known_at"),
     )
 
 

@@ -132,21 +132,18 @@ class CheckMethods(Handle):
             StorageError: The calibration cannot be read or written; the one before stays in use.
         """
         request = arguments.gathered(CalibrationRequest, locals())
-        store, target = self._use(), self._calibration_target(project)
+        store, written = self._use(), self._target(project)
+        target = CalibrationTarget(
+            target=written,
+            snapshot=store.snapshots.of(written.project),
+            calibrations=store.calibrations,
+            settings=store.config.verification,
+        )
         if not consolidation:
             return run_calibration(target, request)
         configured = store.config.memory.consolidation_threshold
         return calibrate_consolidation(
             target, request, bounds=store.bounds, embedder=store.embedder, configured=configured
-        )
-
-    def _calibration_target(self, project: str | None) -> CalibrationTarget:
-        store, target = self._use(), self._target(project)
-        return CalibrationTarget(
-            target=target,
-            snapshot=store.snapshots.of(target.project),
-            calibrations=store.calibrations,
-            settings=store.config.verification,
         )
 
     def stats(self) -> Stats:

@@ -22,6 +22,7 @@ from hydramem.memory_api.handle import Handle
 from hydramem.search.overview import overview, surroundings
 from hydramem.search.overview.history import history
 from hydramem.search.visible import listings
+from hydramem.text.dates.caller_dates import moment_or_none
 
 
 class GraphMethods(Handle):
@@ -80,8 +81,8 @@ class GraphMethods(Handle):
             project=self._name(project),
             type=type,
             states=arguments.states(as_of, known_at),
-            at=arguments.when(as_of, "as_of") or now(),
-            known_at=arguments.when(known_at, "known_at"),
+            at=moment_or_none(as_of, "as_of") or now(),
+            known_at=moment_or_none(known_at, "known_at"),
             page=arguments.page(limit, offset),
             graph=store.graph,
             snapshots=store.snapshots,

@@ -4,7 +4,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path as FilePath
-from types import TracebackType
 from typing import Self, get_args
 
 from hydramem.core.argument_checks import check_choice, check_project
@@ -16,13 +15,14 @@ from hydramem.ingest.memories.edit_curated_files import CuratedPlace
 from hydramem.ingest.write_target import Accept, Target
 from hydramem.llm.choose import choose_generator
 from hydramem.llm.contracts import Generator
-from hydramem.memory_api.arguments import states, when
+from hydramem.memory_api.arguments import states
 from hydramem.memory_api.open import open_store, shared_stores
 from hydramem.memory_api.open.serving_vectors import Space
 from hydramem.search.rerank import choose_reranker
 from hydramem.search.visible.visible_graph import View, view
 from hydramem.storage.files.curated_files import CuratedTarget
 from hydramem.storage.vector_rows import VectorStore
+from hydramem.text.dates.caller_dates import moment_or_none
 from hydramem.verification.first_stage.similar_entities import prepare
 from hydramem.verification.verify import Judge
 
@@ -43,9 +43,7 @@ class Handle:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -138,8 +136,8 @@ class Handle:
         return view(
             self._use().snapshots.of(self._name(project)),
             states=states(as_of, known_at),
-            at=when(as_of, "as_of") or now(),
-            known_at=when(known_at, "known_at"),
+            at=moment_or_none(as_of, "as_of") or now(),
+            known_at=moment_or_none(known_at, "known_at"),
             include_private=include_private,
         )
 

@@ -23,6 +23,7 @@ from hydramem.search.visible import listings
 from hydramem.search.visible.visible_graph import View
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.files.curated_files import CuratedTarget
+from hydramem.text.dates.caller_dates import moment_or_none
 
 _SNIPPET_SHARE = 3
 """A snippet takes at most this part of a prompt block: a third."""
@@ -290,7 +291,7 @@ class ReadMethods(Handle):
             self._name(project),
             arguments.page(limit, offset),
             states=arguments.states(None, known_at),
-            known_at=arguments.when(known_at, "known_at"),
+            known_at=moment_or_none(known_at, "known_at"),
         )
 
     def document(
@@ -311,7 +312,7 @@ class ReadMethods(Handle):
             source,
             project=self._name(project),
             states=arguments.states(None, known_at),
-            known_at=arguments.when(known_at, "known_at"),
+            known_at=moment_or_none(known_at, "known_at"),
         )
 
     def projects(self) -> tuple[ProjectView, ...]:

@@ -12,6 +12,7 @@ from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.search.visible import listings
 from hydramem.storage.changes import in_one_run
+from hydramem.text.dates.caller_dates import moment_or_none
 
 
 class RelationMethods(Handle):
@@ -63,8 +64,8 @@ class RelationMethods(Handle):
         statement = replace(
             statement,
             evidence=arguments.ids(evidence),
-            valid_from=arguments.when(valid_from, "valid_from"),
-            valid_to=arguments.when(valid_to, "valid_to"),
+            valid_from=moment_or_none(valid_from, "valid_from"),
+            valid_to=moment_or_none(valid_to, "valid_to"),
         )
         done = relate(statement, target=self._target(project), functional=self._functional(project))
         return listings.related(done, self._use().graph)
@@ -112,8 +113,8 @@ class RelationMethods(Handle):
             subject=subject,
             type=type,
             object=object,
-            ended=arguments.when(ended, "ended"),
-            valid_from=arguments.when(valid_from, "valid_from"),
+            ended=moment_or_none(ended, "ended"),
+            valid_from=moment_or_none(valid_from, "valid_from"),
             reason=reason,
         )
         return listings.named(unrelate(withdrawal, target=self._target(project)), store.graph)

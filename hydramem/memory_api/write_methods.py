@@ -26,6 +26,7 @@ from hydramem.memory_api.handle import Handle
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.files.curated_files import CuratedChange, CuratedTarget
 from hydramem.storage.quotas import noted
+from hydramem.text.dates.caller_dates import moment_or_none
 from hydramem.verification.verify_stored import WriteVerifier
 
 
@@ -157,7 +158,7 @@ class WriteMethods(Handle):
             confidence=None if confidence is None else check_share(confidence, name="confidence"),
             keywords=labels(keywords, "keywords"),
             summary=None if summary is None else check_text(summary, name="summary", most=MOST_SUMMARY),
-            expires_at=arguments.when(expires_at, "expires_at"),
+            expires_at=moment_or_none(expires_at, "expires_at"),
             reason=check_reason(reason),
         )
         return revise(id, revision, graph=store.graph, target=self._target, settings=store.config.memory)
@@ -265,7 +266,7 @@ class WriteMethods(Handle):
             scope=None if scope is None else check_scope(scope),
             kinds=check_choices(kinds, get_args(ChunkKind), name="kinds") or MEMORIES,
             categories=labels(categories, "categories") or (),
-            before=arguments.when(before, "before"),
+            before=moment_or_none(before, "before"),
             expect=expect,
         )
         return forget_matching(sweep, graph=store.graph, mirror=store.mirror, dry_run=dry_run)

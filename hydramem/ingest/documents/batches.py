@@ -6,7 +6,6 @@ While one batch is resolved and committed, the model embeds the next one; commit
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from types import TracebackType
 
 from hydramem.core.config import IngestConfig
 from hydramem.core.results.write_results import Ingested
@@ -26,7 +25,6 @@ from hydramem.ingest.pending_jobs import REREAD, embed_jobs
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import record
 from hydramem.storage.jobs import job
-from hydramem.storage.outbox import worth_a_vector
 from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Write
 from hydramem.storage.write_validation import batches
@@ -62,10 +60,8 @@ class DocumentBatches:
     def __enter__(self) -> "DocumentBatches":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._ahead.__exit__(kind, error, trace)
+    def __exit__(self, *raised: object) -> None:
+        self._ahead.__exit__(*raised)
 
     def owner_of(self, session: str) -> str | None:
         """Return the document that wrote a session; empty where none did, None where there is no session."""
@@ -164,14 +160,8 @@ class DocumentBatches:
 
     def _commit(self, works: Sequence[Work], rows: GraphRows, vectors: Vectors) -> None:
         """Commit works as wholes: documents, active chunks, relations and what is retired."""
-        related = relate(
-            rows.stated,
-            target=self.target,
-            before=rows.before,
-            at=rows.at,
-            chunks={row.id: row for work in works for row in work.rows.chunks},
-            entities=rows.entities,
-        )
+        chunks = {row.id: row for work in works for row in work.rows.chunks}
+        related = relate(rows, target=self.target, chunks=chunks)
         retired = [row.id for work in works for row in work.difference.retire]
         stated_again = {relation.id for relation in related.kept}
         lost = [
@@ -215,9 +205,7 @@ class DocumentBatches:
 
     def _entity_vectors(self, rows: GraphRows) -> dict[str, Vector]:
         """Embed the entities that this write makes worth a vector, unless that can wait."""
-        if not self.wait:
-            return {}
-        return self.target.embed_by_id({row.id: row.name for row in rows.crossing(worth_a_vector)})
+        return self.target.embed_by_id(rows.names_to_embed) if self.wait else {}
 
     def _to_embed_now(self, work: Work, rows: Sequence[Chunk]) -> list[Chunk]:
         """Return those of a work's rows that need a vector before they are committed."""

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
 
 from hydramem.core.row_types import Chunk
 from hydramem.storage.vector_rows import Vector, indexed_text
@@ -30,9 +29,7 @@ class EmbeddingAhead:
     def __enter__(self) -> "EmbeddingAhead":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._stopped.set()
         self._model.shutdown(cancel_futures=True)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from time import perf_counter
 from typing import Any, Literal, get_args
 
@@ -21,7 +20,7 @@ from hydramem.ingest.knowledge.relation_input import name_of, relation_type
 from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, Screened, screen, threats_in
 from hydramem.ingest.write_target import Target
 from hydramem.text.chunking import split_turn
-from hydramem.text.dates.caller_dates import moment
+from hydramem.text.dates.caller_dates import moment_or_none
 from hydramem.text.normalize import entity_key
 from hydramem.text.tokens import count_tokens
 
@@ -165,8 +164,8 @@ def _claim(relation: ExtractedRelation, where: str) -> Claim:
     object = name_of(relation.object, f"{where}.object")
     if entity_key(subject) == entity_key(object):
         raise InvalidInputError(f"{where}: relates {subject[:80]!r} to itself")
-    start = _when(relation.valid_from, f"{where}.valid_from")
-    end = _when(relation.valid_to, f"{where}.valid_to")
+    start = moment_or_none(relation.valid_from, f"{where}.valid_from")
+    end = moment_or_none(relation.valid_to, f"{where}.valid_to")
     check_interval(start, end, name=where)
     return Claim(
         subject=subject,
@@ -177,10 +176,6 @@ def _claim(relation: ExtractedRelation, where: str) -> Claim:
         valid_from=start,
         valid_to=end,
     )
-
-
-def _when(value: When | None, name: str) -> datetime | None:
-    return None if value is None else moment(value, name=name)
 
 
 def _screened(chunk: ExtractedChunk, where: str, screening: MemoryConfig) -> tuple[ExtractedChunk, Screened]:
@@ -195,7 +190,7 @@ def _screened(chunk: ExtractedChunk, where: str, screening: MemoryConfig) -> tup
         text=screened.text,
         heading_path=tuple(check_name(each, name=f"{where}.heading_path") for each in chunk.heading_path),
         author=None if chunk.author is None else check_name(chunk.author, name=f"{where}.author"),
-        happened_at=_when(chunk.happened_at, f"{where}.happened_at"),
+        happened_at=moment_or_none(chunk.happened_at, f"{where}.happened_at"),
     )
     return checked, screened
 
@@ -244,7 +239,7 @@ def _row(document: Document, chunk: ExtractedChunk, text: str, position: int, id
         source=document.source,
         source_type=document.source_type,
         author=chunk.author,
-        happened_at=_when(chunk.happened_at, "happened_at"),
+        happened_at=moment_or_none(chunk.happened_at, "happened_at"),
         times=document.times,
         metadata=chunk.metadata,
     )

@@ -1,6 +1,6 @@
 """Entities that a caller names or describes; a name that another entity has is refused."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from hydramem.core.argument_checks import check_name, check_reason, check_text
@@ -154,13 +154,3 @@ def _store(before: Entity | None, after: Entity, reason: str | None, target: Tar
     renamed = before is not None and before.name != after.name and worth_a_vector(after.mention_count)
     vectors = target.embed_by_id({after.id: after.name} if renamed else {})
     target.commit(Write(changes=(change,), entities=(after,)), vectors)
-
-
-def crossing(before: Sequence[Entity], after: Iterable[Entity]) -> dict[str, str]:
-    """Return the names, by id, of the entities that become worth a vector by a write."""
-    counts = {row.id: row.mention_count for row in before}
-    return {
-        row.id: row.name
-        for row in after
-        if worth_a_vector(row.mention_count) and not worth_a_vector(counts.get(row.id, 0))
-    }

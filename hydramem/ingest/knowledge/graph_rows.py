@@ -1,7 +1,7 @@
 """Turns names and claims of chunks into rows of the graph, merged with the stored ones."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -11,7 +11,6 @@ from hydramem.core.row_types import (
     Chunk,
     Entity,
     Mention,
-    Origin,
     Relation,
     RelationCandidate,
     Times,
@@ -22,6 +21,7 @@ from hydramem.ingest.knowledge.end_validity import may_return, returned, withdra
 from hydramem.ingest.knowledge.resolve import merge, resolve
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import record
+from hydramem.storage.outbox import worth_a_vector
 from hydramem.storage.store import GraphStore
 
 MOST_EVIDENCE = 64
@@ -63,13 +63,24 @@ class GraphRows:
         """How many of the entities are new."""
         return sum(entity.id not in self.before for entity in self.entities)
 
-    def crossing(self, enough: Callable[[int], bool]) -> tuple[Entity, ...]:
-        """Return the entities that have enough mentions now and had not before."""
-        return tuple(
-            row
-            for row in self.entities
-            if enough(row.mention_count) and not enough(self.before.get(row.id, 0))
-        )
+    @property
+    def names_to_embed(self) -> dict[str, str]:
+        """The names, by id, of the entities that become worth a vector."""
+        return names_to_embed(self.entities, self.before)
+
+
+def names_to_embed(rows: Iterable[Entity], before: Mapping[str, int]) -> dict[str, str]:
+    """Return the names, by id, of the entities that become worth a vector by a write.
+
+    Args:
+        rows: The entities of the write.
+        before: Their mention counts as stored, by id; new entities are not in it.
+    """
+    return {
+        row.id: row.name
+        for row in rows
+        if worth_a_vector(row.mention_count) and not worth_a_vector(before.get(row.id, 0))
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,49 +175,34 @@ def _stated(found: Sequence[tuple[str, Found]], ids: dict[str, str], project: st
                 )
 
 
-def relate(
-    stated: Iterable[ResolvedClaim],
-    *,
-    target: Target,
-    before: dict[str, int],
-    at: datetime,
-    chunks: Mapping[str, Chunk],
-    entities: Sequence[Entity],
-    origin: Origin = "extracted",
-) -> JudgedRelationRows:
+def relate(rows: GraphRows, *, target: Target, chunks: Mapping[str, Chunk]) -> JudgedRelationRows:
     """Turn claims into relations; stored ones gain evidence.
 
     New ones are judged, and those that gained evidence are judged again, unless a person or a model that
     read it has decided.
 
     Args:
-        stated: What chunks state.
+        rows: What the chunks of a write add to the graph, with their claims.
         target: Where they go, and who decides.
-        before: Mention counts of the entities that were stored before; a relation of others is new.
-        at: The time of the write.
         chunks: The chunks of the write, by id.
-        entities: The entities of the write.
-        origin: Who says so: extraction, or an agent.
 
     Returns:
         What to store, and what was refused.
     """
     grouped: dict[str, list[ResolvedClaim]] = defaultdict(list)
-    for each in stated:
+    for each in rows.stated:
         grouped[each.id].append(each)
-    stored = _stored(grouped.values(), target.graph, before)
+    stored = _stored(grouped.values(), target.graph, rows.before)
     known = {id: _gained(old, grouped[id]) for id, old in stored.items() if id in grouped}
     fresh = [
-        _new(group, project=target.project, at=at, origin=origin)
-        for id, group in grouped.items()
-        if id not in stored
+        _new(group, project=target.project, at=rows.at) for id, group in grouped.items() if id not in stored
     ]
     if target.accept is None:
         return JudgedRelationRows(kept=(*known.values(), *fresh))
     gained = [row for id, row in known.items() if row.evidence != stored[id].evidence and not is_given(row)]
     asked = [*fresh, *gained]
-    verdicts = target.accept(candidates_of(asked, target.graph, chunks=chunks, entities=entities))
-    return _judged(zip(asked, verdicts, strict=True), known, stored, at)
+    verdicts = target.accept(candidates_of(asked, target.graph, chunks=chunks, entities=rows.entities))
+    return _judged(zip(asked, verdicts, strict=True), known, stored, rows.at)
 
 
 def _judged(
@@ -313,7 +309,7 @@ def _gained(old: Relation, group: Sequence[ResolvedClaim]) -> Relation:
     )
 
 
-def _new(group: Sequence[ResolvedClaim], *, project: str, at: datetime, origin: Origin) -> Relation:
+def _new(group: Sequence[ResolvedClaim], *, project: str, at: datetime) -> Relation:
     best = max(group, key=lambda each: each.confidence)
     return Relation(
         id=best.id,
@@ -322,7 +318,7 @@ def _new(group: Sequence[ResolvedClaim], *, project: str, at: datetime, origin: 
         type=best.type,
         object=best.object,
         confidence=best.confidence,
-        origin=origin,
+        origin="extracted",
         evidence=tuple(dict.fromkeys(each.chunk for each in group))[:MOST_EVIDENCE],
         quote=best.quote,
         times=Times(recorded_at=at, valid_from=best.valid_from, valid_to=best.valid_to),

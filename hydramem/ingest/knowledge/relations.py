@@ -24,8 +24,7 @@ from hydramem.ingest.knowledge.end_validity import (
     revised,
     withdrawn,
 )
-from hydramem.ingest.knowledge.entities import crossing
-from hydramem.ingest.knowledge.graph_rows import decided, is_given, relation_change
+from hydramem.ingest.knowledge.graph_rows import decided, is_given, names_to_embed, relation_change
 from hydramem.ingest.knowledge.relation_input import (
     RelationDraft,
     RelationInput,
@@ -150,8 +149,8 @@ def _store(
     if changes:
         rows = (relation, *versions, *(row for pair in ended.values() for row in pair))
         write = Write(changes=changes, entities=drafted.ends, mentions=drafted.mentions, relations=rows)
-        named = crossing(tuple(drafted.before.values()), drafted.ends)
-        target.commit(write, target.embed_by_id(named))
+        counts = {id: row.mention_count for id, row in drafted.before.items()}
+        target.commit(write, target.embed_by_id(names_to_embed(drafted.ends, counts)))
     return Asserted(
         relation=relation,
         ends=drafted.ends,

@@ -8,14 +8,14 @@ from hydramem.core.argument_checks import MAX_SCOPE, check_reason
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.results.knowledge_results import Moved, ScopeCount, ScopeView
 from hydramem.core.row_types import Chunk
+from hydramem.ingest.knowledge.support import matching_chunks
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter, within_scope
-from hydramem.storage.store import GraphStore, Listing
+from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 from hydramem.storage.write_validation import batches
 
-_PAGE = 5000
 _BATCH = 200
 _MOST_CATEGORIES = 20
 
@@ -121,10 +121,7 @@ def move(source: str, destination: str, *, reason: str, target: Target) -> Moved
 def _filed_within(source: str, project: str, graph: GraphStore) -> dict[str, str]:
     """Return the scope of every chunk at or under one, by id."""
     where = ChunkFilter(projects=(project,), scope=source, states=())
-    filed: dict[str, str] = {}
-    while page := graph.list_chunks(where, Listing(limit=_PAGE, offset=len(filed))):
-        filed.update((row.id, row.scope) for row in page)
-    return filed
+    return {row.id: row.scope for row in matching_chunks(where, graph)}
 
 
 def _check_lengths(scopes: Iterable[str]) -> None:

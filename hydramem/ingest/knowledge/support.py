@@ -2,18 +2,18 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
-from hydramem.core.row_types import Chunk, Entity, Relation, State
+from hydramem.core.row_types import Chunk, Document, Entity, Link, Relation, State
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.storage.write import Write
 
-_PAGE = 1000
-_Row = TypeVar("_Row", Chunk, Relation)
+_PAGE = 5000
+_Row = TypeVar("_Row", Chunk, Document, Link, Relation)
 
 
 def recounted(write: Write, before: Mapping[str, Chunk], graph: GraphStore) -> tuple[Entity, ...]:
@@ -60,7 +60,7 @@ def relations_on(chunks: Sequence[str], graph: GraphStore) -> tuple[Relation, ..
 
 
 def in_state(row: _Row, state: State, at: datetime | None) -> _Row:
-    """Return a chunk or relation in another state, retired at a time or no longer retired."""
+    """Return a row in another state, retired at a time or no longer retired."""
     return replace(row, state=state, times=replace(row.times, retired_at=at))
 
 
@@ -73,12 +73,17 @@ def find_changed_relation(id: str, graph: GraphStore) -> Relation | None:
     return None
 
 
+def matching_chunks(where: ChunkFilter, graph: GraphStore) -> Iterator[Chunk]:
+    """Yield every chunk that a filter admits."""
+    offset = 0
+    while page := graph.list_chunks(where, Listing(limit=_PAGE, offset=offset)):
+        yield from page
+        offset += len(page)
+
+
 def document_chunks(document: str, graph: GraphStore) -> tuple[Chunk, ...]:
     """Return every chunk of a document, of any state."""
-    where, found = ChunkFilter(documents=(document,), states=()), list[Chunk]()
-    while page := graph.list_chunks(where, Listing(limit=_PAGE, offset=len(found))):
-        found.extend(page)
-    return tuple(found)
+    return tuple(matching_chunks(ChunkFilter(documents=(document,), states=()), graph))
 
 
 def recounted_by(chunks: Sequence[str], by: int, graph: GraphStore) -> tuple[Entity, ...]:

@@ -6,7 +6,7 @@ process that dies in between leaves the file changed and the history without it.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.write_results import Curated
 from hydramem.core.row_types import Chunk
 from hydramem.core.time import now
+from hydramem.ingest.knowledge.support import matching_chunks
 from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.remember import remember
 from hydramem.ingest.screening.quarantine import screen, threats_in
@@ -37,12 +38,11 @@ from hydramem.storage.files.curated_files import (
     write_curated,
     writing,
 )
-from hydramem.storage.store import GraphStore, Listing
+from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 
 _MOST_CHANGES = 200
 _MOST_SESSIONS = 200
-_PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,12 +237,9 @@ def _splits(text: str, limit: int) -> bool:
         return True
 
 
-def _notes(place: CuratedPlace, graph: GraphStore) -> Iterator[Chunk]:
+def _notes(place: CuratedPlace, graph: GraphStore) -> list[Chunk]:
     where = ChunkFilter(projects=(place.project,), kinds=("note",), at=now())
-    offset = 0
-    while page := graph.list_chunks(where, Listing(limit=_PAGE, offset=offset)):
-        yield from (note for note in page if note.source == place.path.name)
-        offset += len(page)
+    return [note for note in matching_chunks(where, graph) if note.source == place.path.name]
 
 
 def _with_synced_notes(

@@ -5,7 +5,7 @@ reviving a chunk can bring back the relations that it supports.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from hydramem.core.errors import InvalidInputError, NotFoundError
@@ -19,6 +19,7 @@ from hydramem.ingest.knowledge.support import (
     document_chunks,
     find_changed_relation,
     in_state,
+    matching_chunks,
     recounted_by,
     relations_on,
     unsupported,
@@ -28,12 +29,11 @@ from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.outbox import Mirror, worth_a_vector
-from hydramem.storage.store import GraphStore, Listing
+from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 from hydramem.storage.write_validation import batches
 
 _Row = Chunk | Document | Relation
-_PAGE = 5000
 _BATCH = 500
 
 
@@ -95,11 +95,7 @@ def _move(
             for row in found
             if row.state == before or _is_released(row, ids, after)
         ]
-        documents = [
-            (row, replace(row, state=after, times=replace(row.times, retired_at=at)))
-            for row in owners
-            if row.state == before
-        ]
+        documents = [(row, in_state(row, after, at)) for row in owners if row.state == before]
         moved = [row.id for row, _ in chunks]
         if after == "archived":
             relations = [(row, in_state(row, "archived", at)) for row in unsupported(moved, graph)]
@@ -144,7 +140,7 @@ def _moved_links(
         others = sorted({end for link in links for end in (link.source, link.target)} - set(chunks))
         there = {*chunks, *(row.id for row in graph.chunks(others) if row.state != "archived")}
         links = [link for link in links if {link.source, link.target} <= there]
-    return tuple(replace(link, state=after, times=replace(link.times, retired_at=at)) for link in links)
+    return tuple(in_state(link, after, at) for link in links)
 
 
 def _is_released(chunk: Chunk, ids: Sequence[str], after: State) -> bool:
@@ -185,14 +181,7 @@ def re_extract(chunks: Sequence[Chunk], *, target: Target, operation: str) -> No
     rows = graph_rows(
         [(chunk.id, each) for chunk, each in zip(chunks, found, strict=True)], target=target, at=at
     )
-    related = relate(
-        rows.stated,
-        target=target,
-        before=rows.before,
-        at=at,
-        chunks={chunk.id: chunk for chunk in chunks},
-        entities=rows.entities,
-    )
+    related = relate(rows, target=target, chunks={chunk.id: chunk for chunk in chunks})
     if not (rows.entities or related.kept or related.refused):
         return
     why = "what it names and states was found"
@@ -208,8 +197,7 @@ def re_extract(chunks: Sequence[Chunk], *, target: Target, operation: str) -> No
         mentions=rows.mentions,
         relations=related.kept,
     )
-    worth = {row.id: row.name for row in rows.crossing(worth_a_vector)}
-    target.commit(write, target.embed_by_id(worth))
+    target.commit(write, target.embed_by_id(rows.names_to_embed))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,9 +247,5 @@ def _matching_ids(sweep: Sweep, graph: GraphStore) -> list[str]:
     where = ChunkFilter(
         projects=(sweep.project,), kinds=sweep.kinds, scope=sweep.scope, categories=sweep.categories
     )
-    ids: list[str] = []
-    offset = 0
-    while page := graph.list_chunks(where, Listing(limit=_PAGE, offset=offset)):
-        offset += len(page)
-        ids.extend(row.id for row in page if sweep.before is None or row.times.recorded_at < sweep.before)
-    return ids
+    rows = matching_chunks(where, graph)
+    return [row.id for row in rows if sweep.before is None or row.times.recorded_at < sweep.before]

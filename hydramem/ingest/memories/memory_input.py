@@ -18,7 +18,7 @@ from hydramem.ingest.extraction.findings import Found, Name
 from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, Screened, screen
 from hydramem.ingest.screening.strip_recalled_blocks import spoken_text
 from hydramem.storage.chunk_filter import within_scope
-from hydramem.text.dates.caller_dates import moment
+from hydramem.text.dates.caller_dates import moment_or_none
 from hydramem.text.tokens import count_tokens
 
 # Read by pydantic where JSON becomes these: a mistyped field is an error, not a field lost in silence.
@@ -269,12 +269,12 @@ def _checked_row(given: MemoryInput) -> Chunk:
         summary=given.summary,
         confidence=check_share(given.confidence, name="confidence"),
         event_type=given.event_type,
-        happened_at=_when(given.happened_at, "happened_at"),
-        expires_at=_when(given.expires_at, "expires_at"),
+        happened_at=moment_or_none(given.happened_at, "happened_at"),
+        expires_at=moment_or_none(given.expires_at, "expires_at"),
         times=Times(
             recorded_at=now(),
-            valid_from=_when(given.valid_from, "valid_from"),
-            valid_to=_when(given.valid_to, "valid_to"),
+            valid_from=moment_or_none(given.valid_from, "valid_from"),
+            valid_to=moment_or_none(given.valid_to, "valid_to"),
         ),
         metadata=dict(given.metadata or {}),
     )
@@ -285,10 +285,6 @@ def _checked_row(given: MemoryInput) -> Chunk:
     _check_kind(row, given)
     _check_metadata(row.metadata)
     return row
-
-
-def _when(value: When | None, name: str) -> datetime | None:
-    return None if value is None else moment(value, name=name)
 
 
 def _check_names(given: MemoryInput) -> None:

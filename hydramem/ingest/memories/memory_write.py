@@ -16,7 +16,6 @@ from hydramem.ingest.knowledge.support import in_state, unsupported
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import current_run, record
 from hydramem.storage.chunk_filter import covers
-from hydramem.storage.outbox import worth_a_vector
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Write
@@ -150,19 +149,9 @@ class MemoryWrite:
         )
         self.entities = _mentioned_names(graph)
         self.entity_names = tuple(row.name for row in graph.entities)
-        related = relate(
-            graph.stated,
-            target=self.target,
-            before=graph.before,
-            at=self.at,
-            chunks=self.rows,
-            entities=graph.entities,
-        )
-        names = {} if self.deferred else self._name_vectors(graph)
+        related = relate(graph, target=self.target, chunks=self.rows)
+        names = {} if self.deferred else self.target.embed_by_id(graph.names_to_embed)
         self.target.commit(self._write(graph, related), self._vectors | names)
-
-    def _name_vectors(self, graph: GraphRows) -> dict[str, Vector]:
-        return self.target.embed_by_id({row.id: row.name for row in graph.crossing(worth_a_vector)})
 
     def _write(self, graph: GraphRows, related: JudgedRelationRows) -> Write:
         project = self.target.project

@@ -51,6 +51,11 @@ _COUNTED_BACK = re.compile(r"\bago\b|^vor |^hace ")
 _one_at_a_time = threading.Lock()
 
 
+def moment_or_none(value: When | None, name: str) -> datetime | None:
+    """Turn a moment as a caller gave it into an aware UTC time, as `moment`; None where none is given."""
+    return None if value is None else moment(value, name=name)
+
+
 def moment(value: When, *, name: str, at: datetime | None = None) -> datetime:
     """Turn a moment as a caller gave it into an aware UTC time.
 

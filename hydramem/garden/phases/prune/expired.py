@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -93,7 +92,7 @@ def _archived(
             changes=(),
             chunks=tuple(in_state(row, "archived", context.now) for row in rows),
             relations=tuple(in_state(row, "archived", context.now) for row in relations),
-            links=tuple(_archived_link(link, context) for link in links),
+            links=tuple(in_state(link, "archived", context.now) for link in links),
         ),
         expects=precondition_hash(*rows, *relations, *links),
     )
@@ -106,10 +105,6 @@ def _why(row: Chunk, context: PhaseContext) -> str:
     return (
         f"The project holds more than the {allowed} memories that limits allows, and this is of least worth."
     )
-
-
-def _archived_link(link: Link, context: PhaseContext) -> Link:
-    return replace(link, state="archived", times=replace(link.times, retired_at=context.now))
 
 
 def weak_links(work: PhaseWork, *, most: int) -> list[Proposal]:
@@ -158,7 +153,7 @@ def _unlinked(link: Link, source: Chunk, target: Chunk, weak: bool, context: Pha
         text=f"{quoted(source.text)} {link.type} {quoted(target.text)}",
         reason=f"The link is {fault} (weight {link.weight:.2f}).",
         score=round(1 - min(1.0, max(0.0, link.weight)), 4),
-        write=Write(changes=(), links=(_archived_link(link, context),)),
+        write=Write(changes=(), links=(in_state(link, "archived", context.now),)),
         expects=precondition_hash(link),
     )
 

@@ -4,7 +4,6 @@ A memory that was stored without consolidation, imported, or written before its 
 compared with its neighbours; consolidation (`ingest.memories.consolidate`) does so now, and decides.
 """
 
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
@@ -133,14 +132,10 @@ def _write(new: Chunk, old: Chunk, action: Action, cosine: float | None, context
 
 def _recording_target(context: PhaseContext, written: list[Write]) -> Target:
     """Return a target that only records the writes to it."""
-
-    def record(write: Write, vectors: Mapping[str, Vector]) -> None:
-        written.append(write)
-
     return Target(
         project=context.project,
         graph=context.graph,
-        commit=record,
+        commit=lambda write, vectors: written.append(write),
         one_writer=nullcontext(),
         embed=context.embed,
         known=context.snapshot.names.lookup,

@@ -10,8 +10,8 @@ from hydramem.core.ids import relation_id, version_id
 from hydramem.core.results.knowledge_results import Merged
 from hydramem.core.row_types import Change, Entity, Mention, Origin, Relation
 from hydramem.ingest.knowledge.end_validity import SUPERSEDED_BY, VERSION_OF, WITHDRAWN, is_version
-from hydramem.ingest.knowledge.entities import MOST_DESCRIPTION, crossing, find_entity, joined_aliases
-from hydramem.ingest.knowledge.graph_rows import MOST_EVIDENCE
+from hydramem.ingest.knowledge.entities import MOST_DESCRIPTION, find_entity, joined_aliases
+from hydramem.ingest.knowledge.graph_rows import MOST_EVIDENCE, names_to_embed
 from hydramem.ingest.knowledge.merging.merge_history import MergedEntity, RelationChange, record_merge
 from hydramem.ingest.knowledge.resolve import GENERAL
 from hydramem.ingest.write_target import Target
@@ -149,7 +149,7 @@ def merge(kept: str, others: Sequence[str], *, reason: str | None, target: Targe
         if keep.id in found:
             raise InvalidInputError(f"others: {keep.name[:80]!r} is the entity that is to be kept")
         made = plan_merge(keep, tuple(found.values()), target.graph)
-        vectors = target.embed_by_id(crossing([keep], [made.after]))
+        vectors = target.embed_by_id(names_to_embed([made.after], {keep.id: keep.mention_count}))
         target.commit(replace(made.write, changes=made.changes(reason=why)), vectors)
     names = {keep.id: keep.name} | {row.id: row.name for row in found.values()}
     moved, dropped = made.repointed.moved, made.repointed.dropped

@@ -10,7 +10,8 @@ from hydramem.core.ids import entity_id
 from hydramem.core.results.knowledge_results import Divided
 from hydramem.core.row_types import Entity, Mention, Relation
 from hydramem.core.time import now
-from hydramem.ingest.knowledge.entities import crossing, find_entity
+from hydramem.ingest.knowledge.entities import find_entity
+from hydramem.ingest.knowledge.graph_rows import names_to_embed
 from hydramem.ingest.knowledge.merging.merge_entities import merged_relation, repoint
 from hydramem.ingest.knowledge.merging.merge_history import record_split
 from hydramem.ingest.knowledge.relation_input import name_of
@@ -75,7 +76,7 @@ def reassign(name: str, *, of: str, chunks: Sequence[str], reason: str | None, t
                 mentions=tuple((chunk, source.id) for chunk in counts),
             ),
         )
-        target.commit(write, target.embed_by_id(crossing([other] if found else [], [more])))
+        target.commit(write, target.embed_by_id(names_to_embed([more], {other.id: other.mention_count})))
     return Divided(
         entities=(more,), kept=fewer, mentions=len(counts), relations=divided.given, run=current_run()
     )

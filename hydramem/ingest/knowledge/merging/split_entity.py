@@ -15,7 +15,7 @@ from hydramem.core.ids import version_id
 from hydramem.core.results.knowledge_results import Divided
 from hydramem.core.row_types import Entity, Mention, Relation
 from hydramem.ingest.knowledge.end_validity import VERSION_OF
-from hydramem.ingest.knowledge.entities import crossing
+from hydramem.ingest.knowledge.graph_rows import names_to_embed
 from hydramem.ingest.knowledge.merging.merge_entities import (
     merged_entity,
     merged_relation,
@@ -100,7 +100,7 @@ def split(what: str, *, reason: str | None, target: Target) -> Divided:
                 mentions=tuple((chunk, keep.id) for chunk in without),
             ),
         )
-        target.commit(write, target.embed_by_id(crossing([], entities)))
+        target.commit(write, target.embed_by_id(names_to_embed(entities, {})))
         since = _since(merge, held, target.graph)
     return Divided(
         entities=entities,
