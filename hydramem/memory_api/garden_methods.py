@@ -302,13 +302,7 @@ _MOST_COMPARED = 5000
 
 
 def _upkeep(store: OpenStore, project: str, *, backs_up: bool) -> Upkeep:
-    """Return the upkeep of a store.
-
-    Args:
-        store: The store.
-        project: The project of the run: its chunks are compared with their vectors.
-        backs_up: Whether to make a rolling backup, if `garden.backups` keeps any.
-    """
+    """Return the upkeep of a store in the run of a project, whose chunks are compared with their vectors."""
 
     def compact() -> None:
         with store.reading() as space:

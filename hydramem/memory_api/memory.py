@@ -8,13 +8,12 @@ from hydramem.core.config_loading import load_config
 from hydramem.llm.contracts import Embedder, Generator
 from hydramem.memory_api.check_methods import CheckMethods
 from hydramem.memory_api.document_methods import DocumentMethods
-from hydramem.memory_api.entity_methods import EntityMethods
 from hydramem.memory_api.garden_methods import GardenMethods
 from hydramem.memory_api.graph_methods import GraphMethods
 from hydramem.memory_api.job_handlers import JobHandlers
+from hydramem.memory_api.knowledge_methods import KnowledgeMethods
 from hydramem.memory_api.open import shared_stores
 from hydramem.memory_api.read_methods import ReadMethods
-from hydramem.memory_api.relation_methods import RelationMethods
 from hydramem.memory_api.safekeeping_methods import SafekeepingMethods
 from hydramem.memory_api.session_methods import SessionMethods
 from hydramem.memory_api.write_methods import WriteMethods
@@ -71,8 +70,7 @@ class Memory(
     SessionMethods,
     DocumentMethods,
     WriteMethods,
-    RelationMethods,
-    EntityMethods,
+    KnowledgeMethods,
     ReadMethods,
     GraphMethods,
     CheckMethods,

@@ -26,7 +26,6 @@ WITHDRAWN = "withdrawn"
 STANDS_BESIDE = "stands_beside"
 """In the metadata of a relation: ids of those that hold at the same time, as a person says."""
 
-
 _Row = TypeVar("_Row", Chunk, Relation)
 
 

@@ -20,7 +20,6 @@ _MOST_CONFIDENCE = 0.5
 # A reply that is refused is asked for once more.
 _CALLS_PER_CLAIM = 2
 
-
 _LEAST_ODDS = 1.5
 """Log odds from the graph that a relation needs which no passage states. Measured where one in ten pairs that
 passages name together is related: from here on more guesses are right than wrong."""

@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hydramem.core.config import MemoryConfig
-from hydramem.core.ids import link_id
-from hydramem.core.row_types import Chunk, Link, Relation, Times
+from hydramem.core.row_types import Chunk, Link, Relation
 from hydramem.ingest.knowledge.end_validity import corrected, is_version
 from hydramem.ingest.knowledge.graph_rows import MOST_EVIDENCE
 from hydramem.ingest.knowledge.trust_layers import VOICES, latest_end, raised_by_voices
+from hydramem.ingest.memories.apply_plan import link_weight
+from hydramem.ingest.memories.link.link_candidates import LinkProposal, link_of
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 
@@ -77,15 +78,9 @@ def merge_memories(
 
 
 def _link(pair: MemoryPair, at: datetime) -> Link:
-    return Link(
-        id=link_id(pair.kept.project, pair.kept.id, "supersedes", pair.gone.id),
-        source=pair.kept.id,
-        target=pair.gone.id,
-        type="supersedes",
-        weight=min(1.0, max(0.0, pair.cosine)),
-        reason=pair.reason,
-        times=Times(recorded_at=at),
-    )
+    weight = link_weight(pair.cosine)
+    made = LinkProposal(target=pair.gone.id, type="supersedes", weight=weight, reason=pair.reason)
+    return link_of(pair.kept.project, pair.kept.id, made, at)
 
 
 def _with_voices(kept: Chunk, gone: Chunk, settings: MemoryConfig) -> Chunk:
