@@ -157,11 +157,7 @@ def claims_of(snapshot: Snapshot, rows: NDArray[np.int64]) -> Claims:
 def _claims(snapshot: Snapshot, subject: Ints, type: Ints, object: Ints) -> Claims:
     kinds = snapshot.nodes.type.astype(np.int64)
     return Claims(
-        subject=subject,
-        type=type,
-        object=object,
-        subject_kind=kinds[subject],
-        object_kind=kinds[object],
+        subject=subject, type=type, object=object, subject_kind=kinds[subject], object_kind=kinds[object]
     )
 
 

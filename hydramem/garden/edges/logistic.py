@@ -120,10 +120,7 @@ def _fitted(right: Floats, wrong: Floats, labelled: _LabelledExamples | None) ->
 
 
 def _in_batches(
-    known: Learned,
-    claims: Claims,
-    spurious: Callable[[Floats], Floats],
-    progress: Callable[[int, int], None],
+    known: Learned, claims: Claims, spurious: Callable[[Floats], Floats], progress: Callable[[int, int], None]
 ) -> Floats:
     """Score in batches, which bounds memory."""
     whole = len(claims.subject)

@@ -13,13 +13,7 @@ _PLAIN_FUTURE = frozenset({"be", "start", "leave", "arrive", "open", "close", "e
 _TOOLS = frozenset({"do", "did", "will", "se", "got", "gets"})
 
 _KNOWN = frozenset(
-    (
-        *VALUES["verbs"],
-        *VALUES["past_verbs"],
-        *VALUES["changes"],
-        *WORDS["replacing"],
-        *WORDS["dropping"],
-    )
+    (*VALUES["verbs"], *VALUES["past_verbs"], *VALUES["changes"], *WORDS["replacing"], *WORDS["dropping"])
 ) | (WORDS["auxiliaries"] | {"do", "did"})
 
 _GERMAN = frozenset(["ist", "sind", "bin", "wurde", "wurden", "wird", "hat", "haben", "habe"])
@@ -168,11 +162,7 @@ def _classed(main: Token, rest: list[Token], copula: str, *, past: bool) -> Verb
         change = cast(Change, VALUES["changes"][form])
         return Verb(form=form, attribute="change", tail=rest, change=change, spanish=spanish)
     if form in WORDS["replacing"]:
-        passive = VALUES["verbs"].get(copula) == "is" or copula in (
-            *WORDS["past_copulas"],
-            "been",
-            "wird",
-        )
+        passive = VALUES["verbs"].get(copula) == "is" or copula in (*WORDS["past_copulas"], "been", "wird")
         return Verb(form=form, attribute="replace", tail=rest, replaces=not passive, spanish=spanish)
     if form in WORDS["dropping"]:
         return Verb(form=form, attribute="drop", tail=rest, drops=True)

@@ -132,20 +132,11 @@ class RememberBatch:
         if session is not None:
             write.add_session(session_row(session, project, write.at, self._target.graph))
         return memory.placed(
-            identity.id,
-            project=project,
-            at=write.at,
-            position=identity.position,
-            embedded=not write.deferred,
+            identity.id, project=project, at=write.at, position=identity.position, embedded=not write.deferred
         )
 
     def _steps(
-        self,
-        memory: ValidatedMemory,
-        applied: AppliedPlan,
-        classified: Classified | None,
-        *,
-        compared: bool,
+        self, memory: ValidatedMemory, applied: AppliedPlan, classified: Classified | None, *, compared: bool
     ) -> tuple[str, ...]:
         later, new = self._write.deferred, memory.active and applied.created
         steps = (

@@ -44,12 +44,7 @@ class Revision:
 
 @in_one_run()
 def revise(
-    id: str,
-    revision: Revision,
-    *,
-    graph: GraphStore,
-    target: Callable[[str], Target],
-    settings: MemoryConfig,
+    id: str, revision: Revision, *, graph: GraphStore, target: Callable[[str], Target], settings: MemoryConfig
 ) -> Remembered:
     """Put a memory right.
 

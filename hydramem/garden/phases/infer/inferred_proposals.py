@@ -115,11 +115,7 @@ def _is_supported(inference: Inference, verdict: Verdict) -> bool:
 
 
 def proposals(
-    kept: Sequence[tuple[Inference, Verdict]],
-    work: PhaseWork,
-    *,
-    limit: int,
-    single: Collection[str] = (),
+    kept: Sequence[tuple[Inference, Verdict]], work: PhaseWork, *, limit: int, single: Collection[str] = ()
 ) -> Iterator[Proposal]:
     """Yield proposals that store inferences, the surest first, at most one between two entities.
 

@@ -65,13 +65,7 @@ def _ended_by(row: Chunk, vector: Vector, context: PhaseContext) -> list[tuple[C
         vector, scope=row.scope, target=target, vectors=context.vectors, read_rows=False, stored=row
     )
     near = candidates(
-        row,
-        neighbours,
-        target=target,
-        vectors=context.vectors,
-        settings=settings,
-        at=context.now,
-        stored=row,
+        row, neighbours, target=target, vectors=context.vectors, settings=settings, at=context.now, stored=row
     )
     found = {one.chunk.id: one for one in near}
     ended = [each for each in decide(row, near).actions if each.action == "update"]

@@ -15,11 +15,7 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ModelError, ModelReplyError
 from hydramem.core.row_types import Chunk, Usage
 from hydramem.ingest.legacy_update_rules.contrast_frames import MONTHS, NEGATIONS, NUMBERS, WEEKDAYS
-from hydramem.ingest.memories.consolidate.duplicate_or_update import (
-    Action,
-    ConsolidationPlan,
-    decide,
-)
+from hydramem.ingest.memories.consolidate.duplicate_or_update import Action, ConsolidationPlan, decide
 from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.llm.contracts import Generator
 from hydramem.text.shown_text import escape_attribute, escape_text
@@ -81,10 +77,7 @@ class ModelPlan:
 
 
 def plan_by_model(
-    new: Chunk,
-    candidates: Sequence[NearbyChunk],
-    settings: MemoryConfig,
-    generator: Generator | None,
+    new: Chunk, candidates: Sequence[NearbyChunk], settings: MemoryConfig, generator: Generator | None
 ) -> ModelPlan:
     """Plan by a model where there is one and something to compare with, else by rules.
 
