@@ -31,8 +31,7 @@ def deepened(found: Recall, *, seen: View, graph: GraphStore, judge: Judge) -> R
     Args:
         found: The recall.
         seen: What may be seen of the project's graph, at the recall's times.
-        graph: Where rows are read.
-        judge: Verifies relations.
+        graph, judge: Where rows are read, and what verifies relations.
     """
     started = perf_counter()
     candidates = _candidates(_relations_among(found, seen, graph), seen, graph)

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
+from typing import Any
 
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.results.hits import Hit, LinkView
@@ -118,25 +119,19 @@ def _hit(
     chunk = candidate.chunk
     path = _readable_path(candidate, passed)
     return Hit(
-        id=chunk.id,
-        text=chunk.text,
+        **shared_fields(chunk, Hit),
         context=candidate.context,
         score=candidate.fused.score,
-        source=chunk.source,
-        kind=chunk.kind,
-        project=chunk.project,
-        layer=chunk.layer,
-        document=chunk.document,
-        session=chunk.session,
-        position=chunk.position,
-        heading_path=chunk.heading_path,
-        author=chunk.author,
-        happened_at=chunk.happened_at,
         scores=candidate.fused.parts,
         path=path,
         links=links,
         why=_why(query, candidate, path, links),
     )
+
+
+def shared_fields(chunk: Chunk, shape: type[Any]) -> dict[str, Any]:
+    """Return the fields of a chunk that a result of some shape has too, by name."""
+    return {each.name: getattr(chunk, each.name) for each in fields(shape) if hasattr(chunk, each.name)}
 
 
 def _readable_path(candidate: RecallCandidate, passed: Mapping[str, Chunk]) -> tuple[PathStep, ...]:

@@ -107,8 +107,7 @@ def reordered(
     """Put candidates in a reranker's order.
 
     Args:
-        query: What was asked.
-        candidates: The candidates, best first.
+        query, candidates: What was asked, and the candidates, best first.
         reranker: Reads the first of them.
         most: How many it reads; the others keep their order after them.
 

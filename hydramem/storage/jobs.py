@@ -105,8 +105,7 @@ class Jobs:
     """The queue of one open store, and the thread that works it off, which starts once it is needed.
 
     Args:
-        graph: Where the rows are.
-        commit: Commits a write.
+        graph, commit: Where the rows are, and what commits a write.
     """
 
     def __init__(self, graph: GraphStore, commit: Callable[[Write], None]) -> None:

@@ -56,8 +56,7 @@ class Recalls:
 
     Args:
         graph: Where chunks and sessions are looked up.
-        commit: Writes a batch.
-        one_writer: The writer lock.
+        commit, one_writer: What writes a batch, and the writer lock.
     """
 
     def __init__(

@@ -94,9 +94,7 @@ def verify_request(
     """Verify what is requested, and store what is decided.
 
     Args:
-        request: Which relations.
-        project: Where they are.
-        judge: Judges them.
+        request, project, judge: Which relations, where they are, and what judges them.
         graph, mirror: Where they are read and written.
         progress: Called with claims that a model has read and those that it is to read.
 

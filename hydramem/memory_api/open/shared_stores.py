@@ -6,12 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hydramem.core.config import Config
-from hydramem.core.errors import EmbeddingMismatchError, StorageError, StoreBusyError
+from hydramem.core.errors import EmbeddingMismatchError, StoreBusyError
 from hydramem.core.time import now
 from hydramem.llm.contracts import Embedder
 from hydramem.memory_api.open.open_store import OpenStore
 from hydramem.storage.backup.archive import read_archive
 from hydramem.storage.backup.restore import Exchange, restore
+from hydramem.storage.files.durable_files import storage_errors
 from hydramem.storage.files.folder_lock import FolderLock
 
 _open: dict[Path, OpenStore] = {}
@@ -74,10 +75,8 @@ def restore_closed(path: Path, file: Path, config: Config) -> Exchange:
         SchemaError: A newer version wrote the backup.
         StorageError: The folder cannot be written.
     """
-    try:
+    with storage_errors(path, "cannot be created"):
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be created: {error.strerror}") from error
     lock = FolderLock(path)
     lock.acquire()
     try:
@@ -115,7 +114,5 @@ def restore_open(store: OpenStore, file: Path, adopt: Callable[[OpenStore], None
 
 
 def _check_backup(file: Path) -> None:
-    try:
+    with storage_errors(file, "cannot be read"):
         read_archive(file)
-    except OSError as error:
-        raise StorageError(f"{file}: cannot be read: {error.strerror or error}") from error

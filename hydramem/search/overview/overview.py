@@ -29,8 +29,7 @@ def central(*, by: Measure, type: str | None, limit: int, seen: View) -> tuple[C
     Args:
         by: What to order by; ties go by PageRank, then by name.
         type: Only entities of this type.
-        limit: Most to return.
-        seen: What may be seen.
+        limit, seen: Most to return, and what may be seen.
     """
     snapshot = seen.snapshot
     measured = centrality(snapshot, edges=seen.edges, nodes=seen.nodes)
@@ -132,8 +131,7 @@ def graph_view(
         depth: Most steps from the centre.
         limit: Most nodes.
         chunks: Whether chunks are shown, or entities and their relations alone.
-        graph: Where chunks are read.
-        seen: What may be seen.
+        graph, seen: Where chunks are read, and what may be seen.
         groups: The groups of the gardener's last run.
 
     Raises:

@@ -19,7 +19,7 @@ from hydramem.graph.pagerank import personalized_pagerank
 from hydramem.graph.paths import best_paths
 from hydramem.graph.snapshot.snapshot import RELATION, Nodes, Snapshot
 from hydramem.graph.walks import Reached, bfs, trail
-from hydramem.search.pack_hits import renamed, snippet
+from hydramem.search.pack_hits import renamed, shared_fields, snippet
 from hydramem.search.visible.visible_graph import View, checked, find_start
 from hydramem.storage.store import GraphStore
 
@@ -102,8 +102,7 @@ def expand(
         depth: Most steps to go.
         limit: Most entities, and most chunks, to return.
         max_tokens: Most tokens of the chunks' texts; a chunk that does not fit any more is left out.
-        graph: Where chunks are read.
-        seen: What may be seen.
+        graph, seen: Where chunks are read, and what may be seen.
 
     Raises:
         NotFoundError: A start is not in the project.
@@ -185,13 +184,7 @@ def _entity(
 def _chunk(snapshot: Snapshot, around: _Surroundings, place: int, read: Mapping[str, Chunk]) -> ReachedChunk:
     chunk = read[snapshot.nodes.ids[around.reached.nodes[place]]]
     return ReachedChunk(
-        id=chunk.id,
-        text=chunk.text,
-        source=chunk.source,
-        kind=chunk.kind,
-        layer=chunk.layer,
-        author=chunk.author,
-        happened_at=chunk.happened_at,
+        **shared_fields(chunk, ReachedChunk),
         distance=int(around.reached.distances[place]),
         score=float(around.scores[place]),
         via=readable(_via(snapshot, around.reached, place), read),

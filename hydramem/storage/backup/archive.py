@@ -8,14 +8,15 @@ import hashlib
 import json
 import tarfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from hydramem.core.errors import InvalidInputError, SchemaError
+from hydramem.core.errors import InvalidInputError
+from hydramem.storage.files.manifests import parse_manifest
 from hydramem.storage.schema import SCHEMA_VERSION
 
 FORMAT, VERSION = "hydramem-backup", 1
@@ -160,40 +161,13 @@ def _manifest(archive: tarfile.TarFile, file: Path) -> BackupManifest:
     if entry is None or entry.name != MANIFEST or not entry.isreg() or entry.size > _MOST_MANIFEST:
         raise InvalidInputError(f"{file}: is no backup of a memory; it does not begin with {MANIFEST}")
     data = _content(archive, entry).read()
-    try:
-        values = json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise InvalidInputError(f"{file}: its manifest is not JSON: {str(error)[:200]}") from error
-    if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise InvalidInputError(f"{file}: is no {FORMAT}")
-    _check_versions(values, file)
-    manifest = _made(data, file)
+    newest = {"version": VERSION, "schema": SCHEMA_VERSION}
+    manifest = parse_manifest(BackupManifest, data, file, format=FORMAT, newest=newest)
     for one in manifest.files:
         if not fits(one.name):
             raise InvalidInputError(f"{file}: {one.name[:200]!r} is no file of a store")
     if len({one.name for one in manifest.files}) < len(manifest.files):
         raise InvalidInputError(f"{file}: its manifest names a file twice")
-    return manifest
-
-
-def _check_versions(values: Mapping[str, object], file: Path) -> None:
-    for name, known in (("version", VERSION), ("schema", SCHEMA_VERSION)):
-        found = values.get(name)
-        if isinstance(found, int) and found > known:
-            raise SchemaError(
-                f"{file}: has {name} {found}, this HydraMem reads up to {known}; use a newer one"
-            )
-
-
-def _made(data: bytes, file: Path) -> BackupManifest:
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        manifest: BackupManifest = TypeAdapter(BackupManifest).validate_json(data)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(map(str, problem["loc"]))
-        raise InvalidInputError(f"{file}: manifest: {where}: {problem['msg']}") from error
     return manifest
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.results.upkeep_results import BackedUp
 from hydramem.storage.backup.archive import PARTS, BackupManifest, fits, member, read_archive, write_archive
-from hydramem.storage.files.durable_files import sync_folder
+from hydramem.storage.files.durable_files import storage_errors, sync_folder
 
 log = logging.getLogger(__name__)
 FOLDER = "backups"
@@ -49,7 +49,7 @@ def backup(
         InvalidInputError: The file is there already, or lies in what is backed up.
         StorageError: It cannot be written, or does not read back; nothing is left.
     """
-    try:
+    with storage_errors(to or store / FOLDER, "a backup cannot be written"):
         file = _target(store, to, made_at)
         file.parent.mkdir(parents=True, exist_ok=True)
         _sweep(file.parent)
@@ -71,9 +71,6 @@ def backup(
         return BackedUp(
             file=str(file), made_at=made_at, bytes=file.stat().st_size, files=len(files), removed=removed
         )
-    except OSError as error:
-        place = to or store / FOLDER
-        raise StorageError(f"{place}: a backup cannot be written: {error.strerror or error}") from error
 
 
 def backups(store: Path) -> tuple[Path, ...]:

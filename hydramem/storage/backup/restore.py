@@ -15,7 +15,7 @@ from pathlib import Path
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.ids import new_id
 from hydramem.storage.backup.archive import PARTS, BackupManifest, read_archive, read_manifest
-from hydramem.storage.files.durable_files import sync_folder, write_whole
+from hydramem.storage.files.durable_files import storage_errors, sync_folder, write_whole
 
 _NOTE = "restoring.json"
 _STAGED = ".restoring-"
@@ -44,7 +44,7 @@ def restore(file: Path, folder: Path, *, engine: str, now: datetime) -> Exchange
         SchemaError: A newer version wrote it; nothing was touched.
         StorageError: The folder cannot be written.
     """
-    try:
+    with storage_errors(folder, "cannot be restored"):
         finish(folder)
         _check_fits(read_manifest(file), file, folder, engine)
         for left in folder.glob(f"{_STAGED}*"):
@@ -60,8 +60,6 @@ def restore(file: Path, folder: Path, *, engine: str, now: datetime) -> Exchange
             raise
         write_whole(folder / _NOTE, json.dumps(note))
         finish(folder)
-    except OSError as error:
-        raise StorageError(f"{folder}: cannot be restored: {error.strerror or error}") from error
     return Exchange(manifest=manifest, aside=None if aside is None else folder / aside)
 
 

@@ -19,6 +19,7 @@ from hydramem.storage.cypher.schema_statements import (
 )
 from hydramem.storage.cypher.statements import remove_nodes
 from hydramem.storage.cypher.writes import Transaction, encode_write
+from hydramem.storage.files.durable_files import storage_errors
 from hydramem.storage.schema import OUTBOX
 from hydramem.storage.store import entities_by_key
 from hydramem.storage.write import Write
@@ -121,11 +122,9 @@ class CypherGraph(CypherCounts):
     def save(self, folder: Path) -> None:
         """Write into an empty folder what the graph can be opened from; writes go on meanwhile."""
         copied = graph_file(folder, self.engine)
-        try:
+        with storage_errors(copied, "cannot be written"):
             self._engine.copy_to(copied)
             mark_folder(folder, self.engine)
-        except OSError as error:
-            raise StorageError(f"{copied}: cannot be written: {error.strerror or error}") from error
 
     def close(self) -> None:
         """Release the store; harmless when repeated."""

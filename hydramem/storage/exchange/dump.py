@@ -66,8 +66,7 @@ def dump(
     Args:
         graph: The truth.
         folder: Where to; it must be empty, or not there.
-        request: What to write.
-        mirror: Holds the writers.
+        request, mirror: What to write, and what holds the writers.
         progress: Called with rows written and rows to write.
 
     Raises:

@@ -13,12 +13,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from hydramem.core.errors import StorageError
 from hydramem.core.results.upkeep_results import Loaded
 from hydramem.core.row_types import Entity
 from hydramem.storage.exchange.dump_check import CheckedDump, check
 from hydramem.storage.exchange.json_lines import SortedLookup, rows_of, vectors_of
 from hydramem.storage.exchange.manifest import PARTS, DumpPart, Key
+from hydramem.storage.files.durable_files import storage_errors
 from hydramem.storage.outbox import Embed, worth_a_vector
 from hydramem.storage.repair.doctor import Progress
 from hydramem.storage.schema import CHUNK, ENTITY, NodeTable
@@ -36,8 +36,7 @@ def stored_rows(part: DumpPart, graph: GraphStore, met: Collection[str]) -> Stor
     """Return the look-up of a part's rows in a store.
 
     Args:
-        part: Whose rows.
-        graph: The store.
+        part, graph: Whose rows, and the store.
         met: Node tables of which the store has a row of the dump: only between such can it have edges.
     """
     if isinstance(part.table, NodeTable):
@@ -71,8 +70,7 @@ class LoadTarget:
     """The store that a dump is loaded into.
 
     Attributes:
-        commit: Writes to it.
-        one_writer: The writer lock.
+        commit, one_writer: What writes to it, and its writer lock.
         embed: Makes the vectors that the dump does not bring.
         embedder: Fingerprint of the store's embedder; the dump's vectors serve where theirs is the same.
         dimension: Length of its vectors.
@@ -92,8 +90,7 @@ def load(
     """Write the rows of a dump that the store lacks.
 
     Args:
-        folder: The dump.
-        place: The store.
+        folder, place: The dump, and the store.
         key: Checks the dump's signature; None where it has none.
         progress: Called with rows done and rows to do.
 
@@ -103,12 +100,10 @@ def load(
         ModelError: The embedder failed; what was loaded stays, and loading again goes on from there.
         StorageError: A store failed; the same.
     """
-    try:
+    with storage_errors(folder, "cannot be read"):
         loading = _Loading(check(folder, key=key), place, progress)
         for part in PARTS:
             loading.load(part)
-    except OSError as error:
-        raise StorageError(f"{folder}: cannot be read: {error.strerror or error}") from error
     loading.recount()
     return loading.result()
 

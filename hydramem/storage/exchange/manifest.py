@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hydramem.core.errors import InvalidInputError, SchemaError
+from hydramem.core.errors import InvalidInputError
+from hydramem.storage.files.manifests import parse_manifest
 from hydramem.storage.schema import (
     CHANGE,
     CHUNK,
@@ -79,7 +80,6 @@ VECTORS = {"Chunk": "chunk_vectors", "Entity": "entity_vectors"}
 """Names of the files of vectors, by the table whose rows they belong to."""
 _STRICT: Any = {"extra": "forbid"}
 _MOST_BYTES = 16 * 2**20
-_PIECE = 2**20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,32 +173,8 @@ def read_manifest(folder: Path) -> DumpManifest:
         raise InvalidInputError(f"{folder}: is no dump; it has no {MANIFEST}")
     if not is_plain_file(place) or place.stat().st_size > _MOST_BYTES:
         raise InvalidInputError(f"{place}: is no manifest of a dump")
-    try:
-        data = place.read_bytes()
-        values = json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise InvalidInputError(f"{place}: not JSON: {str(error)[:200]}") from error
-    if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise InvalidInputError(f"{place}: is no manifest of a {FORMAT}")
-    for name, known in (("version", VERSION), ("schema", SCHEMA_VERSION)):
-        found = values.get(name)
-        if isinstance(found, int) and found > known:
-            raise SchemaError(
-                f"{place}: has {name} {found}, this HydraMem reads up to {known}; use a newer one"
-            )
-    return _made(data, place)
-
-
-def _made(data: bytes, place: Path) -> DumpManifest:
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        manifest: DumpManifest = TypeAdapter(DumpManifest).validate_json(data, strict=True)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(map(str, problem["loc"]))
-        raise InvalidInputError(f"{place}: {where}: {problem['msg']}") from error
-    return manifest
+    newest = {"version": VERSION, "schema": SCHEMA_VERSION}
+    return parse_manifest(DumpManifest, place.read_bytes(), place, format=FORMAT, newest=newest)
 
 
 def is_plain_file(path: Path) -> bool:
@@ -222,9 +198,7 @@ def check_file(folder: Path, entry: FileEntry) -> None:
     if size != entry.bytes:
         what = "truncated" if size < entry.bytes else "changed since it was written"
         raise InvalidInputError(f"{file}: has {size:,} of {entry.bytes:,} bytes: the dump is {what}")
-    digest = hashlib.sha256()
     with file.open("rb") as data:
-        while piece := data.read(_PIECE):
-            digest.update(piece)
+        digest = hashlib.file_digest(data, "sha256")
     if digest.hexdigest() != entry.sha256:
         raise InvalidInputError(f"{file}: was changed since it was written: its hash is not the manifest's")

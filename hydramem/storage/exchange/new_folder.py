@@ -14,7 +14,7 @@ from typing import Literal
 
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.storage.exchange.manifest import MANIFEST, PARTS, VECTORS
-from hydramem.storage.files.durable_files import sync_folder
+from hydramem.storage.files.durable_files import storage_errors, sync_folder
 
 _SUFFIX = ".dump"
 _OURS = frozenset({MANIFEST, *(part.file for part in PARTS), *(f"{name}.jsonl" for name in VECTORS.values())})
@@ -33,14 +33,12 @@ def new_folder(folder: Path) -> Iterator[Path]:
         InvalidInputError: The folder holds something.
         StorageError: It cannot be written; nothing is left there.
     """
-    try:
+    with storage_errors(folder, "cannot be made"):
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InvalidInputError(f"{folder}: is there already and holds something; name a new folder")
         folder.parent.mkdir(parents=True, exist_ok=True)
         _sweep(folder.parent)
         partial, handle = _begin(folder)
-    except OSError as error:
-        raise StorageError(f"{folder}: cannot be made: {error.strerror or error}") from error
     try:
         yield partial
         sync_folder(partial)

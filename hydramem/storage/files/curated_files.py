@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from hydramem.core.argument_checks import check_choice
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError, StoreBusyError
 from hydramem.core.ids import content_hash
-from hydramem.storage.files.durable_files import sync_folder
+from hydramem.storage.files.durable_files import storage_errors, sync_folder
 
 # Read by pydantic where JSON becomes a change: a mistyped field is an error, not an entry lost in silence.
 _STRICT: Any = {"extra": "forbid"}
@@ -241,11 +241,9 @@ def write_curated(path: Path, entries: Sequence[str]) -> None:
     """
     # Where a link stands in its place, what it leads to is written.
     real = Path(os.path.realpath(path))
-    try:
+    with storage_errors(path, "cannot be written"):
         _remove_leftovers(real)
         _replace(real, DELIMITER.join(entries).encode("utf-8"))
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def _replace(path: Path, data: bytes) -> None:
@@ -283,10 +281,8 @@ def keep_copy(path: Path, current: CuratedText) -> Path:
         if copy.stat().st_size == len(data) and copy.read_bytes() == data:
             return copy
     copy = path.with_name(f"{path.name}.bak.{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
-    try:
+    with storage_errors(copy, "cannot be written"):
         _replace(copy, data)
-    except OSError as error:
-        raise StorageError(f"{copy}: cannot be written: {error.strerror}") from error
     return copy
 
 

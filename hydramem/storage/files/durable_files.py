@@ -1,7 +1,20 @@
-"""Durable files: a power cut neither undoes a write nor leaves part of it."""
+"""Durable files: a power cut neither undoes a write nor leaves part of it; errors name the file."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from hydramem.core.errors import StorageError
+
+
+@contextmanager
+def storage_errors(place: Path, problem: str) -> Iterator[None]:
+    """Raise what the system says of a file as a StorageError that names the place and the problem."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"{place}: {problem}: {error.strerror or error}") from error
 
 
 def sync_folder(folder: Path) -> None:

@@ -62,7 +62,6 @@ class RowArrays:
 
         Args:
             columns: What `held_columns` gave.
-            dimension: Length of a vector.
         """
         self._dimension = dimension
         self.ids: list[str] = []

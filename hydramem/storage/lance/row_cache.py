@@ -38,13 +38,7 @@ class RowCache:
     """The rows of one table in memory: loaded at the first search, kept current by the table's writer."""
 
     def __init__(self, names: Sequence[str], dimension: int, read: Read) -> None:
-        """Hold nothing yet.
-
-        Args:
-            names: The table's columns.
-            dimension: Length of a vector.
-            read: Reads the table.
-        """
+        """Hold nothing yet."""
         self._columns = row_array_columns(names)
         self._dimension = dimension
         self._read = read

@@ -69,10 +69,8 @@ def open_table(
     """Open a table of a folder, or create it, with its full-text index.
 
     Args:
-        database: The folder.
-        known: Names of its tables.
-        name: Of the table.
-        schema: Its columns.
+        database, known: The folder, and the names of its tables.
+        name, schema: The name and the columns of the table.
     """
     if name in known:
         table = database.open_table(name)

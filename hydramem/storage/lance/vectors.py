@@ -51,8 +51,7 @@ def open_vectors(path: Path, dimension: int, settings: StorageConfig) -> "LanceV
     """Open the vectors folder; a missing or empty one is created with empty tables.
 
     Args:
-        path: The folder.
-        dimension: Length of a vector.
+        path, dimension: The folder, and the length of a vector.
         settings: When to index, compact and drop old versions.
 
     Raises:
@@ -96,8 +95,7 @@ class LanceVectors:
 
     Args:
         path: The folder, for messages.
-        dimension: Length of a vector.
-        chunks, entities: The tables.
+        dimension, chunks, entities: The length of a vector, and the tables.
         lock: Keeps readers out of upkeep that deletes files.
     """
 

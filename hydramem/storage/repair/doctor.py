@@ -49,9 +49,7 @@ def diagnose(
     """Compare the two stores row by row; with `fix`, rebuild what differs from the graph.
 
     Args:
-        graph: The truth.
-        vectors: The vector store.
-        mirror: Rebuilds rows.
+        graph, vectors, mirror: The two stores, and what rebuilds rows.
         fix: Rebuild missing and stale rows, remove orphaned ones.
         progress: Called while rows are rebuilt.
     """
@@ -84,9 +82,7 @@ def sample(
     Writers wait only while a batch that seemed to differ is compared again: it may have been written since.
 
     Args:
-        graph: The truth.
-        vectors: The vector store.
-        mirror: Holds the writers.
+        graph, vectors, mirror: The two stores, and what holds the writers.
         ids: Ids of chunks of the graph, to find those that the vector store lacks.
         most: Rows to compare; each call draws others.
     """

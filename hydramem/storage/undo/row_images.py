@@ -166,14 +166,6 @@ class ImageMaker:
         return json.dumps(image, separators=(",", ":"), sort_keys=True, default=datetime.isoformat)
 
 
-def read(image: str) -> list[Trace]:
-    """Return what an image records, one trace for each row that the write changed.
-
-    A row that was removed and put anew in one write is one trace.
-    """
-    return joined([image])
-
-
 def joined(images: Iterable[str]) -> list[Trace]:
     """Return what a run of images, oldest first, did to each row in the end."""
     traces: dict[Address, Trace] = {}

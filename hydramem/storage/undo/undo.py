@@ -62,8 +62,7 @@ def undo(id: str, *, graph: GraphStore, mirror: Mirror, force: bool = False) -> 
 
     Args:
         id: Of a run or of a change.
-        graph: What it wrote to.
-        mirror: The way to write.
+        graph, mirror: What it wrote to, and the way to write.
         force: Take back too what was written since.
 
     Raises:

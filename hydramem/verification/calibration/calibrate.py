@@ -127,8 +127,7 @@ def calibrate(
     """Store a file's reviews, and fit the first stage to all labels of a project.
 
     Args:
-        place: The project.
-        labels: A file of reviews.
+        place, labels: The project, and a file of reviews.
         max_false_accept: Largest share of false relations among those accepted without a model; where None,
             the last one requested, else the configured threshold stays.
         dry_run: Report what would be done, and write nothing.

@@ -185,8 +185,7 @@ def calibrate_consolidation(
         place: The project of the call.
         wanted: Whether to write, and whether to go back.
         bounds: The thresholds of the store.
-        embedder: The embedder.
-        configured: The configured threshold.
+        embedder, configured: The embedder, and the configured threshold.
 
     Raises:
         InvalidInputError: Something else is requested too, or there is nothing to go back from.

@@ -197,8 +197,7 @@ def try_out(given: Examples, settings: VerificationConfig, *, max_false_accept: 
     """Fit weights to labels, each label judged by weights that were fitted without it.
 
     Args:
-        given: The labels.
-        settings: Thresholds as configured.
+        given, settings: The labels, and thresholds as configured.
         max_false_accept: Largest share of false ones among the accepted; None keeps the configured threshold.
     """
     shipped, fitted = probabilities(given, DEFAULT), held_out(given, DEFAULT)
@@ -233,8 +232,7 @@ def measure(
     """Measure probabilities of labels at thresholds.
 
     Args:
-        name: Whose probabilities they are.
-        given: The labels.
+        name, given: Whose probabilities they are, and the labels.
         chances: Their probabilities; shape (labels,).
         reject_below, accept_at: The thresholds.
     """

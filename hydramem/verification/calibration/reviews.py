@@ -231,8 +231,7 @@ def apply_reviews(
     Args:
         found: Review and relation, by the relation's id.
         scores: Features by name of relations that carry none, by id.
-        target: Where they are stored.
-        dry_run: Store nothing.
+        target, dry_run: Where they are stored, and whether nothing is written.
         operation: Its name in the history.
     """
     with target.one_writer:

@@ -17,7 +17,7 @@ from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.ids import content_hash
 from hydramem.core.results.verdicts import CalibrationMeasure
-from hydramem.storage.files.durable_files import write_whole
+from hydramem.storage.files.durable_files import storage_errors, write_whole
 from hydramem.verification.first_stage.weights import DEFAULT, Weights
 
 log = logging.getLogger(__name__)
@@ -231,11 +231,9 @@ class SavedFiles:
             self._texts[path] = text
             return
         file = self._folder / path
-        try:
+        with storage_errors(file, "cannot be written"):
             file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(file, text)
-        except OSError as error:
-            raise StorageError(f"{file}: cannot be written: {error.strerror}") from error
 
     def remove(self, path: str) -> None:
         """Remove a text, where there is one.
@@ -245,10 +243,8 @@ class SavedFiles:
         """
         self._texts.pop(path, None)
         if self._folder is not None:
-            try:
+            with storage_errors(self._folder, "cannot be written"):
                 (self._folder / path).unlink(missing_ok=True)
-            except OSError as error:
-                raise StorageError(f"{self._folder}: cannot be written: {error.strerror}") from error
 
 
 def _folder_name(project: str) -> str:

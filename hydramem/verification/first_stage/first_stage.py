@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hydramem.core.row_types import Decision, RelationCandidate, Verdict
 from hydramem.graph.snapshot.snapshot import Snapshot
+from hydramem.text.lexicon import word_set
 from hydramem.verification.first_stage import graph_features, text_features
 from hydramem.verification.first_stage.relation_arrays import Claims, Facts
 from hydramem.verification.first_stage.similar_entities import learned
@@ -23,42 +24,26 @@ NAMES: tuple[str, ...] = (*graph_features.NAMES, *_OTHER, *text_features.NAMES)
 """The features, in the order of the columns."""
 _STATED_NEAR = 0.4
 
-# Types that name no certain relation.
-_UNNAMED = frozenset(
-    [
-        "related_to",
-        "relates_to",
-        "related",
-        "associated_with",
-        "associated",
-        "is",
-        "has",
-        "links_to",
-        "linked_to",
-        "mentions",
-        "see",
-    ]
-)
+_UNNAMED = word_set("relation_words", "uncertain")
 
 
-def features(candidates: Sequence[RelationCandidate], snapshot: Snapshot) -> NDArray[np.float32]:
+def features(
+    candidates: Sequence[RelationCandidate],
+    snapshot: Snapshot,
+    stated: Sequence[text_features.StatedEvidence] | None = None,
+) -> NDArray[np.float32]:
     """Return the features of candidates.
 
     Args:
         candidates: Relations, their ends and passages.
         snapshot: The graph around them; may hold them already.
+        stated: The evidence of each candidate, where it is known already.
 
     Returns:
         Shape (candidates, `NAMES`).
     """
-    return _features(candidates, snapshot, text_features.stated_evidence(candidates))
-
-
-def _features(
-    candidates: Sequence[RelationCandidate],
-    snapshot: Snapshot,
-    stated: Sequence[text_features.StatedEvidence],
-) -> NDArray[np.float32]:
+    if stated is None:
+        stated = text_features.stated_evidence(candidates)
     known, relations = learned(snapshot), [candidate.relation for candidate in candidates]
     unknown = np.zeros(len(candidates))
     other = np.column_stack(
@@ -123,15 +108,14 @@ def first_verdicts(
 
     Args:
         candidates: Relations, their ends and passages.
-        snapshot: The graph around them.
-        weights: The logistic model.
+        snapshot, weights: The graph around them, and the logistic model.
         accept_at: Probability from which a candidate is accepted.
         reject_below: Probability under which it is rejected.
     """
     if not candidates:
         return ()
     stated = text_features.stated_evidence(candidates)
-    found = _features(candidates, snapshot, stated)
+    found = features(candidates, snapshot, stated)
     scores, parts = probabilities(found, weights), found * weights.for_names(NAMES)
     verdicts = []
     for candidate, score, row, added, one in zip(

@@ -140,13 +140,7 @@ def learn(facts: Facts) -> Rules:
     total = len(facts.subject)
     step = max(1, -(-total // _SAMPLED))
     rows = np.arange(0, total, step)
-    held = Claims(
-        subject=facts.subject[rows],
-        type=facts.type[rows],
-        object=facts.object[rows],
-        subject_kind=facts.kind[facts.subject[rows]],
-        object_kind=facts.kind[facts.object[rows]],
-    )
+    held = facts.claims(facts.subject[rows], facts.type[rows], facts.object[rows])
     tried = _shuffled(facts, held)
     return Rules(
         holds=_seen(facts, held),
@@ -164,13 +158,7 @@ def _shuffled(facts: Facts, claims: Claims) -> Claims:
     drawn = first + (draw.random((2, len(first))) * facts.per_type[claims.type]).astype(np.int64)
     subject = np.concatenate([facts.subject[drawn[0]], claims.subject])
     object = np.concatenate([claims.object, facts.object[drawn[1]]])
-    both = Claims(
-        subject=subject,
-        type=np.tile(claims.type, 2),
-        object=object,
-        subject_kind=facts.kind[subject],
-        object_kind=facts.kind[object],
-    )
+    both = facts.claims(subject, np.tile(claims.type, 2), object)
     return taken(both, ~facts.stored(both) & (subject != object))
 
 

@@ -98,22 +98,12 @@ def likeness(facts: Facts, known: Profiles, claims: Claims) -> Floats:
         Shape (claims, `NAMES`), 0 to 1: the subject's likeness to other subjects of type and object, and the
         object's to other objects of subject and type.
     """
-    begins, ends = facts.subjects(claims.type, claims.object)
-    subjects = _likest(
-        facts,
-        known,
-        claims.subject,
-        (begins, ends, facts.turned_keys),
-        _column(facts, claims.type * 2, claims.object),
-    )
-    begins, ends = facts.objects(claims.type, claims.subject)
-    objects = _likest(
-        facts,
-        known,
-        claims.object,
-        (begins, ends, facts.triple_keys),
-        _column(facts, claims.type * 2 + 1, claims.subject),
-    )
+    others = (*facts.subjects(claims.type, claims.object), facts.turned_keys)
+    own = _column(facts, claims.type * 2, claims.object)
+    subjects = _likest(facts, known, claims.subject, others, own)
+    others = (*facts.objects(claims.type, claims.subject), facts.triple_keys)
+    own = _column(facts, claims.type * 2 + 1, claims.subject)
+    objects = _likest(facts, known, claims.object, others, own)
     return np.stack([subjects, objects], axis=1)
 
 

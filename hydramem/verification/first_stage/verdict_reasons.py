@@ -48,8 +48,7 @@ def explanation(
     """Return one sentence for a person.
 
     Args:
-        candidate: The claim.
-        decision: What was decided.
+        candidate, decision: The claim, and what was decided.
         score: Probability that it is true.
         values: Features by name; missing ones are zero.
         parts: What each feature adds to the log-odds.

@@ -86,7 +86,7 @@ def read_evidence(
     answers = _kept_answers(readings, generator.name, replies)
     asked = [place for place in readings if place not in answers]
     late = dict.fromkeys(asked[most:], f"the cap of {most} claims a run (vog_max_candidates) is reached")
-    run = _Run(generator=generator)
+    run = _ModelRun(generator=generator)
     for group in _groups_of_same_evidence(readings, asked[:most]):
         found = run.ask({place: readings[place] for place in group})
         _keep(found, readings, generator.name, replies)
@@ -105,7 +105,7 @@ def read_evidence(
 
 # Asking -------------------------------------------------------------------------------------------
 @dataclass(slots=True, kw_only=True)
-class _Run:
+class _ModelRun:
     """The calls of one run: what they cost, why claims were refused, and the outage that ended them."""
 
     generator: Generator

@@ -62,7 +62,7 @@ def test_a_folder_that_is_no_dump_is_refused(tmp_path: Path) -> None:
     refuse(tmp_path, "is no dump")
     for text in ("", "[]", "{", "nul\0", '{"format": "other"}', "\ufeff{}", "[" * 100_000):
         (tmp_path / "manifest.json").write_text(text)
-        refuse(tmp_path, "manifest.json: (is no manifest|not JSON)")
+        refuse(tmp_path, "manifest.json: (is no manifest|its manifest is not JSON)")
     (tmp_path / "manifest.json").unlink()
     (tmp_path / "manifest.json").mkdir()
     refuse(tmp_path, "is no manifest")

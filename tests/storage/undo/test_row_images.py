@@ -8,7 +8,7 @@ from hydramem.storage.changes import record
 from hydramem.storage.row_codec import encode
 from hydramem.storage.schema import CHUNK, ENTITY, MENTIONS, RELATES
 from hydramem.storage.store import GraphStore
-from hydramem.storage.undo.row_images import Trace, digest, joined, read
+from hydramem.storage.undo.row_images import Trace, digest, joined
 from hydramem.storage.write import Removal, Write
 from tests.storage.rows import at, chunk, entity, job, link, mention, relation, write
 
@@ -21,7 +21,7 @@ def image(graph: GraphStore, written: Write) -> str:
 
 
 def traces(text: str) -> dict[tuple[str, ...], Trace]:
-    return {trace.key: trace for trace in read(text)}
+    return {trace.key: trace for trace in joined([text])}
 
 
 def test_rows_made_are_named_with_a_digest(graph: GraphStore) -> None:
