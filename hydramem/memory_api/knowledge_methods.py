@@ -119,16 +119,12 @@ class KnowledgeMethods(Handle):
             NotFoundError: The project has no such relation; nothing is written.
             InvalidInputError: It would end before it begins; nothing is written.
         """
-        store = self._use()
-        withdrawal = Withdrawal(
-            subject=subject,
-            type=type,
-            object=object,
+        withdrawal = replace(
+            arguments.gathered(Withdrawal, locals()),
             ended=moment_or_none(ended, "ended"),
             valid_from=moment_or_none(valid_from, "valid_from"),
-            reason=reason,
         )
-        return listings.named(unrelate(withdrawal, target=self._target(project)), store.graph)
+        return listings.named(unrelate(withdrawal, target=self._target(project)), self._use().graph)
 
     @in_one_run()
     def entity(
@@ -158,10 +154,7 @@ class KnowledgeMethods(Handle):
         Raises:
             InvalidInputError: A field is wrong, or a name belongs to another entity; nothing is written.
         """
-        names = arguments.ids(aliases)
-        naming = Naming(
-            name=name, type=type, aliases=names, description=description, rename=rename, reason=reason
-        )
+        naming = replace(arguments.gathered(Naming, locals()), aliases=arguments.ids(aliases))
         return set_entity(naming, target=self._target(project))
 
     @in_one_run()

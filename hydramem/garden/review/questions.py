@@ -72,7 +72,7 @@ def cases(
     found = [
         *_relations(graph, snapshot),
         *_conflicts(graph, snapshot, functional),
-        *_quarantined(graph, snapshot),
+        *_quarantined(graph, snapshot.project),
         *_same_entities(graph, snapshot, [each for each in undecided if each.of == "entities"]),
         *_same_memories(graph, snapshot, [each for each in undecided if each.of == "memories"]),
     ]
@@ -195,9 +195,9 @@ def _same_memories(
             yield _case("same_memory", (older, newer), text, pair.why)
 
 
-def _quarantined(graph: GraphStore, snapshot: Snapshot) -> Iterator[Case]:
+def _quarantined(graph: GraphStore, project: str) -> Iterator[Case]:
     """Yield the memories in quarantine that nobody has looked at."""
-    where = ChunkFilter(projects=(snapshot.project,), states=("quarantined",))
+    where = ChunkFilter(projects=(project,), states=("quarantined",))
     for row in graph.list_chunks(where, Listing(limit=_MOST_CHUNKS)):
         if KEPT_OUT not in row.metadata:
             why = ", ".join(strings_in(row.metadata, QUARANTINED_FOR))
