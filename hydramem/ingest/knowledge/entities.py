@@ -24,15 +24,7 @@ _FIELDS = ("name", "type", "aliases", "description")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Naming:
-    """What a caller states of an entity; None leaves what is known.
-
-    Attributes:
-        name: A name or alias that it has, or the name of a new one.
-        aliases: Further names.
-        description: What it is; empty removes the stored one.
-        rename: Its name from now on; the name before stays as an alias.
-        reason: Why, for the history.
-    """
+    """What a caller states of an entity, with fields as in `Memory.entity`; None leaves what is known."""
 
     name: str
     type: str | None = None

@@ -19,14 +19,7 @@ from hydramem.storage.chunk_filter import covers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationInput:
-    """A relation as a caller states it.
-
-    Attributes:
-        evidence: Ids of chunks that state it.
-        quote: The words that state it.
-        subject_type, object_type: What the ends are, where that is not known yet.
-        reason: Why it is stated, for the history.
-    """
+    """A relation as a caller states it; fields as in `Memory.relate`."""
 
     subject: str
     type: str

@@ -237,13 +237,7 @@ def _changes(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withdrawal:
-    """Which relations to take out, or to end.
-
-    Attributes:
-        ended: Until when they held; None takes them out, as if they had never been.
-        valid_from: Only the one that held from then on.
-        reason: Why, for the history.
-    """
+    """Which relations to archive, or to end; fields as in `Memory.unrelate`."""
 
     subject: str
     type: str

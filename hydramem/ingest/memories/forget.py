@@ -202,15 +202,7 @@ def re_extract(chunks: Sequence[Chunk], *, target: Target, operation: str) -> No
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """Which active memories of a project are meant: those that match every field that is given.
-
-    Attributes:
-        scope: At or under this path: whole segments, and never what is above.
-        kinds: Of these kinds.
-        categories: With one of these labels.
-        before: Recorded before then.
-        expect: How many they are, as a dry run said; None without one.
-    """
+    """The active memories of a project that match every given field; fields as in `Memory.forget`."""
 
     project: str
     scope: str | None = None
