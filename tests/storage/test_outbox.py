@@ -742,3 +742,13 @@ def test_an_embedder_that_leaves_texts_out_is_no_embedder(
     assert mirror.embed_by_id({}) == {}
     with pytest.raises(ValueError, match="shorter"):
         mirror.embed_by_id({"c1": "one", "c2": "two"})
+
+
+def test_an_embedder_that_returns_too_few_vectors_is_an_error(
+    graph: InMemoryGraph, vectors: FailingVectors, committed: list[Write]
+) -> None:
+    mirror = Mirror(
+        graph, lambda: vectors, lambda texts: EMBEDDER.embed_documents(texts)[1:], committed.append
+    )
+    with pytest.raises(ValueError, match="shorter"):
+        mirror.embed_by_id({"c1": "Ada", "c2": "Ben"})

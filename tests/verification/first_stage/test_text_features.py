@@ -71,6 +71,15 @@ def test_the_sentence_that_names_the_object_is_kept_for_a_quote() -> None:
     found = said("It rained.  Ada  leads\nbilling. Bob slept.", "Ada", "leads", "billing")
     assert found["sentence"] == "Ada leads billing."
     assert said("It rained.", "Ada", "leads", "billing")["sentence"] is None
+    assert said("It rained. Ada leads billing", "Ada", "leads", "billing")["sentence"] == "Ada leads billing"
+    unspaced = "天下雨。计费系统由埃达管理。"
+    assert said(unspaced, "埃达", "leads", "计费系统")["sentence"] == "计费系统由埃达管理。"
+
+
+def test_where_the_object_is_not_named_nothing_is_said_of_its_place() -> None:
+    found = said("Ada leads Sales and works in Rome.", "Ada", "leads", "billing")
+    of_a_place = text_features.NAMES[text_features.NAMES.index("same_sentence") :]
+    assert not any(found[name] for name in of_a_place if not name.startswith(("kind", "subject")))
 
 
 def test_a_heading_tells_what_a_passage_is_about() -> None:
@@ -124,6 +133,7 @@ LEADS = ("Ada", "leads", "billing")
         # Two words more where the words for the type come after the object.
         ("Billing leads Ada.", 2, 0),
         ("Billing of course leads Ada.", 4, 0),
+        ("Billing is led by Ada.", 2, 0),
         ("Ada leads billing, and she leads sales.", 0, 1),
         ("Ada leads sales, but she only leads the billing.", 1, 1),
     ],
@@ -140,6 +150,10 @@ def test_the_words_of_a_name_state_nothing(passage: str) -> None:
     name = passage.removeprefix("Ada knows ").removesuffix(".")
     assert said(passage, "Ada", "leads", name)["cue_in_sentence"] == 0
     assert said(f"Ada leads {name}.", "Ada", "leads", name)["cue_near"] == 1
+
+
+def test_a_sign_that_follows_a_date_at_once_is_a_word() -> None:
+    assert said("Ada, 1990† rests here.", "Ada", "date of death", "1990")["cue_in_sentence"] == 1
 
 
 def test_a_name_that_begins_the_next_sentence_is_not_in_this_one() -> None:
@@ -173,6 +187,7 @@ def test_words_of_another_type_count_where_they_are_nearer(passage: str, near: f
         ("Ada slept while Ada led billing.", 8),
         ("Ada sees billing as Ada.", 9),
         ("Billing is led by Ada", 18),
+        ("Ada leads billing, Ada said.", 9),
         ("Ada slept. Billing grew.", 400),
     ],
 )
@@ -219,6 +234,12 @@ def test_a_pronoun_stands_for_a_topic_or_a_name_shortly_before(passage: str, cou
         ("Ada and billing grew.", LEADS, 1),
         ("Billing and Ada grew.", LEADS, 0),
         ("Who leads? Billing and Ada.", LEADS, 0),
+        ("Ada slept. She leads billing.", LEADS, 0),
+        ("Billing is led by whoever leads Ada.", LEADS, 1),
+        ("Ada Lovelace leads.", ("Ada", "leads", "Ada Lovelace"), 0),
+        ("Billing and Led Zeppelin grew.", ("Led Zeppelin", "leads", "billing"), 0),
+        ("Led Zeppelin rests by billing.", ("Led Zeppelin", "leads", "billing"), 1),
+        ("Ada leads Stand By Me.", ("Ada", "leads", "Stand By Me"), 1),
         ("埃达计费系统。", ("埃达", "leads", "计费系统"), 1),
         ("Jaws was directed by Spielberg.", ("Jaws", "directed_by", "Spielberg"), 1),
         ("Spielberg was directed by Jaws.", ("Jaws", "directed_by", "Spielberg"), -1),
@@ -278,6 +299,10 @@ DIRECTOR = ("Jaws", "director", "Spielberg")
         (f"Jaws was directed by Bob,{' ' * 39}Spielberg.", DIRECTOR, 0),
         (f"Jaws was directed by Bob,{' ' * 40}Spielberg.", DIRECTOR, 1),
         ("Jaws was directed by Bob, Eve and Spielberg.", DIRECTOR, 0),
+        ("Scheider directed what was loved by Spielberg.", DIRECTOR, 1),
+        ("Ada knows that Lead hates billing.", LEADS, 0),
+        ("Ada knows that Bob leads the old billing.", LEADS, 0),
+        ("Ada knows that Bob leads the very old billing.", LEADS, 1),
         ("Jaws was directed by Bob, Eve, who slept, and Spielberg.", DIRECTOR, 1),
     ],
 )
@@ -285,6 +310,11 @@ def test_another_name_of_the_kind_that_is_nearer_to_the_words_is_a_rival(
     passage: str, claim: tuple[str, str, str], rival: int
 ) -> None:
     assert said(passage, *claim)["rival"] == rival
+
+
+def test_the_words_of_a_list_state_nothing_right_before_it() -> None:
+    found = said("Ada knows Led Zeppelin and Spielberg.", "Ada", "leads", "Spielberg")
+    assert (found["cue_in_sentence"], found["cue_adjacent"]) == (1, 0)
 
 
 @pytest.mark.parametrize("name", ["Bob", "Eve", "Spielberg"])
@@ -414,6 +444,10 @@ def test_a_quote_is_cut() -> None:
         ("Bob slept. He leads the very old billing.", "Bob leads the big and very old billing."),
         ("Ada leads the very old and dull billing.", "Ada leads billing."),
         ("Bob leads Sales and Ada meets billing.", "Ada leads sales and billing."),
+        ("Ada met billing.", "She leads the old billing."),
+        ("Ada leads the old billing.", f"Ada in the {'hot and long ' * 6}summer leads the billing."),
+        ("Ada leads the very old and dull billing.", "Ada leads the very old billing."),
+        ("Ada leads Bob into billing.", "Ada leads what is very old billing."),
     ],
 )
 def test_the_passage_and_the_place_that_say_most_count(worse: str, better: str) -> None:
