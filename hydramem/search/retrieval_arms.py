@@ -136,7 +136,8 @@ def walk(
     if traversal != "bfs":
         methods.append(_pagerank_scores(plan, found, edges, nodes, damping, limit))
     if traversal != "ppr":
-        methods.append(_distance_scores(snapshot, reached, limit))
+        closeness = _BFS_DECAY ** (reached.distances.astype(np.float32) - 1)
+        methods.append(_best_chunks(snapshot, reached.nodes, closeness, limit))
     scores = {id: max(each.get(id, 0.0) for each in methods) for each in methods for id in each}
     places = {node: place for place, node in enumerate(reached.nodes.tolist())}
     return Walk(plan=plan, scores=scores, reached=reached, places=places)
@@ -170,11 +171,6 @@ def _seeds(plan: RecallPlan, found: Sequence[FusedScore]) -> tuple[NDArray[np.in
     mass = [entities / entities.sum(), _SEED_MASS * scores / total if total > 0 else scores]
     nodes = [*(entity.node for entity in plan.entities), *(node for node, _ in known)]
     return np.array(nodes, dtype=np.int32), np.concatenate(mass).astype(np.float32)
-
-
-def _distance_scores(snapshot: Snapshot, reached: Reached, limit: int) -> dict[str, float]:
-    closeness = _BFS_DECAY ** (reached.distances.astype(np.float32) - 1)
-    return _best_chunks(snapshot, reached.nodes, closeness, limit)
 
 
 def _best_chunks(

@@ -182,7 +182,6 @@ class Jobs:
         return found
 
     # Waiting for it -----------------------------------------------------------------------------
-
     def drain(
         self, timeout: float | None = None, *, retry: bool = False, progress: Progress | None = None
     ) -> Drained:
@@ -230,7 +229,6 @@ class Jobs:
         )
 
     # Working it off -----------------------------------------------------------------------------
-
     def _work(self) -> None:
         try:
             self._put_back()

@@ -15,6 +15,8 @@ _DATES = word_set("relation_words", "dates")
 _PLACES = word_set("relation_words", "places")
 _AGENTS = word_set("relation_words", "agents")
 _LIFE = word_set("relation_words", "life")
+UNCERTAIN_TYPES = word_set("relation_words", "uncertain")
+"""Types that name no certain relation."""
 _ROWS = tables("relation_words")["relations"]
 _CUES = tuple(row["cues"].split() for row in _ROWS)
 _ROWS_OF = defaultdict[str, list[int]](list)

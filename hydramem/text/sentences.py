@@ -21,14 +21,11 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tu
     spans: list[tuple[int, int]] = []
     begin = start
     for match in _END.finditer(text, start, stop):
-        if match.group()[0] == "." and _is_abbreviation(text, begin, match.start()):
+        before = text[max(begin, match.start() - _LONGEST_ABBREVIATION) : match.start()]
+        if match.group()[0] == "." and _ABBREVIATION.search(before):
             continue
         spans.append((begin, match.end()))
         begin = match.end()
     if begin < stop:
         spans.append((begin, stop))
     return spans
-
-
-def _is_abbreviation(text: str, begin: int, stop: int) -> bool:
-    return _ABBREVIATION.search(text[max(begin, stop - _LONGEST_ABBREVIATION) : stop]) is not None

@@ -11,7 +11,6 @@ from itertools import chain, zip_longest
 from hydramem.core.results.hits import Hit
 from hydramem.core.results.write_results import Curated
 from hydramem.core.row_types import Chunk, Entity
-from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.screening.quarantine import threats_in
 from hydramem.search.candidate_scores import freshness, layer_gain
 from hydramem.search.overview.overview import central
@@ -102,7 +101,8 @@ def _entities(seen: View, graph: GraphStore) -> Iterator[Hit]:
     """Yield the central entities, with the description and relations of each."""
     snapshot = seen.snapshot
     for each in central(by="pagerank", type=None, limit=_ENTITIES, seen=seen):
-        id = _id(snapshot, each.entity)
+        node = snapshot.find(entity_key(each.entity))
+        id = None if node is None else snapshot.nodes.ids[node]
         row = next(iter(graph.entities([id])), None) if id else None
         around = neighbors(each.entity, depth=1, limit=_RELATIONS, seen=seen) if id else ()
         known = [f"{each.entity} ({each.type})"]
@@ -124,8 +124,3 @@ def _described(row: Entity | None) -> list[str]:
     """Return the description of an entity where it is safe for a prompt: a model may have written it."""
     text = (row.description if row is not None else None) or ""
     return [text] if text and not threats_in(text) else []
-
-
-def _id(snapshot: Snapshot, name: str) -> str | None:
-    node = snapshot.find(entity_key(name))
-    return None if node is None else snapshot.nodes.ids[node]

@@ -88,7 +88,6 @@ class CheckpointedDatabase:
             return 0
 
     # When to checkpoint -------------------------------------------------------------------------
-
     def count_write(self) -> None:
         """Count a committed transaction."""
         self._writes += 1
@@ -114,7 +113,6 @@ class CheckpointedDatabase:
         return self._writes >= _WRITES_PER_CHECKPOINT and not self._copying
 
     # How ----------------------------------------------------------------------------------------
-
     def checkpoint(self) -> None:
         """Write the log into the file; where that fails, once more in a database that is opened anew.
 
@@ -171,7 +169,6 @@ class CheckpointedDatabase:
             self._database.close()
 
     # Copying and closing ------------------------------------------------------------------------
-
     def copy_to(self, copy: Path, writer: threading.Lock) -> None:
         """Copy the file as it is at one moment, while others read and write.
 

@@ -132,7 +132,6 @@ class Transaction:
         return [{**row, "image": None if place else self._image.text()} for place, row in enumerate(changes)]
 
     # Removing rows ------------------------------------------------------------------------------
-
     def _remove(self, removed: Mapping[str, tuple[Any, ...]]) -> None:
         """Delete rows and the edges that end in them, each noted whole before; unknown keys are ignored."""
         for edges in _EDGES:
@@ -171,7 +170,6 @@ class Transaction:
             self._image.removed(table, encode(table, decode(table, values)))
 
     # Writing rows -------------------------------------------------------------------------------
-
     def _put_nodes(self, table: NodeTable, rows: list[Values]) -> None:
         known = self._known[table.name]
         new = [row for row in rows if row["id"] not in known]

@@ -80,7 +80,7 @@ def dump(
                 mirror.drain()  # else rows that are not replicated would have old vectors
             _check_projects(graph, request.projects)
             writing = _Writing(partial, graph, request, progress)
-            files = writing.all_parts()
+            files = tuple(entry for part in PARTS for entry in writing.part(part))
         manifest = DumpManifest(
             created_by=request.created_by,
             embedder=request.embedder,
@@ -160,11 +160,8 @@ class _Writing:
         self._kept: dict[str, set[str]] = {}
         self.projects: set[str] = set()
 
-    def all_parts(self) -> tuple[FileEntry, ...]:
-        """Write every file but the manifest."""
-        return tuple(entry for part in PARTS for entry in self._part(part))
-
-    def _part(self, part: DumpPart) -> Iterator[FileEntry]:
+    def part(self, part: DumpPart) -> Iterator[FileEntry]:
+        """Write the rows of a part, and their vectors; yield the entry of each file."""
         vectors = self._vectors(part)
         with ExitStack() as files:
             lines = files.enter_context(_LineFile(self._folder / part.file))

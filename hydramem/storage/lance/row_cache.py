@@ -56,7 +56,6 @@ class RowCache:
         return 0 if cached is None else len(cached)
 
     # Following the table ------------------------------------------------------------------------
-
     @contextmanager
     def dropped_on_error(self) -> Iterator[None]:
         """Forget the rows where a change of the table fails: its outcome is unknown."""
@@ -103,7 +102,6 @@ class RowCache:
                         self._rows.number(piece)
 
     # Searching ----------------------------------------------------------------------------------
-
     def share(self, where: ChunkFilter) -> float:
         """Return the share of rows that a filter admits, 0 to 1."""
         with self._lock:

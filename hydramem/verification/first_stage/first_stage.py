@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hydramem.core.row_types import Decision, RelationCandidate, Verdict
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.text.lexicon import word_set
+from hydramem.text.relation_words import UNCERTAIN_TYPES
 from hydramem.verification.first_stage import graph_features, text_features
 from hydramem.verification.first_stage.relation_arrays import Claims, Facts
 from hydramem.verification.first_stage.similar_entities import learned
@@ -23,8 +23,6 @@ _OTHER = ("confidence", "named", "evidence", "embedding", "similarity")
 NAMES: tuple[str, ...] = (*graph_features.NAMES, *_OTHER, *text_features.NAMES)
 """The features, in the order of the columns."""
 _STATED_NEAR = 0.4
-
-_UNNAMED = word_set("relation_words", "uncertain")
 
 
 def features(
@@ -87,7 +85,7 @@ def documents(candidate: RelationCandidate) -> frozenset[str]:
 
 
 def _is_named(type: str) -> bool:
-    return type.casefold().replace(" ", "_").replace("-", "_") not in _UNNAMED
+    return type.casefold().replace(" ", "_").replace("-", "_") not in UNCERTAIN_TYPES
 
 
 def probabilities(features: NDArray[np.floating], weights: Weights) -> NDArray[np.float64]:
