@@ -1,1 +1,1 @@
-"""A room."""
+"""Human language: tokens, sentences, names, dates and word lists; nothing here reads a store."""

@@ -1,1 +1,1 @@
-"""A room."""
+"""Documents and transcripts: read, cut into chunks, compared with what is stored, and stored."""

@@ -1,1 +1,1 @@
-"""A room."""
+"""The rows of knowledge: entities, relations, their validity, trust and scopes."""

@@ -190,13 +190,12 @@ def _plain(form: str, rest: list[Token], copula: str, *, past: bool) -> Verb:
 
 @dataclass(slots=True)
 class Cues:
-    """A clause without its cues, and what they said; as in `Statement`.
+    """A clause without its cues, and what they said; as in `ClauseStatement`.
 
     Attributes:
         rest: The tokens that are left.
         led: Whether the clause began with a cue, so that its subject may stand behind the verb.
         takes_over: Whether somebody takes over what another did.
-        timely: Words that say when, of those taken out.
     """
 
     rest: list[Token]

@@ -1,1 +1,1 @@
-"""A room."""
+"""The providers of models, each behind the contracts of generators and embedders."""

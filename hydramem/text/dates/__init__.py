@@ -1,1 +1,1 @@
-"""A room."""
+"""Dates and times: as callers give them, and as texts and transcripts write them."""

@@ -1,1 +1,1 @@
-"""A room."""
+"""The formats of documents: decoding, HTML pages, and chat transcripts."""

@@ -1,1 +1,1 @@
-"""A room."""
+"""Merges of entities, and how they are taken back."""
