@@ -55,7 +55,7 @@ def _headline(report: Gardened) -> str:
         return f"{report.project}: a plan, made in {report.seconds:.1f} s; nothing is changed"
     at = f"{report.started_at:%Y-%m-%d %H:%M} UTC"
     run = f", run {report.run}" if report.run else ", nothing was changed"
-    run += ", taken back since" if report.taken_back else ""
+    run += ", undone since" if report.taken_back else ""
     return f"{report.project}: the run of {at}, {_ENDINGS[report.state]} {report.seconds:.1f} s{run}"
 
 

@@ -90,7 +90,7 @@ class RolesConfig(_Section):
     Attributes:
         extract: Entities and relations of documents.
         classify: Scope, categories and importance of a memory.
-        consolidate: What a new memory does to the ones it touches.
+        consolidate: What a new memory does to similar ones.
         link: Links between memories.
         infer: Relations that sessions suggest.
         verify: Whether evidence supports a relation.

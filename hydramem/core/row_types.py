@@ -192,7 +192,7 @@ class RelationCandidate:
 
     Attributes:
         subject, object: Its ends.
-        passages: The chunks that it rests on, stored already or about to be.
+        passages: The chunks that it depends on, stored already or about to be.
     """
 
     relation: Relation

@@ -1,1 +1,1 @@
-"""The gardener: phases that improve a memory while nobody waits, their plans, and how those are applied."""
+"""The gardener: phases that improve a memory in the background, their plans, and how those are applied."""

@@ -1,6 +1,6 @@
-"""The models known by name: what each is, the hash of every file, and where it lies on this machine.
+"""The models known by name: what each is, the hash of every file, and where it is on this machine.
 
-`data/models.toml` lists them. A name in a fingerprint stands for exactly the files listed there: other
+`data/models.toml` lists them. A name in a fingerprint represents exactly the files listed there: other
 weights need another name.
 """
 
@@ -93,7 +93,7 @@ class ModelView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPlace:
-    """Where the files of an installed model lie."""
+    """Where the files of an installed model are."""
 
     weights: Path
     tokenizer: Path
@@ -143,7 +143,7 @@ def model_folder(model: KnownModel, models: Path | None = None) -> Path:
 
 
 def locate(model: KnownModel, models: Path | None = None) -> ModelPlace | None:
-    """Return where a model's files lie; None where one is missing or has another size."""
+    """Return where a model's files are; None where one is missing or has another size."""
     weights, tokenizer = model_folder(model, models), model_folder(model, models)
     if model.carried:
         # Found, not imported: the package is there for its file alone.

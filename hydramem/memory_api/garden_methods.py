@@ -60,7 +60,7 @@ class GardenMethods(Handle):
         """Run the gardener: infer, verify, supersede, merge, reuse, prune, review, maintain.
 
         Every phase reads the memory as it is at the start and proposes changes. They are made in small
-        batches, each with its reason, in one run that `undo` can take back. What a person stated or
+        batches, each with its reason, in one run that `undo` can reverse. What a person stated or
         confirmed, what is verified and what is reused is kept. Nothing is deleted but archived rows older
         than `limits` allows. Without a model, rules and statistics are used; a model that fails makes its
         phase partial or failed, never completed.
@@ -273,7 +273,7 @@ class GardenMethods(Handle):
     def train(
         self, *, project: str | None = None, progress: Callable[[int, int], None] | None = None
     ) -> Trained:
-        """Train the gardener's edge scorer, and measure how well it tells wrong relations from right ones.
+        """Train the gardener's edge scorer, and measure how well it finds wrong relations.
 
         The scorer needs torch (the extra `gnn`). It learns from the project's relations against random wrong
         ones, from the meaning of entity names, and from people's verdicts once there are twenty. It is

@@ -245,7 +245,7 @@ class KnowledgeMethods(Handle):
             project: Project of the scope; this handle's own by default.
 
         Raises:
-            InvalidInputError: The destination lies in the source, or a path is too long; nothing is written.
+            InvalidInputError: The destination is in the source, or a path is too long; nothing is written.
             NotFoundError: The scope is empty; nothing is written.
         """
         target = self._target(project)

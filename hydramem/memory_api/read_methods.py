@@ -155,7 +155,7 @@ class ReadMethods(Handle):
             known_at: Return what the store believed at this time; now by default.
             include_private: Whether snippets can be private memories.
             session: Name of the session that starts; it keeps the curated files as it first read them.
-            project: Project to read beside the handle's own.
+            project: Project to read in addition to the handle's own.
 
         Raises:
             InvalidInputError: The project is blank, or the query is blank or too long.

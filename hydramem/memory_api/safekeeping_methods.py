@@ -30,15 +30,15 @@ class SafekeepingMethods(Handle):
 
     @in_one_run()
     def undo(self, id: str, *, force: bool = False) -> Undone:
-        """Take back what one call wrote: a run, or one change of it.
+        """Undo what one call wrote: a run, or one change of it.
 
         `history` shows the runs of a thing. Rows that were changed since, or that newer rows depend on, stay
-        and are listed. An undo is a run too: undoing it restores everything. Files beside the graph, such as
+        and are listed. An undo is a run too: undoing it restores everything. Files outside the graph, such as
         `MEMORY.md` and fitted weights, are not changed.
 
         Args:
             id: Id of a run or of a change.
-            force: Also take back rows that were changed since; rows that others depend on stay.
+            force: Also undo rows that were changed since; rows that others depend on stay.
 
         Raises:
             NotFoundError: No run and no change has this id.
@@ -73,13 +73,13 @@ class SafekeepingMethods(Handle):
             progress: Called with the rows written and the total.
 
         Raises:
-            InvalidInputError: The folder is not empty, or lies in the store.
+            InvalidInputError: The folder is not empty, or is in the store.
             NotFoundError: A named project holds nothing.
             StorageError: A store cannot be read or the folder cannot be written; no folder is left.
         """
         store, place = self._use(), _path(folder, "folder")
         if place.is_relative_to(store.path):
-            raise InvalidInputError(f"folder: {place} lies in the store; name one beside it")
+            raise InvalidInputError(f"folder: {place} is in the store; name a folder outside it")
         store.recalls.flush()
         with store.reading() as space:
             wish = DumpRequest(
@@ -142,7 +142,7 @@ class SafekeepingMethods(Handle):
                 ones as `garden.backups` says.
 
         Raises:
-            InvalidInputError: The file exists or lies in the store, or the store is in memory.
+            InvalidInputError: The file exists or is in the store, or the store is in memory.
             StorageError: It cannot be written or read back; no file is left.
         """
         return self._use().back_up(None if to is None else _path(to, "to"), created_by=_CREATED_BY)

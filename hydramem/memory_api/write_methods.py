@@ -74,12 +74,12 @@ class WriteMethods(Handle):
             author: Who said it.
             session: Name of the conversation that it belongs to.
             scope: Path such as /infra/database; found by default, at or under `within`.
-            within: Path that a found scope lies at or under.
+            within: Path that a found scope is at or under.
             categories: Labels to filter by; found by default.
             keywords: Words to search for; found by default.
             importance: 0 to 1; found by default.
             summary: One sentence; found by default.
-            entities: Names of things that it is about, beside those in the text.
+            entities: Names of things that it is about, in addition to those in the text.
             confidence: 0 to 1.
             event_type: Type of the event, such as deployment.
             happened_at: When the event took place.

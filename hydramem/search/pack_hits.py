@@ -164,7 +164,7 @@ def _why(query: str, candidate: RecallCandidate, path: Sequence[PathStep], links
         shared = shared_words(query, indexed_text(candidate.chunk))
         reasons.append(f"shares the words {', '.join(shared)}" if shared else "matches the query's words")
     if parts.get("neighbors"):
-        reasons.append("stands beside turns that match")
+        reasons.append("is next to turns that match")
     if path and candidate.by_link:
         reasons.append(f"linked to another match: {path_line(path)}{_link_reason(candidate, links)}")
     elif path:

@@ -43,7 +43,7 @@ def stitched(
 
 
 def surroundings(where: ChunkFilter) -> ChunkFilter:
-    """Return the filter for what is shown beside a hit: without the conditions that select hits."""
+    """Return the filter for what is shown with a hit: without the conditions that select hits."""
     return replace(where, kinds=(), categories=(), happened_from=None, happened_to=None, min_confidence=0.0)
 
 

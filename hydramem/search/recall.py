@@ -70,8 +70,8 @@ def recall(
 
     Plan which entities the query names. Gather by vector and by full text, inside the filter. Score: add up
     the arms, let neighbouring turns support each other, mix in a walk of the graph and what links add. Check:
-    drop what the graph store, which is the truth, does not hold or the filter does not admit. Rerank, where
-    that is configured. Pack hits with their scores and reasons.
+    drop what the graph store, which is authoritative, does not hold or the filter does not admit. Rerank,
+    where that is configured. Pack hits with their scores and reasons.
 
     Args:
         query: What to look for, in words.

@@ -157,7 +157,7 @@ def _pagerank_scores(
         edges=edges,
         nodes=nodes,
     )
-    # Probability falls off by orders of magnitude; its root lies in the range of the other arms' scores.
+    # Probability falls off by orders of magnitude; its root is in the range of the other arms' scores.
     return _best_chunks(snapshot, ranked.nodes, np.sqrt(ranked.probability), limit)
 
 

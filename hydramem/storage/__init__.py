@@ -1,1 +1,1 @@
-"""The graph store (the truth), the vector store (derived), and what keeps them in agreement."""
+"""The graph store (authoritative), the vector store (derived), and what keeps them in agreement."""

@@ -15,8 +15,8 @@ class ChunkFilter:
     """Which chunks a read may see. An empty tuple or None does not restrict.
 
     Attributes:
-        at: A moment that must lie within valid time and before expiry.
-        known_at: A moment that must lie within recorded time.
+        at: A moment that must be within valid time and before expiry.
+        known_at: A moment that must be within recorded time.
         scope: A path; chunks at or under it pass, by whole segments.
         happened_from, happened_to: Closed interval around `happened_at`.
     """
@@ -101,18 +101,18 @@ class RowFilter:
 
 
 def covers(start: datetime | None, end: datetime | None, moment: datetime) -> bool:
-    """Say whether a moment lies in a half-open interval; None is unbounded."""
+    """Say whether a moment is in a half-open interval; None is unbounded."""
     return (start is None or start <= moment) and (end is None or moment < end)
 
 
 def holds(times: Times, at: datetime | None, known_at: datetime | None) -> bool:
-    """Say whether moments lie within valid and recorded time; None does not restrict."""
+    """Say whether moments are within valid and recorded time; None does not restrict."""
     return (at is None or covers(times.valid_from, times.valid_to, at)) and (
         known_at is None or covers(times.recorded_at, times.retired_at, known_at)
     )
 
 
 def within_scope(scope: str, prefix: str) -> bool:
-    """Say whether a scope lies at or under a prefix, whole segments only."""
+    """Say whether a scope is at or under a prefix, whole segments only."""
     stem = prefix.rstrip("/")
     return scope == stem or scope.startswith(stem + "/")

@@ -190,7 +190,7 @@ class Jobs:
         Args:
             timeout: Seconds to wait at most; None waits until all were tried.
             retry: Try again what has failed for good, too.
-            progress: Told of jobs done and jobs to do.
+            progress: Called with the number of jobs done and of jobs to do.
         """
         if retry:
             self._retry()

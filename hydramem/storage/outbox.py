@@ -63,7 +63,7 @@ class Mirror:
     """The one way to write: the graph store commits, then the vector store follows.
 
     Args:
-        graph: The truth.
+        graph: The authoritative store.
         vectors: The vector store; a callable, because a store can be open while its vectors are damaged.
         embed: Makes the vectors that a caller did not supply.
         committed: Called after each commit, in order, for other data derived from the graph.

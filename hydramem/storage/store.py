@@ -1,4 +1,4 @@
-"""The contract of a graph store, which is the truth; `vector_rows` has that of the vector store.
+"""The contract of a graph store, which is authoritative; `vector_rows` has that of the vector store.
 
 Three graph stores ship: LadybugDB and Kuzu through `storage.cypher`, and `storage.in_memory`. Each is safe to
 use from many threads.
@@ -88,7 +88,7 @@ class Stretch:
 
 
 class GraphStore(Protocol):
-    """The truth: chunks, entities, relations, sessions, changes and jobs.
+    """The authoritative store: chunks, entities, relations, sessions, changes and jobs.
 
     Rows are returned in the order of the ids asked for, unknown ids left out; lists are newest first
     (entities: most mentioned first), ties by id. Backend failures raise `StorageError`. Reads of one table

@@ -22,7 +22,7 @@ def word_set(file: str, table: str) -> frozenset[str]:
     """Return the words of a list: text with white space between them, by itself or as `words` of a table.
 
     Raises:
-        ValueError: A word stands twice.
+        ValueError: A word occurs twice.
     """
     listed = tables(file)[table]
     words = listed if isinstance(listed, str) else listed["words"]
@@ -34,7 +34,7 @@ def word_rows(file: str, table: str) -> tuple[tuple[str, ...], ...]:
     """Return the rows of a table, each of words that mean the same.
 
     Raises:
-        ValueError: A word stands twice in the table.
+        ValueError: A word occurs twice in the table.
     """
     rows = tuple(tuple(row.split()) for row in tables(file)[table]["rows"])
     _once((word for row in rows for word in row), f"{file}.{table}")

@@ -143,7 +143,7 @@ def _without_marks(folded: str) -> str:
 def match_words(
     mine: Iterable[str], yours: Iterable[str]
 ) -> tuple[list[tuple[str, float]], list[str], list[str]]:
-    """Pair the words of two texts, equal ones first, then those of which one may stand for the other.
+    """Pair the words of two texts, equal ones first, then those of which one may be short for the other.
 
     Returns:
         Words in common, each with how sure that is; words of the first alone; of the second alone.

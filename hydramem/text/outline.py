@@ -59,7 +59,7 @@ def sections(text: str, *, kind: str) -> Iterator[Section]:
 
 
 def leading_title(text: str) -> tuple[str | None, int]:
-    """Return a first line that stands for itself as a title, and where the text goes on."""
+    """Return a first line that is a title, and where the text continues."""
     start = len(text) - len(text.lstrip())
     stop = text.find("\n", start)
     line = text[start:stop].strip() if stop > 0 else ""

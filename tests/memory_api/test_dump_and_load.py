@@ -160,7 +160,7 @@ def test_a_folder_that_is_no_path_is_refused(memory: hydramem.Memory, folder: st
 
 
 def test_a_dump_is_never_written_into_its_own_store(memory: hydramem.Memory) -> None:
-    with pytest.raises(InvalidInputError, match="lies in the store"):
+    with pytest.raises(InvalidInputError, match="is in the store"):
         memory.dump(str(memory.folder / "dump"))
 
 

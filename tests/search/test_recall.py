@@ -174,7 +174,7 @@ def test_neighbouring_turns_support_each_other() -> None:
     found = Memory(*turns, far).recall("key attic", vector_weight=0)
     assert found.hits[0].id == "s-2"
     assert "neighbors" in found.hits[0].scores
-    assert "stands beside turns that match" in found.hits[0].why
+    assert "is next to turns that match" in found.hits[0].why
 
 
 def test_the_graph_store_has_the_last_word() -> None:

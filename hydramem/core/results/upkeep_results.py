@@ -54,7 +54,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftAlone:
-    """A row that undo did not take back.
+    """A row that undo left as it is.
 
     Attributes:
         id: Its id; for a mention, the ids of chunk and entity.

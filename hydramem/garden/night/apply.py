@@ -190,7 +190,7 @@ def _row_count(proposal: Proposal) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _BatchResult:
-    """What a batch comes to; `write` is None where nothing is to be committed."""
+    """The result of a batch; `write` is None if nothing is to be committed."""
 
     made: tuple[str, ...]
     refused: Mapping[str, str]

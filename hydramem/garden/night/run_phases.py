@@ -163,7 +163,7 @@ def run_phases(run: GardenRun) -> Gardened:
 
 
 def apply_file(run: GardenRun, file: Path) -> Gardened:
-    """Apply exactly the proposals of a plan's file; those that rest on rows that changed since are refused.
+    """Apply exactly the proposals of a plan's file; those that depend on rows that changed since are refused.
 
     Lines that were deleted from the file are not applied; with a line that was changed the file is refused.
 

@@ -110,7 +110,7 @@ def systemd_units(times: ScheduleTimes, command: Sequence[str], *, name: str) ->
     # A percent sign is special to systemd.
     line = shlex.join(command).replace("%", "%%")
     service = (
-        "[Unit]\nDescription=HydraMem: a night of the gardener\n\n"
+        "[Unit]\nDescription=HydraMem: a run of the gardener\n\n"
         f"[Service]\nType=oneshot\nExecStart={line}\nNice=10\n"
     )
     calendar = "".join(f"OnCalendar={one}\n" for one in on_calendar(times))

@@ -1,4 +1,4 @@
-"""What the gardener leaves alone: protected rows, undone changes, pairs a person told apart or must judge."""
+"""What the gardener does not change: protected rows, undone changes, pairs that a person keeps apart or must judge."""
 
 import json
 from collections import defaultdict

@@ -127,7 +127,7 @@ def changed_addresses(proposal: Proposal) -> set[Address]:
 
 
 def touched_addresses(proposal: Proposal) -> set[Address]:
-    """Return the addresses of every row that a proposal writes, removes, or rests on."""
+    """Return the addresses of every row that a proposal writes, removes, or depends on."""
     return changed_addresses(proposal) | proposal.expects.keys()
 
 
@@ -140,9 +140,9 @@ def _ends_of(address: Address) -> Iterator[Address]:
 
 
 class ClaimedRows:
-    """The rows that accepted proposals change or rest on.
+    """The rows that accepted proposals change or depend on.
 
-    Several may rest on the same row, but none on a row that another changes. A node may change while its
+    Several may depend on the same row, but none on a row that another changes. A node may change while its
     edges are claimed; it may not be removed.
     """
 

@@ -37,7 +37,7 @@ class Answering:
     """What acting on answers needs.
 
     Attributes:
-        settings: How many voices a merged memory needs.
+        settings: How many distinct sources make a merged memory shared.
         release: Releases chunks from quarantine, by id.
     """
 

@@ -182,7 +182,7 @@ def _dated(row: Relation, names: Mapping[str, str]) -> str:
 def _same_memories(
     graph: GraphStore, snapshot: Snapshot, undecided: Sequence[UndecidedPair]
 ) -> Iterator[Case]:
-    """Yield the pairs of memories that may say the same, and that nobody told apart."""
+    """Yield the pairs of memories that may say the same, without those that a person keeps apart."""
     ids = sorted({id for pair in undecided for id in (pair.one, pair.other)})
     rows = {row.id: row for row in (graph.chunks(ids) if ids else ()) if row.state == "active"}
     for pair in undecided:
@@ -208,7 +208,7 @@ def _quarantined(graph: GraphStore, project: str) -> Iterator[Case]:
 def _same_entities(
     graph: GraphStore, snapshot: Snapshot, undecided: Sequence[UndecidedPair]
 ) -> Iterator[Case]:
-    """Yield the pairs of entities that may be the same, and that nobody told apart."""
+    """Yield the pairs of entities that may be the same, without those that a person keeps apart."""
     found: dict[tuple[str, str], UndecidedPair | None] = dict.fromkeys(_spelling_variants(snapshot))
     found |= {(min(each.one, each.other), max(each.one, each.other)): each for each in undecided}
     wanted = sorted({id for ids in found for id in ids})

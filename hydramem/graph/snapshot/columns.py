@@ -80,7 +80,7 @@ class GrowingColumn:
 
 
 class Codes:
-    """Small integers for strings that repeat; -1 stands for none. Codes are never reused."""
+    """Small integers for strings that repeat; -1 represents none. Codes are never reused."""
 
     def __init__(self, values: list[str]) -> None:
         self.values = values

@@ -24,7 +24,7 @@ class Interval:
     stamp: int
 
     def covers(self, first: int) -> Mask:
-        """Say for each row from `first` on whether the moment lies in its interval."""
+        """Say for each row from `first` on whether the moment is in its interval."""
         return (self.starts[first:] <= self.stamp) & (self.stamp < self.ends[first:])
 
     def steady(self, first: int) -> tuple[int, int]:
@@ -79,7 +79,7 @@ class Masks:
         Args:
             name: Identifies the mask apart from the moments.
             columns: The columns that `admits` reads, of one length.
-            intervals: Moments that must lie within the rows' intervals.
+            intervals: Moments that must be within the rows' intervals.
             admits: Says for each row from a first one on whether it meets the other conditions.
         """
         columns = (*columns, *(column for each in intervals for column in (each.starts, each.ends)))

@@ -66,7 +66,7 @@ class EdgeColumns:
         kind: A place in `EDGE_KINDS`.
         type: Codes into `types`; -1 for mentions.
         weight: The relation's confidence, the mention's count, the link's weight, or 1 for a synonym.
-        supposed: Whether nothing states a relation: it was inferred, and what rests on it rests on a guess.
+        supposed: Whether nothing states a relation: it was inferred, and what depends on it is a guess.
         layer, state: Places in `LAYERS` and `STATES`; -1 where an edge has none.
         valid_from, valid_to, recorded_at, retired_at: Microseconds since 1970, or `BEGINNING` and `END`.
         ids: Ids of relations and links as bytes; empty for the others.
@@ -167,8 +167,8 @@ class Snapshot:
         """Say for each edge whether a walk may use it, read-only; mentions have no layer, state or times.
 
         Args:
-            at: The moment that must lie within valid time; None does not look.
-            known_at: The moment that must lie within recorded time; None does not look.
+            at: The moment that must be within valid time; None does not look.
+            known_at: The moment that must be within recorded time; None does not look.
             layers, states, kinds: What to admit; empty admits all.
         """
         edges = self.edges

@@ -49,7 +49,7 @@ def ingest(
         sources: Files and folders.
         target: Where to store.
         settings: Sizes of chunks and batches.
-        generator: Extracts beside the rules where there is one.
+        generator: Extracts in addition to the rules; None for rules alone.
         wait: Whether vectors are made, and the generator reads, before this returns; else jobs do that.
         progress: Called after each source.
 

@@ -24,7 +24,7 @@ _NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?|[a-z][.)])\s+(?=\S)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A text to extract from, and what stands around it.
+    """A text to extract from, with its context.
 
     Attributes:
         headings: Headings above it, outermost first; the document's title is the first.

@@ -139,7 +139,7 @@ def seen_words(spans: list[Span]) -> set[str]:
 
 
 def other_names(name: str) -> tuple[str, ...]:
-    """Return the names that a written name stands for as well: without its rank, article or parenthesis."""
+    """Return the other names of a written name: without its rank, article or parenthesis."""
     others = []
     bare = _DISAMBIGUATION.sub("", name)
     if bare != name and len(bare) > 1:

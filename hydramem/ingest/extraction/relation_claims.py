@@ -301,7 +301,7 @@ def _is_setting(sentence: _Sentence, before: Span) -> bool:
 
 
 def _stand_in(sentence: _Sentence, trigger: int) -> tuple[bool, str | None]:
-    """Say whether "he", "it", "I" or "the film" stands right before a phrase, and what it stands for."""
+    """Say whether "he", "it", "I" or "the film" is right before a phrase, and what it refers to."""
     match = _STANDS.search(sentence.text, max(sentence.start, trigger - 60), trigger)
     if match is None:
         return False, None

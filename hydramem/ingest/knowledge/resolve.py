@@ -20,7 +20,7 @@ def resolve(names: Iterable[Name], *, project: str, known: Known) -> dict[str, s
     """Map each name to the id of its entity, known or new.
 
     A name is its entity's by key; failing that, by an alias that it brings. A name that a parenthesis
-    tells from others joins a plain one, and never another that was told apart as well.
+    tells from others joins a plain one, and never another that was distinguished as well.
 
     Args:
         names: Names of one batch; those that bring lasting aliases claim them first.

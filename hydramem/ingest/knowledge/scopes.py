@@ -28,7 +28,7 @@ def tree(
     Args:
         counts: What is at or under the prefix.
         prefix: Where the tree begins.
-        depth: Levels below the prefix to tell apart; what is deeper counts for its ancestor. None for all.
+        depth: Levels below the prefix to distinguish; what is deeper counts for its ancestor. None for all.
     """
     met: dict[str, list[ScopeCount]] = {}
     for count in counts:
@@ -80,7 +80,7 @@ def move(source: str, destination: str, *, reason: str, target: Target) -> Moved
 
     Args:
         source: The scope that is to go.
-        destination: What it is called from then on; what is there already stays beside it.
+        destination: What it is called from then on; what is there already stays.
         reason: Why, for the history.
         target: The project.
 

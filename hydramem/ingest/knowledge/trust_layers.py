@@ -34,17 +34,17 @@ SubjectOf = Callable[[str], str | None]
 def raised_by_voices(
     chunk: Chunk, source: str, session: str | None, author: str | None, settings: MemoryConfig
 ) -> Chunk:
-    """Return a memory that is stated again; one with enough voices becomes `shared`.
+    """Return a memory that is stated again; one with enough distinct sources becomes `shared`.
 
-    What counts is the number of distinct sources, or else of sessions: the same source twice is one voice. A
-    known voice changes nothing, and the chunk itself is returned.
+    What counts is the number of distinct sources, or else of sessions: the same source counts once. A
+    known source changes nothing, and the chunk itself is returned.
 
     Args:
         chunk: The memory.
         source: Where it is stated this time; empty where that is unknown.
         session: Id of the session in which it is stated this time.
         author: Who states it this time.
-        settings: `shared_by` is the number of voices that it takes.
+        settings: `shared_by` is the number of sources required.
     """
     voices = _voices(chunk)
     known = [_voice(chunk.source, chunk.session, chunk.author), *voices]
@@ -68,7 +68,7 @@ def _voice(source: str, session: str | None, author: str | None) -> dict[str, st
 
 
 def _voices(chunk: Chunk) -> list[Mapping[str, str | None]]:
-    """Return the voices of a memory; metadata of another origin under the same key is ignored."""
+    """Return the sources or sessions that state a memory; other metadata under the same key is ignored."""
     listed = chunk.metadata.get(VOICES)
     return [voice for voice in listed if isinstance(voice, Mapping)] if isinstance(listed, list) else []
 

@@ -25,7 +25,7 @@ class AppliedPlan:
     """What became of a new memory.
 
     Attributes:
-        row: The memory that stands for it: new, known, or rewritten.
+        row: The memory that represents it: new, known, or rewritten.
         superseded: Ids of the memories whose place it took.
         notes: What of the plan was not done, and why.
     """
@@ -40,7 +40,7 @@ class AppliedPlan:
 def merge_known(
     known: Chunk, memory: ValidatedMemory, write: MemoryWrite, settings: MemoryConfig
 ) -> AppliedPlan:
-    """Note on a memory that it was said again, instead of storing it twice; it lasts as long as either."""
+    """Record that a memory was stated again, instead of storing it twice; it lasts as long as either."""
     given = memory.given
     session = None if given.session is None else session_id(known.project, given.session)
     row = raised_by_voices(known, given.source, session, memory.row.author, settings)
@@ -60,7 +60,7 @@ class PlanContext:
         candidates: The memories that may change, by id, as they are believed.
         vectors: Of those that end, where they are at hand.
         write: The write that gains the rows.
-        settings: How many voices make a memory shared.
+        settings: How many distinct sources make a memory shared.
     """
 
     plan: ConsolidationPlan
@@ -76,7 +76,7 @@ class PlanContext:
     _notes: list[str] = field(default_factory=list)
 
     def apply(self) -> AppliedPlan:
-        """Add the rows that the plan comes to."""
+        """Add the rows that the plan leads to."""
         known = next((each for each in self.plan.actions if each.action == "duplicate"), None)
         if known is not None and not self.plan.insert:
             old = self.candidates[known.id].chunk
@@ -88,7 +88,7 @@ class PlanContext:
         return self._insert()
 
     def _replaced_by(self, done: AppliedPlan) -> AppliedPlan:
-        """Let another row stand for the new memory, which is withdrawn where it is stored already."""
+        """Use another row in place of the new memory, which is withdrawn if it is stored already."""
         self._end(done.row.id)
         stored = self.memory.stored
         if stored is not None:
@@ -205,7 +205,7 @@ class PlanContext:
                         self._notes.append(f"consolidate: {each.id} cannot end where this begins; both stay")
                         self._link(id, each, "contradicts")
                 case "duplicate":
-                    pass  # the plan says to store it beside the one it repeats
+                    pass  # the plan says to store it in addition to the one it repeats
                 case _:
                     assert_never(each.action)
         return extends

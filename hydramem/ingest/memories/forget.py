@@ -61,13 +61,13 @@ def revive(
     mirror: Mirror,
     re_extract: Callable[[Sequence[Chunk]], None] = lambda released: None,
 ) -> Forgotten:
-    """Bring archived chunks and documents back, and the archived relations that they support.
+    """Restore archived chunks and documents, and the archived relations that they support.
 
     A relation comes back by its own id too: one that was taken out on purpose, only so. A quarantined chunk
     goes free by its own id.
 
     Args:
-        ids: What is brought back.
+        ids: What is restored.
         graph, mirror: Where it is.
         re_extract: Adds the entities and relations of chunks that were quarantined: they had none.
 

@@ -55,7 +55,7 @@ class MemoryInput:
         author: Who said it.
         session: Name of the conversation it belongs to.
         scope: Path such as /infra/database; found where not given.
-        within: The path that a found scope lies at or under.
+        within: The path that a found scope is at or under.
         categories, keywords: Labels to filter by, and words to look for; found where not given.
         importance: 0 to 1; found where not given.
         summary: One sentence; found where not given.

@@ -261,7 +261,7 @@ def current_generation(
 ) -> MemoryIdentity:
     """Find a text's current generation where it has one, else the next.
 
-    What was forgotten, or has expired, stays in history beside what is asserted again.
+    What was forgotten, or has expired, stays in the history when it is asserted again.
 
     Args:
         row: What is asserted.

@@ -106,7 +106,7 @@ def encode(
 ) -> Usage:
     """Encode a stored memory; one that is gone, or no longer active, is left alone.
 
-    Doing it again changes nothing more: what it ended has ended, and what it repeats stands for it. Returns
+    Doing it again changes nothing more: what it ended has ended, and what it repeats takes its place. Returns
     what models cost.
 
     Args:

@@ -1,4 +1,4 @@
-"""Revise: a memory is put right, in its text or in how it is filed; the history keeps what it was."""
+"""Revise a memory: correct its text or its labels; the history keeps the version before."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ from hydramem.storage.vector_rows import Vector, indexed_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """What is put right in a memory; None leaves a field as it is."""
+    """The corrections of a memory; None leaves a field as it is."""
 
     text: str | None = None
     scope: str | None = None
@@ -53,7 +53,7 @@ def revise(
 
     Args:
         id: The memory.
-        revision: What is put right.
+        revision: The corrections.
         graph: Where memories are.
         target: Returns where a project's memories are.
         settings: What is accepted, and how it is encoded.

@@ -38,7 +38,7 @@ _NOT_SECRET_NAME = re.compile(
     r"pattern|env"
 )
 
-# What stands for a secret in a manual, and what fetches one in a program.
+# Placeholders for secrets in manuals, and expressions that read one in programs.
 _STAND_IN = re.compile(
     r"(?i)^(?:your|my|the|an?|some|example|sample|dummy|fake|test|placeholder|"
     r"change|replace|insert|todo|none|null|nil|"

@@ -71,7 +71,7 @@ def checked(
 ) -> tuple[_T, Mapping[str, Chunk]]:
     """Look, read the chunks that the find needs, and look again without those that may not be seen.
 
-    A snapshot holds no times or expiry of chunks: the graph store, which is the truth, decides.
+    A snapshot holds no times or expiry of chunks: the graph store, which is authoritative, decides.
 
     Args:
         seen: What to look at.

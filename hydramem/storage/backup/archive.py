@@ -77,7 +77,7 @@ def member(file: Path, name: str) -> Member:
 
 
 def write_archive(manifest: BackupManifest, folder: Path, file: IO[bytes]) -> None:
-    """Write a backup of the files that lie in a folder.
+    """Write a backup of the files that are in a folder.
 
     Raises:
         OSError: A file cannot be read or written.
@@ -115,7 +115,7 @@ def read_archive(file: Path, into: Path | None = None) -> BackupManifest:
 
     Args:
         file: The backup.
-        into: An empty folder; what lies in it is worth nothing where an error is raised.
+        into: An empty folder; its content is invalid if an error is raised.
 
     Raises:
         InvalidInputError: It is no backup, or is truncated or changed.

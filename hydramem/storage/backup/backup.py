@@ -46,7 +46,7 @@ def backup(
         keep: How many of those; 0 keeps all.
 
     Raises:
-        InvalidInputError: The file is there already, or lies in what is backed up.
+        InvalidInputError: The file is there already, or is in what is backed up.
         StorageError: It cannot be written, or does not read back; nothing is left.
     """
     with storage_errors(to or store / FOLDER, "a backup cannot be written"):
@@ -89,13 +89,13 @@ def _target(store: Path, to: Path | None, made_at: datetime) -> Path:
     if file.exists():
         raise InvalidInputError(f"to: {file} is there already; name a new file, or a folder")
     if file.is_relative_to(store) and file.relative_to(store).parts[0] != FOLDER:
-        raise InvalidInputError(f"to: {file} lies in the store; name a place beside it")
+        raise InvalidInputError(f"to: {file} is in the store; name a place outside it")
     return file
 
 
 @contextmanager
 def _beside(file: Path) -> Iterator[tuple[Path, Path]]:
-    """Give a temporary folder, and a file beside the wanted one; both are removed in the end."""
+    """Yield a temporary folder, and a file next to the requested one; both are removed in the end."""
     with tempfile.TemporaryDirectory(prefix=_PARTIAL, dir=file.parent) as scratch:
         staged = Path(scratch) / "staged"
         staged.mkdir()

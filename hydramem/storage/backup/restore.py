@@ -1,7 +1,7 @@
 """Restore: replace the files of a store by those of a backup; the old files are kept aside.
 
-First everything is unpacked and checked beside the store's files. Then a note says what is exchanged; if the
-process dies after that, the next opening finishes the exchange before anything else.
+First everything is unpacked and checked in a folder next to the store's files. Then a note says what is
+exchanged; if the process dies after that, the next opening finishes the exchange before anything else.
 """
 
 import json
@@ -40,8 +40,8 @@ def restore(file: Path, folder: Path, *, engine: str, now: datetime) -> Exchange
         now: Names the folder that is kept aside.
 
     Raises:
-        InvalidInputError: It is no backup, is damaged, or is of another engine; nothing was touched.
-        SchemaError: A newer version wrote it; nothing was touched.
+        InvalidInputError: It is no backup, is damaged, or is of another engine; nothing was changed.
+        SchemaError: A newer version wrote it; nothing was changed.
         StorageError: The folder cannot be written.
     """
     with storage_errors(folder, "cannot be restored"):

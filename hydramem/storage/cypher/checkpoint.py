@@ -1,6 +1,6 @@
 """Checkpoints of a graph database: when its log is written into the file, how, and what follows a failure.
 
-A checkpoint runs while there are no open readers: LadybugDB crashes where a read goes on beside it, and Kuzu
+A checkpoint runs while there are no open readers: LadybugDB crashes if a read runs in parallel, and Kuzu
 waits for seconds and gives up. So the engines are opened without checkpoints of their own.
 """
 

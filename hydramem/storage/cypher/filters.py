@@ -25,7 +25,7 @@ class Conditions:
             self.add(f"c.`{column}` IN ${column}s", **{f"{column}s": list(values)})
 
     def valid(self, at: datetime | None) -> None:
-        """Add that a moment lies within valid time; None does not restrict."""
+        """Add that a moment is within valid time; None does not restrict."""
         if at is not None:
             self.add(
                 "(c.valid_from IS NULL OR c.valid_from <= $at) AND (c.valid_to IS NULL OR $at < c.valid_to)",
@@ -33,7 +33,7 @@ class Conditions:
             )
 
     def known(self, at: datetime | None) -> None:
-        """Add that a moment lies within recorded time; None does not restrict."""
+        """Add that a moment is within recorded time; None does not restrict."""
         if at is not None:
             self.add(
                 "c.recorded_at <= $known_at AND (c.retired_at IS NULL OR $known_at < c.retired_at)",

@@ -32,7 +32,7 @@ _open_lock = threading.Lock()
 _POOL_FULL = "buffer pool is full"
 _TORN_LOG = ("WAL file is corrupted", ".db.wal with size")
 
-# A checkpoint after many changes holds most of the file in the pool, beside the values that were set.
+# A checkpoint after many changes holds most of the file in the pool, in addition to the values that were set.
 _POOL_PER_FILE = 3
 
 

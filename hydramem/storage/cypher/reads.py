@@ -173,7 +173,7 @@ class CypherReads(GraphStore):
         return tuple(decode(table, values) for values in rows[page.offset :])
 
     def _edges_within(self, table: EdgeTable, first: str, last: str) -> list[Any]:
-        """Return the edges whose source id lies in a range: the engines test a range faster than a list."""
+        """Return the edges whose source id is in a range: the engines test a range faster than a list."""
         statement = edges_where(table, "a.id >= $first AND a.id <= $last")
         found = self._rows(statement, {"first": first, "last": last})
         return [decode(table, values) for values in found]

@@ -146,7 +146,7 @@ def check_folder(folder: Path, engine: str) -> None:
 
 
 def mark_folder(folder: Path, engine: str) -> None:
-    """Write down which engine and schema version a folder belongs to, once its schema stands."""
+    """Write down which engine and schema version a folder belongs to, once its schema is complete."""
     marker, mark = folder / MARKER, f"{engine} {SCHEMA_VERSION}\n"
     if not marker.exists() or marker.read_text(encoding="utf-8") != mark:
         marker.write_text(mark, encoding="utf-8")

@@ -64,7 +64,7 @@ def dump(
     Writers wait until the rows are written, so that the files show one moment; reads go on.
 
     Args:
-        graph: The truth.
+        graph: The authoritative store.
         folder: Where to; it must be empty, or not there.
         request, mirror: What to write, and what holds the writers.
         progress: Called with rows written and rows to write.

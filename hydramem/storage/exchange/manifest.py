@@ -135,7 +135,7 @@ class DumpManifest:
 
 
 def text(manifest: DumpManifest) -> bytes:
-    """Write a manifest as it stands in its file."""
+    """Return a manifest as the text of its file."""
     return json.dumps(asdict(manifest), indent=2, ensure_ascii=False).encode() + b"\n"
 
 

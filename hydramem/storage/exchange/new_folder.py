@@ -24,7 +24,7 @@ _Hold = Literal["ours", "another's", "none"]
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Give a temporary folder beside the wanted one, and rename it once it is filled.
+    """Yield a temporary folder next to the requested one, and rename it once it is filled.
 
     Args:
         folder: Where to; it must be empty, or not there.
@@ -55,7 +55,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def _begin(folder: Path) -> tuple[Path, int | None]:
-    """Return an empty folder beside another, and the handle that holds its lock."""
+    """Return an empty folder next to another, and the handle that holds its lock."""
     while True:
         made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=_SUFFIX, dir=folder.parent))
         hold, handle = _take(made)

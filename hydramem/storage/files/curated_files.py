@@ -66,7 +66,7 @@ class CuratedText:
 
     Attributes:
         entries: Stripped, without repeats, in the file's order.
-        text: The file as it stands; empty where there is none.
+        text: The content of the file; empty if there is none.
         drift: How a person left it in a form that writing it back would not keep; empty where not.
     """
 
@@ -237,9 +237,9 @@ def write_curated(path: Path, entries: Sequence[str]) -> None:
     """Replace a curated file by entries, whole or not at all; the lock is held.
 
     Raises:
-        StorageError: It cannot be written; what stood there stands.
+        StorageError: It cannot be written; the old content stays.
     """
-    # Where a link stands in its place, what it leads to is written.
+    # If the path is a symbolic link, its target is written.
     real = Path(os.path.realpath(path))
     with storage_errors(path, "cannot be written"):
         _remove_leftovers(real)

@@ -22,7 +22,7 @@ BLOCK = 4096
 _WORDS = ("project", "kind", "layer", "state", "document", "session", "scope")
 _LISTS = ("categories",)
 
-# What stands for null: an interval without a bound, and a number that is never large enough.
+# What represents null: an interval without a bound, and a number that is never large enough.
 _NEVER, _ALWAYS = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 _NUMBERS: Mapping[str, tuple[Any, Any]] = {
@@ -248,7 +248,7 @@ class _Numbers:
 
 
 class _Codes:
-    """A column of values that repeat, as small integers; -1 stands for null."""
+    """A column of values that repeat, as small integers; -1 represents null."""
 
     def __init__(self) -> None:
         self._codes: dict[Any, int] = {}

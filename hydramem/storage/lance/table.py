@@ -297,7 +297,7 @@ class Table:
         return True
 
     def _compact(self, writing: Callable[[], AbstractContextManager[None]]) -> None:
-        # In two steps: the long one runs beside others, only deleting files has to be alone.
+        # In two steps: the long one runs in parallel with others, only deleting files has to be alone.
         self._gather(writing)
         full = self._versions >= _VERSIONS_PER_FRAGMENT * self._settings.compact_fragments
         kept = timedelta(minutes=self._settings.keep_versions_minutes)
@@ -308,7 +308,7 @@ class Table:
             self._versions = 0 if full else self._versions + 2
 
     def _gather(self, writing: Callable[[], AbstractContextManager[None]]) -> None:
-        """Merge fragments and bring indices up to date beside writers; alone, where one came in between.
+        """Merge fragments and update indices in parallel with writers; alone, if one came in between.
 
         New rows do not disturb it. A change of rows that it is moving does: LanceDB keeps the change.
         """

@@ -18,7 +18,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class MirrorDifference:
-    """Where a mirror differs from the truth, by row id."""
+    """Where a mirror differs from the graph store, by row id."""
 
     missing: tuple[str, ...]
     stale: tuple[str, ...]
@@ -49,7 +49,7 @@ def diagnose(
     """Compare the two stores row by row; with `fix`, rebuild what differs from the graph.
 
     Args:
-        graph, vectors, mirror: The two stores, and what rebuilds rows.
+        graph, vectors, mirror: The two stores, and the mirror that rebuilds rows.
         fix: Rebuild missing and stale rows, remove orphaned ones.
         progress: Called while rows are rebuilt.
     """
@@ -82,7 +82,7 @@ def sample(
     Writers wait only while a batch that seemed to differ is compared again: it may have been written since.
 
     Args:
-        graph, vectors, mirror: The two stores, and what holds the writers.
+        graph, vectors, mirror: The two stores, and the mirror whose lock holds writers.
         ids: Ids of chunks of the graph, to find those that the vector store lacks.
         most: Rows to compare; each call draws others.
     """

@@ -62,7 +62,7 @@ def move(
     """Fill new vectors from the graph, and switch to them while there are no open writers.
 
     Args:
-        graph: The truth.
+        graph: The authoritative store.
         vectors: The new vectors, which may already hold rows.
         embed: Makes them.
         mirror: Commits the writes of others meanwhile; their rows are copied too.

@@ -87,7 +87,7 @@ def _chunks(where: ChunkFilter, graph: GraphStore) -> list[Chunk]:
 
 
 def row_of(table: Table, values: Values) -> Any:
-    """Return the row that values stand for."""
+    """Return the row that values represent."""
     columns = [values[column.name] for column in table.columns]
     if isinstance(table, NodeTable):
         return decode(table, columns)

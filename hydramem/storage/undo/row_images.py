@@ -252,7 +252,7 @@ def rows_at(addresses: Iterable[Address], graph: GraphStore) -> dict[Address, An
 
 
 def _rows_around(table: Table, keys: Sequence[Key], graph: GraphStore) -> Iterable[object]:
-    """Return the rows that have these keys, and others beside them."""
+    """Return the rows that have these keys, and some others."""
     if table is RELATES:  # by both ends, because an entity may have many other relations
         return graph.relations_between([(key[0], key[1]) for key in keys])
     first = list(dict.fromkeys(key[0] for key in keys))

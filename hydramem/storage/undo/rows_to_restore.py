@@ -80,7 +80,7 @@ def plan(traces: Sequence[Trace], stored: Stored, *, force: bool) -> UndoPlan:
     Args:
         traces: What the run did to each row in the end.
         stored: The rows as they are now.
-        force: Take back what was written since too. What others are in, stays all the same.
+        force: Also undo what was written since. Rows that others depend on stay in any case.
     """
     made = UndoPlan()
     for trace in traces:
@@ -144,7 +144,7 @@ def _decide_set(trace: Trace, current: Values, made: UndoPlan, *, force: bool) -
 
 
 def _keep_cited(traces: dict[Address, Trace], stored: Stored, made: UndoPlan, *, force: bool) -> None:
-    """Leave chunks that a relation which stays rests on alone; with force, it loses them."""
+    """Keep chunks that are evidence of a relation that stays; with force, the relation loses them."""
     if force:
         return
     gone = made.removed_ids["Chunk"]

@@ -1,4 +1,4 @@
-"""Undo: take back what one run wrote, or one change of it, where nothing was written since; itself a write.
+"""Undo what one run wrote, or one change of it, where nothing was written since; itself a write.
 
 Every transaction leaves an image of what it did on its first Change (`undo_images`). The images of a
 run, joined, say what it did to each row in the end; that is set against the rows as they are, and what is as
@@ -58,12 +58,12 @@ class _UndoRequest:
 
 
 def undo(id: str, *, graph: GraphStore, mirror: Mirror, force: bool = False) -> Undone:
-    """Take back what a run wrote, or one change of it.
+    """Undo what a run wrote, or one change of it.
 
     Args:
         id: Of a run or of a change.
-        graph, mirror: What it wrote to, and the way to write.
-        force: Take back too what was written since.
+        graph, mirror: The store, and the mirror that commits the write.
+        force: Also undo what was written since.
 
     Raises:
         NotFoundError: Nothing has that id.
@@ -159,7 +159,7 @@ def _is_undo_record(change: Change) -> bool:
 
 
 def _traces_of(request: _UndoRequest, every: Sequence[Trace], stored: Stored) -> list[Trace]:
-    """Return the requested traces: of one change, those of the rows it names and of what rests on them."""
+    """Return the requested traces: of one change, those of the rows it names and of what depends on them."""
     if request.id == request.changes[0].run:
         return list(every)
     named = set(_texts_in([_from_json(request.changes[0].before), _from_json(request.changes[0].after)]))

@@ -168,7 +168,7 @@ def _unreadable(text: str, name: str) -> InvalidInputError:
 
 
 def _period(moment: datetime, unit: str) -> tuple[datetime, datetime]:
-    """Return the calendar period that a moment lies in; a time is its own."""
+    """Return the calendar period that a moment is in; a time is its own."""
     if unit == "time":
         return moment, moment
     try:

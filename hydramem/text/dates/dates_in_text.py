@@ -75,7 +75,7 @@ class Dated:
     every_year: bool = False
 
     def covers(self, moment: datetime) -> bool:
-        """Say whether a moment lies in it, or so soon after that people still talk about it."""
+        """Say whether a moment is in it, or so soon after that people still talk about it."""
         if not self.every_year:
             return self.start <= moment < self.end + _TALKED_ABOUT
         in_year = moment.replace(year=_ANY_YEAR)

@@ -44,7 +44,8 @@ from hydramem.verification.first_stage import first_stage
 LEAST_LABELS, LEAST_OF_EACH = 40, 10
 MOST_EXPORTED = 200
 
-# One exported relation in so many is drawn from all of them: thresholds are not learned from doubts alone.
+# One exported relation in so many is drawn from all of them: thresholds are not learned from uncertain
+# relations alone.
 _ONE_IN = 5
 _MOST_UNSCORED = 2000
 _MOST_PATH = 4096
@@ -243,7 +244,7 @@ def _explanation(trial: Trial, *, rate: float | None, dry_run: bool) -> str:
 
 
 def export(place: CalibrationTarget, path: Path, *, dry_run: bool) -> Calibrated:
-    """Write the relations whose review tells most, among those without an independent verdict.
+    """Write the relations whose review helps most, among those without an independent verdict.
 
     Raises:
         InvalidInputError: The file exists, or cannot be written.

@@ -39,7 +39,7 @@ class Examples:
         features: Shape (labels, names).
         names: What the columns are.
         true: Shape (labels,).
-        weights: How many candidates each label stands for; shape (labels,), mean 1.
+        weights: How many candidates each label represents; shape (labels,), mean 1.
     """
 
     features: Floats
@@ -62,7 +62,7 @@ class Examples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """How well probabilities tell true from false: area under the ROC curve, and mean squared error."""
+    """How well probabilities separate true from false: area under the ROC curve, and mean squared error."""
 
     auc: float
     brier: float
@@ -151,7 +151,7 @@ def accept_threshold(
         probabilities: Of labelled candidates, by weights that were fitted without them; shape (labels,).
         true: Whether each is true.
         max_false_accept: Largest share of false ones among the accepted, 0 to 1.
-        weights: How many candidates each label stands for; one each where None.
+        weights: How many candidates each label represents; one each where None.
         at_least: No lower threshold is looked at.
     """
     weights = np.ones(len(true)) if weights is None else weights

@@ -3,7 +3,7 @@
 A label is a verdict on a relation in the graph store; that on a refused relation is on record as a Change.
 Verdicts of the first stage are no labels. Labelled relations are no fair sample: models read mostly what the
 first stage leaves open. So each label is weighted by the number of relations of similar probability that it
-stands for (inverse-probability weighting).
+represents (inverse-probability weighting).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ _BATCH = 400
 # Keys of a relation's scores that are no features: the results of the two stages.
 _RESULTS = frozenset(["srmkg", "vog"])
 
-# One label that stands for very many would decide alone.
+# One label that represents very many would decide alone.
 _MOST_WEIGHT = 20.0
 
 
@@ -137,7 +137,7 @@ def examples(
     graph: GraphStore,
     snapshot: Snapshot,
 ) -> tuple[Examples, tuple[Relation, ...]]:
-    """Return the labels of a project, each weighted by the relations it stands for, and their relations.
+    """Return the labels of a project, each weighted by the relations it represents, and their relations.
 
     Args:
         everything: The project's relations.

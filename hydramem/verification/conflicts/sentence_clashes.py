@@ -34,7 +34,7 @@ _MOST_OF_ONE = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkSentence:
-    """A sentence and the chunk that it stands in."""
+    """A sentence and the chunk that contains it."""
 
     chunk: Chunk
     saying: Saying

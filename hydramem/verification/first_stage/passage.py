@@ -1,4 +1,4 @@
-"""Parse a passage for the claims that rest on it: its words, sentences, names and topic."""
+"""Parse a passage for the claims that depend on it: its words, sentences, names and topic."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ _TYPED = frozenset(["person", "work", "place", "organization", "software", "even
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedPassage:
-    """A passage parsed once for all claims that rest on it.
+    """A passage parsed once for all claims that depend on it.
 
     Attributes:
         words: Stems of its words in order; a copula before an article is `=`.
@@ -170,13 +170,13 @@ def kind_of(entity: Entity, passage: ParsedPassage | None = None) -> str:
 
 
 def _describes(text: str, name: str) -> bool:
-    """Say whether a name stands before a noun: "a French poet"."""
+    """Say whether a name is before a noun: "a French poet"."""
     after = re.search(rf"(?<!\w){re.escape(name)}(?:-|\s+([a-z]+))", text)
     return after is not None and after.group(1) not in FUNCTION_WORDS | _COPULA
 
 
 def _life(text: str, spans: Sequence[Span]) -> Mapping[int, str]:
-    """Find the two dates that stand in parentheses near the beginning, a dash or blanks between."""
+    """Find the two dates that are in parentheses near the beginning, a dash or blanks between."""
     for aside in _ASIDE.finditer(text, 0, _OPENING):
         dates = [span for span in spans if span.type == "date" and aside.start() < span.start < aside.end()]
         if len(dates) == 2 and _TO.fullmatch(text, dates[0].end, dates[1].start):

@@ -188,7 +188,7 @@ def _is_life_date(passage: ParsedPassage, place: Place, claim: _SoughtClaim) -> 
 
 
 def _pronoun_opens(passage: ParsedPassage, begin: int, claim: _SoughtClaim) -> bool:
-    """Say whether a sentence begins with a pronoun that may stand for the subject, named shortly before."""
+    """Say whether a sentence begins with a pronoun that may refer to the subject, named shortly before."""
     before = claim.topic or any(begin - _BACK <= subject[0] < begin for subject in claim.subjects)
     return before and _PRONOUN.match(passage.text, begin) is not None
 
@@ -237,7 +237,7 @@ def _subject_fits(kind: str, wanted: str) -> bool | None:
 
 
 def _is_denied(passage: ParsedPassage, cues: Sequence[int], low: int, place: Place) -> bool:
-    """Say whether a negation stands shortly before the word that states the relation, or the object."""
+    """Say whether a negation is shortly before the word that states the relation, or the object."""
     at = int(np.searchsorted(passage.starts, place[0]))
     nearest = min(cues, key=lambda cue: abs(cue - at), default=at)
     first = min(nearest, at)
@@ -281,12 +281,12 @@ def _overlap(one: Place, other: Place) -> bool:
 
 
 def _before(passage: ParsedPassage, cue: int, place: Place) -> int:
-    """Return how many words stand between a cue and the place after it; negative where it comes after."""
+    """Return how many words are between a cue and the place after it; negative where it comes after."""
     return int(np.searchsorted(passage.starts, place[0])) - cue - 1
 
 
 def _gap(passage: ParsedPassage, cue: int, place: Place) -> float:
-    """Return how many words stand between a cue and a place, two more where the cue comes after."""
+    """Return how many words are between a cue and a place, two more where the cue comes after."""
     first, last = np.searchsorted(passage.starts, [place[0], place[1]])
     # "directed by X" is commoner than "X directed".
     return float(max(first - cue - 1 if cue < first else 2 + cue - last, 0))

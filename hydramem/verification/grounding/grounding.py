@@ -219,7 +219,7 @@ def _meaning(reply: ClaimReply, shown: ShownEvidence) -> tuple[Decision, float, 
 def _groups_of_same_evidence(
     readings: Mapping[int, ShownEvidence], places: Sequence[int]
 ) -> Iterator[list[int]]:
-    """Group claims that rest on the same evidence, a bounded number in each call."""
+    """Group claims that depend on the same evidence, a bounded number in each call."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for place in places:
         groups.setdefault(readings[place].texts, []).append(place)

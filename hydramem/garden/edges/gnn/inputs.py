@@ -133,7 +133,7 @@ class Lesson:
         nodes: Their vectors.
         lens: Projection of their name vectors.
         ends, folds: Of all relations; ends have shape (2, relations), as places among the nodes.
-        learned: The relations to tell, by their rows in `ends`.
+        learned: The relations to classify, by their rows in `ends`.
         right: Those relations.
         wrong: Drawn claims that are not in the graph.
         fold_right, fold_wrong: The network that each of those is held out from.
@@ -206,7 +206,7 @@ def lay_out(snapshot: Snapshot, labels: Labels, vectors: EntityVectors | None, *
 
 
 def _asked(facts: Facts, every: Claims, labels: Labels, draw: np.random.Generator) -> tuple[Ints, Ints]:
-    """Choose the relations to tell; return their rows, and which of those people accepted."""
+    """Choose the relations to classify; return their rows, and which of those people accepted."""
     keys = facts.keys(every.type, every.subject, every.object)
     true = taken(labels.claims, labels.true)
     confirmed = found(np.unique(facts.keys(true.type, true.subject, true.object)), keys) >= 0

@@ -123,7 +123,7 @@ def messages_of(lesson: Lesson, fold: int, *, without: torch.Tensor | None = Non
     Args:
         lesson: The relations.
         fold: Which of them to leave out.
-        without: Others to leave out, by their rows among the relations to tell.
+        without: Others to leave out, by their rows among the relations to classify.
     """
     keep = lesson.folds != fold
     if without is not None:

@@ -73,7 +73,7 @@ def _key(pair: EntityMatch) -> tuple[str, str]:
 
 
 def ambiguous(pairs: Iterable[EntityMatch]) -> set[tuple[str, str]]:
-    """Return the pairs in which a short name may stand for another full name just as well."""
+    """Return the pairs in which a short name may also be short for another full name."""
     full: dict[str, list[EntityMatch]] = defaultdict(list)
     for pair in pairs:
         if pair.how in ("shorter", "initials"):

@@ -39,7 +39,7 @@ def keeping_rank(row: Chunk, reused: frozenset[str]) -> tuple[bool, int, object,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedMemories:
-    """The write of a merge, without Changes, and the rows that it rests on."""
+    """The write of a merge, without Changes, and the rows that it depends on."""
 
     write: Write
     rests_on: tuple[Chunk | Relation, ...]
@@ -53,7 +53,7 @@ def merge_memories(
     Args:
         pairs: Those that go and why; the one that stays is the same in all.
         graph: Where their relations are stored.
-        settings: How many voices a memory needs.
+        settings: How many distinct sources make a memory shared.
         at: Now.
     """
     kept = after = pairs[0].kept
@@ -84,7 +84,7 @@ def _link(pair: MemoryPair, at: datetime) -> Link:
 
 
 def _with_voices(kept: Chunk, gone: Chunk, settings: MemoryConfig) -> Chunk:
-    """Return the memory that stays, with the voices of the other, and the longer life of both."""
+    """Return the memory that stays, with the sources of the other, and the longer life of both."""
     after = raised_by_voices(kept, gone.source, gone.session, gone.author, settings)
     voices = gone.metadata.get(VOICES)
     for voice in voices if isinstance(voices, list) else ():

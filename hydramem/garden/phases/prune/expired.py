@@ -32,7 +32,7 @@ _SIMILARITY_LINKS = ("relates_to", "supports")
 
 
 def expired(work: PhaseWork) -> list[Proposal]:
-    """Return what archives expired memories and those over the limit, with what rests on them alone."""
+    """Return what archives expired memories and those over the limit, with what depends on them alone."""
     context = work.context
     where = ChunkFilter(projects=(context.project,))
     page = context.graph.list_chunks(where, Listing(limit=_MOST_EXPIRED), expired_by=context.now)

@@ -104,7 +104,7 @@ def _is_past(row: Chunk | Document | Relation, until: datetime) -> bool:
 
 
 def without_evidence(chunks: Sequence[Chunk], context: PhaseContext) -> EvidenceLoss:
-    """Return the relations that rest on chunks, as they are and without these chunks as evidence."""
+    """Return the relations that depend on chunks, as they are and without these chunks as evidence."""
     gone = {chunk.id for chunk in chunks}
     named = sorted({mention.entity for mention in context.graph.mentions(sorted(gone))})
     before = [row for row in (context.graph.relations(named) if named else ()) if gone & set(row.evidence)]
@@ -127,7 +127,7 @@ def removal_of(
         text: What a person knows it by.
         removal: Everything that is removed.
         chunks: Those among it.
-        relations: Relations that rest on these chunks.
+        relations: Relations that depend on these chunks.
         reason: Why; by default, that it was kept long enough.
     """
     since = row.last_at if isinstance(row, Session) else row.times.retired_at

@@ -94,7 +94,7 @@ _MARKS = {
 
 
 def _marks(tag: str) -> tuple[str, str]:
-    """Return what stands before and after an element's text."""
+    """Return what is before and after an element's text."""
     if len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
         return f"\n\n{'#' * int(tag[1])} ", "\n\n"
     return _MARKS.get(tag) or (("\n\n", "\n\n") if tag in _BLOCKS else ("", ""))

@@ -56,7 +56,7 @@ class EntityMerge:
 
     Attributes:
         keep: The entity that replaces the others, as it was.
-        after: The same with what the others bring.
+        after: The same with the names and counts of the others.
         parts: The merged entities, with their mentions.
         mentions: Mentions of the kept entity where a merged one was mentioned.
         spoke: Mentions of the kept entity before, by chunk.
@@ -91,7 +91,7 @@ class EntityMerge:
 
     @property
     def read(self) -> tuple[Mention | Relation, ...]:
-        """The mentions and relations that the merge rests on, as they were."""
+        """The mentions and relations that the merge depends on, as they were."""
         counts = {self.keep.id: self.spoke} | {part.entity.id: part.mentions for part in self.parts}
         mentions = (
             Mention(chunk=chunk, entity=entity, count=count)
@@ -125,7 +125,7 @@ class EntityMerge:
 
 
 def merge(kept: str, others: Sequence[str], *, reason: str | None, target: Target) -> Merged:
-    """Make one entity stand for others: their names become its aliases, their mentions and relations its own.
+    """Merge entities into one: the others' names become its aliases, their mentions and relations its own.
 
     A relation that both had becomes one: its evidence is added up, and the verdict that the other would not
     change stays. One between entities that become one is dropped into the history.
@@ -223,7 +223,7 @@ def _moved_mentions(keep: Entity, merging: Iterable[str], counts: _Mentions) -> 
 
 
 def _entity_after(keep: Entity, merging: Sequence[Entity], counts: _Mentions, graph: GraphStore) -> Entity:
-    """Return the kept entity with what the others bring; a chunk that mentions several counts once."""
+    """Return the kept entity with the others' names and counts; a chunk that mentions several counts once."""
     times = Counter(chunk for spoke in counts.values() for chunk in spoke)
     several = [chunk for chunk, number in times.items() if number > 1]
     twice = sum(times[row.id] - 1 for row in graph.chunks(several) if row.state == "active")
@@ -232,7 +232,7 @@ def _entity_after(keep: Entity, merging: Sequence[Entity], counts: _Mentions, gr
 
 
 def merged_entity(kept: Entity, others: Sequence[Entity]) -> Entity:
-    """Return the kept entity with what the others bring, but for its count of mentions."""
+    """Return the kept entity with the names of the others, without the count of mentions."""
     rows = (kept, *others)
     names = (name for row in others for name in (row.name, *row.aliases))
     described = list(dict.fromkeys(row.description for row in rows if row.description))

@@ -64,7 +64,7 @@ class _Rows:
 
 
 def split(what: str, *, reason: str | None, target: Target) -> Divided:
-    """Take back a merge, of one entity or of all that a run merged.
+    """Reverse a merge, of one entity or of all that a run merged.
 
     Args:
         what: Name, alias or id of the entity that was merged, or the run or Change of the merge.
@@ -73,7 +73,7 @@ def split(what: str, *, reason: str | None, target: Target) -> Divided:
 
     Raises:
         NotFoundError: No merge of the project is meant by that; nothing is written.
-        InvalidInputError: It was taken back already, or what it was merged into was merged itself; nothing
+        InvalidInputError: It is reversed already, or what it was merged into was merged itself; nothing
             is written.
     """
     why = check_reason(reason)
@@ -116,7 +116,7 @@ def _still_there(merge: Merge, wanted: Collection[str], graph: GraphStore) -> En
     """Return the entity that replaced the others, as it is now."""
     before, _ = merge.kept
     if back := graph.entities(sorted(wanted)):
-        raise InvalidInputError(f"{back[0].name[:80]!r} is an entity of its own; the merge was taken back")
+        raise InvalidInputError(f"{back[0].name[:80]!r} is an entity of its own; its merge is undone")
     now = graph.entities([before.id])
     if not now:
         raise InvalidInputError(f"{before.name[:80]!r} was merged itself since then; split that first")

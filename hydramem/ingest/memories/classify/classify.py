@@ -64,7 +64,7 @@ def classify(
         memory: The memory.
         neighbours: Chunks near it, with cosines.
         vocabulary: The names that the project uses; None where none are known.
-        generator: The model; None goes by rules alone.
+        generator: The model; None for rules alone.
     """
     known = vocabulary or Vocabulary()
     given = {name: getattr(memory.row, name) for name in OPEN_FIELDS}

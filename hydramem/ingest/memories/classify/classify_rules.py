@@ -79,7 +79,7 @@ def scope_of(neighbours: Sequence[NearbyChunk], *, root: str, background: float)
 
     Args:
         neighbours: Near chunks; passages have no say.
-        root: The scope that the answer lies at or under.
+        root: The scope that the answer is at or under.
         background: Cosine of unrelated texts.
     """
     votes: dict[str, list[float]] = defaultdict(list)

@@ -88,7 +88,7 @@ def plan_by_model(
         new: The new memory.
         candidates: Stored memories that it may change.
         settings: The longest text of a memory.
-        generator: The model; None goes by rules.
+        generator: The model; None for rules alone.
     """
     ruled = decide(new, candidates)
     if generator is None or not candidates or not ruled.insert:

@@ -41,7 +41,7 @@ class Action:
 
     Attributes:
         id: The stored memory.
-        action: `duplicate`: it says what the new one says, and stands for it. `update`: it held until the
+        action: `duplicate`: it says what the new one says, and is kept in its place. `update`: it held until the
             new one began; with `new_text`, it is rewritten to that. `refine` and `contradict`: it stays,
             and the new one is linked to it. `delete`: it holds no longer; the new one, where it is
             inserted, takes its place.
@@ -57,7 +57,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationPlan:
-    """What is to be done with a new memory and those that it touches; those not named are kept."""
+    """What to do with a new memory and the similar ones; those not named are kept."""
 
     actions: tuple[Action, ...] = ()
     insert: bool = True

@@ -80,7 +80,7 @@ def link_memories(
         vectors: Finds what is near.
         snapshot: The project's graph, for the names that memories share.
         settings: How near, how many, and how many at most.
-        generator: Says which belong together and how; None goes by rules.
+        generator: The model that says which memories are linked and how; None for rules alone.
     """
     rows = {
         row.id: row

@@ -131,7 +131,7 @@ def _strength(link: Link) -> tuple[bool, float, datetime, str]:
     return link.type not in _BY_SIMILARITY, link.weight, link.times.recorded_at, link.id
 
 
-# Beside the neighbours that are wanted, so that some may be gone.
+# In addition to the requested neighbours, since some may no longer exist.
 _SPARE = 5
 
 # A name that more chunks than this mention is not rare in any project.
