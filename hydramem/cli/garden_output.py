@@ -106,4 +106,4 @@ def _next_steps(report: Gardened) -> Iterator[str]:
     if waiting:
         yield f"to answer {amount(waiting, 'question')}: hydramem review"
     if report.run and not report.taken_back:
-        yield f"to take it back: hydramem undo {report.run}"
+        yield f"to undo it: hydramem undo {report.run}"

@@ -46,8 +46,8 @@ def turn_id(session: str, sequence: int, part: int = 0) -> str:
 def memory_id(project: str, scope: str, kind: str, text: str, when: datetime | None, generation: int) -> str:
     """Address a note, fact or event by what it says, of which time, and how often it was withdrawn before.
 
-    The generation is derived from the time of its first assertion: it distinguishes two lives of one text just
-    as well, and lets an equal current memory be found by id instead of by a scan.
+    The generation is used instead of the time of its first assertion: it distinguishes two lives of one text
+    just as well, and lets an equal current memory be found by id instead of by a scan.
     """
     return _address("c", kind, project, scope, text, when.isoformat() if when else "", str(generation))
 

@@ -231,10 +231,10 @@ def test_a_night_says_what_became_of_everything_and_what_comes_next() -> None:
         "  refused  Memory 9: c was changed since the plan was made",
         "  1 change refused, as rows changed: the next run looks again",
         "  to answer 2 questions: hydramem review",
-        "  to take it back: hydramem undo w_1",
+        "  to undo it: hydramem undo w_1",
     ]
     said = [line for line, _ in lines(replace(NIGHT, taken_back=True))]
-    assert said[0].endswith(", run w_1, undone since") and not any("undo" in line for line in said)
+    assert said[0].endswith(", run w_1, undone since") and not any("hydramem undo" in line for line in said)
 
 
 def test_a_phase_that_failed_does_not_say_that_there_was_nothing_to_do() -> None:

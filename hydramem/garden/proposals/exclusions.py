@@ -1,4 +1,4 @@
-"""What the gardener does not change: protected rows, undone changes, pairs that a person keeps apart or must judge."""
+"""What the gardener does not change: protected rows, undone changes, and pairs that a person decides on."""
 
 import json
 from collections import defaultdict

@@ -41,7 +41,7 @@ class Action:
 
     Attributes:
         id: The stored memory.
-        action: `duplicate`: it says what the new one says, and is kept in its place. `update`: it held until the
+        action: `duplicate`: it says the same as the new one and replaces it. `update`: it held until the
             new one began; with `new_text`, it is rewritten to that. `refine` and `contradict`: it stays,
             and the new one is linked to it. `delete`: it holds no longer; the new one, where it is
             inserted, takes its place.
