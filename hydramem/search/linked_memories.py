@@ -5,7 +5,7 @@ cut to their limit: appended after them it would never be returned.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -29,21 +29,9 @@ _LIKENESS = 0.4
 _SHOWN, _SPARE, _TEXT = 5, 3, 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkScores:
-    """Scores with what links add.
-
-    Attributes:
-        paths: By chunk, the link that adds most, where that is at least half of its score.
-    """
-
-    found: tuple[FusedScore, ...]
-    paths: Mapping[str, GraphPath] = field(default_factory=dict)
-
-
 def with_link_scores(
     found: Sequence[FusedScore], snapshots: Sequence[Snapshot], where: ChunkFilter, weight: float
-) -> LinkScores:
+) -> tuple[tuple[FusedScore, ...], dict[str, GraphPath]]:
     """Raise what the best are linked to to a share of their score; of several links the strongest counts.
 
     Args:
@@ -51,6 +39,9 @@ def with_link_scores(
         snapshots: The graph of each project.
         where: Moments and states that links and memories must be of.
         weight: Share of a score that counts along a link of weight 1.
+
+    Returns:
+        The scores, and by chunk the link that adds most, where that is at least half of its score.
     """
     gains: dict[str, float] = {}
     paths: dict[str, GraphPath] = {}
@@ -59,7 +50,7 @@ def with_link_scores(
             if gain > gains.get(id, 0.0):
                 gains[id], paths[id] = gain, path
     if not gains:
-        return LinkScores(found=tuple(found))
+        return tuple(found), {}
     parts = {one.id: one.parts for one in found}
     own = {one.id: one.score for one in found}
     # A chunk that scores more by itself gains nothing: a match is no better for a link to another.
@@ -68,7 +59,7 @@ def with_link_scores(
             parts[id] = {**parts.get(id, {}), "links": gain - own.get(id, 0.0)}
     order = ranked(parts)
     led = {one.id for one in order if one.parts.get("links", 0.0) >= one.score / 2}
-    return LinkScores(found=order, paths={id: path for id, path in paths.items() if id in led})
+    return order, {id: path for id, path in paths.items() if id in led}
 
 
 def _gains_by_link(

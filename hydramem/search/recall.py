@@ -228,8 +228,9 @@ def _score(run: _Run, plans: Sequence[RecallPlan], arms: tuple[ArmScores, ...]) 
         )
         by_graph = graph_arm(walks, settings.graph_weight * (1 - spoken_share(found, plans)))
         snapshots = [each.snapshot for each in plans]
-        linked = with_link_scores(blended(found, by_graph), snapshots, where, settings.link_weight)
-    return _Scored(found=linked.found, arms=(*arms, by_graph), walks=walks, link_paths=linked.paths)
+        mixed = blended(found, by_graph)
+        best, link_paths = with_link_scores(mixed, snapshots, where, settings.link_weight)
+    return _Scored(found=best, arms=(*arms, by_graph), walks=walks, link_paths=link_paths)
 
 
 def _check(run: _Run, scored: _Scored) -> tuple[tuple[RecallCandidate, ...], Mapping[str, Chunk]]:
