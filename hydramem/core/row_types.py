@@ -76,8 +76,8 @@ class Chunk:
     """A piece of text, the unit of recall; a memory where its kind is not `passage`.
 
     Attributes:
-        document: Id of the document that holds it, where one does.
-        session: Id of the session that it belongs to, where there is one.
+        document: Id of the document that contains it, if any.
+        session: Id of the session that it belongs to, if any.
         position: Place in the document, or sequence in the session; from 0.
         heading_path: Headings above it, outermost first.
         source: Where it came from, as a person reads it (a path, a URL, "chat").
@@ -144,11 +144,12 @@ class Relation:
 
     Attributes:
         subject, object: Entity ids.
-        confidence: How sure its source is of it, 0 to 1.
+        confidence: Confidence of its source, 0 to 1.
         evidence: Ids of the chunks that state it.
         quote: The words that state it.
         verdict: What the last verification decided; None where there was none.
-        probability: That it is true, by the verifier; a deferred relation is walked at confidence times this.
+        probability: Probability that it is true, by the verifier; a deferred relation's weight in walks is
+            its confidence times this.
         verifier: Who decided and with what: `srmkg:<weights>`, `vog:<model>`, `person:<actor>`.
         verified_at: When.
         scores: Parts of the verifier's score by name.
@@ -227,12 +228,12 @@ class Verdict:
 
 
 ABOUT = 8
-"""Mentions that a heading counts for: the chunk under it is about what it names."""
+"""How many mentions a name in a heading counts as: the chunk under it is about what the heading names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
-    """A chunk names an entity, `count` times; what its title or heading names, `ABOUT` times more."""
+    """A chunk names an entity; `count` is how often, and `ABOUT` more if its title or heading names it."""
 
     chunk: str
     entity: str
