@@ -23,7 +23,6 @@ class Setting:
     Attributes:
         path: Section and key names, outermost first.
         kind: Its type, as a person reads it.
-        why: What it does.
     """
 
     path: tuple[str, ...]

@@ -14,7 +14,6 @@ def write_form(path: Path, rows: Iterable[Mapping[str, object]], *, holds: str) 
     """Write rows to a new file, one a line.
 
     Args:
-        path: The file.
         rows: The objects, one a line.
         holds: What people fill in, for the message where the file exists.
 
@@ -35,7 +34,6 @@ def form_lines(path: Path, *, name: str) -> list[bytes]:
     """Return the lines of a file.
 
     Args:
-        path: The file.
         name: The argument that names it, for messages.
 
     Raises:

@@ -26,7 +26,6 @@ class Centrality:
     """How central each entity is that some edge joins; arrays of shape (entities,).
 
     Attributes:
-        nodes: The entities.
         pagerank: Share of the walk's time among entities; sums to one.
         relations, chunks: Relations at it, and chunks that mention it.
     """
@@ -41,7 +40,6 @@ def centrality(snapshot: Snapshot, *, edges: Mask, nodes: Mask) -> Centrality:
     """Measure every entity that an admitted edge joins to an admitted node.
 
     Args:
-        snapshot: The graph.
         edges, nodes: What the walk may use.
     """
     joined, matrix = weight_matrix(snapshot, edges=edges, nodes=nodes)
@@ -63,7 +61,6 @@ def weight_matrix(snapshot: Snapshot, *, edges: Mask, nodes: Mask) -> tuple[Node
     """Return the nodes that admitted edges join, and how strongly; weights above 1 count as 1.
 
     Args:
-        snapshot: The graph.
         edges, nodes: What to admit.
 
     Returns:

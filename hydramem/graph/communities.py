@@ -20,7 +20,6 @@ def communities(
     """Partition the nodes that edges join into communities, largest first.
 
     Args:
-        snapshot: The graph.
         edges, nodes: What to admit.
         resolution: Above 1 for more and smaller communities, below 1 for fewer and larger.
 

@@ -14,7 +14,6 @@ def functional_types(snapshot: Snapshot, *, least: int = LEAST_SUBJECTS) -> froz
     """Return the types of which nearly every subject has one object now; inferred relations do not count.
 
     Args:
-        snapshot: A project's graph.
         least: Fewest subjects of a type that are enough to tell.
     """
     columns = snapshot.edges

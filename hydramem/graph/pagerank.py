@@ -45,7 +45,6 @@ def personalized_pagerank(
     """Spread probability from seeds along edges, returning to the seeds with probability 1 - damping.
 
     Args:
-        graph: The graph's adjacency.
         seeds: Nodes to start from, shape (seeds,).
         mass: Their share of the restart, same shape; need not sum to one, not negative.
         weights: Weight of each edge, shape (edges,); counted as `strengths` says.
@@ -152,10 +151,8 @@ def push(
     """Push probability outward from where a walk restarts until little is left to push; nodes are ascending.
 
     Args:
-        graph: The graph's adjacency.
         restart: Where the walk restarts, shape (nodes,); sums to one.
         weights, damping, edges: As for `personalized_pagerank`.
-        rounds: Most times to push.
         nodes: What the walk may pass; where it restarts it always may.
         precision: Probability per edge of a node, below which what waits at the node stays there.
     """

@@ -45,9 +45,7 @@ def best_paths(
     Of equally long paths that were found, those through rarer nodes come first.
 
     Args:
-        graph: The graph's adjacency.
         start, end: The two nodes; equal ones give one empty path.
-        count: Most paths to return.
         depth: Most steps of a path.
         edges, nodes: What a path may use; the ends themselves always may.
     """

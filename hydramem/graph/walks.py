@@ -47,9 +47,7 @@ def bfs(
     """Search outward from some nodes, level by level.
 
     Args:
-        graph: The graph's adjacency.
         starts: Where to begin; repeats are dropped.
-        depth: Most steps to go.
         edges, nodes: What the search may use.
         limit: Stop once this many nodes are reached; the level it falls in is cut, first come first.
     """
@@ -129,7 +127,6 @@ def shortest_path(
     Searches from both ends, always where the frontier has fewer edges to follow.
 
     Args:
-        graph: The graph's adjacency.
         start, end: The two nodes; equal ones give an empty path.
         depth: Most steps of a path.
         edges, nodes: What the path may use; the ends themselves always may.

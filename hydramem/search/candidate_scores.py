@@ -156,9 +156,7 @@ def trusted(
     """Raise scores by layer, day, age and importance, as configured; best first.
 
     Args:
-        candidates: The candidates.
         at: The moment that age is counted from; None leaves age out.
-        settings: The weights.
         dates: Stretches of time that the query names.
     """
     parts = {

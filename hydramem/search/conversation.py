@@ -78,7 +78,6 @@ def in_conversation(
     Args:
         found: Scores; those of other chunks stay as they are.
         plans: The query in each project, with the snapshot of its turns.
-        settings: The weights.
     """
     parts = {one.id: one.parts for one in found}
     for plan in plans:
@@ -184,7 +183,6 @@ def covering(query: str, candidates: Sequence[RecallCandidate], weight: float) -
     """Raise turns by how much of a query their session holds, best first.
 
     Args:
-        query: What was asked.
         candidates: The candidates; those that are no turns stay as they are.
         weight: Share of its score that a turn gains where its session holds the most.
     """

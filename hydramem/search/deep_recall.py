@@ -29,7 +29,6 @@ def deepened(found: Recall, *, seen: View, graph: GraphStore, judge: Judge) -> R
     """Return a recall with the relations among its entities and those of its hits, best first.
 
     Args:
-        found: The recall.
         seen: What may be seen of the project's graph, at the recall's times.
         graph, judge: Where rows are read, and what verifies relations.
     """

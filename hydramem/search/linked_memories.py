@@ -92,7 +92,6 @@ def links_of(
     """Return the links of some memories by id, the strongest first, with what is at their other ends.
 
     Args:
-        chunks: The memories.
         where: What the other ends must pass, apart from what selects hits.
         graph: Where links are read, all in one call, and their other ends in another.
         ends: States of the other ends; those of `where` where not given.

@@ -48,7 +48,6 @@ def within(candidates: Sequence[RecallCandidate], max_tokens: int | None) -> tup
     while others need room. Where a passage does not fit, its chunk alone may.
 
     Args:
-        candidates: The candidates, best first.
         max_tokens: Most tokens of the texts, or of the passages where there are any; None for no bound.
     """
     if max_tokens is None:
@@ -105,7 +104,6 @@ def pack(
     """Build the hits.
 
     Args:
-        query: The question.
         candidates: The candidates that are returned, best first.
         passed: Chunks by id, those that the candidates' paths pass through among them.
         links: Links by id of the candidate's chunk.

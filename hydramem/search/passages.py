@@ -20,10 +20,8 @@ def stitched(
     """Give candidates the passage around them, read in one call.
 
     Args:
-        candidates: The candidates, best first.
         reach: How many positions before and after each are part of its passage; 0 reads nothing.
         where: What the neighbours must pass, apart from what selects hits: kind, label, day, confidence.
-        graph: Where they are read.
     """
     stretches = {one.chunk.id: _stretch(one.chunk, reach) for one in candidates if reach}
     wanted = [stretch for stretch in stretches.values() if stretch is not None]

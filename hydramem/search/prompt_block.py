@@ -53,7 +53,6 @@ def prime(
     Args:
         own: The agent's own project.
         named: The project that the call names; None where it names none.
-        limit: Most snippets.
         max_tokens: Most tokens of the block.
         find: Returns the hits of a project, best first.
         share: One snippet takes at most this part of the block: 3 for a third.

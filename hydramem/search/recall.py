@@ -75,9 +75,7 @@ def recall(
 
     Args:
         query: What to look for, in words.
-        sources: Where to look.
         where: Which chunks may be seen; the graph arm walks the projects that it names.
-        limit: Most hits.
         traversal: How the graph arm walks; `none` leaves it out.
         explain: Whether to explain how the hits came about.
         context: How many chunks before and after a hit its passage takes in.

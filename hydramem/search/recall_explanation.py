@@ -41,12 +41,10 @@ def explanation(
     """Explain how hits came about.
 
     Args:
-        query: The question.
         plans: The entities that it names, a plan for each project.
         dates: Stretches of time that it names.
         arms: The scores of each arm.
         found: The fused scores, best first.
-        hits: What was returned.
         traversal: How the graph arm walked.
     """
     ranks = {hit.id: rank for rank, hit in enumerate(hits, start=1)}
@@ -84,7 +82,6 @@ def shape_of(query: str, *, names: int) -> Shape:
     """Return what kind of answer a question asks for, by its words.
 
     Args:
-        query: Any text.
         names: How many things it names.
     """
     text = " ".join(folded(query[:_MOST_CHARACTERS].replace("’", "'")).split()).lstrip("¿¡\"'( ")

@@ -114,9 +114,7 @@ def walk(
         plan: The query's entities and the snapshot they are in.
         found: What the other arms found, best first; the best are weak seeds.
         where: Moments and states that edges and chunks must be of.
-        traversal: How to walk.
         damping: Probability that the walk goes on rather than restarts.
-        limit: Most chunks to return.
     """
     if traversal == "none" or not plan.entities:
         return Walk(plan=plan)

@@ -124,7 +124,6 @@ class Mirror:
         """Commit a write and bring the vector store up to date with it.
 
         Args:
-            write: What to commit.
             vectors: Vectors by row id. A chunk without one keeps the vector it has, or is embedded here,
                 or, where it is `pending`, has none until a later write says it is `embedded`.
                 An entity with several mentions and without one here is taken to have one already.

@@ -27,14 +27,7 @@ def cutoffs(limits: LimitsConfig, at: datetime) -> Cutoffs:
 def usage(
     limits: LimitsConfig, *, graph: GraphStore, memories: Mapping[str, int], at: datetime
 ) -> LimitUsage:
-    """Count what has a limit, and the memories that expired.
-
-    Args:
-        limits: What is configured.
-        graph: Where it is counted.
-        memories: Active memories by project.
-        at: Now.
-    """
+    """Count what has a limit, and the memories that expired."""
     return LimitUsage(
         memories=memories,
         document_bytes=graph.document_bytes() if limits.document_mb else {},

@@ -94,7 +94,6 @@ class Recalls:
         """Note the hits of a recall, where this context has a session. Takes microseconds.
 
         Args:
-            query: What was asked.
             found: Project and chunk of each hit, best first.
         """
         recalling = _current.get()

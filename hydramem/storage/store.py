@@ -125,7 +125,6 @@ class GraphStore(Protocol):
 
         Args:
             table: Of nodes, or of edges that have an id.
-            where: Which rows.
             page: Which page of them; None returns all.
             order: Columns to order by: each row by the first that is not null, ties by id and ends.
             newest: Whether the greatest comes first.
@@ -197,7 +196,6 @@ class GraphStore(Protocol):
         """Return changes, oldest first; all that is given must match.
 
         Args:
-            id: Their own.
             target: Id of what they changed.
             run, request: What they belong to.
             project: Namespace that they were made in.
@@ -222,7 +220,6 @@ class GraphStore(Protocol):
 
         Args:
             project: Namespace; a run that wrote to others too is returned with all of its changes.
-            before: The moment.
             most: How many changes they have in all at most; the first run may have more.
         """
 

@@ -44,7 +44,6 @@ def sections(text: str, *, kind: str) -> Iterator[Section]:
     A heading without text of its own or below it is text of its parent, so that no word is lost.
 
     Args:
-        text: The whole text.
         kind: markdown has headings and fences; text may begin with a title line; a turn has fences alone;
             code has neither.
     """

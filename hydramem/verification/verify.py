@@ -52,9 +52,7 @@ class Judge:
     Attributes:
         snapshot: Returns the project's graph as it is.
         generator: Returns the model that reads evidence, None where there is none; called once a run.
-        weights: Of the first stage.
         settings: Thresholds, and how much a model may be asked.
-        replies: Earlier replies of models.
     """
 
     snapshot: Callable[[], Snapshot]

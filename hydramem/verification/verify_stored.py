@@ -217,7 +217,6 @@ def verify_stored(
     Args:
         rows: The relations as they are stored.
         operation: On whose behalf, for the audit.
-        judge: Judges them.
         graph, mirror: Where they are read and written.
         progress: Called with claims that a model has read and those that it is to read.
     """
@@ -292,11 +291,7 @@ def stage_of(relation: Relation) -> Stage | None:
 
 
 class WriteVerifier:
-    """Verifies the relations that one call writes: by the first stage at once, by a model afterwards.
-
-    Args:
-        judge: Judges them.
-    """
+    """Verifies the relations that one call writes: by the first stage at once, by a model afterwards."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge

@@ -28,7 +28,6 @@ class Material:
     """The inputs of a scorer.
 
     Attributes:
-        snapshot: The graph.
         labels: Verdicts of people on its relations.
         vectors: Where the vectors of entities are stored.
         embedder: What made those.

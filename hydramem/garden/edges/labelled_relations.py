@@ -44,7 +44,6 @@ class Labels:
     """Claims that people judged.
 
     Attributes:
-        claims: The claims.
         true: Whether each is true, shape (claims,).
     """
 

@@ -53,7 +53,6 @@ def score(
     """Score every active relation of a graph; None where it has too few to learn from.
 
     Args:
-        snapshot: The graph.
         labels: Verdicts of people on its relations.
         seed: Of the random draws; the same graph, labels and seed give the same scores.
         progress: Called with relations scored and relations to score.

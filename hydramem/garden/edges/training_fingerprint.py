@@ -42,7 +42,6 @@ def fingerprint(snapshot: Snapshot, labels: Labels, *, settings: Sequence[object
     """Return the fingerprint of a graph, of labels, and of settings.
 
     Args:
-        snapshot: The graph.
         labels: Verdicts of people on its relations.
         settings: The settings that shape a model.
     """

@@ -63,7 +63,6 @@ class UndoneRows:
 
     Args:
         graph: Where the history is stored.
-        project: The project.
     """
 
     def __init__(self, graph: GraphStore, project: str) -> None:

@@ -51,7 +51,6 @@ def conflicting_pairs(
 
     Args:
         graph: Where relations and their evidence are stored.
-        snapshot: The project's graph.
         functional: Types with one object at a time.
     """
     pairs, _ = rivals(snapshot, functional, limit=_MOST_PAIRS) if functional else ((), False)
@@ -100,7 +99,6 @@ def ended(pair: ConflictingPair, at: datetime) -> Sequence[tuple[Relation, Relat
 
     Args:
         pair: The relations as they are stored.
-        at: Now.
     """
     older, newer = pair.older, pair.newer
     if newer.fact.begins <= older.fact.begins:

@@ -65,7 +65,6 @@ def cases(
 
     Args:
         graph: Where the rows are stored.
-        snapshot: The project's graph.
         undecided: Pairs that the last run left undecided.
         functional: Types of relations of which one holds at a time.
     """

@@ -49,7 +49,6 @@ class Adjacency:
     """Half-edges by node.
 
     Attributes:
-        size: Number of nodes.
         offsets: Where a node's half-edges begin, shape (base nodes + 1,); later nodes have none here.
         neighbors, halves: Half-edges of the base, shape (2 * base edges,).
         extra_nodes, extra_neighbors, extra_halves: Later half-edges, sorted by the node they leave.
@@ -104,7 +103,6 @@ def overlay(base: Adjacency, size: int, sources: Ints, targets: Ints) -> Adjacen
 
     Args:
         base: What `build` made of the first edges.
-        size: Number of nodes now.
         sources, targets: Ends of all edges; the first ones are the base's.
     """
     first = len(base.halves) // 2

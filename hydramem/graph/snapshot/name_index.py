@@ -31,7 +31,6 @@ class NameMatch:
     """A name found in a text.
 
     Attributes:
-        node: The entity's node.
         text: The name as the folded text has it.
         start, end: Where in the folded text.
         by: Whether the text has the name, an alias, or either spelled otherwise.

@@ -133,7 +133,6 @@ def extract_again(document: str, *, target: Target, settings: IngestConfig, gene
 
     Args:
         document: Its id; a document that is gone or not active is left as it is.
-        target: Where it is.
         settings: Sizes of batches.
         generator: Reads it; where a call fails, only the rules extract, as in `ingest`.
     """

@@ -76,7 +76,6 @@ def enrich(
     Args:
         found: What the rules found, by chunk id.
         texts: The chunks' texts, by id.
-        generator: The model.
         batch: Chunks in one call.
     """
     distinct = {content_hash(text): text for text in texts.values()}

@@ -39,7 +39,6 @@ def set_entity(naming: Naming, *, target: Target) -> EntityChange:
 
     Args:
         naming: What is stated of it.
-        target: The project.
 
     Raises:
         InvalidInputError: A field is wrong, or a name belongs to another entity; nothing is written.
@@ -90,7 +89,6 @@ def find_entity(name: str, target: Target, *, argument: str) -> Entity:
 
     Args:
         name: Name, alias, or id.
-        target: The project.
         argument: What the caller calls it, for the error.
 
     Raises:

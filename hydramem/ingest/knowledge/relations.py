@@ -252,7 +252,6 @@ def unrelate(withdrawal: Withdrawal, *, target: Target) -> tuple[Relation, ...]:
 
     Args:
         withdrawal: Which, and how.
-        target: Where they are.
 
     Returns:
         The relations that changed, as they are now.

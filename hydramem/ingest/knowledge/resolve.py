@@ -67,7 +67,6 @@ def merge(
     Args:
         existing: Its row as stored; None where it is new.
         names: What the chunks call it and know of it.
-        id: Its id.
         project: Where it lives.
         mentions: Chunks that newly mention it, less those that no longer do.
         at: The time of the write.

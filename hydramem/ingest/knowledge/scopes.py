@@ -82,7 +82,6 @@ def move(source: str, destination: str, *, reason: str, target: Target) -> Moved
         source: The scope that is to go.
         destination: What it is called from then on; what is there already stays.
         reason: Why, for the history.
-        target: The project.
 
     Raises:
         InvalidInputError: The destination is within the source, or a scope would be too long; nothing is

@@ -90,7 +90,6 @@ def promote(
         ids: Ids of chunks and relations.
         layer: Where they belong from now on.
         reason: Why, for the history.
-        target: The project.
         subject_of: Finds a relation by its id.
 
     Raises:

@@ -69,7 +69,6 @@ def vocabulary(memory: ValidatedMemory, target: Target, *, offering: bool = Fals
 
     Args:
         memory: The new memory, whose names are looked up.
-        target: The project.
         offering: Whether scopes and categories are read too, for a model to choose from; rules do not need
             them.
     """
@@ -130,7 +129,6 @@ def ask_models(
     Args:
         memory: The memory.
         vector: Its vector.
-        target: The project.
         vectors: The project's vectors; None where they cannot be read.
         settings: How memories are encoded.
         models: The models.

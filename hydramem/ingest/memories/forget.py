@@ -42,7 +42,6 @@ def forget(ids: Sequence[str], *, graph: GraphStore, mirror: Mirror, dry_run: bo
 
     Args:
         ids: What is archived.
-        graph, mirror: Where it is.
         dry_run: Only return which chunks that would be.
 
     Raises:
@@ -68,7 +67,6 @@ def revive(
 
     Args:
         ids: What is restored.
-        graph, mirror: Where it is.
         re_extract: Adds the entities and relations of chunks that were quarantined: they had none.
 
     Raises:
@@ -173,7 +171,6 @@ def re_extract(chunks: Sequence[Chunk], *, target: Target, operation: str) -> No
 
     Args:
         chunks: Stored, active, of the target's project.
-        target: Where they are.
         operation: On whose behalf, for the audit.
     """
     at, project = now(), target.project

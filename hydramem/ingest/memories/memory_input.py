@@ -158,7 +158,6 @@ def validate(
     """Check and screen memories, and find what they name.
 
     Args:
-        given: The memories.
         settings: What is accepted.
         listed: Whether they are the list of one call: errors then begin with a place, such as `memories[3]`.
 

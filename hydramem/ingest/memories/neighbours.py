@@ -60,7 +60,6 @@ def find_neighbours(
     Args:
         vector: The new memory's.
         scope: Where it belongs, or the path that its scope will be at or under.
-        target: The project.
         vectors: Where vectors are; None where they cannot be read.
         read_rows: Whether the rows of the nearest are read, however far they are.
         stored: Its row where it is stored already: it is no neighbour of itself.
@@ -93,10 +92,8 @@ def candidates(
     Args:
         new: The new memory, its scope found.
         neighbours: What is near it.
-        target: The project.
         vectors: Where full text is searched; None where it cannot be.
         settings: From which cosine a memory is near.
-        at: Now.
         stored: Its row where it is stored already: only older memories may be changed.
     """
     cosines = {one.id: one.score for one in neighbours.scored}

@@ -57,7 +57,6 @@ def remember_all(
     Each is compared with those before it as if they were stored.
 
     Args:
-        memories: The memories.
         target: Where to store them.
         settings: How they are encoded.
         models: What classifies and consolidates; rules where there is none.
@@ -111,7 +110,6 @@ def encode(
 
     Args:
         payload: The payload of its job.
-        target: Where it is.
         settings: How memories are encoded.
         models: What classifies and consolidates; rules where there is none.
         vector: Its vector, where it is at hand.

@@ -45,7 +45,6 @@ def history(id: str, *, graph: GraphStore, snapshot: Callable[[], Snapshot]) -> 
     """Return every change of a chunk, document, entity or relation, oldest first.
 
     Args:
-        id: Its id.
         graph: Where rows and changes are.
         snapshot: The project's graph, in which a relation is looked for by its id alone.
 

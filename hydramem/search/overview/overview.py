@@ -62,10 +62,8 @@ def communities(
     A group with fewer than two entities is none.
 
     Args:
-        limit: Most communities to return.
         members: Most members to name in each.
         resolution: Above 1 for more and smaller communities, below 1 for fewer and larger.
-        seen: What may be seen.
         before: The groups of the gardener's last run; a group that continues one keeps its id and name.
     """
     snapshot = seen.snapshot
@@ -129,7 +127,6 @@ def graph_view(
     Args:
         center: Name or alias of the entity; None for the whole project.
         depth: Most steps from the centre.
-        limit: Most nodes.
         chunks: Whether chunks are shown, or entities and their relations alone.
         graph, seen: Where chunks are read, and what may be seen.
         groups: The groups of the gardener's last run.

@@ -99,7 +99,6 @@ def expand(
 
     Args:
         starts: Names of entities and ids of chunks.
-        depth: Most steps to go.
         limit: Most entities, and most chunks, to return.
         max_tokens: Most tokens of the chunks' texts; a chunk that does not fit any more is left out.
         graph, seen: Where chunks are read, and what may be seen.

@@ -74,9 +74,7 @@ def checked(
     A snapshot holds no times or expiry of chunks: the graph store, which is authoritative, decides.
 
     Args:
-        seen: What to look at.
         look: Finds something, and says which nodes it shows or passes.
-        graph: Where chunks are read.
         starts: Nodes that were asked for by id or name, whatever they are.
 
     Returns:

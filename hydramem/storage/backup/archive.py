@@ -114,7 +114,6 @@ def read_archive(file: Path, into: Path | None = None) -> BackupManifest:
     """Check a backup from end to end, and unpack it where a folder is given.
 
     Args:
-        file: The backup.
         into: An empty folder; its content is invalid if an error is raised.
 
     Raises:

@@ -37,7 +37,6 @@ def backup(
     """Write a backup and read it back; it appears once it is complete.
 
     Args:
-        store: The store's folder.
         save_graph: Writes the graph into a folder, as it is at one moment.
         engine: Which graph engine it has.
         created_by: Program and version, for the manifest.

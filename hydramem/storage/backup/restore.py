@@ -34,7 +34,6 @@ def restore(file: Path, folder: Path, *, engine: str, now: datetime) -> Exchange
     """Replace the content of a store by that of a backup; the store is closed, and its lock is held.
 
     Args:
-        file: The backup.
         folder: The store, or a folder that becomes one.
         engine: The graph engine that the store is to be opened with.
         now: Names the folder that is kept aside.

@@ -176,7 +176,6 @@ class CheckpointedDatabase:
         checkpoint. A copy during which one came is discarded.
 
         Args:
-            copy: Where to.
             writer: The writer lock, not held.
 
         Raises:

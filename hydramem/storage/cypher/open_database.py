@@ -104,9 +104,7 @@ def open_database(
     of it than the settings allow. It is given more, up to the greatest size of the file itself.
 
     Args:
-        library: The engine.
         file: The graph file; its folder must exist.
-        settings: Its limits.
         least: Bytes that the pool has at least.
 
     Returns:

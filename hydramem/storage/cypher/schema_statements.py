@@ -66,7 +66,6 @@ def prepare_schema(engine: Engine, *, version: int = SCHEMA_VERSION, migrations:
     """Create the tables of a new store, or bring an older one up to date, in one transaction.
 
     Args:
-        engine: The open graph.
         version: The version to arrive at.
         migrations: The steps from version 1 on.
 

@@ -19,11 +19,7 @@ from hydramem.storage.exchange.manifest import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDump:
-    """A dump that can be loaded.
-
-    Attributes:
-        folder: Where it is.
-    """
+    """A dump that can be loaded."""
 
     folder: Path
     manifest: DumpManifest
@@ -45,7 +41,6 @@ def check(folder: Path, *, key: bytes | None) -> CheckedDump:
     Only the ids of its nodes are held in memory.
 
     Args:
-        folder: The dump.
         key: Checks its signature; None where it is not to be signed.
 
     Raises:

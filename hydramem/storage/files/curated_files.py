@@ -156,7 +156,6 @@ def changed(
     """Return the entries after a batch of changes, made one after the other; only the end must fit.
 
     Args:
-        current: What the file holds.
         changes: What to change, contents checked.
         limit: Most characters of the entries together.
         name: The file's name, for error messages.

@@ -119,7 +119,6 @@ class RowCache:
         """Return the ids of row numbers of the table; None for a row that has gone meanwhile.
 
         Args:
-            numbers: Row numbers.
             look_up: Reads `id` and row number of those that are not known here: rows written since.
         """
         with self._lock:
@@ -152,7 +151,6 @@ class RowCache:
             query: Of the table's dimension, not zero.
             where: What to admit, for a table of chunks.
             projects: What to admit, for any other; empty admits all.
-            limit: Most rows to return.
         """
         with self._lock:
             mask, cached = self._mask(where, projects), self._loaded()

@@ -163,9 +163,7 @@ def rebuild(
     """Copy rows that differ from the graph; return how many.
 
     Args:
-        mirror: Rebuilds them.
         vectors: Where to; maintained on the way.
-        chunks, entities: Which rows differ.
         progress: Called with rows rebuilt and rows to rebuild.
         size: Rows rebuilt at once.
     """

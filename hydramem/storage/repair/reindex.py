@@ -64,7 +64,6 @@ def move(
     Args:
         graph: The authoritative store.
         vectors: The new vectors, which may already hold rows.
-        embed: Makes them.
         mirror: Commits the writes of others meanwhile; their rows are copied too.
         switch: Puts the new vectors into service; called under the writer lock.
         progress: Called with rows done and rows to do.

@@ -236,7 +236,6 @@ def rows_at(addresses: Iterable[Address], graph: GraphStore) -> dict[Address, An
 
     Args:
         addresses: Of Changes and of rows that can be undone.
-        graph: Where they are.
     """
     wanted: dict[str, dict[Key, None]] = defaultdict(dict)
     for name, key in addresses:

@@ -267,7 +267,6 @@ def set_back(
     count goes back by as much as it rose. Where a column was written since, the row stays whole.
 
     Args:
-        table: The row's table.
         current: The row as it is.
         before, after: The columns that were set, as they were and as they became.
         force: Set back what was written since too.

@@ -89,7 +89,6 @@ def dates_in(query: str, at: datetime | None) -> tuple[Dated, ...]:
     """Find the dates in a query, in its order; the work is in its length.
 
     Args:
-        query: Any text.
         at: The moment that `yesterday` and the like are taken from; None leaves them out.
     """
     text = " ".join(folded(query[:_MOST_CHARACTERS]).split())

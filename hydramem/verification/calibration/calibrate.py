@@ -57,9 +57,7 @@ class CalibrationTarget:
 
     Attributes:
         target: The project, and how to write to it.
-        snapshot: Its graph.
         calibrations: The calibrations of the store.
-        settings: The configured thresholds.
     """
 
     target: Target

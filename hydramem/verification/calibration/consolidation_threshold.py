@@ -62,7 +62,6 @@ def fit(embedder: Embedder, memories: Sequence[str] = ()) -> Fitted:
     """Return the bound for an embedder.
 
     Args:
-        embedder: The embedder.
         memories: Texts of the store; any two of them count as unrelated, as nearly all are.
 
     Raises:

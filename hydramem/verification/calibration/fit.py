@@ -149,7 +149,6 @@ def accept_threshold(
 
     Args:
         probabilities: Of labelled candidates, by weights that were fitted without them; shape (labels,).
-        true: Whether each is true.
         max_false_accept: Largest share of false ones among the accepted, 0 to 1.
         weights: How many candidates each label represents; one each where None.
         at_least: No lower threshold is looked at.
@@ -234,7 +233,6 @@ def measure(
     Args:
         name, given: Whose probabilities they are, and the labels.
         chances: Their probabilities; shape (labels,).
-        reject_below, accept_at: The thresholds.
     """
     measured = quality(given, chances)
     accepted = chances >= accept_at

@@ -140,7 +140,6 @@ def examples(
     """Return the labels of a project, each weighted by the relations it represents, and their relations.
 
     Args:
-        everything: The project's relations.
         weights: Give the probability of relations.
         settings: Thresholds between what the first stage accepts, leaves open and rejects.
         graph, snapshot: Where features are computed that are not on record.

@@ -33,7 +33,6 @@ class Calibration:
         project: Whose it is.
         number: Of its file; 0 for what the package ships.
         previous: Number of the one that it replaced.
-        weights: Of the first stage.
         accept_at: Probability from which it accepts; None leaves that to the configuration.
         max_false_accept: Share of false ones among the accepted that `accept_at` was chosen for.
         labels: How many labels it learned from, by who gave them.

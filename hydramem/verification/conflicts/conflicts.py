@@ -48,11 +48,9 @@ def conflicts(
 
     Args:
         node: The entity; None for the whole project.
-        snapshot: The project's graph.
         graph: Where relations and chunks are read.
         settings: Functional types, and how many pairs a model may read.
         generator: Reads what the rules found; None leaves that as it is.
-        limit: Most conflicts.
         include_private: Whether sentences of private memories are compared.
     """
     where = replace(_COMPARED, projects=(snapshot.project,), include_private=include_private)

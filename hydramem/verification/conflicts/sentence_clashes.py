@@ -147,10 +147,8 @@ def rivals(
     """Return pairs of active relations that cannot both hold, most certain first.
 
     Args:
-        snapshot: A project's graph.
         types: Relation types with one object at a time.
         node: Only relations at this entity; None for all.
-        limit: Most pairs.
 
     Returns:
         The pairs, and whether there are more.

@@ -36,7 +36,6 @@ def topology(known: Learned, claims: Claims) -> Floats:
 
     Args:
         known: The graph and what was learned of it.
-        claims: The claims.
 
     Returns:
         Shape (claims, `NAMES`); all zero but `isolated` where nothing joins an end to the graph, and all

@@ -82,7 +82,6 @@ def common(facts: Facts, subject: Ints, object: Ints) -> Common:
     """Find the nodes next to both ends, from the end that has fewer neighbours.
 
     Args:
-        facts: The graph.
         subject, object: Nodes, shape (claims,); all known.
     """
     swap = facts.degrees(subject) > facts.degrees(object)
@@ -172,7 +171,6 @@ def evidence(facts: Facts, rules: Rules, claims: Claims, found: Between) -> Floa
 
     Args:
         facts, rules: The graph and what was learned of it.
-        claims: The claims.
         found: The paths between their ends.
 
     Returns:

@@ -92,7 +92,6 @@ def likeness(facts: Facts, known: Profiles, claims: Claims) -> Floats:
 
     Args:
         facts, known: The graph and its profiles.
-        claims: The claims.
 
     Returns:
         Shape (claims, `NAMES`), 0 to 1: the subject's likeness to other subjects of type and object, and the

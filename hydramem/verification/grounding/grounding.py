@@ -71,7 +71,6 @@ def read_evidence(
 
     Args:
         candidates: Claims with their passages, those that matter most first.
-        generator: The model.
         replies: Earlier replies; a claim that is answered there costs nothing.
         most: Claims that the model may be asked about; the others wait.
         progress: Called with claims read and claims to read.

@@ -110,7 +110,6 @@ def edges_of(claims: Claims, told: ClaimFeatures, mean: Floats, spread: Floats, 
     """Return claims for the network.
 
     Args:
-        claims: The claims.
         told: Their features.
         mean, spread: Of features.
         used: The nodes of the graph that the network knows, ascending.
@@ -165,7 +164,6 @@ def lay_out(snapshot: Snapshot, labels: Labels, vectors: EntityVectors | None, *
     """Lay out the training data.
 
     Args:
-        snapshot: The graph.
         labels: Verdicts of people on its relations.
         vectors: Returns vectors of entities; None uses none.
         seed: Of the random draws.

@@ -76,8 +76,6 @@ def score(model: Model, snapshot: Snapshot, *, vectors: EntityVectors | None = N
     """Score every active relation of a graph, by a model trained on it or on what it was shortly before.
 
     Args:
-        model: The model.
-        snapshot: The graph.
         vectors: Where the vectors of entities are, as in training.
     """
     rows, known = relations_of(snapshot), known_of(snapshot)

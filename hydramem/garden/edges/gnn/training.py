@@ -121,7 +121,6 @@ def messages_of(lesson: Lesson, fold: int, *, without: torch.Tensor | None = Non
     Of very many a sample is drawn, so the time of a step does not grow with the graph.
 
     Args:
-        lesson: The relations.
         fold: Which of them to leave out.
         without: Others to leave out, by their rows among the relations to classify.
     """
@@ -169,7 +168,6 @@ def train(
     """Train on a graph; None where it has too few relations to learn from.
 
     Args:
-        snapshot: The graph.
         labels: Verdicts of people on its relations.
         vectors: Returns vectors of entities; None uses none.
         embedder: What made them.

@@ -50,7 +50,6 @@ def pairs(snapshot: Snapshot, facts: Facts, *, most: int) -> Pairs:
     """Return the nearest pairs that passages name together and no relation of any state joins.
 
     Args:
-        snapshot: A project's graph.
         facts: Its relations as arrays.
         most: How many to return.
     """
@@ -106,7 +105,6 @@ def passages_of(snapshot: Snapshot, one: int, other: int, *, most: int) -> tuple
     """Return the ids of the newest active passages that name two entities.
 
     Args:
-        snapshot: A project's graph.
         one, other: Their nodes.
         most: How many to return.
     """

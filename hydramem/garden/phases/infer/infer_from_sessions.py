@@ -44,7 +44,6 @@ def from_sessions(work: PhaseWork, generator: Generator) -> SessionInferences:
 
     Args:
         work: The phase.
-        generator: The model.
     """
     context, found = work.context, SessionInferences()
     groups, replies, waiting = repeated(context), context.judge.replies, 0

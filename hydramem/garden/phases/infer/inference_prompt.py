@@ -104,7 +104,6 @@ def ask(group: EvidenceGroup, generator: Generator, replies: Replies) -> Checked
 
     Args:
         group: The evidence.
-        generator: The model.
         replies: The stored replies of models.
 
     Raises:

@@ -68,7 +68,6 @@ def judge_claims(
     """Verify relations within the budget; a model does not read what it inferred itself.
 
     Args:
-        candidates: The relations.
         inferred_by: For each, the model that inferred it.
         context: Has the judge and the budget.
 

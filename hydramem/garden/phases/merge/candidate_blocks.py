@@ -38,7 +38,6 @@ def candidates(names: Iterable[Sequence[NameParts]], *, limit: int = 200_000) ->
 
     Args:
         names: For each entity its name and aliases.
-        limit: Most pairs.
     """
     found = [
         (hash(key), place)

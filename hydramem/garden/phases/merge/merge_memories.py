@@ -54,7 +54,6 @@ def merge_memories(
         pairs: Those that go and why; the one that stays is the same in all.
         graph: Where their relations are stored.
         settings: How many distinct sources make a memory shared.
-        at: Now.
     """
     kept = after = pairs[0].kept
     links = [_link(pair, at) for pair in pairs]

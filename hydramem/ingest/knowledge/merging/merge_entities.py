@@ -134,7 +134,6 @@ def merge(kept: str, others: Sequence[str], *, reason: str | None, target: Targe
         kept: Name, alias or id of the entity that stays.
         others: Those of the entities that it replaces.
         reason: Why, for the history.
-        target: The project.
 
     Raises:
         InvalidInputError: There is nothing to merge, or too much; nothing is written.

@@ -155,7 +155,6 @@ def find_merge(what: str, target: Target) -> tuple[Merge, frozenset[str]]:
 
     Args:
         what: Name, alias or id of what was merged, or the run or Change of the merge.
-        target: The project.
 
     Raises:
         NotFoundError: No merge of the project is meant by that.

@@ -45,7 +45,6 @@ def reassign(name: str, *, of: str, chunks: Sequence[str], reason: str | None, t
         of: Name, alias or id of the entity that the chunks were taken to mention.
         chunks: Their ids.
         reason: Why, for the history.
-        target: The project.
 
     Raises:
         InvalidInputError: A chunk does not mention it, or both would have one name; nothing is written.

@@ -69,7 +69,6 @@ def split(what: str, *, reason: str | None, target: Target) -> Divided:
     Args:
         what: Name, alias or id of the entity that was merged, or the run or Change of the merge.
         reason: Why, for the history.
-        target: The project.
 
     Raises:
         NotFoundError: No merge of the project is meant by that; nothing is written.

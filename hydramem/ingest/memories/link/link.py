@@ -76,7 +76,6 @@ def link_memories(
 
     Args:
         ids: Memories of the target's project.
-        target: Where they are.
         vectors: Finds what is near.
         snapshot: The project's graph, for the names that memories share.
         settings: How near, how many, and how many at most.

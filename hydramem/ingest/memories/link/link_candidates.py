@@ -146,7 +146,6 @@ def link_candidates(
     """Return the neighbours of each memory that are near enough for a link, the strongest first.
 
     Args:
-        rows: The memories.
         target: Their project.
         vectors: Finds what is near.
         snapshot: The project's graph, for the names that memories share.

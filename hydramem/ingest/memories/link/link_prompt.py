@@ -91,7 +91,6 @@ def suggest_links(new: Chunk, neighbours: Sequence[Neighbour], generator: Genera
     Args:
         new: The new memory.
         neighbours: The memories near it.
-        generator: The model.
 
     Raises:
         ModelError: The model failed.
