@@ -41,7 +41,7 @@ from cosmic_ray.plugins import get_operator
 ROOT = Path(__file__).resolve().parent.parent
 CONFIGURATION = Path(__file__).with_suffix(".toml")
 
-SAMPLE = 300
+SAMPLE = 400
 """Mutants that are tried unless told otherwise: three minutes on two cores."""
 
 LEAST_SECONDS = 20

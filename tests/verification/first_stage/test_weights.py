@@ -15,6 +15,12 @@ def test_weights_are_read_as_written() -> None:
     assert DEFAULT.for_names(["jaccard", "unknown"])[1] == 0
 
 
+def test_weights_are_written_a_number_a_line() -> None:
+    written = Weights(version="1", names=("a",), coefficients=(2.0,), intercept=0.5).to_json()
+    assert written.splitlines()[:3] == ["{", ' "version": "1",', ' "names": [']
+    assert written.endswith('"intercept": 0.5\n}\n')
+
+
 def test_an_intercept_is_kept_and_none_where_none_is_given() -> None:
     plain = Weights(version="1", names=("a",), coefficients=(2.0,))
     assert plain.intercept == 0
