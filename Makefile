@@ -5,7 +5,7 @@ setup: ## a virtual environment with everything that tests and gates need
 	python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' -c constraints.txt
 
 test: ## the default tests on all cores
-	.venv/bin/python -m pytest -n auto
+	.venv/bin/python -m pytest -n auto --dist worksteal
 
 check: ## what a commit must pass in a minute: lint, format, types, import contracts
 	.venv/bin/ruff check && .venv/bin/ruff format --check && .venv/bin/mypy && .venv/bin/lint-imports

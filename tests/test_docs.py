@@ -25,7 +25,7 @@ SET_UP = (
 )
 TEST = (
     "python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' -c constraints.txt && "
-    ".venv/bin/python -m pytest -n auto"
+    ".venv/bin/python -m pytest -n auto --dist worksteal"
 )
 # What a handle can do beside the operations: it is opened, closed, asked where it is and held for a session.
 HANDLE = {"close", "config", "folder", "session", "during"}
