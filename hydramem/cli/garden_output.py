@@ -1,9 +1,8 @@
 """The report of a gardener's run as lines of text: its phases, its changes, and what a person can do next."""
 
-import tomllib
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
 
+from hydramem.core.package_data import data_tables
 from hydramem.core.results.garden_results import SHOWN_CHANGES, Gardened, PhaseReport
 from hydramem.text.shown_text import amount
 
@@ -14,9 +13,7 @@ _INDENT = " " * 12
 _ENDINGS = {"completed": "completed in", "partial": "done in part, in", "failed": "failed after"}
 _READ_ONLY_PHASES = ("review", "maintain")
 
-COUNTS: Mapping[str, tuple[str, str]] = tomllib.loads(
-    (files("hydramem") / "data" / "garden_counts.toml").read_text(encoding="utf-8")
-)
+COUNTS: Mapping[str, tuple[str, str]] = data_tables("garden_counts")
 """What phases count, in words: one of it, and several."""
 
 

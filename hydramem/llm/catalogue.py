@@ -6,13 +6,13 @@ weights need another name.
 
 import hashlib
 import os
-import tomllib
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from hydramem.core.errors import ModelError
+from hydramem.core.package_data import data_tables
 
 _DATA = Path(__file__).parent.parent / "data"
 
@@ -100,7 +100,7 @@ class ModelPlace:
 
 
 def _known_models() -> tuple[KnownModel, ...]:
-    data: dict[str, Any] = tomllib.loads((_DATA / "models.toml").read_text(encoding="utf-8"))
+    data = data_tables("models")
     tokenizers = {name: ModelFile(**file) for name, file in data["tokenizers"].items()}
     return tuple(
         KnownModel(

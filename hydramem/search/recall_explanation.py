@@ -1,10 +1,9 @@
 """How the hits of a recall came about, and what kind of answer the question asks for."""
 
 import re
-import tomllib
 from collections.abc import Collection, Sequence
-from importlib.resources import files
 
+from hydramem.core.package_data import data_tables
 from hydramem.core.results.hits import (
     ExplainedArm,
     ExplainedCandidate,
@@ -22,7 +21,7 @@ from hydramem.text.normalize import folded
 
 _MOST_CHARACTERS = 4096
 _CANDIDATES = 50
-_SHAPES = tomllib.loads((files("hydramem") / "data" / "question_shapes.toml").read_text(encoding="utf-8"))
+_SHAPES = data_tables("question_shapes")
 _COMPARISON, _TIME, _LIST, _JOINT = (
     re.compile("|".join(_SHAPES[name])) for name in ("comparison", "time", "list", "joints")
 )

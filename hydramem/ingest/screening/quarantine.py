@@ -5,16 +5,15 @@ above" and a sentence that quotes an order as an example are not. `data/screenin
 """
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, Literal
 
 from hydramem.core.argument_checks import check_text
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
+from hydramem.core.package_data import data_tables
 from hydramem.core.row_types import State
 from hydramem.ingest.screening.hidden_text import as_latin, hidden, reveal
 from hydramem.ingest.screening.secrets import find_secrets, mask_secrets
@@ -55,7 +54,7 @@ class InjectionRule:
 
 @cache
 def _tables() -> dict[str, Any]:
-    return tomllib.loads((files("hydramem") / "data" / "screening_rules.toml").read_text(encoding="utf-8"))
+    return data_tables("screening_rules")
 
 
 @cache

@@ -2,13 +2,13 @@
 
 import math
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
 
-_TABLES = tomllib.loads((files("hydramem") / "data" / "secret_forms.toml").read_text(encoding="utf-8"))
+from hydramem.core.package_data import data_tables
+
+_TABLES = data_tables("secret_forms")
 _ALONE, _END = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
 
 _FORMS = {kind: re.compile(f"{_ALONE}(?P<secret>{form}){_END}") for kind, form in _TABLES["keys"].items()} | {

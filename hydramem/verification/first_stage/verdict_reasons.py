@@ -1,10 +1,9 @@
 """Why the first stage decided as it did: one sentence with the strongest reasons for and against."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 
+from hydramem.core.package_data import data_tables
 from hydramem.core.row_types import Decision, RelationCandidate
 
 _MOST_REASONS = 2
@@ -38,7 +37,7 @@ class _Reason:
         )
 
 
-_TABLES = tomllib.loads((files("hydramem") / "data" / "verdict_reasons.toml").read_text(encoding="utf-8"))
+_TABLES = data_tables("verdict_reasons")
 _FOR, _AGAINST = ([_Reason(**row) for row in _TABLES[side]] for side in ("for", "against"))
 
 
