@@ -6,7 +6,7 @@ python -m benchmarks scale [--out docs/scale.md]       latency by stage, memory,
 python -m benchmarks walks                             walks over a large graph
 python -m benchmarks verification [--out PAGE]         how well true claims are told from false, and how fast
 python -m benchmarks writes [--out docs/writes.md]     what a memory costs, and what many single ones leave
-python -m benchmarks consolidation [--out PAGE]        how well updates and duplicates of memories are told
+python -m benchmarks consolidation [--out PAGE]        what a new memory does to older ones, harm first
 python -m benchmarks matching [--fit] [--out PAGE]     how well things that are one are told from two
 python -m benchmarks garden [--out PAGE]               how well false relations are told; nights at scale
 python -m benchmarks inferring [--nights N]            how often what is inferred from a graph is so
@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
-    consolidation,
     edge_sizes,
     false_edges,
     false_edges_page,
@@ -44,6 +43,9 @@ from benchmarks import (
     writes,
     writes_page,
 )
+from benchmarks.consolidation import measure as consolidation
+from benchmarks.consolidation import section as consolidation_section
+from benchmarks.consolidation.sets import read_sets
 from benchmarks.results import SETS, collect, others, page, where
 from benchmarks.retrieval import EMBEDDERS, Report, measure, shown
 from hydramem.core.errors import HydraMemError
@@ -210,12 +212,12 @@ def _writes(given: argparse.Namespace) -> int:
 
 
 def _consolidation(given: argparse.Namespace) -> int:
-    report = consolidation.measure()
-    print(json.dumps(asdict(report) | where(), indent=2) if given.json else consolidation.shown(report))
+    report = consolidation.measure(read_sets(given.set), held=given.held, timed=given.timed)
+    as_json = json.dumps(asdict(report) | where(), indent=2)
+    print(as_json if given.json else consolidation_section.shown(report))
     if given.out is not None:
         out = Path(given.out)
-        written = consolidation.placed(out.read_text(encoding="utf-8"), asdict(report) | where())
-        out.write_text(written, encoding="utf-8")
+        out.write_text(consolidation_section.placed(out.read_text("utf-8"), report), encoding="utf-8")
     return 0
 
 
@@ -310,10 +312,7 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser("verification", help="how well true claims are told from false ones")
     )
     _add_writes(commands.add_parser("writes", help="latency, model calls and growth of single memories"))
-    told = commands.add_parser("consolidation", help="how well updates and duplicates of memories are told")
-    told.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
-    told.add_argument("--json", action="store_true")
-    told.set_defaults(run=_consolidation)
+    _add_consolidation(commands.add_parser("consolidation", help="what a new memory does to older ones"))
     alike = commands.add_parser("matching", help="how well things that are one are told from two")
     alike.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
     alike.add_argument("--fit", action="store_true", help="fit the model that comes with the package anew")
@@ -329,6 +328,15 @@ def _parser() -> argparse.ArgumentParser:
     inferred.set_defaults(run=_inferring)
     _add_risk(commands.add_parser("risk", help="whether calibrated thresholds carry the risk asked for"))
     return parser
+
+
+def _add_consolidation(judged: argparse.ArgumentParser) -> None:
+    judged.add_argument("--set", choices=("test", "calibration"), default="test", help="set of pairs")
+    judged.add_argument("--held", type=int, default=consolidation.HELD, metavar="N", help="before timing")
+    judged.add_argument("--timed", type=int, default=consolidation.TIMED, metavar="N", help="0 times none")
+    judged.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
+    judged.add_argument("--json", action="store_true")
+    judged.set_defaults(run=_consolidation)
 
 
 def _add_verification(judged: argparse.ArgumentParser) -> None:

@@ -52,6 +52,7 @@ from hydramem.core.results.hits import Explanation as Explanation
 from hydramem.core.results.hits import Hit as Hit
 from hydramem.core.results.hits import LinkedChunk as LinkedChunk
 from hydramem.core.results.hits import LinkView as LinkView
+from hydramem.core.results.hits import OtherVersion as OtherVersion
 from hydramem.core.results.hits import Prompt as Prompt
 from hydramem.core.results.hits import Recall as Recall
 from hydramem.core.results.hits import Snippet as Snippet
@@ -87,9 +88,12 @@ from hydramem.core.results.verdicts import VerifiedRelation as VerifiedRelation
 from hydramem.core.results.write_results import Captured as Captured
 from hydramem.core.results.write_results import Curated as Curated
 from hydramem.core.results.write_results import Decisions as Decisions
+from hydramem.core.results.write_results import Distilled as Distilled
 from hydramem.core.results.write_results import DocumentView as DocumentView
 from hydramem.core.results.write_results import Forgotten as Forgotten
 from hydramem.core.results.write_results import Ingested as Ingested
+from hydramem.core.results.write_results import NearMemory as NearMemory
+from hydramem.core.results.write_results import NearRelation as NearRelation
 from hydramem.core.results.write_results import Related as Related
 from hydramem.core.results.write_results import RelationView as RelationView
 from hydramem.core.results.write_results import Remembered as Remembered

@@ -83,6 +83,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.relate, "write", "agent", "write"),
     Operation(Memory.unrelate, "destroy", "all", "write"),
     Operation(Memory.capture, "write", "all", "write"),
+    Operation(Memory.distill, "write", "all", "write"),
     Operation(Memory.curate, "write", "all", "write"),
     Operation(Memory.forget, "destroy", "agent", "write"),
     Operation(Memory.revive, "write", "all", "write"),

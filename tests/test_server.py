@@ -113,6 +113,7 @@ def test_every_tool_answers(tools, tmp_path):
         "revise": {"id": done["id"], "scope": "/new"},
         "entity": {"name": "Countess Lovelace", "type": "person"},
         "capture": {"session": "monday", "turns": [{"author": "user", "text": "Who leads billing?"}]},
+        "distill": {"session": "monday"},
         "recall": {"query": "who leads billing?"},
         "prime": {"query": "who leads billing?", "project": "other"},
         "get": {"id": done["id"]},

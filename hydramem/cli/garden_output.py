@@ -11,7 +11,7 @@ _SHOWN = 20
 
 _INDENT = " " * 12
 _ENDINGS = {"completed": "completed in", "partial": "done in part, in", "failed": "failed after"}
-_READ_ONLY_PHASES = ("review", "maintain")
+_WITHOUT_PROPOSALS = ("distill", "review", "maintain")
 
 COUNTS: Mapping[str, tuple[str, str]] = data_tables("garden_counts")
 """What phases count, in words: one of it, and several."""
@@ -62,7 +62,7 @@ def _phase_summary(phase: PhaseReport, *, planned: bool) -> str:
     counted = ", ".join(_count_in_words(name, count) for name, count in phase.counts.items() if count)
     if phase.state == "failed" and not (phase.proposals or counted):
         return phase.state  # "nothing to do" would mean that the phase had looked
-    if phase.phase in _READ_ONLY_PHASES and not phase.proposals:
+    if phase.phase in _WITHOUT_PROPOSALS and not phase.proposals:
         return f"{state}{counted or 'nothing to do'}"
     return f"{state}{_change_counts(phase, planned=planned)}{f'; {counted}' if counted else ''}"
 

@@ -144,6 +144,11 @@ def _write_remembered(done: Remembered, out: "Console") -> None:
     for name, values in lines:
         if values:
             _write_line(f"     {name}: {plain(values)}", out, "dim")
+    for one in done.near:
+        said = f"{one.relation.replace('_', ' ')} ({one.probability:.0%}) {one.id}: {one.text}"
+        _write_line(f"     near: {said}", out, "dim")
+    if any(one.relation == "may_supersede" for one in done.near):
+        _write_line("     if one of these holds no longer: the same again with --replaces ID", out, "dim")
     if done.usage.calls:
         _write_line(f"     model: {plain(done.usage)}", out, "dim")
     if done.state != "active":

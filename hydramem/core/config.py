@@ -16,6 +16,10 @@ class _Section:
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
 
+Parser = Literal["auto", "none", "spacy"]
+"""Whether sentences are parsed, and by what."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageConfig(_Section):
     """The graph engine and the vector store.
@@ -88,7 +92,7 @@ class RolesConfig(_Section):
     """Generators by role.
 
     Attributes:
-        extract: Entities and relations of documents.
+        extract: Entities and relations of texts, and facts of sessions.
         classify: Scope, categories and importance of a memory.
         consolidate: What a new memory does to similar ones.
         link: Links between memories.
@@ -141,6 +145,8 @@ class IngestConfig(_Section):
         max_file_mb: Larger files are skipped and reported.
         batch_chunks: Chunks stored in one transaction.
         llm_chunks: Chunks sent in one extraction call, where a generator is configured.
+        parser: Whether sentences of documents are parsed for relations: `auto` where the extra `nlp` is
+            installed, `spacy` always (without the extra, an error), `none` never.
     """
 
     chunk_tokens: int = 220
@@ -148,6 +154,7 @@ class IngestConfig(_Section):
     max_file_mb: int = 32
     batch_chunks: int = 256
     llm_chunks: int = 8
+    parser: Parser = "auto"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,34 +163,36 @@ class MemoryConfig(_Section):
 
     Attributes:
         cognitive: Whether a memory is classified, compared with similar ones and linked; otherwise it is
-            stored as given.
-        consolidation_threshold: Cosine from which a memory of the same project and scope is a candidate for
-            consolidation; `calibrate` can fit it to the embedder.
-        batch_threshold: Cosine from which two memories of one `remember_many` are duplicates, unless their
-            words differ in substance.
+            stored as given, and no model reads it or a captured turn.
+        consolidation_threshold: Cosine from which a memory of the same project is shown to the model that
+            says what a new one does to it, besides those that name the same thing; `calibrate` can fit it to
+            the embedder.
         link_threshold: Least similarity for a link: 0 for unrelated texts, whatever their cosine is in this
             embedder, 1 for equal texts. Half of it is enough for memories that share a rare name.
         link_neighbors: Most neighbours that a new memory is linked to.
         most_links: Most links of one memory; the weakest are removed first.
         shared_by: Number of distinct sources or sessions that must state a memory before it becomes `shared`.
+        session_facts: Most facts that a model distills from a session at once; 0 keeps sessions as logs.
         max_chars: Longer texts are refused; ingest them as documents.
         mask_secrets: Whether keys, tokens and passwords in a memory are masked before it is stored; they are
             reported either way.
         curated_memory_chars: Most characters of the curated file `MEMORY.md`.
         curated_user_chars: Most characters of the curated file `USER.md`.
+        parser: Whether memories are parsed for relations, as in `ingest.parser`.
     """
 
     cognitive: bool = True
     consolidation_threshold: float = 0.85
-    batch_threshold: float = 0.98
     link_threshold: float = 0.35
     link_neighbors: int = 5
     most_links: int = 20
     shared_by: int = 2
+    session_facts: int = 24
     max_chars: int = 100_000
     mask_secrets: bool = False
     curated_memory_chars: int = 2200
     curated_user_chars: int = 1375
+    parser: Parser = "auto"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

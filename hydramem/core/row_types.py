@@ -10,14 +10,16 @@ Layer = Literal["working", "shared", "verified"]
 State = Literal["active", "superseded", "archived", "quarantined"]
 Origin = Literal["extracted", "asserted", "inferred"]
 VectorState = Literal["pending", "ready"]
-LinkType = Literal["supports", "contradicts", "extends", "supersedes", "relates_to"]
+LinkType = Literal[
+    "supports", "contradicts", "extends", "supersedes", "may_supersede", "duplicates", "relates_to"
+]
 Decision = Literal["accepted", "rejected", "deferred"]
 Stage = Literal["srmkg", "vog", "person"]
 Traversal = Literal["bfs", "ppr", "hybrid", "none"]
 RecallMode = Literal["fast", "deep"]
 EdgeKind = Literal["relation", "mention", "link", "synonym"]
 JobState = Literal["waiting", "running", "done", "failed"]
-Phase = Literal["infer", "verify", "supersede", "merge", "reuse", "prune", "review", "maintain"]
+Phase = Literal["distill", "infer", "verify", "supersede", "merge", "reuse", "prune", "review", "maintain"]
 Metadata = Mapping[str, object]
 """Values that JSON can hold, by name."""
 

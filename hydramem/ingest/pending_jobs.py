@@ -23,6 +23,9 @@ REREAD = "reread"
 LINK = "link"
 """The kind of job that links a memory to its neighbours."""
 
+DISTILL = "distill"
+"""The kind of job in which a model distills what was said in a session."""
+
 _MANY = 1_000_000
 EMBED_AT_ONCE = 64
 """Chunks in one call of the model, and in one job."""

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from hydramem.core.row_types import RelationCandidate, Verdict
+from hydramem.llm.pair_classifier import JudgePairs, judge_none
 from hydramem.storage.outbox import Embed
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Vector, VectorStore
@@ -32,6 +33,7 @@ class Target:
         one_writer: The writer lock, held where a write depends on what was just read.
         embed: Turns texts into an array of shape (texts, dimension).
         accept: Verifies relations; None stores them unverified.
+        judge: Says what a new text is to old ones.
         looking: Opens the vector store for a read of neighbours.
         prepare: Loads what `accept` reads; it is called before the writer lock is taken, where there is
             something to verify.
@@ -44,6 +46,7 @@ class Target:
     embed: Embed
     known: Known
     accept: Accept | None = None
+    judge: JudgePairs = judge_none
     looking: Looking = nullcontext
     prepare: Callable[[], None] = lambda: None
 

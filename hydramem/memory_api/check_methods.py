@@ -33,9 +33,9 @@ class CheckMethods(Handle):
         """Find contradictions: relations and sentences that cannot both be true, with both sides.
 
         Relations conflict where their type has one object at a time (`verification.functional`, and types
-        that the project's relations show to be so) and both hold at one time. Sentences conflict where they
-        differ in one number, date, name or negation about the same thing. A generator of the role `verify`
-        reads what these rules find. Nothing is changed.
+        that the project's relations show to be so) and both hold at one time. Sentences conflict where a
+        link says that one may supersede or contradicts the other, or where the pair classifier, which reads
+        near ones, leans to it. A generator of the role `verify` reads what these find. Nothing is changed.
 
         Args:
             entity: Name or alias of an entity; the whole project by default.
@@ -48,15 +48,18 @@ class CheckMethods(Handle):
         """
         store = self._use()
         snapshot = store.snapshots.of(self._name(project))
-        return conflicts(
-            None if entity is None else snapshot.entity_named(entity),
-            snapshot=snapshot,
-            graph=store.graph,
-            settings=store.config.verification,
-            generator=self._generator("verify"),
-            limit=arguments.row_limit(limit),
-            include_private=include_private,
-        )
+        with store.reading() as space:
+            return conflicts(
+                None if entity is None else snapshot.entity_named(entity),
+                snapshot=snapshot,
+                graph=store.graph,
+                settings=store.config.verification,
+                generator=self._generator("verify"),
+                limit=arguments.row_limit(limit),
+                vectors=space.vectors.vectors,
+                judge=store.judge,
+                include_private=include_private,
+            )
 
     @in_one_run()
     def verify(

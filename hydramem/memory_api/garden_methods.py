@@ -21,10 +21,11 @@ from hydramem.garden.edges import edge_scoring
 from hydramem.garden.night.apply import WriteAccess
 from hydramem.garden.night.interpreter_tuning import tuned_interpreter
 from hydramem.garden.night.report import last_report, save_report
-from hydramem.garden.night.run_phases import GardenRun, apply_file, interrupted, plan, run_phases
+from hydramem.garden.night.run_phases import STEPS, GardenRun, apply_file, interrupted, plan, run_phases
+from hydramem.garden.phases.distill_sessions import distill_sessions
 from hydramem.garden.phases.maintain import Upkeep, maintain
 from hydramem.garden.proposals.exclusions import undecided_pairs
-from hydramem.garden.proposals.phase_context import Budget, PhaseContext
+from hydramem.garden.proposals.phase_context import Budget, PhaseContext, PhaseStep
 from hydramem.garden.proposals.plan_file import key_in
 from hydramem.garden.review import question_files
 from hydramem.garden.review.answers import Answering, act, checked
@@ -38,6 +39,7 @@ from hydramem.storage.changes import in_one_run
 from hydramem.storage.quotas import cutoffs
 from hydramem.storage.repair.doctor import Sampled, sample
 from hydramem.storage.undo.undo import is_undone
+from hydramem.verification.verify_stored import WriteVerifier
 
 _REPORTS = "reports"
 
@@ -57,13 +59,13 @@ class GardenMethods(Handle):
         project: str | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> tuple[Gardened, ...]:
-        """Run the gardener: infer, verify, supersede, merge, reuse, prune, review, maintain.
+        """Run the gardener: distill, infer, verify, supersede, merge, reuse, prune, review, maintain.
 
-        Every phase reads the memory as it is at the start and proposes changes. They are made in small
-        batches, each with its reason, in one run that `undo` can reverse. What a person stated or
-        confirmed, what is verified and what is reused is kept. Nothing is deleted but archived rows older
-        than `limits` allows. Without a model, rules and statistics are used; a model that fails makes its
-        phase partial or failed, never completed.
+        First, a model distills sessions, as `distill` does. Every other phase reads the memory as it is then
+        and proposes changes. They are made in small batches, each with its reason, in one run that `undo`
+        can reverse. What a person stated or confirmed, what is verified and what is reused is kept. Nothing
+        is deleted but archived rows older than `limits` allows. Without a model, rules and statistics are
+        used; a model that fails makes its phase partial or failed, never completed.
 
         Args:
             plan: Return what would change, with reasons, and change nothing.
@@ -128,8 +130,10 @@ class GardenMethods(Handle):
         whether quarantined memories may be recalled. Yes verifies the relation, merges the two, or releases
         the memory; no archives the relation, keeps the two apart, or keeps the memory in quarantine. Of two
         relations that cannot both hold it asks which does: 1 withdraws the second, 2 ends the first when the
-        second begins, both keeps them. An answered question is not asked again; `undo` takes an answer back,
-        and `calibrate` and `train` learn from answers. On a terminal the command asks one by one.
+        second begins, both keeps them. Of a memory that may supersede an older one it asks whether it does:
+        replaces ends the older one, both keeps them, older withdraws the newer one. An answered question is
+        not asked again; `undo` takes an answer back, and `calibrate` and `train` learn from answers. On a
+        terminal the command asks one by one.
 
         Args:
             answers: Answers to questions, by id.
@@ -196,7 +200,12 @@ class GardenMethods(Handle):
     ) -> Gardened:
         # A backup holds the whole store: one is enough, after the last project.
         upkeep = partial(maintain, upkeep=_upkeep(self._use(), name, backs_up=backs_up))
-        run = replace(self._garden_run(name, phases, progress), upkeep=upkeep)
+        target = self._target(name, WriteVerifier(self._judge(name)))  # what is open is left to `verify`
+        distilling = partial(
+            distill_sessions, prepare=lambda: self._distillation(target), only_plan=only_plan
+        )
+        steps: dict[Phase, PhaseStep] = {"distill": distilling, **STEPS}
+        run = replace(self._garden_run(name, phases, progress), upkeep=upkeep, steps=steps)
         if only_plan:
             return plan(run, out=None if out is None else Path(out).expanduser())
         report = run_phases(run) if file is None else apply_file(run, Path(file).expanduser())
@@ -250,6 +259,7 @@ class GardenMethods(Handle):
             embed=space.embedder.embed_documents,
             generator=self._generator,
             judge=self._judge(name),
+            judge_pairs=store.judge,
             settings=store.config,
             now=at,
             folder=self._garden_folder(name),

@@ -11,6 +11,7 @@ from hydramem.core.config import Config, MemoryConfig
 from hydramem.core.ids import content_hash
 from hydramem.core.time import When, now
 from hydramem.ingest.memories.ask_models import Models
+from hydramem.ingest.memories.distill.distill import NO_MODEL, SWITCHED_OFF, Distillation
 from hydramem.ingest.memories.edit_curated_files import CuratedPlace
 from hydramem.ingest.write_target import Accept, Target
 from hydramem.llm.choose import choose_generator
@@ -104,6 +105,7 @@ class Handle:
             embed=space.embedder.embed_documents,
             known=lambda keys: store.snapshots.known(name, keys),
             accept=accept or (lambda candidates: self._judge(project)(candidates).verdicts),
+            judge=store.judge,
             looking=lambda: self._looking(space),
             prepare=lambda: prepare(store.snapshots.of(name)),
         )
@@ -122,12 +124,40 @@ class Handle:
     def _models(self) -> Models:
         """Return the models that encode memories."""
         roles = self.config.llm.roles
-        providers = (self.config.llm.provider, roles.classify.provider, roles.consolidate.provider)
+        own = (roles.classify, roles.consolidate, roles.extract)
+        providers = (self.config.llm.provider, *(role.provider for role in own))
         return Models(
             configured=self._given_generator is not None
             or any(each not in ("", "none") for each in providers),
             classify=lambda: self._generator("classify"),
             consolidate=lambda: self._generator("consolidate"),
+            extract=lambda: self._generator("extract"),
+            texts_each=self.config.ingest.llm_chunks,
+        )
+
+    def _log_note(self) -> str | None:
+        """Say why sessions stay logs; None where a model may distill them."""
+        if self.config.memory.session_facts <= 0:
+            return SWITCHED_OFF
+        llm = self.config.llm
+        provider = llm.roles.extract.provider or llm.provider
+        return NO_MODEL if self._given_generator is None and provider == "none" else None
+
+    def _distillation(self, target: Target) -> Distillation | None:
+        """Return what distills sessions; None where they stay logs.
+
+        Raises:
+            ModelUnavailableError: The model's client is not installed, or its key is not set.
+        """
+        generator = None if self._log_note() else self._generator("extract")
+        if generator is None:
+            return None
+        return Distillation(
+            target=target,
+            settings=self._encoding(),
+            models=self._models(),
+            generator=generator,
+            session_lock=self._use().session_lock,
         )
 
     def _view(

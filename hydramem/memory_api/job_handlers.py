@@ -1,13 +1,15 @@
 """How an open store runs its pending jobs, by kind of job."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
-from hydramem.core.errors import StorageError
+from hydramem.core.errors import NotFoundError, StorageError
 from hydramem.core.row_types import Job, Usage
 from hydramem.ingest.documents.ingest import extract_again
+from hydramem.ingest.memories.distill.distill import distill
 from hydramem.ingest.memories.link.link import link_memories
 from hydramem.ingest.memories.remember import encode
-from hydramem.ingest.pending_jobs import EMBED, ENCODE, LINK, REREAD, chunks_to_embed, embed
+from hydramem.ingest.pending_jobs import DISTILL, EMBED, ENCODE, LINK, REREAD, chunks_to_embed, embed
 from hydramem.ingest.write_target import Target
 from hydramem.memory_api.handle import Handle
 from hydramem.storage.jobs import Handler, in_the_name_of, job_payload
@@ -27,6 +29,7 @@ class JobHandlers(Handle):
             EMBED: Handler(run=self._embed, most=_EMBED_BATCH, audited=False),
             REREAD: Handler(run=self._extract_again),
             LINK: Handler(run=self._link, most=_LINK_BATCH),
+            DISTILL: Handler(run=self._distill),
         }
 
     def _embed(self, jobs: Sequence[Job]) -> None:
@@ -80,6 +83,15 @@ class JobHandlers(Handle):
                 generator=self._generator("link"),
             )
         return sum((each.usage for each in linked), Usage())
+
+    def _distill(self, jobs: Sequence[Job]) -> Usage:
+        usage = Usage()
+        for each in jobs:
+            work = self._distillation(self._deferring_target(each.project))
+            if work is not None:
+                with suppress(NotFoundError):  # its turns were undone meanwhile
+                    usage += distill(job_payload(each)["session"], work).usage
+        return usage
 
     def _deferring_target(self, project: str) -> Target:
         """Return where a job writes; it leaves undecided relations to `verify`, which may ask a model."""

@@ -18,7 +18,8 @@ from hydramem.search.deep_recall import deepened
 from hydramem.search.linked_memories import with_links
 from hydramem.search.overview.session_start import opening
 from hydramem.search.prompt_block import prime
-from hydramem.search.recall import RecallSources, recall
+from hydramem.search.recall import recall
+from hydramem.search.recall_run import RecallSources
 from hydramem.search.visible import listings
 from hydramem.search.visible.visible_graph import View
 from hydramem.storage.chunk_filter import ChunkFilter

@@ -2,20 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, get_args
 
 from hydramem.core.argument_checks import check_choices, check_name
 from hydramem.core.results.hits import Prompt, Recall
-from hydramem.core.results.write_results import Captured, Remembered
+from hydramem.core.results.write_results import Captured, Distilled, Remembered
 from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.core.time import When, check_interval, now
+from hydramem.ingest.memories.distill.distill import NO_MODEL, distill
 from hydramem.ingest.memories.sessions import SaidTurn, capture, kept_text
+from hydramem.ingest.pending_jobs import DISTILL
 from hydramem.memory_api import arguments
 from hydramem.memory_api.read_methods import ReadMethods
 from hydramem.memory_api.write_methods import WriteMethods
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.jobs import job
+from hydramem.storage.write import Write
 from hydramem.text.dates.caller_dates import moment, stretch
 from hydramem.verification.verify_stored import WriteVerifier
 
@@ -25,6 +30,10 @@ class LiveSession:
 
     Its recalls are recorded as useful to it. In a private session no query is kept, and turns and memories
     are private.
+
+    Attributes:
+        name: Its name.
+        captured: Whether turns were stored.
     """
 
     def __init__(self, memory: "SessionMethods", name: str, *, private: bool, project: str) -> None:
@@ -32,6 +41,7 @@ class LiveSession:
         self._memory = memory
         self._private = private
         self._project = project
+        self.captured = False
 
     def say(self, text: str, *, author: str = "user", happened_at: When | None = None) -> Captured:
         """Store what one side said; an empty text stores nothing.
@@ -82,7 +92,9 @@ class LiveSession:
         return self._memory.remember(text, **{**own, **options})
 
     def _capture(self, *turns: SaidTurn) -> Captured:
-        return self._memory.capture(self.name, turns, private=self._private, project=self._project)
+        done = self._memory.capture(self.name, turns, private=self._private, project=self._project)
+        self.captured |= bool(done.turns)
+        return done
 
 
 class SessionMethods(WriteMethods, ReadMethods):
@@ -94,7 +106,8 @@ class SessionMethods(WriteMethods, ReadMethods):
     ) -> Iterator[LiveSession]:
         """Open a session: recalls in this context are recorded as useful to it.
 
-        Nothing is written before a turn, a recall or a memory. A session of this name continues.
+        Nothing is written before a turn, a recall or a memory. A session of this name continues. At its end a
+        pending job distills its turns where a model is configured, as `distill` does.
 
         Args:
             name: Name of the session.
@@ -109,7 +122,11 @@ class SessionMethods(WriteMethods, ReadMethods):
         )
         with self.during(live.name, private=private):
             yield live
-        self._use().recalls.flush()
+        store = self._use()
+        store.recalls.flush()
+        if live.captured and self._log_note() is None:
+            ended = job(DISTILL, project=self._name(project), session=live.name)
+            store.mirror.commit(Write(changes=(), jobs=(ended,)))
 
     def during(self, session: str | None, *, private: bool = False) -> AbstractContextManager[None]:
         """Record the recalls in this context for a session, by name; None records nothing."""
@@ -121,8 +138,10 @@ class SessionMethods(WriteMethods, ReadMethods):
     ) -> Captured:
         """Store the turns of a conversation in order: both sides' words, never private reasoning.
 
-        Blocks of recalled memory, an assistant's blocks such as `<think>`, and turns with nothing else are
-        left out. The same words said twice are two turns.
+        The session is a log; `distill` and the gardener make memories of it with a model, and an agent can
+        without one. Blocks of recalled memory, an assistant's blocks such as `<think>`, and turns with
+        nothing else are left out. The same words said twice are two turns. The model of `llm.roles.extract`,
+        where there is one, adds to the names and relations that rules find.
 
         Args:
             session: Name of the conversation; its turns continue after the last one.
@@ -142,9 +161,38 @@ class SessionMethods(WriteMethods, ReadMethods):
             settings=store.config.memory,
             turn_tokens=store.config.ingest.chunk_tokens,
             private=private,
+            models=self._models(),
         )
-        verifier.read_open("capture", graph=store.graph, mirror=store.mirror)
-        return done
+        decisions = verifier.read_open("capture", graph=store.graph, mirror=store.mirror)
+        note = self._log_note() if done.turns else None
+        notes = done.notes if note is None else (*done.notes, note)
+        return replace(done, notes=notes, usage=done.usage + decisions.usage)
+
+    @in_one_run()
+    def distill(self, session: str, *, project: str | None = None) -> Distilled:
+        """Make memories of what was said in a session: a model finds facts, each with turns that state it.
+
+        Each fact is remembered as `remember` does, so it can repeat, end or extend older memories. It names
+        its turns and a quote from them; a fact whose quote they lack is dropped. Turns are read once: a
+        second call reads new turns only. Without a model nothing is done, and `notes` says so. The gardener
+        does the same at night for every session.
+
+        Args:
+            session: Name of the conversation.
+            project: Project of the session; this handle's own by default.
+
+        Raises:
+            NotFoundError: No session has this name.
+            ModelError: The model failed before it had read any turn.
+        """
+        name, store = check_name(session, name="session"), self._use()
+        verifier = WriteVerifier(self._judge(project))
+        work = self._distillation(self._target(project, verifier))
+        if work is None:
+            return Distilled(session=name, notes=(self._log_note() or NO_MODEL,))
+        done = distill(name, work)
+        decisions = verifier.read_open("distill", graph=store.graph, mirror=store.mirror)
+        return replace(done, usage=done.usage + decisions.usage)
 
     def timeline(
         self,

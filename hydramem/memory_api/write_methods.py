@@ -57,15 +57,19 @@ class WriteMethods(Handle):
         expires_at: When | None = None,
         private: bool = False,
         metadata: Mapping[str, object] | None = None,
+        replaces: Sequence[str] = (),
         wait: bool = True,
         project: str | None = None,
     ) -> Remembered:
         """Store one memory and compare it with similar ones, so that nothing is stored twice.
 
-        A memory that repeats another one is counted with it. A memory that describes a change ends the older
-        one, which stays in the history. The model of `llm`, or else rules, fills in fields that are not
-        given; `memory.cognitive: false` stores the text as given. A text that gives orders to its reader or
-        hides something is quarantined: it is listed, and recalled once a person revives it.
+        A memory in the same words as another one is counted with it. Older memories end, and stay in the
+        history, where `replaces` names them, the model of `llm` says so, or the text itself does ("moved from
+        X to Y"). Otherwise all stay: one that may take another's place is linked to it, and `near` in the
+        result names up to three memories to decide on. The model, or else rules, fills in fields that are not
+        given; `memory.cognitive: false` stores the text as given. Rules find what the text names and states,
+        and so does the model of `llm.roles.extract`, unless `wait` is false. A text that gives orders to its
+        reader or hides something is quarantined: it is listed, and recalled once a person revives it.
 
         Args:
             text: What to remember.
@@ -87,11 +91,13 @@ class WriteMethods(Handle):
             expires_at: When recall stops returning it.
             private: Keep it out of reads that exclude private memories.
             metadata: Values of your own that are returned with it.
+            replaces: Ids of memories that hold no longer, now that this one does; they end, with history.
             wait: Whether to embed and compare it before returning; if not, `pending` lists the open steps.
             project: Project to write to; this handle's own by default.
 
         Raises:
-            InvalidInputError: A field is wrong; nothing is written.
+            InvalidInputError: A field is wrong, or a memory that it replaces cannot end; nothing is written.
+            NotFoundError: A memory that it replaces is not in the project; nothing is written.
         """
         return self._remember([arguments.gathered(MemoryInput, locals())], project, wait=wait)[0]
 

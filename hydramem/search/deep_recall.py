@@ -17,7 +17,7 @@ from hydramem.ingest.knowledge.graph_rows import is_given
 from hydramem.search.visible.visible_graph import View
 from hydramem.storage.store import GraphStore
 from hydramem.text.normalize import entity_key
-from hydramem.verification.grounding.evidence import find_quote
+from hydramem.text.quotes import find_quote
 from hydramem.verification.verify import Judge
 from hydramem.verification.verify_stored import checked_relation
 

@@ -25,6 +25,9 @@ _FOLLOWED = 20
 # A link for likeness alone says little that the vectors have not: it counts this part of another link.
 _LIKENESS = 0.4
 
+# Two texts of one matter are both found by their words; a link between them adds nothing.
+_SAME_MATTER = frozenset(("may_supersede", "duplicates"))
+
 # Links that a hit shows, a few to spare, and characters of the memory at the other end.
 _SHOWN, _SPARE, _TEXT = 5, 3, 200
 
@@ -72,6 +75,8 @@ def _gains_by_link(
     gains = []
     for origin, row, half in zip(*_links_at([node for node, _ in known], snapshot, where), strict=True):
         match, step = known[int(origin)][1], snapshot.step(int(half))
+        if step.label in _SAME_MATTER:
+            continue
         strength = min(max(float(snapshot.edges.weight[row]), 0.0), 1.0)
         if step.label == "relates_to":
             strength *= _LIKENESS
@@ -117,6 +122,15 @@ def links_of(
             if view is not None and seen.admits(held[view.other]):
                 views.setdefault(id, []).append(view)
     return {id: tuple(each[:_SHOWN]) for id, each in views.items()}
+
+
+def shown_links(
+    chunks: Sequence[Chunk], snapshots: Sequence[Snapshot], where: ChunkFilter, graph: GraphStore
+) -> Mapping[str, tuple[LinkView, ...]]:
+    """Return the strongest links of some memories by id; where the snapshots hold none, nothing is read."""
+    best = strongest([chunk.id for chunk in chunks], snapshots, where)
+    linked = [chunk for chunk in chunks if chunk.id in best]
+    return links_of(linked, where=where, graph=graph, among={id for each in best.values() for id in each})
 
 
 def with_links(chunk: Chunk, graph: GraphStore) -> LinkedChunk:

@@ -10,6 +10,7 @@ from hydramem.core.results.graph_views import PathStep
 from hydramem.core.results.hits import Hit, LinkView
 from hydramem.core.row_types import Chunk
 from hydramem.search.candidate_scores import RecallCandidate, statement
+from hydramem.search.other_versions import DUPLICATE, LATER, OtherVersions
 from hydramem.storage.vector_rows import indexed_text
 from hydramem.text.search_terms import words
 from hydramem.text.tokens import count_tokens
@@ -100,6 +101,7 @@ def pack(
     *,
     passed: Mapping[str, Chunk],
     links: Mapping[str, tuple[LinkView, ...]],
+    versions: Mapping[str, OtherVersions] | None = None,
 ) -> tuple[Hit, ...]:
     """Build the hits.
 
@@ -107,12 +109,21 @@ def pack(
         candidates: The candidates that are returned, best first.
         passed: Chunks by id, those that the candidates' paths pass through among them.
         links: Links by id of the candidate's chunk.
+        versions: What is later and earlier, by that id.
     """
-    return tuple(_hit(query, one, passed, links.get(one.chunk.id, ())) for one in candidates)
+    others = versions or {}
+    return tuple(
+        _hit(query, one, passed, links.get(one.chunk.id, ()), others.get(one.chunk.id, OtherVersions()))
+        for one in candidates
+    )
 
 
 def _hit(
-    query: str, candidate: RecallCandidate, passed: Mapping[str, Chunk], links: tuple[LinkView, ...]
+    query: str,
+    candidate: RecallCandidate,
+    passed: Mapping[str, Chunk],
+    links: tuple[LinkView, ...],
+    versions: OtherVersions,
 ) -> Hit:
     chunk = candidate.chunk
     path = _readable_path(candidate, passed)
@@ -123,6 +134,8 @@ def _hit(
         scores=candidate.fused.parts,
         path=path,
         links=links,
+        newer=versions.newer,
+        older=versions.older,
         why=_why(query, candidate, path, links),
     )
 
@@ -171,6 +184,10 @@ def _why(query: str, candidate: RecallCandidate, path: Sequence[PathStep], links
         reasons.append("linked to another match")
     elif parts.get("graph"):
         reasons.append("the graph leads here from what else was found")
+    if parts.get(LATER):
+        reasons.append("may supersede another match, which was told earlier")
+    if parts.get(DUPLICATE):
+        reasons.append("says more than a better match that says the same")
     if candidate.moved_from is not None:
         reasons.append(f"moved from place {candidate.moved_from} by reading it with the question")
     sentence = "; ".join(reasons) or "matches"

@@ -1,15 +1,18 @@
 """Prime: hits as one block of text for a prompt, which no hit can break out of.
 
 Six layers: memories of the agent's own project and of the project that a call names, each working, shared or
-verified. Memory is data that others wrote: the block says so, and every snippet in it is escaped.
+verified. Memory is data that others wrote: the block says so, and every snippet in it is escaped. Where a
+memory may supersede an earlier one, its snippet ends with the beginning of the earlier one, which has no
+snippet of its own.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, get_args
 
-from hydramem.core.results.hits import Hit, Prompt, Snippet
+from hydramem.core.results.hits import Hit, OtherVersion, Prompt, Snippet
 from hydramem.core.row_types import Layer
 from hydramem.search.pack_hits import path_line
 from hydramem.text.normalize import wording
@@ -31,6 +34,7 @@ _NAMED_IN_A_ROW = 2
 _LEAST_TOKENS = 12
 _MOST_ATTRIBUTE = 200
 _CHARS_A_TOKEN = 8
+_BEFORE = " (before: {})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +63,7 @@ def prime(
     """
     of_named = [] if named is None else [_BlockHit(whose="project", hit=hit) for hit in find(named)]
     of_own = [] if named == own else [_BlockHit(whose="agent", hit=hit) for hit in find(own)]
-    return _block(_without_repeats(_mixed(of_named, of_own))[:limit], max_tokens, share)
+    return _block(_without_repeats(_mixed(of_named, of_own)), limit, max_tokens, share)
 
 
 def _mixed(named: Sequence[_BlockHit], own: Sequence[_BlockHit]) -> Iterator[_BlockHit]:
@@ -84,17 +88,28 @@ def _trust(found: _BlockHit) -> int:
     return _TRUST.index(found.hit.layer)
 
 
-def _block(found: Sequence[_BlockHit], max_tokens: int, share: int) -> Prompt:
+def _block(found: Sequence[_BlockHit], limit: int, max_tokens: int, share: int) -> Prompt:
     lines: list[str] = []
     snippets: list[Snippet] = []
     room = max_tokens - count_tokens(_OPEN) - count_tokens(_CLOSE)
+    found_ids = {one.hit.id for one in found}
+    quoted: set[str] = set()
     for one in found:
+        if len(lines) == limit:
+            break
+        older = _earlier(one.hit, found_ids)
+        if one.hit.id in quoted:
+            quoted |= {older.id} if older is not None else set()
+            continue
         frame = count_tokens(_line(one, len(lines) + 1, "")) + 1
-        text, tokens = _cut(_attributed_text(one.hit), min(room - frame, max_tokens // share))
+        most = min(room - frame, max_tokens // share)
+        text, tokens = _cut(_attributed_text(one.hit), most)
         if text:
-            lines.append(_line(one, len(lines) + 1, text))
+            before, more = ("", 0) if older is None else _quoted_before(older, most - tokens)
+            quoted |= {older.id} if older is not None and before else set()
+            lines.append(_line(one, len(lines) + 1, f"{text}{before}"))
             snippets.append(_snippet(one))
-            room -= frame + tokens
+            room -= frame + tokens + more
     # Tokens of the parts nearly add up to those of the whole; the whole is what must fit.
     while lines and (tokens := count_tokens(_framed(lines))) > max_tokens:
         lines.pop()
@@ -102,6 +117,19 @@ def _block(found: Sequence[_BlockHit], max_tokens: int, share: int) -> Prompt:
     if not lines:
         return Prompt(text="", tokens=0)
     return Prompt(text=_framed(lines), tokens=tokens, snippets=tuple(snippets))
+
+
+def _earlier(hit: Hit, found: AbstractSet[str]) -> OtherVersion | None:
+    """Return the earlier version that a snippet quotes: one that may still hold, or was found itself."""
+    older = hit.older
+    return older if older is not None and (older.probability < 1.0 or older.id in found) else None
+
+
+def _quoted_before(older: OtherVersion, most: int) -> tuple[str, int]:
+    """Return the quote of an earlier version and its tokens, at most so many; empty without room."""
+    frame = count_tokens(_BEFORE.format("")) + 1
+    text, tokens = _cut(older.text, most - frame)
+    return (_BEFORE.format(text), tokens + frame) if text else ("", 0)
 
 
 def _framed(lines: Sequence[str]) -> str:

@@ -1,16 +1,11 @@
 """Recall: plan, gather, score, check, rerank, pack."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from time import perf_counter
+from dataclasses import dataclass, replace
 
-from hydramem.core.config import SearchConfig
-from hydramem.core.results.hits import Explanation, Hit, LinkView, Recall
+from hydramem.core.results.hits import Explanation, Hit, Recall
 from hydramem.core.row_types import Chunk, Traversal
-from hydramem.graph.snapshot.registry import Snapshots
-from hydramem.llm.contracts import Embedder
 from hydramem.search.candidate_scores import (
     ArmScores,
     FusedScore,
@@ -21,38 +16,27 @@ from hydramem.search.candidate_scores import (
     trusted,
 )
 from hydramem.search.conversation import covering, in_conversation, spoken_share
-from hydramem.search.linked_memories import links_of, strongest, with_link_scores
+from hydramem.search.linked_memories import shown_links, with_link_scores
+from hydramem.search.other_versions import (
+    VersionLink,
+    joined_to,
+    newest_first,
+    other_versions,
+    version_links,
+    without_duplicates,
+)
 from hydramem.search.pack_hits import distinct, pack, within
 from hydramem.search.passages import stitched, surroundings
 from hydramem.search.query_plan import NEAREST, RecallPlan, by_meaning, check_query, plan
 from hydramem.search.recall_explanation import explanation
-from hydramem.search.rerank import Reranker, reordered
+from hydramem.search.recall_run import RecallRun, RecallSources
+from hydramem.search.rerank import reordered
 from hydramem.search.retrieval_arms import Walk, graph_arm, text_arm, vector_arm, walk
 from hydramem.storage.chunk_filter import ChunkFilter
-from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Vector, VectorStore
-from hydramem.text.dates.dates_in_text import Dated, dates_in
+from hydramem.text.dates.dates_in_text import dates_in
 
 _SPARE = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallSources:
-    """Where a recall looks, and with what.
-
-    Attributes:
-        graph, vectors, snapshots: The stores, and the graphs in memory.
-        embedder: The model of the vectors.
-        settings: Weights and bounds.
-        reranker: Reorders the best candidates; None leaves their order.
-    """
-
-    graph: GraphStore
-    vectors: VectorStore
-    snapshots: Snapshots
-    embedder: Embedder
-    settings: SearchConfig
-    reranker: Reranker | None = None
 
 
 def recall(
@@ -71,7 +55,8 @@ def recall(
     Plan which entities the query names. Gather by vector and by full text, inside the filter. Score: add up
     the arms, let neighbouring turns support each other, mix in a walk of the graph and what links add. Check:
     drop what the graph store, which is authoritative, does not hold or the filter does not admit. Rerank,
-    where that is configured. Pack hits with their scores and reasons.
+    where that is configured. Put later versions of a memory before earlier ones. Pack hits with their scores
+    and reasons.
 
     Args:
         query: What to look for, in words.
@@ -87,12 +72,16 @@ def recall(
     settings = sources.settings
     check_query(query, limit, max_chars=settings.max_query_chars, max_limit=settings.max_limit)
     dates = dates_in(query, where.at)
-    run = _Run(query=query, sources=sources, where=where, limit=limit, traversal=traversal, dates=dates)
+    run = RecallRun(query=query, sources=sources, where=where, limit=limit, traversal=traversal, dates=dates)
     plans, arms = _gather(run)
     scored = _score(run, plans, arms)
-    candidates, passed = _check(run, scored)
+    with run.timed("versions"):
+        snapshots = [each.snapshot for each in plans]
+        versions = version_links([one.id for one in scored.found], snapshots, where)
+    candidates, passed = _check(run, scored, versions)
     candidates, skipped = _rerank(run, candidates)
-    hits = _pack(run, plans, candidates[:limit], passed, context, max_tokens)
+    candidates, passed = _order_versions(run, candidates, versions, passed)
+    hits = _pack(run, plans, candidates, versions, passed, context, max_tokens)
     return Recall(
         query=query,
         hits=hits,
@@ -101,31 +90,6 @@ def recall(
         explanation=_explain(run, plans, scored, hits) if explain else None,
         skipped=skipped,
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
-    """One recall: what it looks for, where, and how long each stage takes."""
-
-    query: str
-    sources: RecallSources
-    where: ChunkFilter
-    limit: int
-    traversal: Traversal
-    dates: tuple[Dated, ...]
-    milliseconds: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def most_found(self) -> int:
-        """How many chunks an arm may find."""
-        return max(self.sources.settings.candidates, self.limit)
-
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
-        """Note how long a stage takes."""
-        started = perf_counter()
-        yield
-        self.milliseconds[stage] = (perf_counter() - started) * 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +113,7 @@ class _Scored:
         return {id: self.link_paths[id] for id in ids if id in self.link_paths} | walked
 
 
-def _gather(run: _Run) -> tuple[tuple[RecallPlan, ...], tuple[ArmScores, ...]]:
+def _gather(run: RecallRun) -> tuple[tuple[RecallPlan, ...], tuple[ArmScores, ...]]:
     """Plan and look by words in a thread of its own: the stores and the model wait outside the interpreter.
 
     The first recall loads the graph there while vectors and model are loaded here.
@@ -192,7 +156,7 @@ def _with_unseen(arm: ArmScores, arms: Sequence[ArmScores], vectors: VectorStore
 
 
 def _plans_by_meaning(
-    run: _Run, plans: tuple[RecallPlan, ...], vector: Vector | None
+    run: RecallRun, plans: tuple[RecallPlan, ...], vector: Vector | None
 ) -> tuple[RecallPlan, ...]:
     """Where the query names no entity, look for one by meaning."""
     if run.traversal == "none" or vector is None:
@@ -207,7 +171,7 @@ def _plans_by_meaning(
         )
 
 
-def _score(run: _Run, plans: Sequence[RecallPlan], arms: tuple[ArmScores, ...]) -> _Scored:
+def _score(run: RecallRun, plans: Sequence[RecallPlan], arms: tuple[ArmScores, ...]) -> _Scored:
     settings, where = run.sources.settings, run.where
     found = fuse(arms)
     with run.timed("neighbors"):
@@ -231,7 +195,9 @@ def _score(run: _Run, plans: Sequence[RecallPlan], arms: tuple[ArmScores, ...]) 
     return _Scored(found=best, arms=(*arms, by_graph), walks=walks, link_paths=link_paths)
 
 
-def _check(run: _Run, scored: _Scored) -> tuple[tuple[RecallCandidate, ...], Mapping[str, Chunk]]:
+def _check(
+    run: RecallRun, scored: _Scored, versions: Sequence[VersionLink]
+) -> tuple[tuple[RecallCandidate, ...], Mapping[str, Chunk]]:
     """Load candidates, best first, until enough pass; a few spare ones make a second read rare.
 
     Returns:
@@ -255,10 +221,11 @@ def _check(run: _Run, scored: _Scored) -> tuple[tuple[RecallCandidate, ...], Map
                 for id, one in batch.items()
                 if id in read and where.admits(read[id])
             )
-            if len(tuple(distinct(admitted))) >= most:
+            if len(without_duplicates(tuple(distinct(admitted)), versions)) >= most:
                 break
         covered = covering(run.query, admitted, settings.session_weight)
-        return tuple(distinct(trusted(covered, where.at, settings, run.dates)))[:most], loaded
+        best = tuple(distinct(trusted(covered, where.at, settings, run.dates)))
+        return without_duplicates(best, versions)[:most], loaded
 
 
 def _visible_path(path: GraphPath | None, read: Mapping[str, Chunk], shown: ChunkFilter) -> GraphPath | None:
@@ -268,7 +235,7 @@ def _visible_path(path: GraphPath | None, read: Mapping[str, Chunk], shown: Chun
 
 
 def _rerank(
-    run: _Run, candidates: tuple[RecallCandidate, ...]
+    run: RecallRun, candidates: tuple[RecallCandidate, ...]
 ) -> tuple[tuple[RecallCandidate, ...], tuple[str, ...]]:
     """Return the candidates reordered, and why that was skipped, where it was."""
     reranker = run.sources.reranker
@@ -278,10 +245,29 @@ def _rerank(
         return reordered(run.query, candidates, reranker, most=run.sources.settings.rerank_candidates)
 
 
+def _order_versions(
+    run: RecallRun,
+    candidates: Sequence[RecallCandidate],
+    versions: Sequence[VersionLink],
+    loaded: Mapping[str, Chunk],
+) -> tuple[tuple[RecallCandidate, ...], Mapping[str, Chunk]]:
+    """Return the best candidates, later versions first, and the loaded chunks with the other versions."""
+    best = [one.chunk.id for one in candidates[: run.limit]]
+    missing = joined_to(best, versions) - loaded.keys()
+    if missing:
+        with run.timed("versions"):
+            loaded = {**loaded, **{row.id: row for row in run.sources.graph.chunks(sorted(missing))}}
+    if versions and run.about_now:
+        ordered = newest_first(candidates, versions, held=loaded, where=run.where)
+        candidates = without_duplicates(tuple(distinct(ordered)), versions)
+    return tuple(candidates[: run.limit]), loaded
+
+
 def _pack(
-    run: _Run,
+    run: RecallRun,
     plans: Sequence[RecallPlan],
     candidates: Sequence[RecallCandidate],
+    versions: Sequence[VersionLink],
     loaded: Mapping[str, Chunk],
     context: int,
     max_tokens: int | None,
@@ -289,21 +275,16 @@ def _pack(
     graph = run.sources.graph
     with run.timed("pack"):
         kept = within(stitched(candidates, reach=context, where=run.where, graph=graph), max_tokens)
-        links = _links(kept, plans, run.where, graph)
-        return pack(run.query, kept, passed=loaded, links=links)
+        snapshots = [each.snapshot for each in plans]
+        links = shown_links([one.chunk for one in kept], snapshots, run.where, graph)
+        ids = {one.chunk.id for one in kept}
+        others = other_versions(ids, versions, held=loaded, where=run.where)
+        return pack(run.query, kept, passed=loaded, links=links, versions=others)
 
 
-def _links(
-    candidates: Sequence[RecallCandidate], plans: Sequence[RecallPlan], where: ChunkFilter, graph: GraphStore
-) -> Mapping[str, tuple[LinkView, ...]]:
-    """Read the links of candidates; where the snapshots hold none, nothing is read."""
-    ids = [one.chunk.id for one in candidates]
-    best = strongest(ids, [each.snapshot for each in plans], where)
-    linked = [one.chunk for one in candidates if one.chunk.id in best]
-    return links_of(linked, where=where, graph=graph, among={id for each in best.values() for id in each})
-
-
-def _explain(run: _Run, plans: Sequence[RecallPlan], scored: _Scored, hits: tuple[Hit, ...]) -> Explanation:
+def _explain(
+    run: RecallRun, plans: Sequence[RecallPlan], scored: _Scored, hits: tuple[Hit, ...]
+) -> Explanation:
     return explanation(
         run.query,
         plans=plans,

@@ -50,6 +50,16 @@ def in_one_run(run: str | None = None) -> Iterator[str]:
         _run.reset(token)
 
 
+@contextmanager
+def in_run(run: str) -> Iterator[None]:
+    """Give the changes of this context a certain run, within another one too."""
+    token = _run.set(run)
+    try:
+        yield
+    finally:
+        _run.reset(token)
+
+
 def current_actor() -> str:
     """Return who makes the changes of this context."""
     return _actor.get()

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.ids import content_hash
-from hydramem.core.row_types import Layer, RelationCandidate, Usage, Verdict
+from hydramem.core.row_types import Chunk, Layer, RelationCandidate, Usage, Verdict
 from hydramem.graph.snapshot.snapshot import Snapshot
+from hydramem.ingest.extraction.statement_cues import is_stated
+from hydramem.ingest.knowledge.graph_rows import is_given
+from hydramem.ingest.knowledge.trust_layers import sources_of
 from hydramem.llm.contracts import Generator
-from hydramem.verification.first_stage import first_stage
+from hydramem.verification.first_stage import first_stage, text_features
 from hydramem.verification.first_stage.weights import Weights
-from hydramem.verification.grounding.evidence import is_quoted
 from hydramem.verification.grounding.grounding import read_evidence
 from hydramem.verification.grounding.model_replies import Replies
 
@@ -75,9 +77,16 @@ class Judge:
         generator, absent = self.model()
         return self._verify(candidates, generator, absent, progress)
 
-    def without_model(self, candidates: Sequence[RelationCandidate]) -> RelationVerdicts:
-        """Verify relations by the first stage alone, where a writer cannot wait for a model."""
-        return self._verify(candidates, None, NO_MODEL, None) if candidates else _NOTHING
+    def without_model(
+        self, candidates: Sequence[RelationCandidate], *, why: str = NO_MODEL
+    ) -> RelationVerdicts:
+        """Verify relations by the first stage alone, where a writer cannot wait for a model.
+
+        Args:
+            candidates: The relations, their ends and passages.
+            why: Why no model reads what stays open, for the explanations.
+        """
+        return self._verify(candidates, None, why, None) if candidates else _NOTHING
 
     def model(self) -> tuple[Generator | None, str]:
         """Return the model, or why there is none; an unavailable model does not fail the verification."""
@@ -171,33 +180,43 @@ def _with_first_scores(verdict: Verdict, first: Verdict) -> Verdict:
 def layer_for(verdict: Verdict, candidate: RelationCandidate) -> Layer:
     """Return the layer that a relation belongs to with a verdict.
 
-    Read and quoted by a model, confirmed by a person, or stated by a sentence of its evidence: verified.
-    Otherwise, accepted: shared where two sources say it, and no lower than it is; what was inferred and is
-    stated nowhere stays at working. What is not accepted is not verified.
+    Confirmed by a person, read and quoted by a model, or accepted and stated by sentences of two independent
+    sources: verified. Otherwise, accepted: shared where two sources say it, and no lower than it is; what was
+    inferred and is stated nowhere stays at working. What is not accepted is not verified.
     """
-    layer = candidate.relation.layer
+    row = candidate.relation
+    layer: Layer = "working" if row.layer == "verified" and not is_given(row) else row.layer
     if verdict.decision != "accepted":
         return "working" if layer == "verified" else layer
     if verdict.stage == "person" or layer == "verified":
         return "verified"
     if verdict.stage == "vog":
         return "verified" if verdict.quote else layer
-    if _is_stated(verdict, candidate):
+    sources = _passages_by_source(candidate)
+    if sum(_is_stated(replace(candidate, passages=tuple(rows))) for rows in sources) >= _INDEPENDENT:
         return "verified"
-    if candidate.relation.origin == "inferred" and not (verdict.quote or candidate.relation.quote):
+    if row.origin == "inferred" and not (verdict.quote or row.quote):
         return "working"  # it was inferred because several passages name both ends: they are no sources
-    return "shared" if len(first_stage.documents(candidate)) >= _INDEPENDENT else layer
+    return "shared" if len(sources) >= _INDEPENDENT else layer
 
 
-def _is_stated(verdict: Verdict, candidate: RelationCandidate) -> bool:
-    """Say whether one sentence of the evidence names both ends with words for the relation, and is quoted."""
-    quote, scores = verdict.quote or candidate.relation.quote, verdict.scores
-    stated = (
-        scores.get("same_sentence", 0.0) >= 1
-        and scores.get("cue_near", 0.0) >= _STATED_NEAR
-        and not scores.get("rival", 0.0)
-        and not scores.get("negated", 0.0)
-    )
-    if not stated or quote is None:
+def _passages_by_source(candidate: RelationCandidate) -> list[list[Chunk]]:
+    """Group the passages of a candidate by who states them; a passage that several state is in each group."""
+    groups: dict[str, list[Chunk]] = {}
+    for chunk in candidate.passages:
+        for source in sources_of(chunk):
+            groups.setdefault(source, []).append(chunk)
+    return list(groups.values())
+
+
+def _is_stated(candidate: RelationCandidate) -> bool:
+    """Say whether one sentence of the passages states both ends with words for the relation."""
+    (stated,) = text_features.stated_evidence([candidate])
+    scores = dict(zip(text_features.NAMES, stated.features, strict=True))
+    if scores["same_sentence"] < 1 or scores["cue_near"] < _STATED_NEAR:
         return False
-    return is_quoted(quote, [chunk.text for chunk in candidate.passages])
+    if any(scores[name] for name in ("rival", "negated", "turned")) or stated.sentence is None:
+        return False
+    sentence, ends = stated.sentence.casefold(), (candidate.subject.name, candidate.object.name)
+    last = max(sentence.rfind(name.casefold()) for name in ends)
+    return is_stated(stated.sentence, 0, len(stated.sentence), max(last, 0))

@@ -93,6 +93,14 @@ def test_remember_recall_get_forget_revive(shell):
     assert shell.json("recall", "billing")["hits"][0]["id"] == kept["id"]
 
 
+def test_remember_shows_what_is_near_and_how_to_replace_it(shell):
+    old = shell.json("remember", "The office is in Room 9.")
+    told = shell.ok("remember", "The office is in Room 12.")
+    assert "may supersede" in told and old["id"] in told and "--replaces ID" in told
+    done = shell.json("remember", "The office is in Room 12.", "--replaces", old["id"])
+    assert done["superseded"] == [old["id"]]
+
+
 def test_options_of_every_command_stand_before_or_after_it(shell, tmp_path):
     elsewhere = str(tmp_path / "elsewhere")
     shell.ok("--store", elsewhere, "--project", "alpha", "remember", "Only alpha knows zanzibar.")

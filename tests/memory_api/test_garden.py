@@ -176,7 +176,7 @@ def test_a_night_that_is_interrupted_says_what_becomes_of_it(capsys: pytest.Capt
 def test_a_night_reads_well(shell) -> None:
     code, out, _ = shell("garden")
     assert code == 0 and out.startswith("default: the run of ") and "nothing was changed" in out
-    assert "  supersede nothing to change; 1 memory looked at\n" in out
+    assert "  supersede nothing to change; 1 memory compared with older ones\n" in out
     assert shell("garden", "--status")[1] == out, "it reads the same on the next day"
     code, out, _ = shell("garden", "--plan")
     assert code == 0 and "a plan, made in" in out and "nothing is changed" in out

@@ -127,7 +127,9 @@ def test_memories_evolve_by_id_with_history(tmp_path: Path, config: Config):
         assert (link.type, link.reason, link.other, link.forward) == ("extends", "says how", last.id, False)
         entry = opened.history(first.id).entries[-1]
         assert (entry.operation, {field.field for field in entry.fields}) == ("link", {"keywords", "summary"})
-        assert last.usage.calls == sum(each.shape.__name__ != "LinkReply" for each in script.prompts[1:])
+        asked = [each.shape.__name__ for each in script.prompts if each.shape.__name__ != "LinkReply"]
+        assert asked[:2] == ["ExtractionReply", "ClassifyReply"]
+        assert (first.usage.calls, last.usage.calls) == (2, len(asked) - 2)
 
 
 def test_what_a_model_cost_in_jobs_is_told(tmp_path: Path, config: Config):

@@ -53,7 +53,7 @@ def test_a_memory_that_relates_nothing_does_not_wait_for_the_graph_to_be_loaded(
 def test_one_current_fact_and_its_history_are_left_of_an_update(real: hydramem.Memory):
     old = real.remember("We use PostgreSQL.", source="chat")
     between = now()
-    new = real.remember("We switched to MySQL.", source="chat")
+    new = real.remember("We moved from PostgreSQL to MySQL.", source="chat")
     assert (new.action, new.superseded) == ("superseding", (old.id,))
     question = "which database do we use?"
     assert [hit.id for hit in real.recall(question).hits] == [new.id]

@@ -84,7 +84,7 @@ def test_what_was_left_is_done(memory: hydramem.Memory) -> None:
 
 def test_a_later_memory_ends_an_earlier_one_in_the_order_they_were_told(memory: hydramem.Memory) -> None:
     before = memory.remember("We use PostgreSQL for billing.", wait=False)
-    after = memory.remember("We switched to MySQL for billing.", wait=False)
+    after = memory.remember("We moved from PostgreSQL to MySQL for billing.", wait=False)
     memory.drain()
     assert memory.get(before.id).state == "superseded"
     assert memory.get(after.id).state == "active"
@@ -118,7 +118,7 @@ def test_undoing_a_memory_takes_back_what_followed(memory: hydramem.Memory) -> N
     kept = memory.remember("We use PostgreSQL for billing.")
     memory.drain()
     before = memory.get(kept.id)
-    told = memory.remember("We switched to MySQL for billing.", wait=False)
+    told = memory.remember("We moved from PostgreSQL to MySQL for billing.", wait=False)
     memory.drain()
     assert memory.get(kept.id).state == "superseded"
     assert told.run is not None

@@ -13,7 +13,7 @@ import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.graph_views import PathStep
-from hydramem.core.results.hits import Hit, Prompt
+from hydramem.core.results.hits import Hit, OtherVersion, Prompt
 from hydramem.ingest.screening.strip_recalled_blocks import strip_recalled
 from hydramem.search.prompt_block import prime
 from hydramem.text.tokens import count_tokens
@@ -158,3 +158,38 @@ def test_layers_and_projects_on_the_real_stores(tmp_path: Path) -> None:
         assert {one.layer for one in memory.prime("key", project="mine").snippets} == {"project-working"}
         with pytest.raises(InvalidInputError, match="recalled from this memory"):
             memory.remember(found.text)
+
+
+def versions(probability: float = 0.7, text: str = "The key is red.") -> list[Hit]:
+    older = OtherVersion(id="old", text=text, probability=probability)
+    return [hit("The key is blue.", id="new", older=older), hit(text, id="old"), hit("A lamp.", id="lamp")]
+
+
+def test_the_later_version_quotes_the_earlier_one_which_has_no_snippet() -> None:
+    found = block(None, versions(text="The <key> is red."))
+    assert "The key is blue. (before: The &lt;key&gt; is red.)" in found.text
+    assert [snippet.id for snippet in found.snippets] == ["new", "lamp"]
+    assert [snippet.id for snippet in block(None, versions(), limit=2).snippets] == ["new", "lamp"]
+
+
+def test_what_has_ended_is_not_quoted_and_what_is_found_is() -> None:
+    ended = [one for one in versions(1.0) if one.id != "old"]
+    assert "before" not in block(None, ended).text
+    assert "(before: The key is red.)" in block(None, versions(1.0)).text
+
+
+def test_of_a_chain_the_newest_quotes_the_one_before_it() -> None:
+    first, second, _ = versions()
+    oldest = OtherVersion(id="oldest", text="The key is green.", probability=0.6)
+    chain = [first, replace(second, older=oldest), hit("The key is green.", id="oldest")]
+    assert [snippet.id for snippet in block(None, chain).snippets] == ["new"]
+
+
+@pytest.mark.parametrize("most", range(90, 200, 10))
+def test_a_quote_keeps_the_budget_and_is_whole(most: int) -> None:
+    long = versions(text="The key of the old cellar door is red and hangs on the third nail. " * 3)
+    found = block(None, long, max_tokens=most)
+    assert found.tokens == count_tokens(found.text) <= most
+    assert found.text.count("(before: ") == found.text.count(")</snippet>")
+    if "(before: " not in found.text and "The key is blue" in found.text:
+        assert "old" in [snippet.id for snippet in found.snippets] or most < 170

@@ -11,7 +11,8 @@ from hydramem.core.row_types import Chunk, Document, Link, Session, Times
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.hash_embedder import HashEmbedder
-from hydramem.search.recall import RecallSources, recall
+from hydramem.search.recall import recall
+from hydramem.search.recall_run import RecallSources
 from hydramem.search.rerank import Reranker
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph

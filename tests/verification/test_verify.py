@@ -264,41 +264,113 @@ def test_who_decided_is_not_overruled_by_less():
     assert decided(by_person, verdict("rejected", "person"), AT).verdict == "rejected"
 
 
-STATED = {"same_sentence": 1.0, "cue_near": 0.8}
+SAYS, DENIES, SUPPOSES, BESIDE = (
+    "Ada leads billing.",
+    "Ada no longer leads billing.",
+    "If Ada leads billing, call her.",
+    "Ada met Bo at billing.",
+)
 
 
 @pytest.mark.parametrize(
-    ("given", "quote", "documents", "before", "layer"),
+    ("given", "texts", "before", "layer"),
     [
-        (verdict(), None, 1, "working", "working"),
-        (verdict(), None, 2, "working", "shared"),
-        (verdict(), None, 1, "shared", "shared"),
-        (verdict(scores=STATED), None, 1, "working", "working"),
-        (verdict(scores=STATED), "Ada leads billing", 1, "working", "verified"),
-        (verdict(scores=STATED), "Ada leads sales", 1, "working", "working"),
-        (verdict(scores=STATED | {"negated": 1.0}), "Ada leads billing", 1, "working", "working"),
-        (verdict(scores=STATED | {"rival": 1.0}), "Ada leads billing", 2, "working", "shared"),
-        (verdict(stage="vog", quote="Ada leads billing"), None, 1, "working", "verified"),
-        (verdict(stage="vog"), None, 1, "working", "working"),
-        (verdict(stage="person"), None, 1, "working", "verified"),
-        (verdict("deferred", "vog"), None, 2, "verified", "working"),
-        (verdict("deferred"), None, 2, "shared", "shared"),
-        (verdict("rejected"), None, 2, "working", "working"),
+        (verdict(), [SAYS], "working", "working"),
+        (verdict(), [SAYS, SAYS], "working", "verified"),
+        (verdict(), [SAYS, BESIDE], "working", "shared"),
+        (verdict(), [SAYS, DENIES], "working", "shared"),
+        (verdict(), [SAYS, SUPPOSES], "working", "shared"),
+        (verdict(), [SAYS], "shared", "shared"),
+        (verdict(), [SAYS], "verified", "working"),
+        (verdict(stage="vog", quote=SAYS), [SAYS], "working", "verified"),
+        (verdict(stage="vog"), [SAYS], "working", "working"),
+        (verdict(stage="person"), [SAYS], "working", "verified"),
+        (verdict("deferred", "vog"), [SAYS, SAYS], "verified", "working"),
+        (verdict("deferred"), [SAYS, SAYS], "shared", "shared"),
+        (verdict("rejected"), [SAYS, SAYS], "working", "working"),
     ],
 )
-def test_layers_rise_by_what_was_found(
-    given: Verdict, quote: str | None, documents: int, before: str, layer: str
-):
-    passages = tuple(chunk(f"c{n}", "Ada leads billing.", document=f"d{n}") for n in range(documents))
-    row = relation(ADA, "leads", BILLING, quote=quote, layer=before)
+def test_layers_rise_by_what_was_found(given: Verdict, texts: list[str], before: str, layer: str):
+    passages = tuple(chunk(f"c{n}", text, document=f"d{n}") for n, text in enumerate(texts))
+    row = relation(ADA, "leads", BILLING, quote=SAYS, layer=before)
     candidate = RelationCandidate(relation=replace(row), subject=ADA, object=BILLING, passages=passages)
     assert layer_for(given, candidate) == layer
 
 
+@pytest.mark.parametrize(
+    ("fields", "layer"),
+    [
+        ([{"document": "d"}, {"document": "d"}], "working"),
+        ([{"document": "d"}, {"document": "e"}], "verified"),
+        ([{"session": "s"}, {"session": "s"}], "working"),
+        ([{"session": "s"}, {"session": "t"}], "verified"),
+        ([{"source": "mail"}, {"source": "mail"}], "working"),
+        ([{"source": "mail"}, {"source": "wiki"}], "verified"),
+        ([{"source": ""}, {"source": ""}], "working"),
+        ([{"document": "d"}, {"source": "mail"}], "verified"),
+        ([{"source": "mail", "metadata": {"voices": [{"source": "wiki"}]}}], "verified"),
+    ],
+)
+def test_sources_are_counted_and_not_passages(fields: list[dict[str, object]], layer: str):
+    passages = tuple(chunk(f"c{n}", SAYS, **each) for n, each in enumerate(fields))
+    row = relation(ADA, "leads", BILLING)
+    candidate = RelationCandidate(relation=row, subject=ADA, object=BILLING, passages=passages)
+    assert layer_for(verdict(), candidate) == layer
+
+
 def test_what_was_inferred_rises_by_words_alone():
-    passages = tuple(chunk(f"c{n}", "Ada leads billing.", document=f"d{n}") for n in range(2))
+    passages = tuple(chunk(f"c{n}", BESIDE, document=f"d{n}") for n in range(2))
     row = relation(ADA, "leads", BILLING, origin="inferred")
     candidate = RelationCandidate(relation=row, subject=ADA, object=BILLING, passages=passages)
     assert layer_for(verdict(), candidate) == "working"
-    assert layer_for(verdict(quote="Ada leads billing"), candidate) == "shared"
+    assert layer_for(verdict(quote=BESIDE), candidate) == "shared"
     assert layer_for(verdict(stage="person"), candidate) == "verified"
+
+
+def test_a_second_document_verifies_and_its_loss_takes_that_back(connect: Connect, tmp_path):
+    memory = connect(**TRUSTING)
+    for name, text in [("one", f"# Notes\n\n{LEADS}\n\n## More\n\n{LEADS}\n"), ("two", f"We met. {LEADS}\n")]:
+        (tmp_path / f"{name}.md").write_text(text)
+    memory.ingest([str(tmp_path / "one.md")])
+    assert (only(memory).verdict, only(memory).layer) == ("accepted", "working")
+    memory.ingest([str(tmp_path / "two.md")])
+    assert only(memory).layer == "verified"
+    (two,) = [row.id for row in memory.documents() if "two" in row.source]
+    memory.forget([two])
+    assert only(memory).layer == "working"
+
+
+def test_a_source_that_is_edited_no_longer_verifies(connect: Connect, tmp_path):
+    memory = connect(**TRUSTING)
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.md").write_text(f"In {name} we read: {LEADS}\n")
+    memory.ingest([str(tmp_path / "one.md"), str(tmp_path / "two.md")])
+    assert only(memory).layer == "verified"
+    (tmp_path / "two.md").write_text("Ada Lovelace left.\n")
+    memory.ingest([str(tmp_path / "two.md")])
+    assert only(memory).layer == "working"
+
+
+def test_a_session_confirms_a_document_and_a_repetition_does_not(connect: Connect, tmp_path):
+    memory = connect(**TRUSTING)
+    memory.remember(LEADS)
+    memory.remember(f"As I said before, {LEADS}")
+    assert only(memory).layer == "working"
+    (tmp_path / "one.md").write_text(f"{LEADS}\n")
+    memory.ingest([str(tmp_path / "one.md")])
+    assert only(memory).layer == "verified"
+
+
+def test_what_was_asserted_with_one_sentence_is_not_verified(connect: Connect):
+    memory = connect(**TRUSTING)
+    note = memory.remember(LEADS).id
+    memory.relate("Ada Lovelace", "leads", "Billing", evidence=[note])
+    assert only(memory).layer == "working"
+    (told,) = memory.verify("Ada Lovelace").relations
+    assert (told.decision, told.layer) == ("accepted", "working")
+
+
+def test_what_is_only_supposed_is_no_relation(connect: Connect):
+    memory = connect(**TRUSTING)
+    memory.remember("If Alice joined Acme, Bob would leave Globex.")
+    assert memory.relations() == ()

@@ -122,7 +122,7 @@ class Trained:
 
 
 SHOWN_CHANGES = 1000
-QuestionKind = Literal["relation", "conflict", "same_entity", "same_memory", "quarantined"]
+QuestionKind = Literal["relation", "conflict", "may_supersede", "same_entity", "same_memory", "quarantined"]
 YES_NO = ("yes", "no")
 
 
@@ -132,14 +132,16 @@ class Question:
 
     Attributes:
         id: The id that an answer names.
-        kind: Whether a relation is true, which of two relations holds, whether two entities or memories are
-            the same, or whether a quarantined memory may be recalled.
+        kind: Whether a relation is true, which of two relations holds, whether a memory replaces an older
+            one, whether two entities or memories are the same, or whether a quarantined memory may be
+            recalled.
         text: The question.
         reason: Why it is asked.
         rows: Ids of the rows that it is about.
         evidence: What to read before answering, passages first.
         probability: Probability of yes, if one was computed.
-        choices: The possible answers: yes and no, or the relation that holds (1, 2 or both).
+        choices: The possible answers: yes and no; the relation that holds (1, 2 or both); or what becomes of
+            an older memory (replaces, both or older).
     """
 
     id: str

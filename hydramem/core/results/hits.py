@@ -41,6 +41,20 @@ class LinkedChunk(Chunk):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OtherVersion:
+    """A memory that says something else of the same matter, told earlier or later.
+
+    Attributes:
+        text: Its beginning.
+        probability: How sure it is that only the later of the two holds; 1 where the older one was ended.
+    """
+
+    id: str
+    text: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One recalled chunk.
 
@@ -51,6 +65,8 @@ class Hit:
         why: One sentence: which arms found it, by which words or path.
         path: The path from an entity of the query, or the link from another hit, that led here.
         links: Its strongest links.
+        newer: A later memory that may supersede this one, if one does.
+        older: An earlier memory that this one supersedes, or may supersede.
     """
 
     id: str
@@ -69,6 +85,8 @@ class Hit:
     scores: Mapping[str, float] = field(default_factory=dict)
     path: tuple[PathStep, ...] = ()
     links: tuple[LinkView, ...] = ()
+    newer: OtherVersion | None = None
+    older: OtherVersion | None = None
     why: str = ""
     context: str = ""
 

@@ -104,7 +104,7 @@ class History:
     entries: tuple[HistoryEntry, ...]
 
 
-ConflictKind = Literal["relation", "number", "date", "name", "negation"]
+ConflictKind = Literal["relation", "number", "date", "name", "negation", "statement"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,10 +135,11 @@ class Conflict:
     """Two things that cannot both be true; `newer` was said later.
 
     Attributes:
-        kind: Relations with different objects, or sentences that differ in a number, date, name or negation.
+        kind: Relations with different objects, or sentences that differ in a number, date, name or negation,
+            or in other words (`statement`).
         entity: The entity that both are about, if it has a known name.
         score: Certainty of the conflict, 0 to 1.
-        judged_by: `rules`, or the model that read both.
+        judged_by: `rules`, a `link` between the two, the pair `classifier`, or the model that read both.
     """
 
     kind: ConflictKind

@@ -62,6 +62,26 @@ RememberAction = Literal["stored", "duplicate", "superseding", "extending", "upd
 """What remember did with a memory."""
 
 
+NearRelation = Literal["duplicates", "extends", "may_supersede", "similar"]
+"""What a new memory may be to a stored one; `similar` where nothing shows what it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearMemory:
+    """A stored memory that a new one may touch: the caller decides, and gives its id as `replaces`.
+
+    Attributes:
+        text: The memory, shortened.
+        relation: What the new memory may be to it.
+        probability: How sure that is, 0 to 1.
+    """
+
+    id: str
+    text: str
+    relation: NearRelation
+    probability: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
     """The result of `remember` or `revise`.
@@ -73,12 +93,14 @@ class Remembered:
             to one that stays), updated (revised).
         superseded: Ids of the memories that it replaced.
         linked: Ids of the memories that it was linked to; further links may be pending.
+        near: At most three current memories that it may touch. If one of them no longer holds, remember the
+            text again with its id in `replaces`.
         entities: Names of the entities that it mentions.
         scope, categories, importance: As stored; the step `classify` filled in what the call left out.
         steps: Encoding steps that ran.
         pending: Steps that pending jobs do; until then the memory can still be superseded.
         notes: What was left out or failed, and why; the memory is stored.
-        usage: Cost of the model calls; of several memories, the first has the cost of verification.
+        usage: Cost of the model calls; extraction and verification of several memories count for the first.
         state: `quarantined` if it gives orders or hides something: listed, not recalled.
         reasons: Why it is quarantined, and which kinds of secrets it holds.
         masked: Number of masked secrets.
@@ -90,6 +112,7 @@ class Remembered:
     action: RememberAction = "stored"
     superseded: tuple[str, ...] = ()
     linked: tuple[str, ...] = ()
+    near: tuple[NearMemory, ...] = ()
     entities: tuple[str, ...] = ()
     scope: str = "/"
     categories: tuple[str, ...] = ()
@@ -215,6 +238,8 @@ class Captured:
             interrupted exchange.
         quarantined: Turns that give orders or hide something: listed, not recalled.
         entities: Names of the entities that they mention.
+        notes: What failed or was skipped, and what becomes of the turns where no model distills them.
+        usage: Cost of the models that were asked.
         run: Id of the run, for `undo`; None if nothing was stored.
     """
 
@@ -223,4 +248,33 @@ class Captured:
     left_out: int = 0
     quarantined: int = 0
     entities: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    run: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distilled:
+    """The result of `distill`.
+
+    Attributes:
+        session: Name of the conversation.
+        turns: Number of turns that a model read in this call.
+        memories: What became of each fact, as `remember` returns it.
+        dropped: Number of facts that were dropped, such as those whose quote is not in their turns.
+        left: Number of turns that wait for the next call.
+        failed: Whether the model failed after some turns; the others wait.
+        notes: Why facts were dropped, and why turns wait.
+        usage: Cost of all model calls.
+        run: Id of the run, for `undo`; None if nothing was stored.
+    """
+
+    session: str
+    turns: int = 0
+    memories: tuple[Remembered, ...] = ()
+    dropped: int = 0
+    left: int = 0
+    failed: bool = False
+    notes: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
     run: str | None = None

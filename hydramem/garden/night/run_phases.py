@@ -28,6 +28,7 @@ from hydramem.garden.proposals.plan_file import GardenPlan, may_become_a_plan, o
 from hydramem.garden.proposals.proposal import ClaimedRows, Proposal
 from hydramem.garden.review.answers import counted
 from hydramem.garden.review.questions import cases
+from hydramem.storage.changes import in_run
 from hydramem.storage.undo.undo import is_undone
 from hydramem.text.shown_text import amount
 
@@ -54,7 +55,8 @@ STEPS: Mapping[Phase, PhaseStep] = {
     "prune": prune,
     "review": review,
 }
-"""The phases but `maintain`, which changes no rows and is `GardenRun.upkeep`."""
+"""The phases but two: `maintain`, which changes no rows and is `GardenRun.upkeep`, and `distill`, which needs
+what remembers and is added by the caller."""
 
 _AFTER_APPLYING: tuple[Phase, ...] = ("review",)
 """Phases that propose nothing and look once the proposals are applied."""
@@ -149,11 +151,13 @@ def run_phases(run: GardenRun) -> Gardened:
     started = perf_counter()
     resumed = _resume(run)
     early = [phase for phase in run.phases if phase not in _AFTER_APPLYING]
-    results = _proposed(replace(run, phases=early))
+    id = new_id("w")
+    with in_run(id):  # what `distill` writes belongs to it
+        results = _proposed(replace(run, phases=early))
     undecided = [one.undecided for one in results.outcomes.values() if one.undecided is not None]
     if undecided and run.folder is not None:
         save_undecided_pairs(chain.from_iterable(undecided), run.folder)
-    made = _plan_of(run, results)
+    made = replace(_plan_of(run, results), run=id)
     applied = _apply(run, made)
     _take_steps(run, _AFTER_APPLYING, results)
     if run.upkeep is not None and "maintain" in run.phases:
@@ -273,8 +277,9 @@ def _given_up(run: GardenRun, note: str) -> dict[str, Any]:
 def _report(
     run: GardenRun, results: PhaseResults, applied: Applied | None, started: float, *, id: str = ""
 ) -> Gardened:
-    # What the store had already may be the work of another run.
-    wrote = applied is not None and (applied.made or (applied.standing and run.access.graph.changes(run=id)))
+    # What the store had already may be the work of another run, and `distill` writes without a proposal.
+    doubtful = applied is not None and (applied.standing or "distill" in results.outcomes)
+    wrote = (applied is not None and applied.made) or (doubtful and run.access.graph.changes(run=id))
     return report_of(
         results,
         applied,

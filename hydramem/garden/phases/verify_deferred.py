@@ -1,7 +1,9 @@
 """Verify: deferred relations are judged again, by the graph as it is now and by a model where there is one.
 
 The queue comes first, longest waiting first; then some relations that were accepted when the graph was
-smaller. What a person asserted or decided, what a model read, and what is verified stays.
+smaller, and what sources verified, since they may be gone. What a person asserted or decided and what a model
+read stays. What a model inferred waits for another model or a person: it does not read its own, and the first
+stage alone does not reject it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -83,7 +85,7 @@ def _state(reasons: Sequence[str], *, anything: bool) -> PhaseState:
 
 
 def _outgrown(context: PhaseContext) -> list[Relation]:
-    """Return relations that the first stage accepted when the graph was at least a tenth smaller.
+    """Return relations that the first stage verified, or accepted when the graph was a tenth smaller.
 
     A relation that stays accepted is not written, so each day looks at another page of them.
     """
@@ -92,8 +94,8 @@ def _outgrown(context: PhaseContext) -> list[Relation]:
     pages = max(1, -(-len(recorded) // _ACCEPTED_PAGE))
     page = Listing(limit=_ACCEPTED_PAGE, offset=context.now.toordinal() % pages * _ACCEPTED_PAGE)
     accepted = context.graph.list_relations(context.project, page, verdicts=("accepted",))
-    open_ = [row for row in accepted if not is_given(row) and row.layer != "verified"]
-    return [row for row in open_ if row.origin != "asserted" and _grew_since(row, recorded)]
+    open_ = [row for row in accepted if not is_given(row) and row.origin != "asserted"]
+    return [row for row in open_ if row.layer == "verified" or _grew_since(row, recorded)]
 
 
 def _grew_since(row: Relation, recorded: NDArray[np.int64]) -> bool:
@@ -110,24 +112,33 @@ def _judged(
     candidates = candidates_of(rows, context.graph)
     models = [each.relation.metadata.get(INFERRED_BY) for each in candidates]
     inferred_by = [model if isinstance(model, str) else None for model in models]
-    judged, own = judge_claims(candidates, inferred_by, context)
+    judged = judge_claims(candidates, inferred_by, context)
     reasons |= dict.fromkeys(judged.reasons)
-    if own:
-        work.counts["left_to_another_model"] += own
-    for candidate, verdict in zip(candidates, judged.verdicts, strict=True):
+    if any(judged.left):
+        work.counts["left_to_another_model"] += sum(judged.left)
+    for candidate, verdict, is_left in zip(candidates, judged.verdicts, judged.left, strict=True):
         row = candidate.relation
-        new = decided(row, verdict, context.now)
         if verdict.decision == "rejected":
             is_reused = not often.isdisjoint(row.evidence)
             if row.origin == "asserted" or (row.verdict == "accepted" and is_reused):
                 work.counts["kept_though_doubtful"] += 1
                 continue
+            if is_left and candidate.passages:
+                verdict = _left_open(verdict, judged.why)
+        new = decided(row, verdict, context.now)
+        if verdict.decision == "rejected":
             new = withdrawn(new, context.now)
         elif not in_turns and _is_unchanged(row, new):
             work.counts["still_open" if verdict.decision == "deferred" else "still_accepted"] += 1
             continue
         work.counts[verdict.decision] += 1
         yield _proposal(candidate, new, verdict)
+
+
+def _left_open(verdict: Verdict, why: str) -> Verdict:
+    """Return a rejection by the first stage as an open verdict: what a model inferred, another rejects."""
+    explanation = f"{verdict.explanation} It waits: {why}.".strip()
+    return replace(verdict, decision="deferred", explanation=explanation)
 
 
 def _is_unchanged(row: Relation, new: Relation) -> bool:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -17,7 +18,9 @@ from hydramem.core.row_types import Usage
 from hydramem.garden.proposals.exclusions import UndecidedPair, UndoneRows
 from hydramem.garden.proposals.proposal import Proposal
 from hydramem.graph.snapshot.snapshot import Snapshot
+from hydramem.ingest.write_target import Target
 from hydramem.llm.contracts import Generator
+from hydramem.llm.pair_classifier import JudgePairs, judge_none
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Vector, VectorStore
 from hydramem.verification.verify import Judge
@@ -64,6 +67,7 @@ class PhaseContext:
         folder: Where the gardener keeps its models, plans and reports.
         saves_models: Whether a phase may save a trained model there; not where only a plan is asked for.
         budget: What the phase may spend.
+        judge_pairs: Says what a new text is to old ones.
         progress: Called with the work done and the work in all of the phase.
     """
 
@@ -79,7 +83,19 @@ class PhaseContext:
     folder: Path
     budget: Budget
     saves_models: bool = True
+    judge_pairs: JudgePairs = judge_none
     progress: Callable[[int, int], None] = lambda done, whole: None
+
+    def read_only_target(self) -> Target:
+        """Return the project as a target that is only read: nothing is written to it."""
+        return Target(
+            project=self.project,
+            graph=self.graph,
+            commit=lambda write, vectors: None,
+            one_writer=nullcontext(),
+            embed=self.embed,
+            known=self.snapshot.names.lookup,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,15 @@ from hydramem.core.results.garden_results import YES_NO, Answer, NotTaken
 from hydramem.core.row_types import Change, Chunk, Entity, Link, Relation
 from hydramem.core.time import now
 from hydramem.garden.phases.merge.merge_memories import MemoryPair, keeping_rank, merge_memories
+from hydramem.garden.phases.supersede.possible_replacements import (
+    possible_replacement,
+    replaced,
+    settled_link,
+    withdrawn_newer,
+)
 from hydramem.garden.proposals.exclusions import TOLD_APART, reused, strings_in
 from hydramem.garden.review.conflicting_pairs import conflicting_pair, ended
-from hydramem.garden.review.questions import KEPT_OUT, WHICH, Case
+from hydramem.garden.review.questions import KEPT_OUT, NAMED_CHOICES, REPLACES, WHICH, Case
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.knowledge.end_validity import mark_coexisting
 from hydramem.ingest.knowledge.merging.merge_entities import merge
@@ -63,8 +69,9 @@ def checked(answers: Iterable[Answer]) -> tuple[Answer, ...]:
             check_text(answer.note, name="answers.note", most=_MOST_NOTE)
         if answer.yes is not None and not isinstance(answer.yes, bool):
             raise InvalidInputError(f"answers.yes: {str(answer.yes)[:40]!r} is neither true nor false")
-        if answer.choice is not None and answer.choice not in WHICH:
-            raise InvalidInputError(f"answers.choice: {str(answer.choice)[:40]!r} is none of 1, 2, both")
+        if answer.choice is not None and answer.choice not in NAMED_CHOICES:
+            allowed = ", ".join(dict.fromkeys((*WHICH, *REPLACES)))
+            raise InvalidInputError(f"answers.choice: {str(answer.choice)[:40]!r} is none of {allowed}")
         if (answer.yes is None) == (answer.choice is None):
             raise InvalidInputError(f"answers: {id[:120]!r} has neither yes nor choice, or both; give one")
         if (known := found.setdefault(id, answer)).yes != answer.yes or known.choice != answer.choice:
@@ -121,6 +128,8 @@ def _act(answer: Answer, case: Case, answering: Answering) -> bool:
         case (Entity() as keep, Entity() as gone):
             return _merge_entities(answer, keep, gone, answering.target)
         case (Chunk() as older, Chunk() as newer):
+            if case.question.kind == "may_supersede":
+                return _settle(answer, older, newer, answering.target)
             return _merge_memories(answer, older, newer, answering)
         case (Relation() as one, Relation() as other):
             return _decide(answer, one, other, answering)
@@ -188,6 +197,33 @@ def _merge_memories(answer: Answer, older: Chunk, newer: Chunk, answering: Answe
         counted = recounted(write, stored, target.graph)
         target.commit(replace(write, changes=changes, entities=counted), {})
         return True
+
+
+def _settle(answer: Answer, older: Chunk, newer: Chunk, target: Target) -> bool:
+    """End the older memory, withdraw the newer one, or let both hold; the link is settled in any case."""
+    with target.one_writer:
+        at = now()
+        pair = possible_replacement(older.id, newer.id, target.graph, at=at)
+        if pair is None:
+            return False
+        said = _SETTLED[answer.choice or "both"]
+        write = Write(changes=(), links=(settled_link(pair.link, at),))
+        if answer.choice != "both":
+            settle = replaced if answer.choice == "replaces" else withdrawn_newer
+            write = settle(pair, target=target, at=at, reason=_reason(answer, said), operation="review")
+        links = (
+            _change(link, pair.link if link.id == pair.link.id else None, answer, said, target.project)
+            for link in write.links
+        )
+        target.commit(replace(write, changes=(*write.changes, *links), deferred=False), {})
+        return True
+
+
+_SETTLED = {
+    "replaces": "the newer takes the place of the older",
+    "both": "both hold",
+    "older": "the older holds, and not the newer",
+}
 
 
 def _decide(answer: Answer, one: Relation, other: Relation, answering: Answering) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.json_line_forms import form_lines, refuse, write_form
 from hydramem.core.results.garden_results import Answer, Question
-from hydramem.garden.review.questions import WHICH
+from hydramem.garden.review.questions import NAMED_CHOICES, REPLACES, WHICH
 
 _READ = frozenset(["id", "answer", "reviewer", "note"])
 _IGNORED = frozenset(["kind", "question", "reason", "evidence", "probability", "choices"])
@@ -70,9 +70,10 @@ def _answers(line: bytes) -> list[Answer]:
         return []
     word = str(answer).strip().casefold()
     yes = answer if isinstance(answer, bool) else _WORDS.get(word)
-    choice = word if word in WHICH else None
+    choice = word if word in NAMED_CHOICES else None
     if yes is None and choice is None:
-        raise InvalidInputError(f"answer: {str(answer)[:40]!r} is none of yes, no, 1, 2, both")
+        allowed = ", ".join(dict.fromkeys(("yes", "no", *WHICH, *REPLACES)))
+        raise InvalidInputError(f"answer: {str(answer)[:40]!r} is none of {allowed}")
     id = _text(values, "id")
     if id is None:
         raise InvalidInputError("id: there is none")

@@ -1,8 +1,9 @@
 """Questions for a person: what nothing else can decide, most uncertain and best connected first.
 
-The queue is no table of its own. It consists of deferred relations, conflicting relations, quarantined
-memories, entities that differ in spelling alone, and pairs that the last run left undecided. An answer is a
-verdict or a mark on these rows, so the queue is stored, undone and dumped with them.
+The queue is no table of its own. It consists of deferred relations, conflicting relations, memories that may
+supersede older ones, quarantined memories, entities that differ in spelling alone, and pairs that the last
+run left undecided. An answer is a verdict or a mark on these rows, so the queue is stored, undone and dumped
+with them.
 """
 
 import math
@@ -13,6 +14,11 @@ import numpy as np
 
 from hydramem.core.results.garden_results import YES_NO, Question, QuestionKind
 from hydramem.core.row_types import Chunk, Entity, Relation
+from hydramem.core.time import now
+from hydramem.garden.phases.supersede.possible_replacements import (
+    PossibleReplacement,
+    possible_replacements,
+)
 from hydramem.garden.proposals.exclusions import UndecidedPair, is_told_apart, strings_in
 from hydramem.garden.review.conflicting_pairs import conflicting_pairs
 from hydramem.graph.snapshot.snapshot import SYNONYM, Snapshot
@@ -27,6 +33,12 @@ KEPT_OUT = "kept_out"
 
 WHICH = ("1", "2", "both")
 """The answers to a conflict."""
+
+REPLACES = ("replaces", "both", "older")
+"""The answers where a memory may supersede an older one: it does, both hold, or the older one alone does."""
+
+NAMED_CHOICES = frozenset((*WHICH, *REPLACES))
+"""Every answer but yes and no."""
 
 _MOST_RELATIONS = 2000
 _MOST_CHUNKS = 500
@@ -68,12 +80,18 @@ def cases(
         undecided: Pairs that the last run left undecided.
         functional: Types of relations of which one holds at a time.
     """
+    open_pairs = possible_replacements(graph, snapshot, at=now(), most=_MOST_PAIRS)
+    asked = {frozenset(row.id for row in pair.rows) for pair in open_pairs}
+    maybe_same = [
+        each for each in undecided if each.of == "memories" and frozenset((each.one, each.other)) not in asked
+    ]
     found = [
         *_relations(graph, snapshot),
         *_conflicts(graph, snapshot, functional),
+        *_replacements(open_pairs, snapshot),
         *_quarantined(graph, snapshot.project),
         *_same_entities(graph, snapshot, [each for each in undecided if each.of == "entities"]),
-        *_same_memories(graph, snapshot, [each for each in undecided if each.of == "memories"]),
+        *_same_memories(graph, maybe_same),
     ]
     return sorted(found, key=lambda case: (-case.weight, case.question.id))
 
@@ -178,9 +196,23 @@ def _dated(row: Relation, names: Mapping[str, str]) -> str:
     return f"{names[row.subject]} {row.type} {names[row.object]}{period}"
 
 
-def _same_memories(
-    graph: GraphStore, snapshot: Snapshot, undecided: Sequence[UndecidedPair]
-) -> Iterator[Case]:
+def _replacements(pairs: Sequence[PossibleReplacement], snapshot: Snapshot) -> Iterator[Case]:
+    """Yield the pairs of memories of which the newer may replace the older."""
+    for pair in pairs:
+        older, newer = (one_line(row.text, _TEXT_SHOWN) for row in pair.rows)
+        yield _case(
+            "may_supersede",
+            pair.rows,
+            f'Does (2) "{newer}" replace (1) "{older}"?',
+            "It was told later, and both may not hold. replaces ends the first, both keeps them, older "
+            "withdraws the second.",
+            degree=_degree([row.id for row in pair.rows], snapshot),
+            probability=pair.link.weight,
+            choices=REPLACES,
+        )
+
+
+def _same_memories(graph: GraphStore, undecided: Sequence[UndecidedPair]) -> Iterator[Case]:
     """Yield the pairs of memories that may say the same, without those that a person keeps apart."""
     ids = sorted({id for pair in undecided for id in (pair.one, pair.other)})
     rows = {row.id: row for row in (graph.chunks(ids) if ids else ()) if row.state == "active"}

@@ -19,8 +19,9 @@ from hydramem.ingest.knowledge.graph_rows import (
     ResolvedClaim,
     graph_rows,
     relate,
+    relation_change,
 )
-from hydramem.ingest.knowledge.support import document_chunks, in_state, unsupported
+from hydramem.ingest.knowledge.support import ONE_SOURCE_LEFT, document_chunks, in_state, lowered, unsupported
 from hydramem.ingest.pending_jobs import REREAD, embed_jobs
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import record
@@ -169,9 +170,15 @@ class DocumentBatches:
             for relation in (unsupported(retired, self.target.graph) if retired else ())
             if relation.id not in stated_again
         ]
+        fallen = [
+            pair
+            for pair in (lowered(retired, self.target.graph) if retired else ())
+            if pair[0].id not in stated_again
+        ]
         write = Write(
             changes=(
                 *(_change(work, related, lost) for work in works),
+                *(relation_change("ingest", *pair, ONE_SOURCE_LEFT) for pair in fallen),
                 *(each.change("ingest") for each in related.refused),
             ),
             documents=tuple(_document(work) for work in works),
@@ -183,7 +190,7 @@ class DocumentBatches:
             ),
             entities=rows.entities,
             mentions=rows.mentions,
-            relations=(*related.kept, *lost),
+            relations=(*related.kept, *lost, *(after for _, after in fallen)),
             jobs=tuple(job for work in works for job in self._jobs(work)),
             deferred=not self.wait,
         )

@@ -111,7 +111,7 @@ def _compared(
     # Nothing is extracted from a turn that gives orders, even a stored one, unless a person has revived it.
     quarantined = {row.id for row in work.difference.write if row.state == "quarantined"}
     wanted = work.difference.read - quarantined
-    found = {id: each for id, each in rows.extracted().items() if id in wanted}
+    found = {id: each for id, each in rows.extracted(settings.parser).items() if id in wanted}
     if generator is not None and found:
         texts = {row.id: row.text for row in rows.chunks if row.id in found}
         enriched = enrich(found, texts, generator=generator, batch=settings.llm_chunks)
@@ -143,7 +143,7 @@ def extract_again(document: str, *, target: Target, settings: IngestConfig, gene
     title = None if row.source_type == "transcript" else row.title or None
     rows = SourceRows(document=row, chunks=chunks, title=title)
     texts = {each.id: each.text for each in chunks}
-    enriched = enrich(rows.extracted(), texts, generator=generator, batch=settings.llm_chunks)
+    enriched = enrich(rows.extracted(settings.parser), texts, generator=generator, batch=settings.llm_chunks)
     ids = frozenset(texts)
     same = ChunkDifference(write=tuple(chunks), read=ids)
     with DocumentBatches(target=target, settings=settings) as batches:

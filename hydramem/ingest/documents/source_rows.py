@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from hydramem.core.config import IngestConfig
+from hydramem.core.config import IngestConfig, Parser
 from hydramem.core.ids import document_id, passage_id, session_id, turn_id
 from hydramem.core.row_types import Chunk, Document, Session, Times
 from hydramem.ingest.documents.formats.transcript import Conversation
@@ -35,12 +35,14 @@ class SourceRows:
     sessions: list[Session] = field(default_factory=list)
     title: str | None = None
 
-    def extracted(self) -> dict[str, Found]:
-        """Return what the extraction rules find in each chunk, by its id."""
+    def extracted(self, parser: Parser = "none") -> dict[str, Found]:
+        """Return what the extraction rules, and a parser where one is used, find in each chunk, by its id."""
         passages = [
             Passage(text=row.text, headings=row.heading_path, author=row.author) for row in self.chunks
         ]
-        found = extract(passages, title=self.title)
+        found = extract(
+            passages, title=self.title, document=self.document.source_type != "transcript", parser=parser
+        )
         return {row.id: each for row, each in zip(self.chunks, found, strict=True)}
 
 

@@ -5,20 +5,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from hydramem.core.config import Parser
 from hydramem.core.row_types import ABOUT
+from hydramem.ingest.extraction.claim_confidence import scored, united
+from hydramem.ingest.extraction.claim_sentence import claim_sentences
 from hydramem.ingest.extraction.findings import Claim, Found, Name
 from hydramem.ingest.extraction.name_spans import (
-    Span,
     confirm,
+    names_something,
     other_names,
     scan,
     seen_words,
     without_disambiguation,
 )
-from hydramem.ingest.extraction.name_words import GENERAL_HEADINGS
-from hydramem.ingest.extraction.relation_claims import claims_in, is_a_in, kinds_in
+from hydramem.ingest.extraction.name_words import FUNCTION_WORDS, NOT_A_KIND
+from hydramem.ingest.extraction.parse.model import is_used
+from hydramem.ingest.extraction.parse.parsed_claims import parsed_claims
+from hydramem.ingest.extraction.relation_claims import claims_in
+from hydramem.ingest.extraction.relation_forms import is_a_in, kinds_in
 from hydramem.ingest.extraction.relation_patterns import END_TYPES
+from hydramem.ingest.extraction.spans import Span
 
+_CODE = re.compile(r"[=<{|\\]|::|->|\$ ")
+"""What stands in code and tables, and in no sentence that states a relation."""
 _NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?|[a-z][.)])\s+(?=\S)")
 
 
@@ -36,13 +45,30 @@ class Passage:
     author: str | None = None
 
 
-def extract(passages: Sequence[Passage], *, title: str | None = None) -> list[Found]:
-    """Extract names and relations from the passages of one document.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Origin:
+    """What passages are extracted from: a document or memories, its title, and whether they are parsed."""
+
+    title: str | None
+    document: bool
+    parse: bool
+
+
+def extract(
+    passages: Sequence[Passage], *, title: str | None = None, document: bool = False, parser: Parser = "none"
+) -> list[Found]:
+    """Extract names and relations from the passages of one document, or from memories.
 
     Args:
         passages: Its passages, in order; what one proves to be a name is one in all.
         title: What the document is about, where it has a title that names something.
+        document: Whether they are a document's: there only relations are kept that are mostly right.
+        parser: `auto` or `spacy` to parse sentences as well, where the extra `nlp` is installed.
+
+    Raises:
+        ConfigError: The parser is asked for and is not installed.
     """
+    origin = _Origin(title=title, document=document, parse=is_used(parser))
     scanned = [scan(passage.text) for passage in passages]
     seen = set(without_disambiguation(title).replace(",", " ").split()) if title else set()
     for spans in scanned:
@@ -54,7 +80,7 @@ def extract(passages: Sequence[Passage], *, title: str | None = None) -> list[Fo
     ]
     short = _short_forms(confirmed, title)
     return [
-        _found(passage, _lengthen(spans, short), title)
+        _found(passage, _lengthen(spans, short), origin)
         for passage, spans in zip(passages, confirmed, strict=True)
     ]
 
@@ -82,7 +108,7 @@ def _short_forms(scanned: Sequence[Sequence[Span]], title: str | None) -> dict[s
     for spans in scanned:
         for span in spans:
             first, _, last = span.name.rpartition(" ")
-            if first and span.type == "thing" and " of " not in span.name and last[:1].isupper():
+            if first and span.type == "thing" and " of " not in span.name and _is_surname(first, last):
                 ends.setdefault(last, set()).add(span.name)
     short = {last: next(iter(names)) for last, names in ends.items() if len(names) == 1}
     if title:
@@ -96,6 +122,13 @@ def _short_forms(scanned: Sequence[Sequence[Span]], title: str | None) -> dict[s
     return short
 
 
+def _is_surname(first: str, last: str) -> bool:
+    """Say whether a last word alone may mean a whole name: "Hale" may, "HTTP" not."""
+    plain = last[:1].isupper() and not any(letter.isupper() or letter.isdigit() for letter in last[1:])
+    opening = first.partition(" ")[0].casefold()
+    return plain and opening not in FUNCTION_WORDS | NOT_A_KIND and not opening.endswith("ing")
+
+
 def _lengthen(spans: Sequence[Span], short: dict[str, str]) -> list[Span]:
     return [
         replace(span, name=short[span.name]) if span.type == "thing" and span.name in short else span
@@ -103,14 +136,28 @@ def _lengthen(spans: Sequence[Span], short: dict[str, str]) -> list[Span]:
     ]
 
 
-def _found(passage: Passage, spans: list[Span], title: str | None) -> Found:
+def _found(passage: Passage, spans: list[Span], origin: _Origin) -> Found:
+    title = origin.title
     topic = title or (passage.headings[-1] if passage.headings else None)
-    claims = claims_in(passage.text, spans, topic=topic, author=passage.author)
+    sentences = list(claim_sentences(passage.text, spans, topic=topic, author=passage.author))
+    if origin.document:
+        sentences = [each for each in sentences if not _CODE.search(each.text, each.start, each.end)]
+    claims = claims_in(sentences)
+    if origin.parse:
+        claims = united(claims, parsed_claims(sentences, all_verbs=not origin.document))
     kinds = [(subject, kind) for subject, kind in is_a_in(passage.text, spans) if subject != kind]
     claims.extend(
-        Claim(subject=subject, type="is_a", object=kind, confidence=0.6, quote=_clause(passage.text, kind))
+        Claim(
+            subject=subject,
+            type="is_a",
+            object=kind,
+            confidence=0.5,
+            quote=_clause(passage.text, kind),
+            how="rules",
+        )
         for subject, kind in kinds
     )
+    claims = scored(claims, document=origin.document)
     names = _names(passage, spans, title)
     for _, kind in kinds:
         names.setdefault(kind, Name(name=kind, type="concept"))
@@ -143,7 +190,7 @@ def _names(passage: Passage, spans: Sequence[Span], title: str | None) -> dict[s
         names[title] = _named(title)
     for heading in passage.headings:
         name = _NUMBERING.sub("", heading)
-        if name and name != title and name.casefold() not in GENERAL_HEADINGS and len(name.split()) <= 8:
+        if name != title and names_something(name):
             names.setdefault(name, _named(name))
             topic = name
     for about in {title or "", topic} & names.keys():

@@ -60,10 +60,15 @@ class ExtractionReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enriched:
-    """What rules and a model found, by chunk id, and what the model cost."""
+    """What rules and a model found, by chunk id, and what the model cost.
+
+    Attributes:
+        failed: Why the model failed, by the ids of chunks that rules alone extracted.
+    """
 
     found: dict[str, Found]
     usage: Usage
+    failed: dict[str, str]
 
 
 def enrich(
@@ -80,7 +85,7 @@ def enrich(
     """
     distinct = {content_hash(text): text for text in texts.values()}
     answers: dict[str, ChunkReply] = {}
-    failed, usage = 0, Usage()
+    failed, usage = dict[str, str](), Usage()
     for hashes in batches(distinct, max(1, batch)):
         try:
             reply = _ask([distinct[each] for each in hashes], generator)
@@ -88,12 +93,14 @@ def enrich(
             numbered = (each for each in reply.value.chunks if 1 <= each.number <= len(hashes))
             answers |= {hashes[each.number - 1]: each for each in numbered}
         except ModelError as error:
-            failed += len(hashes)
+            failed |= dict.fromkeys(hashes, str(error))
             logger.warning("extraction by %s failed, the rules stand alone: %s", generator.name, error)
     if failed:
-        logger.warning("%d of %d texts were extracted by rules alone", failed, len(distinct))
-    added = {id: _added(each, texts[id], answers.get(content_hash(texts[id]))) for id, each in found.items()}
-    return Enriched(found=added, usage=usage)
+        logger.warning("%d of %d texts were extracted by rules alone", len(failed), len(distinct))
+    hash_of = {id: content_hash(texts[id]) for id in found}
+    added = {id: _added(each, texts[id], answers.get(hash_of[id])) for id, each in found.items()}
+    reasons = {id: failed[hash] for id, hash in hash_of.items() if hash in failed}
+    return Enriched(found=added, usage=usage, failed=reasons)
 
 
 def _ask(texts: Sequence[str], generator: Generator) -> Reply[ExtractionReply]:

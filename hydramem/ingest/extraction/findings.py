@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
+
+How = Literal["rules", "indirect", "parse", "both", "given"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +27,12 @@ class Name:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A relation that a text states between two things that it names."""
+    """A relation that a text states between two things that it names.
+
+    Attributes:
+        how: What found it: rules with the subject beside the phrase, rules with a subject that they supplied,
+            a parse, rules and a parse alike, or else a model or caller.
+    """
 
     subject: str
     type: str
@@ -33,6 +41,7 @@ class Claim:
     quote: str | None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    how: How = "given"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

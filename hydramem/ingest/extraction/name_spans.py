@@ -1,31 +1,37 @@
 """Names in running text, in any script: one regular expression, then rules about where a phrase stands."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from hydramem.ingest.extraction.name_words import (
     COMMON_STARTS,
     EMPHASISED,
+    FINITE_VERBS,
     FUNCTION_WORDS,
+    FURNITURE,
+    GENERAL_HEADINGS,
     HONORIFICS,
     NOT_A_KIND,
+    NOUN_TYPES,
+    ORDERS,
     PARTICLES,
     RANKS,
+    THINGS,
     UPPER,
 )
-from hydramem.text.lexicon import MONTHS
+from hydramem.ingest.extraction.spans import MONTH, Span, date, han, hangul, kana
+from hydramem.ingest.extraction.unknown_words import with_unknown_words
 from hydramem.text.normalize import entity_key
 
 _LONGEST_NAME = 100
+_LONGEST_ARTICLE = 4
 _MOST_WORDS = 9
 _MOST_NAMES = 96
-_MONTH = "|".join(f"{month.title()}|{month[:3].title()}\\.?" for month in MONTHS) + "|Sept\\.?"
-
 _DATE = rf"""
-    (?:\d{{1,2}}(?:st|nd|rd|th)?[ ](?:of[ ])?(?:{_MONTH}),?[ ]\d{{4}}
-    |(?:{_MONTH})[ -]\d{{1,2}}(?:st|nd|rd|th)?(?:,[ ]?|-|[ ])\d{{4}}
-    |(?:{_MONTH}),?[ ]\d{{4}}
+    (?:\d{{1,2}}(?:st|nd|rd|th)?[ ](?:of[ ])?(?:{MONTH}),?[ ]\d{{4}}
+    |(?:{MONTH})[ -]\d{{1,2}}(?:st|nd|rd|th)?(?:,[ ]?|-|[ ])\d{{4}}
+    |(?:{MONTH}),?[ ]\d{{4}}
     |\d{{4}}-\d{{2}}-\d{{2}}
     |(?:1[0-9]|20)\d{{2}}(?![\w-]|[.,]\d))"""
 
@@ -37,11 +43,6 @@ _WORD = rf"""
 
 _PHRASE = rf"{_WORD}(?:[ ]{{1,2}}(?:(?:{PARTICLES})[ ]){{0,3}}{_WORD}|[ ]\d{{1,3}}(?![\w%]|[.,:]\d))*"
 
-_THINGS = (
-    "service|team|database|api|library|module|cluster|queue|worker|pipeline|project|server|app|repository|repo"
-    "|package|gateway|dashboard|job|schema|table|board|store|cache|index|model|plugin|squad|group|endpoint|topic|bucket"
-)
-
 _SCAN = re.compile(
     rf"""
     (?<![\w.])(?P<date>{_DATE})
@@ -51,7 +52,7 @@ _SCAN = re.compile(
      (?P<code>[A-Za-z]\w*(?:\.[A-Za-z_]\w+)+(?:\(\))?|[A-Za-z]+(?:_\w+)+(?:\(\))?|[a-z]+[A-Z]\w*|[a-z]\w*\(\))
      (?![\w/@])
     |(?<!\w)(?P<phrase>{_PHRASE})
-    |(?<!\w)(?P<term>(?:[a-z][\w-]{{2,}}[ ]){{1,2}}(?:{_THINGS}))(?!\w)
+    |(?<!\w)(?P<term>(?:[a-z][\w-]{{2,}}[ ]){{1,2}}(?:{THINGS}))(?!\w)
     |(?P<kana>[\u30a1-\u30fa\u30fc・]{{2,}})
     |(?P<han>[\u4e00-\u9fff々]{{2,24}})
     |(?<!\w)(?P<hangul>[\uac00-\ud7a3]{{2,12}})
@@ -59,35 +60,12 @@ _SCAN = re.compile(
     re.VERBOSE,
 )
 
-# Particles that cut a run of Chinese characters into words that may be names.
-_HAN_CUT = re.compile("[的了在是和与及为对从到把被也都就而或由于以将并等之其这那有不上中下我你他她们个]")
-_JOSA = re.compile("(?:에서|으로|에게|까지|부터|은|는|이|가|을|를|의|에|와|과|도|로)$")
 _LEADING = re.compile(r"[\s\"'“‘«„(\[*_>~-]*$")
 _DISAMBIGUATION = re.compile(r"\s*\([^()]{1,60}\)\s*$")
 _ARTICLE = re.compile(r"(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
 _RANK = re.compile(rf"(?:{RANKS})\b.* of ")
 _RANK_GAP = re.compile(r",[ ](?:\d{1,2}(?:st|nd|rd|th)[ ]|the[ ])?")
-_DAY = re.compile(r"\d{1,2}(?!\d)")
-_YEAR = re.compile(r"\d{4}")
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A name where it stands in a text.
-
-    Attributes:
-        tentative: Only a sentence's start may have capitalised it.
-        written: A date as it was written.
-        within: Names inside this one that are names by themselves.
-    """
-
-    start: int
-    end: int
-    name: str
-    type: str
-    tentative: bool = False
-    written: str = ""
-    within: tuple[str, ...] = ()
+_QUARTER = re.compile(r"[QH][1-4]")
 
 
 def scan(text: str) -> list[Span]:
@@ -97,7 +75,7 @@ def scan(text: str) -> list[Span]:
         _KINDS[str(match.lastgroup)](text, match, spans)
         if len(spans) >= _MOST_NAMES:
             break
-    return _with_ranks(text, spans)
+    return with_unknown_words(text, _with_ranks(text, spans))[:_MOST_NAMES]
 
 
 def _with_ranks(text: str, spans: list[Span]) -> list[Span]:
@@ -138,6 +116,21 @@ def seen_words(spans: list[Span]) -> set[str]:
     return words
 
 
+def names_something(heading: str) -> bool:
+    """Say whether a heading is a name: of one word, or of words that are all written as names are."""
+    heading = without_disambiguation(heading)
+    words = heading.split()
+    folded = heading.casefold()
+    if not words or len(words) > _MOST_WORDS or folded in GENERAL_HEADINGS or folded in FURNITURE:
+        return False
+    if heading[-1] in "?!:" or words[0].casefold() in ORDERS or _COMMON_ENDING.search(words[0]):
+        return False
+    if len(words) == 1:
+        return True
+    spans = scan(_ARTICLE.sub("", heading))
+    return len(spans) == 1 and len(spans[0].name) >= len(heading) - _LONGEST_ARTICLE
+
+
 def other_names(name: str) -> tuple[str, ...]:
     """Return the other names of a written name: without its rank, article or parenthesis."""
     others = []
@@ -162,18 +155,22 @@ def without_disambiguation(name: str) -> str:
 _ACTS = re.compile(
     r"[ ](?:is|was|has|had|will|would|can|does|did|and|says|said|wants|likes|loves|prefers|lives|leads|runs"
     r"|owns|works|uses|needs|depends|manages|maintains|wrote|made|built|took|left|led|went|grew|became|began|met|won|died"
-    r"|told|also|now|then|[a-z]{2,}ed)\b"
+    r"|told|also|now|then|[a-z]{2,}ed)\b|[’']s\b(?! (?:not|been|got)\b)|,? (?:who|whose|which)\b"
 )
 
+_NEXT_WORD = re.compile(r" ([a-z-]+)")
+_NOUNS = frozenset(NOUN_TYPES) | ORDERS | frozenset(THINGS.split("|"))
 _COMMON_ENDING = re.compile(r"(?:ing|ly|tion|tions|ness|ment|ments|ers|ies|ists)$")
 
 
 def _acts(text: str, end: int, word: str) -> bool:
-    return (
-        word.casefold() not in COMMON_STARTS
-        and _COMMON_ENDING.search(word) is None
-        and _ACTS.match(text, end) is not None
-    )
+    """Say whether a word that opens a sentence is a name by what follows: a verb, "'s", or "who"."""
+    folded = word.casefold()
+    if folded in COMMON_STARTS or _COMMON_ENDING.search(word) is not None:
+        return False
+    following = _NEXT_WORD.match(text, end)
+    verb = following is not None and following.group(1) in FINITE_VERBS
+    return _ACTS.match(text, end) is not None or (verb and folded not in _NOUNS)
 
 
 def _starts_sentence(text: str, start: int) -> bool:
@@ -199,10 +196,15 @@ def _phrase(text: str, match: re.Match[str], spans: list[Span]) -> None:
             phrase = " ".join(words).rstrip(".")
             break
     dropped = 0
+    if len(words) > 1 and words[0].casefold() in ORDERS and _is_order(text, match):
+        start += len(words[0]) + 1
+        dropped = 1
     while dropped < len(words) and _is_function(words[dropped]):
         start += len(words[dropped]) + 1
         dropped += 1
     name = phrase[start - match.start("phrase") :].strip(" -").replace("- ", "-")
+    if name.casefold() in FURNITURE or _QUARTER.fullmatch(name):
+        return
     if len(name) < 2 and not _is_single_letter_name(text, start, name):
         return
     if not name:
@@ -210,6 +212,11 @@ def _phrase(text: str, match: re.Match[str], spans: list[Span]) -> None:
     alone = dropped == 0 and len(words) == 1 and not _looks_technical(name)
     tentative = alone and _starts_sentence(text, start) and not _acts(text, match.end("phrase"), name)
     spans.append(Span(start, match.end("phrase"), name, "thing", tentative))
+
+
+def _is_order(text: str, phrase: re.Match[str]) -> bool:
+    """Say whether a phrase is "Install Docker" rather than a name such as "Open Telemetry"."""
+    return _starts_sentence(text, phrase.start("phrase")) and _ACTS.match(text, phrase.end("phrase")) is None
 
 
 def _is_function(word: str) -> bool:
@@ -226,23 +233,6 @@ def _is_single_letter_name(text: str, start: int, name: str) -> bool:
 
 def _looks_technical(name: str) -> bool:
     return any(character.isupper() or character.isdigit() or character in "+#" for character in name[1:])
-
-
-def _date(text: str, match: re.Match[str], spans: list[Span]) -> None:
-    written = match.group("date")
-    spans.append(Span(match.start("date"), match.end("date"), _iso(written), "date", written=written))
-
-
-@lru_cache(maxsize=4096)
-def _iso(written: str) -> str:
-    year = _YEAR.findall(written)[-1] if written[:4].isdigit() is False else written[:4]
-    if written[:4].isdigit():
-        return written if len(written) > 4 else year
-    month = next((n for n, name in enumerate(MONTHS, 1) if name[:3] in written.lower()), None)
-    day = _DAY.search(written.replace(year, ""))
-    if month is None:
-        return year
-    return f"{year}-{month:02d}-{int(day.group()):02d}" if day else f"{year}-{month:02d}"
 
 
 def _quoted(text: str, match: re.Match[str], spans: list[Span]) -> None:
@@ -285,40 +275,20 @@ def _term(text: str, match: re.Match[str], spans: list[Span]) -> None:
     while len(words) > 2:
         start += len(words[0]) + 1
         words = words[1:]
-    if len(words) == 2 and not _is_function(words[0]):
+    if len(words) == 2 and not _is_function(words[0]) and words[0] not in NOT_A_KIND:
         spans.append(Span(start, match.end("term"), " ".join(words), "thing"))
 
 
-def _kana(text: str, match: re.Match[str], spans: list[Span]) -> None:
-    name = match.group("kana").strip("・")
-    if len(name) > 1:
-        spans.append(Span(match.start("kana"), match.end("kana"), name, "thing"))
-
-
-def _han(text: str, match: re.Match[str], spans: list[Span]) -> None:
-    start = match.start("han")
-    for part in _HAN_CUT.split(match.group("han")):
-        if 2 <= len(part) <= 8:
-            spans.append(Span(start, start + len(part), part, "thing"))
-        start += len(part) + 1
-
-
-def _hangul(text: str, match: re.Match[str], spans: list[Span]) -> None:
-    name = _JOSA.sub("", match.group("hangul"))
-    if len(name) > 1 and name != match.group("hangul"):
-        spans.append(Span(match.start("hangul"), match.start("hangul") + len(name), name, "thing"))
-
-
 _KINDS = {
-    "date": _date,
+    "date": date,
     "quoted": _quoted,
     "ticked": _ticked,
     "code": _code,
     "phrase": _phrase,
     "term": _term,
-    "kana": _kana,
-    "han": _han,
-    "hangul": _hangul,
+    "kana": kana,
+    "han": han,
+    "hangul": hangul,
 }
 
 

@@ -1,7 +1,9 @@
 """Word lists and character classes that the extraction rules share, from `name_words.toml`."""
 
+import re
 from itertools import groupby
 
+from hydramem.ingest.extraction.statement_cues import verb_forms
 from hydramem.text.lexicon import MONTHS, tables, word_set
 
 
@@ -39,6 +41,23 @@ NOT_A_KIND = _words("not_a_kind")
 GENERAL_HEADINGS = _words("general_headings")
 PARTICLES = _alternatives("particles")
 RANKS = _alternatives("ranks")
+COMPUTING_WORDS = _words("computing_words")
+PREFIXES = _words("prefixes")
+SUFFIXES = _words("suffixes")
+ORDERS = word_set("statement_cues", "orders")
+DEMONYM = re.compile(r"(?:an|ish|ese|ean|ch|ian|ic|Dutch|Greek|Welsh|Swiss|Thai|Czech)$")
+"""Adjectives of nations, by their endings."""
+FURNITURE = frozenset(each.strip() for each in _LISTS["page_furniture"]["phrases"].split(","))
+FINITE_VERBS = _words("past_verbs") | {
+    form
+    for words in tables("relation_verbs")["verbs"].values()
+    if isinstance(words, str)
+    for word in words.replace("~", " ").split()
+    for form in verb_forms(word.partition("_")[0])
+    if form.endswith(("s", "ed"))
+}
+"""Verbs before which a word that opens a sentence is a name."""
+THINGS = _alternatives("things")
 NOUN_TYPES: dict[str, str] = {
     noun: type for type, nouns in _LISTS["noun_types"].items() for noun in nouns.split()
 }

@@ -6,7 +6,7 @@ that ended stays stored for reads as of its time. The row as it was believed unt
 version, for reads as of what was known then.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -25,6 +25,9 @@ WITHDRAWN = "withdrawn"
 
 STANDS_BESIDE = "stands_beside"
 """In the metadata of a relation: ids of those that hold at the same time, as a person says."""
+
+DISTILLED_FROM = "distilled_from"
+"""In the metadata of a memory that was distilled from a session: its turns, a quote, and when it was said."""
 
 _Row = TypeVar("_Row", Chunk, Relation)
 
@@ -83,6 +86,17 @@ class ValidityOutcome:
         """A sentence for each, closings first."""
         ends, stays = (one.explanation for one in self.closings), (one.explanation for one in self.clashes)
         return (*ends, *stays)
+
+
+def said_at(row: Chunk) -> datetime:
+    """Return when a memory was said: before it was recorded where it was distilled from a session."""
+    distilled = row.metadata.get(DISTILLED_FROM)
+    said = distilled.get("said_at") if isinstance(distilled, Mapping) else None
+    try:
+        at = datetime.fromisoformat(said) if isinstance(said, str) else None
+    except ValueError:  # a caller's own value of this name
+        at = None
+    return row.times.recorded_at if at is None or at.tzinfo is None else at
 
 
 def facts_ended_by(new: Fact, others: Iterable[Fact], *, may_close: bool = True) -> ValidityOutcome:

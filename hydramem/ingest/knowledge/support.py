@@ -8,9 +8,14 @@ from datetime import datetime
 from typing import TypeVar
 
 from hydramem.core.row_types import Chunk, Document, Entity, Link, Relation, State
+from hydramem.ingest.knowledge.graph_rows import is_given
+from hydramem.ingest.knowledge.trust_layers import sources_of
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.storage.write import Write
+
+ONE_SOURCE_LEFT = "only one of the sources that verified it is left"
+"""Why a relation falls back, in the history."""
 
 _PAGE = 5000
 _Row = TypeVar("_Row", Chunk, Document, Link, Relation)
@@ -52,6 +57,27 @@ def unsupported(retired: Sequence[str], graph: GraphStore) -> tuple[Relation, ..
     others = sorted({chunk for relation in supported for chunk in relation.evidence} - gone)
     active = {chunk.id for chunk in graph.chunks(others) if chunk.state == "active"}
     return tuple(relation for relation in supported if active.isdisjoint(relation.evidence))
+
+
+def lowered(retired: Sequence[str], graph: GraphStore) -> tuple[tuple[Relation, Relation], ...]:
+    """Return relations that are verified by their sources and keep fewer than two once chunks are retired.
+
+    Returns:
+        Each as it is stored, and in the layer that it falls back to.
+    """
+    gone = set(retired)
+    verified = [
+        row
+        for row in relations_on(retired, graph)
+        if row.layer == "verified" and not is_given(row) and gone.intersection(row.evidence)
+    ]
+    left = sorted({chunk for row in verified for chunk in row.evidence} - gone)
+    sources = {chunk.id: sources_of(chunk) for chunk in graph.chunks(left) if chunk.state == "active"}
+    return tuple(
+        (row, replace(row, layer="working"))
+        for row in verified
+        if len({each for chunk in row.evidence for each in sources.get(chunk, ())}) == 1
+    )
 
 
 def relations_on(chunks: Sequence[str], graph: GraphStore) -> tuple[Relation, ...]:

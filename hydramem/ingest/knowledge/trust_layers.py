@@ -1,7 +1,7 @@
 """Decides the layer of a memory or relation: how far it is trusted.
 
 `shared` is what distinct sources or sessions state, or what a person or an agent confirms; `verified` is what
-verification accepts or a person confirms, and no agent can make anything verified.
+two independent sources plainly state, a model quotes or a person confirms. No agent makes anything verified.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -55,6 +55,18 @@ def raised_by_voices(
     raised = enough and chunk.layer == "working" and chunk.state == "active"
     layer: Layer = "shared" if raised else chunk.layer
     return replace(chunk, layer=layer, metadata={**chunk.metadata, VOICES: [*voices, new]})
+
+
+def sources_of(chunk: Chunk) -> frozenset[str]:
+    """Return who states a chunk: its document, or its session or source and those that stated it again.
+
+    Passages of one document are one source, as are turns of one session. All chunks without a known source
+    count as one together: `""`.
+    """
+    if chunk.document:
+        return frozenset({chunk.document})
+    voices = [_voice(chunk.source, chunk.session, chunk.author), *_voices(chunk)]
+    return frozenset(str(voice.get("session") or voice.get("source") or "") for voice in voices)
 
 
 def latest_end(*ends: datetime | None) -> datetime | None:

@@ -1,6 +1,6 @@
 """A plan of consolidation becomes rows, with history instead of deletion."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import assert_never
@@ -11,7 +11,7 @@ from hydramem.core.results.write_results import RememberAction
 from hydramem.core.row_types import Chunk, LinkType
 from hydramem.ingest.knowledge.end_validity import corrected
 from hydramem.ingest.knowledge.trust_layers import latest_end, raised_by_voices
-from hydramem.ingest.memories.consolidate.duplicate_or_update import Action, ConsolidationPlan
+from hydramem.ingest.memories.consolidate.duplicate_or_update import ENDING, Action, ConsolidationPlan
 from hydramem.ingest.memories.memory_input import MemoryInput, ValidatedMemory, validate
 from hydramem.ingest.memories.memory_write import MemoryWrite, current_generation
 from hydramem.ingest.memories.similarity import NearbyChunk
@@ -66,7 +66,7 @@ class PlanContext:
     plan: ConsolidationPlan
     memory: ValidatedMemory
     row: Chunk
-    vector: Vector
+    vector: Vector | None
     candidates: Mapping[str, NearbyChunk]
     vectors: Mapping[str, Vector]
     write: MemoryWrite
@@ -99,9 +99,8 @@ class PlanContext:
     @property
     def _begins(self) -> datetime:
         """From when the new memory is true."""
-        row, stored = self.memory.row, self.memory.stored
-        said_at = self.write.at if stored is None else stored.times.recorded_at
-        return row.times.valid_from or row.happened_at or said_at
+        row = self.memory.row
+        return row.times.valid_from or row.happened_at or self.memory.touches_before or self.write.at
 
     def _insert(self) -> AppliedPlan:
         """Store the new memory, end those whose place it takes, and link it to those it speaks of."""
@@ -141,7 +140,7 @@ class PlanContext:
             self._ended.append(old.id)
 
     def _closing(self) -> list[Action]:
-        actions = [each for each in self.plan.actions if each.action in ("update", "delete")]
+        actions = [each for each in self.plan.actions if each.action in ENDING]
         return [each for each in actions if self._may_end(self.candidates[each.id].chunk)]
 
     def _may_end(self, old: Chunk) -> bool:
@@ -200,6 +199,10 @@ class PlanContext:
                     extends = True
                 case "contradict":
                     self._link(id, each, "contradicts")
+                case "may_supersede":
+                    self._link(id, each, "may_supersede")
+                case "repeats":
+                    self._link(id, each, "duplicates")
                 case "update" | "delete":
                     if each.id not in self._ended:
                         self._notes.append(f"consolidate: {each.id} cannot end where this begins; both stay")
@@ -211,18 +214,14 @@ class PlanContext:
         return extends
 
     def _link(self, source: str, action: Action, type: LinkType) -> None:
-        weight = link_weight(self.candidates[action.id].cosine)
+        likely = action.probability
+        weight = link_weight(self.candidates[action.id].cosine) if likely is None else likely
         self.write.link(source, action.id, type, weight=weight, reason=action.reason)
 
 
 def link_weight(cosine: float | None) -> float:
     """Return the weight of a link between memories of a cosine, which may be unknown."""
     return _UNKNOWN_COSINE if cosine is None else min(1.0, max(0.0, cosine))
-
-
-def ending(plan: ConsolidationPlan) -> Sequence[str]:
-    """Return the ids of the memories that a plan may end."""
-    return [each.id for each in plan.actions if each.action in ("update", "delete")]
 
 
 def unchanged(one: Chunk, other: Chunk) -> bool:

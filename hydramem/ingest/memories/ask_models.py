@@ -11,7 +11,11 @@ from hydramem.core.time import now
 from hydramem.ingest.memories.classify.classify import Classified, classify
 from hydramem.ingest.memories.classify.classify_rules import Vocabulary
 from hydramem.ingest.memories.consolidate.consolidate_prompt import plan_by_model
-from hydramem.ingest.memories.consolidate.duplicate_or_update import ConsolidationPlan
+from hydramem.ingest.memories.consolidate.duplicate_or_update import (
+    ConsolidationPlan,
+    is_repetition,
+    share_a_name,
+)
 from hydramem.ingest.memories.memory_input import MEMORIES, ValidatedMemory
 from hydramem.ingest.memories.neighbours import Neighbours, candidates, find_neighbours
 from hydramem.ingest.memories.similarity import NearbyChunk, background
@@ -37,11 +41,15 @@ class Models:
 
     Attributes:
         configured: Whether there may be any; where not, rules decide everything under the writer lock.
+        extract: Names things and states relations, in addition to the rules.
+        texts_each: Texts in one call of `extract`.
     """
 
     configured: bool = False
     classify: Ask = lambda: None
     consolidate: Ask = lambda: None
+    extract: Ask = lambda: None
+    texts_each: int = 8
 
 
 NO_MODELS = Models()
@@ -136,12 +144,7 @@ def ask_models(
     if not (models.configured and memory.is_encoded(settings)):
         return ModelSuggestions()
     neighbours = find_neighbours(
-        vector,
-        scope=memory.search_scope,
-        target=target,
-        vectors=vectors,
-        read_rows=bool(memory.open),
-        stored=memory.stored,
+        vector, target=target, vectors=vectors, within=memory.searched_within, stored=memory.stored
     )
     if same_text(memory, neighbours) is not None:
         return ModelSuggestions()
@@ -154,12 +157,18 @@ def ask_models(
         classified = classify_by_rules(memory, neighbours.nearest, target)
         suggestions = replace(suggestions, classified=classified)
     at = now()
-    scope = memory.row.scope if classified is None else classified.scope
-    new = replace(memory.placed("", project=target.project, at=at), scope=scope)
-    found = candidates(
-        new, neighbours, target=target, vectors=vectors, settings=settings, at=at, stored=memory.stored
+    new = memory.placed("", project=target.project, at=at)
+    if classified is not None:
+        new = classified.file(new, scope_found="scope" in memory.open)
+    near = candidates(new, neighbours, target=target, at=at, before=memory.touches_before)
+    found = tuple(
+        one
+        for one in near
+        if (one.cosine or 0.0) >= settings.consolidation_threshold or share_a_name(new, one.chunk)
     )
-    return _with_plan(suggestions, new, found, settings, models) if found else suggestions
+    if not found or any(is_repetition(new, one.chunk) for one in near):
+        return suggestions
+    return _with_plan(suggestions, new, found, settings, models)
 
 
 def _classification(
@@ -167,7 +176,7 @@ def _classification(
 ) -> ModelSuggestions:
     if _WORTH_A_CALL.isdisjoint(memory.open):
         return ModelSuggestions()
-    generator, notes = _generator(models.classify, "classify")
+    generator, notes = model_of(models.classify, "classify")
     if generator is None:
         return ModelSuggestions(notes=notes)
     known = vocabulary(memory, target, offering=True)
@@ -182,7 +191,7 @@ def _with_plan(
     settings: MemoryConfig,
     models: Models,
 ) -> ModelSuggestions:
-    generator, notes = _generator(models.consolidate, "consolidate")
+    generator, notes = model_of(models.consolidate, "consolidate")
     if generator is None:
         return replace(suggestions, notes=(*suggestions.notes, *notes))
     made = plan_by_model(new, found, settings, generator)
@@ -195,7 +204,8 @@ def _with_plan(
     )
 
 
-def _generator(ask: Ask, step: str) -> tuple[Generator | None, tuple[str, ...]]:
+def model_of(ask: Ask, step: str) -> tuple[Generator | None, tuple[str, ...]]:
+    """Return the model of a step, or the note that says why there is none."""
     try:
         return ask(), ()
     except (ModelError, ConfigError) as error:

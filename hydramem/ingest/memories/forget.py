@@ -19,6 +19,7 @@ from hydramem.ingest.knowledge.support import (
     document_chunks,
     find_changed_relation,
     in_state,
+    lowered,
     matching_chunks,
     recounted_by,
     relations_on,
@@ -97,11 +98,13 @@ def _move(
         moved = [row.id for row, _ in chunks]
         if after == "archived":
             relations = [(row, in_state(row, "archived", at)) for row in unsupported(moved, graph)]
+            fallen = list(lowered(moved, graph))
         else:
+            fallen = []
             supported = (row for row in _supported(moved, graph) if row.id not in named_ids)
             archived = (row for row in named if row.state == "archived")
             relations = [(row, returned(row)) for row in (*archived, *supported)]
-        rows: list[tuple[_Row, _Row]] = [*documents, *chunks, *relations]
+        rows: list[tuple[_Row, _Row]] = [*documents, *chunks, *relations, *fallen]
         entities = recounted_by(moved, 1 if after == "active" else -1, graph)
         write = Write(
             changes=tuple(
@@ -111,7 +114,7 @@ def _move(
             documents=tuple(new for _, new in documents),
             chunks=tuple(new for _, new in chunks),
             entities=entities,
-            relations=tuple(new for _, new in relations),
+            relations=tuple(new for _, new in (*relations, *fallen)),
             links=_moved_links(moved, after, at, graph),
         )
         if write.changes:

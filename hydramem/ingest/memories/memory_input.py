@@ -15,6 +15,7 @@ from hydramem.core.row_types import Chunk, ChunkKind, Metadata, Times
 from hydramem.core.time import When, check_interval, now
 from hydramem.ingest.extraction.extract import Passage, extract
 from hydramem.ingest.extraction.findings import Found, Name
+from hydramem.ingest.knowledge.end_validity import DISTILLED_FROM, said_at
 from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, Screened, screen
 from hydramem.ingest.screening.strip_recalled_blocks import spoken_text
 from hydramem.storage.chunk_filter import within_scope
@@ -29,6 +30,15 @@ MOST_AT_ONCE = 1000
 
 MOST_LABELS = 50
 """Most categories, keywords or entities that one memory is given."""
+
+MOST_REPLACED = 50
+"""Most memories that one takes the place of."""
+
+SCOPE_FOUND = "scope_found"
+"""In the metadata of a memory: whether its scope was found for it, where that is not plain.
+
+A found scope parts a memory from no other. Without the entry, the root was found and any other scope given.
+"""
 
 MOST_SUMMARY = 2000
 """Most characters of a summary that a caller gives."""
@@ -67,6 +77,7 @@ class MemoryInput:
         expires_at: When it stops being recalled.
         private: Keep it out of recall that leaves private memories out.
         metadata: Values of your own that come back with it.
+        replaces: Ids of memories that hold no longer now that this one does; they end, with history.
     """
 
     __pydantic_config__ = _STRICT
@@ -91,6 +102,7 @@ class MemoryInput:
     expires_at: When | None = None
     private: bool = False
     metadata: Mapping[str, object] | None = None
+    replaces: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +125,12 @@ class ValidatedMemory:
     stored: Chunk | None = None
 
     @property
+    def touches_before(self) -> datetime | None:
+        """The time before which a memory must be said for this one to change it; None for any time."""
+        row = self.row if self.stored is None else self.stored
+        return None if self.stored is None and DISTILLED_FROM not in row.metadata else said_at(row)
+
+    @property
     def active(self) -> bool:
         """Whether it will be recalled."""
         return self.screened.state == "active"
@@ -128,9 +146,9 @@ class ValidatedMemory:
         return self.row.kind in STEADY
 
     @property
-    def search_scope(self) -> str:
-        """The scope at or under which its neighbours are: its own, or where one is found for it."""
-        return self.given.within if "scope" in self.open else self.row.scope
+    def searched_within(self) -> str:
+        """The path at or under which its neighbours are: where a scope is found for it, else anywhere."""
+        return self.given.within if "scope" in self.open else "/"
 
     def is_encoded(self, settings: MemoryConfig) -> bool:
         """Say whether it is classified and compared with others, or stored as it is given."""
@@ -175,7 +193,7 @@ def validate(
             screened.append(_screened(row, settings))
     active = [place for place, one in enumerate(screened) if one.state == "active"]
     passages = [Passage(text=screened[place].text, author=rows[place].author) for place in active]
-    found = dict(zip(active, extract(passages), strict=True)) if active else {}
+    found = dict(zip(active, extract(passages, parser=settings.parser), strict=True)) if active else {}
     return [
         ValidatedMemory(
             given=one,
@@ -200,7 +218,7 @@ def validate_stored(row: Chunk, payload: Mapping[str, Any], settings: MemoryConf
         InvalidInputError: It is not accepted any more.
     """
     screened = screen(row.text, settings, name="text")
-    (found,) = extract([Passage(text=screened.text, author=row.author)])
+    (found,) = extract([Passage(text=screened.text, author=row.author)], parser=settings.parser)
     return ValidatedMemory(
         given=MemoryInput(
             text=row.text, source=payload["source"], session=payload["session"], within=payload["within"]
@@ -275,7 +293,7 @@ def _checked_row(given: MemoryInput) -> Chunk:
             valid_from=moment_or_none(given.valid_from, "valid_from"),
             valid_to=moment_or_none(given.valid_to, "valid_to"),
         ),
-        metadata=dict(given.metadata or {}),
+        metadata=dict(given.metadata or {}) | ({SCOPE_FOUND: False} if given.scope == "/" else {}),
     )
     _check_names(given)
     check_interval(row.times.valid_from, row.times.valid_to, name="valid_from, valid_to")
@@ -294,6 +312,11 @@ def _check_names(given: MemoryInput) -> None:
         values = labels(getattr(given, name), name) or ()
         if len(values) > MOST_LABELS:
             raise InvalidInputError(f"{name}: {len(values)}, more than the {MOST_LABELS} of one memory")
+    replaced = labels(given.replaces, "replaces") or ()
+    if replaced and given.kind == "turn":
+        raise InvalidInputError("replaces: a turn is kept as it was said; remember a note")
+    if len(replaced) > MOST_REPLACED:
+        raise InvalidInputError(f"replaces: {len(replaced)}, more than the {MOST_REPLACED} of one memory")
     if given.summary is not None:
         check_text(given.summary, name="summary", most=MOST_SUMMARY)
 

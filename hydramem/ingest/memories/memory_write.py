@@ -1,6 +1,6 @@
 """The one write of a batch of memories: where each goes, its row, the rows that end, and their links."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
@@ -177,7 +177,7 @@ class MemoryWrite:
             chunks=(*self.rows.values(), *self._versions.values()),
             entities=graph.entities,
             mentions=graph.mentions,
-            relations=(*related.kept, *(row for _, rows in ended for row in rows)),
+            relations=(*_begun(related.kept, ended, self.at), *(row for _, rows in ended for row in rows)),
             links=tuple(self._links.values()),
             jobs=tuple(self._jobs),
             deferred=self.deferred,
@@ -200,6 +200,24 @@ class MemoryWrite:
         if not ends or (begins is not None and max(ends) <= begins):
             return (in_state(relation, "archived", self.at),)
         return closed(relation, until=max(ends), at=self.at)
+
+
+def _begun(
+    new: Iterable[Relation], ended: Iterable[tuple[Relation, tuple[Relation, ...]]], at: datetime
+) -> Iterator[Relation]:
+    """Let relations of this write begin where the ended ones of the same subject and type end.
+
+    Otherwise both would hold until then: two employers at once.
+    """
+    ends = {
+        (old.subject, old.type): current.times.valid_to
+        for old, (current, *_) in ended
+        if current.times.valid_to
+    }
+    for row in new:
+        begins = ends.get((row.subject, row.type))
+        fresh = row.times.recorded_at == at and row.times.valid_from is None
+        yield replace(row, times=replace(row.times, valid_from=begins)) if fresh and begins else row
 
 
 def remembered(row: Chunk, *, created: bool, action: RememberAction) -> Remembered:

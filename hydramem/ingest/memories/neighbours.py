@@ -4,22 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from hydramem.core.config import MemoryConfig
 from hydramem.core.row_types import Chunk
-from hydramem.ingest.memories.consolidate.duplicate_or_update import search_terms
-from hydramem.ingest.memories.memory_input import MEMORIES, STEADY
-from hydramem.ingest.memories.similarity import NearbyChunk
+from hydramem.ingest.knowledge.end_validity import said_at
+from hydramem.ingest.memories.memory_input import MEMORIES, SCOPE_FOUND, STEADY
+from hydramem.ingest.memories.similarity import NearbyChunk, background, nearness
 from hydramem.ingest.write_target import Target
 from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Scored, Vector, VectorStore
 
-# Nearest memories that are looked at; those of scopes below the new one's are among them.
+# Nearest memories that are looked at; those of other scopes and kinds are among them.
 _NEAREST = 32
 
 _NEIGHBOURS = 8
-_BY_COSINE = 10
-_BY_WORDS = 8
+_CANDIDATES = 10
+
+# Of texts that change each other, ninety-nine in a hundred are nearer than this.
+_LEAST_NEAR = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,74 +50,59 @@ NO_NEIGHBOURS = Neighbours(rows={})
 def find_neighbours(
     vector: Vector,
     *,
-    scope: str,
     target: Target,
     vectors: VectorStore | None,
-    read_rows: bool,
+    within: str = "/",
     stored: Chunk | None = None,
 ) -> Neighbours:
     """Find what is near a new memory.
 
     Args:
         vector: The new memory's.
-        scope: Where it belongs, or the path that its scope will be at or under.
         vectors: Where vectors are; None where they cannot be read.
-        read_rows: Whether the rows of the nearest are read, however far they are.
+        within: The path that its scope, which is still to be found, is at or under.
         stored: Its row where it is stored already: it is no neighbour of itself.
     """
     if vectors is None:
         return NO_NEIGHBOURS
-    where = ChunkFilter(projects=(target.project,), kinds=MEMORIES, scope=None if scope == "/" else scope)
+    where = ChunkFilter(projects=(target.project,), kinds=MEMORIES, scope=None if within == "/" else within)
     scored = vectors.nearest(vector, where, _NEAREST)
     if stored is not None:
         scored = tuple(one for one in scored if one.id != stored.id)
-    rows = target.graph.chunks([one.id for one in scored[:_NEIGHBOURS]]) if read_rows else ()
+    rows = target.graph.chunks([one.id for one in scored[:_NEIGHBOURS]]) if scored else ()
     return Neighbours(scored=scored, rows={row.id: row for row in rows})
 
 
 def candidates(
-    new: Chunk,
-    neighbours: Neighbours,
-    *,
-    target: Target,
-    vectors: VectorStore | None,
-    settings: MemoryConfig,
-    at: datetime,
-    stored: Chunk | None = None,
+    new: Chunk, neighbours: Neighbours, *, target: Target, at: datetime, before: datetime | None = None
 ) -> tuple[NearbyChunk, ...]:
-    """Return the memories that a new one may change.
+    """Return the memories that a new one may change, nearest first.
 
-    They are near by cosine, or share the words of what it states; they have its scope, are current, and of a
-    kind that says how something is.
+    They are near by meaning, current, of a scope that does not part them, and of a kind that says how
+    something is.
 
     Args:
         new: The new memory, its scope found.
         neighbours: What is near it.
-        vectors: Where full text is searched; None where it cannot be.
-        settings: From which cosine a memory is near.
-        stored: Its row where it is stored already: only older memories may be changed.
+        before: Only memories said before this time may be changed; None for all.
     """
-    cosines = {one.id: one.score for one in neighbours.scored}
-    near = [one.id for one in neighbours.scored if one.score >= settings.consolidation_threshold]
-    ids = list(dict.fromkeys((*near[:_BY_COSINE], *_found_by_words(new, target.project, vectors))))
-    rows = dict(neighbours.rows) | _read([id for id in ids if id not in neighbours.rows], target.graph)
-    return tuple(
-        NearbyChunk(chunk=rows[id], cosine=cosines.get(id))
-        for id in ids
-        if id in rows
-        and _may_be_changed(rows[id], new, target.project, at)
-        and (stored is None or rows[id].times.recorded_at < stored.times.recorded_at)
+    least = background(target.embed)
+    near = [one for one in neighbours.scored if nearness(one.score, least) >= _LEAST_NEAR]
+    unread = [one.id for one in near if one.id not in neighbours.rows]
+    rows = {**neighbours.rows, **_read(unread, target.graph)}
+    found = (
+        NearbyChunk(chunk=rows[one.id], cosine=one.score)
+        for one in near
+        if one.id in rows
+        and _may_be_changed(rows[one.id], new, target.project, at)
+        and (before is None or said_at(rows[one.id]) < before)
     )
+    return tuple(found)[:_CANDIDATES]
 
 
-def _found_by_words(new: Chunk, project: str, vectors: VectorStore | None) -> list[str]:
-    terms = search_terms(new)
-    query = " ".join(filter(None, (terms.query, *terms.slots)))
-    if vectors is None or not query:
-        return []
-    scope = None if new.scope == "/" else new.scope
-    where = ChunkFilter(projects=(project,), kinds=STEADY, scope=scope)
-    return [one.id for one in vectors.matching(query, where, _BY_WORDS)]
+def is_near(one: NearbyChunk, target: Target) -> bool:
+    """Say whether a memory is near enough to be changed."""
+    return one.cosine is not None and nearness(one.cosine, background(target.embed)) >= _LEAST_NEAR
 
 
 def _read(ids: Sequence[str], graph: GraphStore) -> dict[str, Chunk]:
@@ -129,6 +115,15 @@ def _may_be_changed(row: Chunk, new: Chunk, project: str, at: datetime) -> bool:
         row.state == "active"
         and row.project == project
         and row.kind in STEADY
-        and row.scope == new.scope
+        and compatible_scopes(new, row)
         and covers(None, row.expires_at, at)
     )
+
+
+def compatible_scopes(one: Chunk, other: Chunk) -> bool:
+    """Say whether two memories may be about one thing: only scopes that callers gave part them."""
+    return one.scope == other.scope or _scope_was_found(one) or _scope_was_found(other)
+
+
+def _scope_was_found(row: Chunk) -> bool:
+    return bool(row.metadata.get(SCOPE_FOUND, row.scope == "/"))

@@ -8,19 +8,28 @@ place depends on the order in which they were remembered, not on the order in wh
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.results.write_results import Remembered
 from hydramem.core.row_types import Chunk, Usage
 from hydramem.core.time import now
-from hydramem.ingest.memories.ask_models import NO_MODELS, Models, ModelSuggestions, ask_models
+from hydramem.ingest.memories.ask_models import (
+    NO_MODELS,
+    Models,
+    ModelSuggestions,
+    ask_models,
+    same_text,
+)
 from hydramem.ingest.memories.memory_input import MemoryInput, ValidatedMemory, validate, validate_stored
 from hydramem.ingest.memories.memory_write import MemoryWrite
+from hydramem.ingest.memories.model_findings import add_model_findings
+from hydramem.ingest.memories.neighbours import find_neighbours
 from hydramem.ingest.memories.remember_batch import RememberBatch
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import in_one_run
-from hydramem.storage.vector_rows import Vector, indexed_text
+from hydramem.storage.vector_rows import Vector, VectorStore, indexed_text
 
 
 def remember(
@@ -35,7 +44,7 @@ def remember(
         given: What to remember.
         target: Where to store it.
         settings: What is accepted, and how it is encoded.
-        models: What classifies and consolidates; rules where there is none.
+        models: What extracts, classifies and consolidates; rules where there is none.
 
     Raises:
         InvalidInputError: A field is wrong, or nothing but recalled memory; nothing is written.
@@ -59,28 +68,70 @@ def remember_all(
     Args:
         target: Where to store them.
         settings: How they are encoded.
-        models: What classifies and consolidates; rules where there is none.
+        models: What extracts, classifies and consolidates; rules where there is none.
         later: Store them without their vectors, and leave encoding to the queue of jobs.
     """
-    vectors: Sequence[Vector | None] = [None] * len(memories)
+    embedded: list[Vector] = []
     suggestions = [ModelSuggestions()] * len(memories)
     # Models work, and the graph is loaded, before the writer lock is taken: others write meanwhile.
     with _prepared(memories, target):
         if not later:
-            vectors = list(target.embed([indexed_text(memory.row) for memory in memories]))
+            embedded = list(target.embed([indexed_text(memory.row) for memory in memories]))
     with nullcontext() if later else target.looking() as space:
         if not later:
-            suggestions = [
-                ask_models(memory, vector, target=target, vectors=space, settings=settings, models=models)
-                for memory, vector in zip(memories, vectors, strict=True)
-                if vector is not None
-            ]
+            memories, suggestions = _asked(
+                memories, embedded, target=target, space=space, settings=settings, models=models
+            )
         with target.one_writer:
             write = MemoryWrite(operation="remember", target=target, at=now(), deferred=later)
             batch = RememberBatch(write, space, settings)
+            vectors = [None] * len(memories) if later else embedded
             done = [batch.add(*each) for each in zip(memories, vectors, suggestions, strict=True)]
             write.commit()
     return tuple(map(write.completed, done))
+
+
+def _asked(
+    memories: Sequence[ValidatedMemory],
+    vectors: Sequence[Vector],
+    *,
+    target: Target,
+    space: VectorStore | None,
+    settings: MemoryConfig,
+    models: Models,
+) -> tuple[list[ValidatedMemory], list[ModelSuggestions]]:
+    """Return memories with what a model finds in those that are new, and what models suggest for each.
+
+    The first one's suggestions have the cost of extraction.
+    """
+    if not models.configured:
+        return list(memories), [ModelSuggestions()] * len(memories)
+    new = {
+        place: memory.row.text
+        for place, (memory, vector) in enumerate(zip(memories, vectors, strict=True))
+        if memory.active and not _is_known(memory, vector, target, space)
+    }
+    by_rules = [each.found for each in memories]
+    findings = add_model_findings(by_rules, new, settings=settings, models=models)
+    read = [replace(each, found=found) for each, found in zip(memories, findings.found, strict=True)]
+    if any(memory.states for memory in read):
+        target.prepare()
+    suggestions = [
+        ask_models(memory, vector, target=target, vectors=space, settings=settings, models=models)
+        for memory, vector in zip(read, vectors, strict=True)
+    ]
+    costs = [findings.usage, *[Usage()] * (len(read) - 1)]
+    return read, [
+        replace(each, notes=(*notes, *each.notes), usage=each.usage + cost)
+        for each, notes, cost in zip(suggestions, findings.notes, costs, strict=True)
+    ]
+
+
+def _is_known(memory: ValidatedMemory, vector: Vector, target: Target, space: VectorStore | None) -> bool:
+    if memory.row.kind == "turn":
+        return False
+    near = find_neighbours(vector, target=target, vectors=space, within=memory.searched_within)
+    return same_text(memory, near) is not None
 
 
 @contextmanager
@@ -105,8 +156,8 @@ def encode(
 ) -> Usage:
     """Encode a stored memory; one that is gone, or no longer active, is left alone.
 
-    Doing it again changes nothing more: what it ended has ended, and what it repeats takes its place. Returns
-    what models cost.
+    What it names and states stays as the rules found it when it was stored. Doing it again changes nothing
+    more: what it ended has ended, and what it repeats takes its place. Returns what models cost.
 
     Args:
         payload: The payload of its job.

@@ -1,17 +1,28 @@
 """What becomes of one memory after the other, compared with those near it, while the writer lock is held."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from hydramem.core.config import MemoryConfig
+from hydramem.core.errors import ModelError
 from hydramem.core.results.write_results import Remembered
 from hydramem.core.row_types import Chunk, Job
-from hydramem.ingest.memories.apply_plan import AppliedPlan, PlanContext, ending, merge_known, unchanged
+from hydramem.ingest.memories.apply_plan import AppliedPlan, PlanContext, unchanged
 from hydramem.ingest.memories.ask_models import ModelSuggestions, classify_by_rules, same_text
 from hydramem.ingest.memories.classify.classify import Classified
-from hydramem.ingest.memories.consolidate.duplicate_or_update import ConsolidationPlan, compare, decide
+from hydramem.ingest.memories.consolidate.duplicate_or_update import (
+    Action,
+    ConsolidationPlan,
+    Judgements,
+    decide,
+    ending,
+    may_touch,
+    one_subject,
+    with_replaced,
+)
+from hydramem.ingest.memories.consolidate.near_memories import near_memories
 from hydramem.ingest.memories.memory_input import ValidatedMemory
 from hydramem.ingest.memories.memory_write import (
     MemoryIdentity,
@@ -20,15 +31,36 @@ from hydramem.ingest.memories.memory_write import (
     remembered,
     session_row,
 )
-from hydramem.ingest.memories.neighbours import NO_NEIGHBOURS, Neighbours, candidates, find_neighbours
+from hydramem.ingest.memories.neighbours import (
+    NO_NEIGHBOURS,
+    Neighbours,
+    candidates,
+    compatible_scopes,
+    find_neighbours,
+    is_near,
+)
+from hydramem.ingest.memories.replaced_memories import replaced_memories
 from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.ingest.pending_jobs import ENCODE, LINK, embed_jobs
+from hydramem.llm.pair_classifier import bounds
 from hydramem.storage.jobs import job
 from hydramem.storage.vector_rows import Vector, VectorStore
 
-_BATCH_CANDIDATES = 10
+# Candidates that the classifier reads: a memory that changes is nearly always among the nearest few.
+_JUDGED = 5
+
 _STEPS_LATER = ("embed", "consolidate", "link")
 _ID_MAY_CHANGE = "encoded later: another memory may come to stand for this id, or this one for others"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compared:
+    """What a new memory was compared with, what is to be done, and what could not be."""
+
+    plan: ConsolidationPlan = field(default_factory=ConsolidationPlan)
+    candidates: tuple[NearbyChunk, ...] = ()
+    judgements: Judgements
+    notes: tuple[str, ...] = ()
 
 
 class RememberBatch:
@@ -50,7 +82,12 @@ class RememberBatch:
     def add(
         self, memory: ValidatedMemory, vector: Vector | None, suggestions: ModelSuggestions
     ) -> Remembered:
-        """Add the rows of one memory; what is known only after the commit is left out of the result."""
+        """Add the rows of one memory; what is known only after the commit is left out of the result.
+
+        Raises:
+            NotFoundError: A memory that it replaces is not in the project.
+            InvalidInputError: A memory that it replaces cannot end.
+        """
         encoded = memory.is_encoded(self._settings)
         neighbours = self._neighbours(memory, vector, suggestions) if encoded else NO_NEIGHBOURS
         memory = _with_known_scope(memory, neighbours)
@@ -58,33 +95,19 @@ class RememberBatch:
         if classified is None and encoded:
             classified = classify_by_rules(memory, neighbours.nearest, self._target)
         if classified is not None:
-            memory = replace(memory, row=classified.file(memory.row))
+            memory = replace(memory, row=classified.file(memory.row, scope_found="scope" in memory.open))
         identity = memory_identity(memory.row, memory.given.session, self._write)
-        compared = False
+        row = identity.known or self._new_row(memory, identity)
+        compared = _Compared(judgements={})
         if identity.known is not None:
-            applied = merge_known(identity.known, memory, self._write, self._settings)
-        else:
-            row = self._new_row(memory, identity)
-            if encoded and memory.is_steady and vector is not None:
-                applied, compared = self._consolidate(memory, row, vector, neighbours, suggestions)
-            else:
-                self._write.insert(row, memory.found, vector)
-                applied = AppliedPlan(row=row, created=True, action="stored")
+            known = Action(id=row.id, action="duplicate", reason="It is known.")
+            compared = replace(compared, plan=ConsolidationPlan(actions=(known,), insert=False))
+        elif encoded and memory.is_steady and vector is not None:
+            compared = self._compare(memory, row, vector, neighbours, suggestions)
+        applied = self._apply(memory, row, vector, compared)
         if vector is not None and applied.created and applied.row.id in self._write.rows:
             self._added[applied.row.id] = vector
-        notes = (*(classified.notes if classified else ()), *suggestions.notes, *applied.notes)
-        pending = self._pending(applied.row, memory) if applied.created else ()
-        deferred = self._write.deferred
-        return replace(
-            remembered(applied.row, created=applied.created, action=applied.action),
-            superseded=applied.superseded,
-            steps=self._steps(memory, applied, classified, compared=compared),
-            pending=pending,
-            notes=(*notes, _ID_MAY_CHANGE) if deferred and len(pending) > 1 else notes,
-            usage=suggestions.usage,
-            reasons=memory.screened.reasons,
-            masked=memory.screened.masked,
-        )
+        return self._result(memory, applied, classified, compared, suggestions)
 
     def encode_stored(
         self, memory: ValidatedMemory, row: Chunk, vector: Vector, suggestions: ModelSuggestions
@@ -99,40 +122,143 @@ class RememberBatch:
         """
         memory = replace(memory, stored=row)
         neighbours = self._neighbours(memory, vector, suggestions)
+        scope_found = "scope" in memory.open
         memory = _with_known_scope(memory, neighbours)
         found = suggestions.classified or classify_by_rules(memory, neighbours.nearest, self._target)
-        memory = replace(memory, row=found.file(memory.row))
-        if suggestions.classified is not None:
-            row = found.file(row)
-        else:  # the other fields were found by rules when it was stored
-            row = replace(row, scope=found.scope, categories=found.categories)
-        row = replace(row, vector_state="ready")
+        memory = replace(memory, row=found.file(memory.row, scope_found=scope_found))
+        if suggestions.classified is None:  # the other fields were found by rules when it was stored
+            kept = {name: getattr(row, name) for name in ("importance", "keywords", "summary")}
+            found = replace(found, **kept)
+        row = replace(found.file(row, scope_found=scope_found), vector_state="ready")
         if memory.is_steady:
-            self._consolidate(memory, row, vector, neighbours, suggestions)
+            compared = self._compare(memory, row, vector, neighbours, suggestions)
+            self._apply(memory, row, vector, compared)
         else:
             self._write.refile(memory.stored, row, vector, reason="")
 
     def _neighbours(
         self, memory: ValidatedMemory, vector: Vector | None, suggestions: ModelSuggestions
     ) -> Neighbours:
-        read_rows = bool(memory.open) and suggestions.classified is None
-        if vector is None or not (read_rows or memory.is_steady):
+        reads = memory.is_steady or (bool(memory.open) and suggestions.classified is None)
+        if vector is None or not reads:
             return NO_NEIGHBOURS
         return find_neighbours(
             vector,
-            scope=memory.search_scope,
             target=self._target,
             vectors=self._vectors,
-            read_rows=read_rows,
+            within=memory.searched_within,
             stored=memory.stored,
         )
 
     def _new_row(self, memory: ValidatedMemory, identity: MemoryIdentity) -> Chunk:
         write, project, session = self._write, self._target.project, memory.given.session
         if session is not None:
-            write.add_session(session_row(session, project, write.at, self._target.graph))
+            write.add_session(
+                session_row(session, project, memory.touches_before or write.at, self._target.graph)
+            )
         return memory.placed(
             identity.id, project=project, at=write.at, position=identity.position, embedded=not write.deferred
+        )
+
+    def _compare(
+        self,
+        memory: ValidatedMemory,
+        row: Chunk,
+        vector: Vector,
+        neighbours: Neighbours,
+        suggestions: ModelSuggestions,
+    ) -> _Compared:
+        """Compare a memory with those near it, stored ones and those of this write."""
+        before = memory.touches_before
+        stored = candidates(row, neighbours, target=self._target, at=self._write.at, before=before)
+        # A candidate that this write changes is compared as it becomes.
+        current = (replace(one, chunk=self._write.rows.get(one.chunk.id, one.chunk)) for one in stored)
+        near = [*(one for one in current if one.chunk.state == "active"), *self._of_this_write(row, vector)]
+        near.sort(key=lambda one: -(one.cosine or 0.0))
+        found = tuple(near)
+        judgements, notes = self._judge(row, found)
+        plan = decide(row, found, judgements, bounds())
+        if plan.insert and suggestions.plan is not None:
+            plan, more = _model_plan(suggestions.plan, plan, found, suggestions.seen)
+            notes = (*notes, *more)
+        return _Compared(plan=plan, candidates=found, judgements=judgements, notes=notes)
+
+    def _judge(self, row: Chunk, found: Sequence[NearbyChunk]) -> tuple[Judgements, tuple[str, ...]]:
+        """Return what the classifier says of the nearest, and why it says nothing where it failed."""
+        judged = [one.chunk for one in found if may_touch(row, one.chunk) and one_subject(row, one.chunk)]
+        judged = judged[:_JUDGED]
+        try:
+            made = self._target.judge(row.text, [one.text for one in judged]) if judged else ()
+        except ModelError as error:
+            return {}, (f"consolidate: nothing was compared by meaning ({error})",)
+        return {one.id: each for one, each in zip(judged, made, strict=True) if each is not None}, ()
+
+    def _apply(
+        self, memory: ValidatedMemory, row: Chunk, vector: Vector | None, compared: _Compared
+    ) -> AppliedPlan:
+        known = {one.chunk.id: one for one in compared.candidates}
+        replaced = replaced_memories(memory, row, self._write)
+        known |= {one.id: NearbyChunk(chunk=one) for one in replaced if one.id not in known}
+        if not compared.plan.insert:
+            known.setdefault(row.id, NearbyChunk(chunk=row))
+        plan = with_replaced(compared.plan, [one.id for one in replaced])
+        context = PlanContext(
+            plan=plan,
+            memory=memory,
+            row=row,
+            vector=vector,
+            candidates=known,
+            vectors=self._vectors_of(ending(plan)),
+            write=self._write,
+            settings=self._settings,
+        )
+        return context.apply()
+
+    def _of_this_write(self, new: Chunk, vector: Vector) -> list[NearbyChunk]:
+        """Return the memories of this write that one may change."""
+        rows = (self._write.rows[id] for id in self._added)
+        near = (
+            NearbyChunk(chunk=row, cosine=float(np.dot(self._added[row.id], vector)))
+            for row in rows
+            if row.state == "active" and compatible_scopes(new, row)
+        )
+        return [one for one in near if is_near(one, self._target)]
+
+    def _vectors_of(self, ids: Sequence[str]) -> Mapping[str, Vector]:
+        stored = [id for id in ids if id not in self._added]
+        read = self._vectors.vectors(stored) if stored and self._vectors is not None else {}
+        return {**read, **{id: self._added[id] for id in ids if id in self._added}}
+
+    def _result(
+        self,
+        memory: ValidatedMemory,
+        applied: AppliedPlan,
+        classified: Classified | None,
+        compared: _Compared,
+        suggestions: ModelSuggestions,
+    ) -> Remembered:
+        notes = (
+            *(classified.notes if classified else ()),
+            *suggestions.notes,
+            *compared.notes,
+            *applied.notes,
+        )
+        pending = self._pending(applied.row, memory) if applied.created else ()
+        if self._write.deferred and len(pending) > 1:
+            notes = (*notes, _ID_MAY_CHANGE)
+        near = near_memories(
+            compared.candidates, compared.judgements, bounds(), ended=(*applied.superseded, applied.row.id)
+        )
+        return replace(
+            remembered(applied.row, created=applied.created, action=applied.action),
+            superseded=applied.superseded,
+            near=near if applied.created else (),
+            steps=self._steps(memory, applied, classified, compared=bool(compared.candidates)),
+            pending=pending,
+            notes=notes,
+            usage=suggestions.usage,
+            reasons=memory.screened.reasons,
+            masked=memory.screened.masked,
         )
 
     def _steps(
@@ -163,61 +289,6 @@ class RememberBatch:
         self._write.add_job(job(LINK, project=project, chunk=row.id))
         return (LINK,)
 
-    def _consolidate(
-        self,
-        memory: ValidatedMemory,
-        row: Chunk,
-        vector: Vector,
-        neighbours: Neighbours,
-        suggestions: ModelSuggestions,
-    ) -> tuple[AppliedPlan, bool]:
-        """Return what becomes of a memory, and whether it was compared with others."""
-        found = candidates(
-            row,
-            neighbours,
-            target=self._target,
-            vectors=self._vectors,
-            settings=self._settings,
-            at=self._write.at,
-            stored=memory.stored,
-        )
-        # A candidate that this write changes is compared as it becomes.
-        current = (replace(one, chunk=self._write.rows.get(one.chunk.id, one.chunk)) for one in found)
-        found = (*(one for one in current if one.chunk.state == "active"), *self._of_this_write(row, vector))
-        plan, notes = _plan(row, found, suggestions)
-        context = PlanContext(
-            plan=plan,
-            memory=memory,
-            row=row,
-            vector=vector,
-            candidates={one.chunk.id: one for one in found},
-            vectors=self._vectors_of(ending(plan)),
-            write=self._write,
-            settings=self._settings,
-        )
-        applied = context.apply()
-        return replace(applied, notes=(*notes, *applied.notes)), bool(found)
-
-    def _of_this_write(self, new: Chunk, vector: Vector) -> list[NearbyChunk]:
-        """Return the memories of this write that one may change; only equal ones are its duplicates."""
-        rows = (self._write.rows[id] for id in self._added)
-        near = [
-            (float(np.dot(self._added[row.id], vector)), row)
-            for row in rows
-            if row.state == "active" and row.scope == new.scope
-        ]
-        near.sort(key=lambda each: -each[0])
-        return [
-            NearbyChunk(chunk=row, cosine=cosine)
-            for cosine, row in near[:_BATCH_CANDIDATES]
-            if cosine >= self._settings.batch_threshold or compare(new, row).action != "duplicate"
-        ]
-
-    def _vectors_of(self, ids: Sequence[str]) -> Mapping[str, Vector]:
-        stored = [id for id in ids if id not in self._added]
-        read = self._vectors.vectors(stored) if stored and self._vectors is not None else {}
-        return {**read, **{id: self._added[id] for id in ids if id in self._added}}
-
 
 def _encode_job(row: Chunk, memory: ValidatedMemory) -> Job:
     given = memory.given
@@ -241,18 +312,17 @@ def _with_known_scope(memory: ValidatedMemory, neighbours: Neighbours) -> Valida
     return replace(memory, row=replace(memory.row, scope=known.scope), open=open)
 
 
-def _plan(
-    new: Chunk, found: Sequence[NearbyChunk], suggestions: ModelSuggestions
+def _model_plan(
+    plan: ConsolidationPlan,
+    by_rules: ConsolidationPlan,
+    found: Sequence[NearbyChunk],
+    seen: Mapping[str, Chunk],
 ) -> tuple[ConsolidationPlan, tuple[str, ...]]:
-    """Return the model's plan where its memories are as they were, else one by rules."""
-    if suggestions.plan is None:
-        return decide(new, found), ()
+    """Return a model's plan where its memories are as they were, else the one by rules."""
     rows = {one.chunk.id: one.chunk for one in found}
-    ids = [each.id for each in suggestions.plan.actions]
-    changed = [id for id in ids if id not in rows or not unchanged(rows[id], suggestions.seen[id])]
+    ids = [each.id for each in plan.actions]
+    changed = [id for id in ids if id not in rows or not unchanged(rows[id], seen[id])]
     if changed:
         note = f"consolidate: {', '.join(changed)} changed meanwhile, so rules decide instead of the model"
-        return decide(new, found), (note,)
-    unseen = [one for one in found if one.chunk.id not in suggestions.seen]
-    by_rules = decide(new, unseen)
-    return (suggestions.plan if by_rules.insert else by_rules), ()
+        return by_rules, (note,)
+    return plan, ()

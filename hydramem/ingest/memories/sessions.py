@@ -18,7 +18,9 @@ from hydramem.core.row_types import Chunk, Times
 from hydramem.core.time import When, now
 from hydramem.ingest.extraction.extract import Passage, extract
 from hydramem.ingest.extraction.findings import Found
+from hydramem.ingest.memories.ask_models import NO_MODELS, Models
 from hydramem.ingest.memories.memory_write import MemoryWrite, session_row
+from hydramem.ingest.memories.model_findings import add_model_findings
 from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, screen
 from hydramem.ingest.screening.strip_recalled_blocks import spoken_text
 from hydramem.ingest.write_target import Target
@@ -60,6 +62,7 @@ def capture(
     settings: MemoryConfig,
     turn_tokens: int,
     private: bool = False,
+    models: Models = NO_MODELS,
 ) -> Captured:
     """Store turns of a session, in order; those with nothing to keep are left out.
 
@@ -70,6 +73,7 @@ def capture(
         settings: What is accepted, and whether secrets are masked.
         turn_tokens: Tokens from which a turn is cut into several chunks.
         private: Whether the turns are private memories.
+        models: What extracts; rules where there is none.
 
     Raises:
         InvalidInputError: A field is wrong; nothing is written.
@@ -84,7 +88,7 @@ def capture(
         for row in _parts(turn, turn_tokens)
     ]
     captured = Captured(session=name, left_out=sum(turn is None for turn in checked))
-    return _stored(parts, captured, target) if parts else captured
+    return _stored(parts, captured, target, settings, models) if parts else captured
 
 
 def kept_text(turn: SaidTurn, *, name: str, settings: MemoryConfig) -> str:
@@ -134,15 +138,20 @@ def _parts(turn: Chunk, most: int) -> list[Chunk]:
     ]
 
 
-def _stored(parts: Sequence[Chunk], captured: Captured, target: Target) -> Captured:
-    found = extract([Passage(text=row.text, author=row.author) for row in parts])
-    # The model works before the writer lock is taken: others write meanwhile.
+def _stored(
+    parts: Sequence[Chunk], captured: Captured, target: Target, settings: MemoryConfig, models: Models
+) -> Captured:
+    # What is said in passing is as often wrong as what stands in documents: both keep what is mostly right.
+    found = extract([Passage(text=row.text, author=row.author) for row in parts], document=True)
+    # Models work before the writer lock is taken: others write meanwhile.
+    texts = {place: row.text for place, row in enumerate(parts) if row.state == "active"}
+    findings = add_model_findings(found, texts, settings=settings, models=models)
     vectors = target.embed([indexed_text(row) for row in parts])
     with target.one_writer:
         write = MemoryWrite(operation="capture", target=target, at=now())
         write.add_session(session_row(captured.session, target.project, write.at, target.graph))
         rows = _placed(parts, captured.session, write.at, target.graph)
-        for row, each, vector in zip(rows, found, vectors, strict=True):
+        for row, each, vector in zip(rows, findings.found, vectors, strict=True):
             # Nothing is made in the graph of a turn that is quarantined.
             write.insert(row, each if row.state == "active" else Found(), vector)
         write.commit()
@@ -151,6 +160,8 @@ def _stored(parts: Sequence[Chunk], captured: Captured, target: Target) -> Captu
         turns=tuple(row.id for row in rows),
         quarantined=sum(row.state == "quarantined" for row in rows),
         entities=write.entity_names,
+        notes=tuple(dict.fromkeys(note for notes in findings.notes for note in notes)),
+        usage=findings.usage,
         run=current_run(),
     )
 

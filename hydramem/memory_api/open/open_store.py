@@ -18,6 +18,7 @@ from hydramem.ingest.pending_jobs import missing_jobs
 from hydramem.ingest.write_target import Commit
 from hydramem.llm.choose import AbsentEmbedder, choose_embedder
 from hydramem.llm.contracts import Embedder
+from hydramem.llm.pair_classifier import JudgePairs, shared_classifier
 from hydramem.memory_api.open.serving_vectors import Serving, Space, VectorFolders
 from hydramem.storage.backup.backup import backup
 from hydramem.storage.backup.restore import finish as finish_restore
@@ -45,10 +46,12 @@ class OpenStore:
         self.path = path
         self.config = config
         self.given_embedder = embedder
+        self.judge: JudgePairs = shared_classifier()
         self.handles = 1
         # Two concurrent ingests of one document would both count its mentions.
         self.one_ingest = threading.Lock()
         self.one_garden_run = threading.Lock()
+        self._session_locks: dict[str, threading.Lock] = {}
         self._one_reindex = threading.Lock()
         self._one_backup = threading.Lock()
         self._pid = os.getpid()
@@ -102,6 +105,10 @@ class OpenStore:
         scratch = tempfile.TemporaryDirectory(prefix="hydramem-")
         self._closing.callback(scratch.cleanup)
         return Path(scratch.name)
+
+    def session_lock(self, session: str) -> threading.Lock:
+        """Return the lock under which a session is distilled, by its id."""
+        return self._session_locks.setdefault(session, threading.Lock())
 
     def _prepare_folder(self) -> None:
         if self.in_memory:

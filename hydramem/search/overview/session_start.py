@@ -12,10 +12,18 @@ from hydramem.core.results.hits import Hit
 from hydramem.core.results.write_results import Curated
 from hydramem.core.row_types import Chunk, Entity
 from hydramem.ingest.screening.quarantine import threats_in
-from hydramem.search.candidate_scores import freshness, layer_gain
+from hydramem.search.candidate_scores import FusedScore, RecallCandidate, freshness, layer_gain
+from hydramem.search.other_versions import (
+    OtherVersions,
+    newest_first,
+    other_versions,
+    version_links,
+    without_duplicates,
+)
 from hydramem.search.overview.overview import central
 from hydramem.search.overview.surroundings import neighbors
 from hydramem.search.visible.visible_graph import View
+from hydramem.storage.chunk_filter import LIVE
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.text.normalize import entity_key
 
@@ -61,13 +69,24 @@ def _file(project: str, file: Curated) -> Hit:
 
 
 def _facts(curated: Sequence[Curated], seen: View, graph: GraphStore) -> list[Hit]:
-    """Return the newest facts and notes of high confidence, the most valuable first."""
+    """Return the newest facts and notes of high confidence, the most valuable first.
+
+    What may supersede another goes before it, and of two that say the same there is one.
+    """
     where = replace(seen.where, kinds=("fact", "note"), min_confidence=_LEAST_CONFIDENCE)
     shown = {entry for file in curated for entry in file.entries}
     rows = [row for row in graph.list_chunks(where, Listing(limit=_READ)) if row.text not in shown]
-    worth = {row.id: _worth(row, seen) for row in rows}
-    rows.sort(key=lambda row: (-worth[row.id], row.id))
-    return [_hit(row, worth[row.id]) for row in rows]
+    found = [RecallCandidate(chunk=row, fused=FusedScore(id=row.id, score=_worth(row, seen))) for row in rows]
+    found.sort(key=lambda one: (-one.fused.score, one.chunk.id))
+    held = {row.id: row for row in rows}
+    links = version_links(held.keys(), [seen.snapshot], where) if where.states == LIVE else ()
+    ordered = without_duplicates(newest_first(found, links, held={}, where=where), links)
+    others = other_versions(held.keys(), links, held=held, where=where)
+    return [
+        replace(_hit(one.chunk, one.fused.score), newer=each.newer, older=each.older)
+        for one in ordered
+        for each in [others.get(one.chunk.id, OtherVersions())]
+    ]
 
 
 def _worth(row: Chunk, seen: View) -> float:

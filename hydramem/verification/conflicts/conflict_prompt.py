@@ -11,8 +11,8 @@ from typing import Any, Literal
 from hydramem.core.errors import ModelError
 from hydramem.core.results.verdicts import Conflict, ConflictSide
 from hydramem.llm.contracts import Generator
+from hydramem.text.quotes import find_quote
 from hydramem.text.shown_text import escape_text
-from hydramem.verification.grounding.evidence import find_quote
 
 _PAIRS_IN_ONE = 8
 _MOST_CHARS = 800

@@ -1,37 +1,45 @@
 """Conflicts: relations and sentences that cannot both be true, each side with its evidence and times.
 
 Relations of a functional type conflict where they hold at one moment with different objects. Sentences of
-different chunks conflict where they differ in one decisive place. A model, where there is one, reads what the
-rules found and may find that both can be true. Nothing is stored.
+different chunks conflict where a link says so, or where the pair classifier, which reads near ones, leans to
+it. A model, where there is one, reads what these found and may find that both can be true. Nothing is stored.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import islice
 
 from hydramem.core.config import VerificationConfig
+from hydramem.core.errors import ModelError
 from hydramem.core.results.verdicts import Conflict, Conflicts, ConflictSide
 from hydramem.core.row_types import Chunk, Relation
 from hydramem.graph.functional_types import functional_types
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.knowledge.end_validity import can_coexist
 from hydramem.llm.contracts import Generator
+from hydramem.llm.pair_classifier import JudgePairs, judge_none
 from hydramem.storage.chunk_filter import ChunkFilter, within_scope
-from hydramem.storage.schema import CHUNK
-from hydramem.storage.store import GraphStore
+from hydramem.storage.store import GraphStore, Listing
+from hydramem.storage.vector_rows import Vector
 from hydramem.verification.conflicts.conflict_prompt import judged
+from hydramem.verification.conflicts.near_sentences import ChunkSentence, near_sentences
 from hydramem.verification.conflicts.sentence_clashes import (
-    ChunkSentence,
     Rivals,
     SentenceClash,
+    judged_clashes,
+    linked_clashes,
     rivals,
-    sentence_clashes,
 )
 
-MOST_CHUNKS = 50_000
-_MOST_OF_ENTITY = 5_000
+MOST_CHUNKS = 5_000
+_MOST_JUDGED = 600
+"""Pairs of sentences that the classifier reads in a call."""
+
 _SEEMING = 0.7  # a type that is functional only by the store's own relations counts less
 _COMPARED = ChunkFilter(kinds=("passage", "note", "fact", "event"))
+
+VectorsOf = Callable[[Sequence[str]], Mapping[str, Vector]]
+"""Returns the vectors of chunks by id; those without one are left out."""
 
 
 def conflicts(
@@ -42,6 +50,8 @@ def conflicts(
     settings: VerificationConfig,
     generator: Generator | None,
     limit: int,
+    vectors: VectorsOf = lambda ids: {},
+    judge: JudgePairs = judge_none,
     include_private: bool = True,
 ) -> Conflicts:
     """Find what contradicts what in a project.
@@ -50,38 +60,65 @@ def conflicts(
         node: The entity; None for the whole project.
         graph: Where relations and chunks are read.
         settings: Functional types, and how many pairs a model may read.
-        generator: Reads what the rules found; None leaves that as it is.
+        generator: Reads what was found; None leaves that as it is.
+        limit: Most conflicts.
+        vectors: Returns the vectors of chunks.
+        judge: Says what a newer sentence is to older ones.
         include_private: Whether sentences of private memories are compared.
     """
     where = replace(_COMPARED, projects=(snapshot.project,), include_private=include_private)
     of_relations, more = _of_relations(node, snapshot, graph, settings, limit)
-    chunks = tuple(_chunks(node, snapshot, graph, where))
+    chunks = _chunks(node, snapshot, graph, where)
     name = None if node is None else snapshot.label(node)
     known = {
         frozenset((a, b)) for one in of_relations for a in one.older.evidence for b in one.newer.evidence
     }
-    of_texts = [
-        _of_texts(clash, name)
-        for clash in sentence_clashes(chunks)
-        if frozenset((clash.older.chunk.id, clash.newer.chunk.id)) not in known
-    ]
+    clashes, notes = _clashes(chunks, known, snapshot, vectors, judge)
+    of_texts = [_of_texts(clash, name) for clash in clashes]
     ranked = sorted((*of_relations, *of_texts), key=lambda one: -one.score)
-    notes = []
     if more or len(ranked) > limit:
         notes.append(f"there are more than the {limit} that were asked for")
-    if len(chunks) >= (MOST_CHUNKS if node is None else _MOST_OF_ENTITY):
+    if len(chunks) >= MOST_CHUNKS:
         notes.append(f"only {len(chunks):,} chunks were compared; name an entity to look closer")
     kept, model_notes = judged(ranked[:limit], generator, most=settings.vog_max_candidates)
     return Conflicts(conflicts=kept, chunks=len(chunks), notes=(*notes, *model_notes))
 
 
-def _chunks(node: int | None, snapshot: Snapshot, graph: GraphStore, where: ChunkFilter) -> Iterator[Chunk]:
+def _chunks(node: int | None, snapshot: Snapshot, graph: GraphStore, where: ChunkFilter) -> tuple[Chunk, ...]:
+    """Return the chunks to compare, of the whole project the newest."""
     if node is None:
-        every = (chunk for batch in graph.scan(CHUNK) for chunk in batch)
-        yield from islice((chunk for chunk in every if where.admits(chunk)), MOST_CHUNKS)
-        return
+        return graph.list_chunks(where, Listing(limit=MOST_CHUNKS))
     ids = [mention.chunk for mention in graph.mentioned([snapshot.nodes.ids[node]])]
-    yield from (chunk for chunk in graph.chunks(ids[:_MOST_OF_ENTITY]) if where.admits(chunk))
+    return tuple(chunk for chunk in graph.chunks(ids[:MOST_CHUNKS]) if where.admits(chunk))
+
+
+def _clashes(
+    chunks: Sequence[Chunk],
+    known: AbstractSet[frozenset[str]],
+    snapshot: Snapshot,
+    vectors: VectorsOf,
+    judge: JudgePairs,
+) -> tuple[list[SentenceClash], list[str]]:
+    """Return what contradicts what among chunks, each pair of chunks once, and notes.
+
+    Args:
+        known: Pairs of chunks whose conflict is known already, by their ids.
+    """
+    linked = linked_clashes({row.id: row for row in chunks}, snapshot)
+    notes: list[str] = []
+    by_classifier: tuple[SentenceClash, ...] = ()
+    if judge is not judge_none:
+        near = near_sentences(chunks, vectors([row.id for row in chunks]), most=_MOST_JUDGED)
+        try:
+            by_classifier = judged_clashes(near, judge)
+        except ModelError as error:
+            notes.append(f"sentences were not compared: {error}")
+    found: dict[frozenset[str], SentenceClash] = {}
+    for clash in (*linked, *by_classifier):
+        pair = frozenset((clash.older.chunk.id, clash.newer.chunk.id))
+        if pair not in known and len(pair) == 2:
+            found.setdefault(pair, clash)
+    return list(found.values()), notes
 
 
 def _of_relations(
@@ -153,15 +190,15 @@ def _relation_side(row: Relation, chunks: Mapping[str, Chunk], snapshot: Snapsho
 
 
 def _of_texts(clash: SentenceClash, entity: str | None) -> Conflict:
-    one, other = clash.contrast.one, clash.contrast.other
-    said = "one denies what the other says" if clash.contrast.kind == "negation" else f"{one} or {other}"
+    differing = "" if clash.kind == "statement" else f", with another {clash.kind}"
     return Conflict(
-        kind=clash.contrast.kind,
+        kind=clash.kind,
         entity=entity,
         older=_text_side(clash.older),
         newer=_text_side(clash.newer),
         score=clash.score,
-        explanation=f"The same is said twice, with another {clash.contrast.kind}: {said}.",
+        explanation=f"Two statements of one matter{differing}: both may not hold.",
+        judged_by=clash.by,
     )
 
 
@@ -169,11 +206,11 @@ def _text_side(said: ChunkSentence) -> ConflictSide:
     chunk = said.chunk
     return ConflictSide(
         id=chunk.id,
-        text=" ".join(said.saying.text.split()),
-        quote=said.saying.text,
+        text=said.text,
+        quote=said.text,
         evidence=(chunk.id,),
         source=chunk.source,
-        said_at=chunk.happened_at or chunk.times.recorded_at,
+        said_at=said.said_at,
         valid_from=chunk.times.valid_from,
         valid_to=chunk.times.valid_to,
     )

@@ -1,127 +1,147 @@
 """Candidates for conflicts: sentences of different chunks, and relations of functional types.
 
-Sentences are grouped by their frame and all but one of their slots, so that only sentences that differ in one
-place are compared: the cost grows with the number of sentences, not of pairs.
+Sentences come from links that `remember` and models stored (`may_supersede`, `contradicts`), and from the
+pair classifier, which reads a bounded number of near pairs.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hydramem.core.results.verdicts import ConflictKind
 from hydramem.core.row_types import Chunk
 from hydramem.core.time import now
-from hydramem.graph.snapshot.snapshot import RELATION, Snapshot
-from hydramem.ingest.legacy_update_rules.contrast_frames import (
-    Contrast,
-    Saying,
-    comparable,
-    contrast,
-    outlines,
-    read,
+from hydramem.graph.snapshot.snapshot import LINK, RELATION, Snapshot
+from hydramem.llm.pair_classifier import JudgePairs, bounds
+from hydramem.text.dates.dates_in_text import dates_in
+from hydramem.text.decisive_marks import marks
+from hydramem.text.shown_text import one_line
+from hydramem.verification.conflicts.near_sentences import (
+    ChunkSentence,
+    SentencePair,
+    in_order,
+    overlap_in_time,
 )
-from hydramem.storage.chunk_filter import covers
 
-# More values than these of one statement are a series of measurements, not a dispute.
-_MOST_VALUES = 4
-_CERTAINTY = {"negation": 0.9, "number": 0.8, "date": 0.8, "name": 0.6}
+_LINKS = ("may_supersede", "contradicts")
+_MOST_TEXT = 600
+
+# From which probability sentences are said to contradict each other: likelier than not.
+_LIKELY = 0.5
+
+# More rivals than these of one sentence are a series, such as of measurements, not a dispute.
+_MOST_VALUES = 3
 
 # Rivals of one relation that are returned.
 _MOST_OF_ONE = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkSentence:
-    """A sentence and the chunk that contains it."""
-
-    chunk: Chunk
-    saying: Saying
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceClash:
-    """Two sentences that contradict each other, the older first."""
+    """Two sentences that contradict each other, the older first.
+
+    Attributes:
+        kind: What differs between them.
+        score: How likely it is that both cannot hold, times the confidence of the less certain one.
+        by: What found it: `link` or `classifier`.
+    """
 
     older: ChunkSentence
     newer: ChunkSentence
-    contrast: Contrast
+    kind: ConflictKind
     score: float
+    by: str
 
 
-def sentence_clashes(chunks: Iterable[Chunk]) -> tuple[SentenceClash, ...]:
-    """Return the sentences that contradict each other, most certain first; each pair once.
-
-    Of several sentences that differ in one place, each is paired with the newest.
+def linked_clashes(chunks: Mapping[str, Chunk], snapshot: Snapshot) -> tuple[SentenceClash, ...]:
+    """Return the memories that active links call contradictory, most certain first.
 
     Args:
-        chunks: The chunks to compare: of one project, active now.
+        chunks: The chunks that are compared, by id.
+        snapshot: The graph, with the links.
     """
-    outlined: dict[str, list[tuple[Chunk, str]]] = defaultdict(list)
-    for chunk in chunks:
-        for sentence, outline in outlines(chunk.text):
-            outlined[outline].append((chunk, sentence))
-    found = [clash for same in outlined.values() if len(same) > 1 for clash in _clashes_of_outline(same)]
-    return tuple(sorted(found, key=lambda one: (-one.score, one.newer.chunk.id)))
+    edges = snapshot.edges
+    codes = [code for code, name in enumerate(edges.types) if name in _LINKS]
+    mask = snapshot.edge_mask(known_at=now(), kinds=(LINK,)) & np.isin(edges.type, codes)
+    found = []
+    for row in np.flatnonzero(mask).tolist():
+        ends = [chunks.get(snapshot.nodes.ids[int(end[row])]) for end in (edges.source, edges.target)]
+        newer, older = ends
+        if newer is not None and older is not None and overlap_in_time(newer, older):
+            sides = [
+                ChunkSentence(chunk=each, text=one_line(each.text, _MOST_TEXT)) for each in (older, newer)
+            ]
+            if edges.types[int(edges.type[row])] == "contradicts":
+                sides = list(in_order(*sides))
+            found.append(_clash(sides[0], sides[1], min(1.0, float(edges.weight[row])), "link"))
+    return tuple(sorted(found, key=_rank))
 
 
-def _clashes_of_outline(sentences: Sequence[tuple[Chunk, str]]) -> Iterator[SentenceClash]:
-    groups: dict[tuple[object, ...], list[ChunkSentence]] = defaultdict(list)
-    for chunk, sentence in sentences:
-        saying = read(sentence)
-        if saying is not None:
-            about = _topic_key(chunk, saying)
-            for key in comparable(saying):
-                groups[(*about, *key)].append(ChunkSentence(chunk=chunk, saying=saying))
-    seen = set[tuple[str, str, str, str]]()
-    for group in groups.values():
-        for clash in _clashes_of_group(group) if len(group) > 1 else ():
-            one, other = clash.older, clash.newer
-            pair = (one.chunk.id, one.saying.text, other.chunk.id, other.saying.text)
-            if pair not in seen:
-                seen.add(pair)
-                yield clash
+def judged_clashes(pairs: Sequence[SentencePair], judge: JudgePairs) -> tuple[SentenceClash, ...]:
+    """Return the pairs of sentences that the classifier calls contradictory, most certain first.
 
-
-def _topic_key(chunk: Chunk, saying: Saying) -> tuple[object, ...]:
-    """Return what must be equal for two sentences to be about one thing, apart from their words.
-
-    A sentence that names no subject takes it from the headings above it, else from its document; one in the
-    first person, from its speaker.
+    Raises:
+        ModelError: The classifier failed.
     """
-    headings = tuple(heading.casefold() for heading in chunk.heading_path) or (chunk.document,)
-    context = () if saying.named else headings
-    speaker = chunk.author if saying.speaks else None
-    happened = chunk.happened_at if chunk.kind == "event" else None
-    return (chunk.project, chunk.scope, context, speaker, happened)
+    least = max(bounds().supersedes, _LIKELY)
+    ordered = sorted(pairs, key=lambda pair: (pair.newer.chunk.id, pair.newer.text))
+    found: list[SentenceClash] = []
+    for _, group in groupby(ordered, key=lambda pair: (pair.newer.chunk.id, pair.newer.text)):
+        same = list(group)
+        judged = judge(same[0].newer.text, [pair.older.text for pair in same])
+        for pair, judgement in zip(same, judged, strict=True):
+            if judgement is not None and judgement.supersedes >= least:
+                likely = min(judgement.supersedes, _turned_round(pair, judge))
+                if likely >= least:
+                    found.append(_clash(pair.older, pair.newer, likely, "classifier"))
+    return tuple(sorted(_without_series(found), key=_rank))
 
 
-def _clashes_of_group(group: list[ChunkSentence]) -> Iterator[SentenceClash]:
-    ordered = sorted(group, key=lambda sentence: (_said_at(sentence.chunk), sentence.chunk.id))
-    newest = ordered[-1]
-    others: dict[tuple[object, ...], ChunkSentence] = {}
-    for sentence in ordered[:-1]:
-        others[(sentence.saying.negated, *(slot.value for slot in sentence.saying.slots))] = sentence
-    if len(others) >= _MOST_VALUES:
-        return
-    for sentence in others.values():
-        clash, one, other = contrast(sentence.saying, newest.saying), sentence.chunk, newest.chunk
-        if clash is not None and one.id != other.id and _overlap_in_time(one, other):
-            score = round(_CERTAINTY[clash.kind] * min(one.confidence, other.confidence), 4)
-            yield SentenceClash(older=sentence, newer=newest, contrast=clash, score=score)
+def _turned_round(pair: SentencePair, judge: JudgePairs) -> float:
+    """Return how likely the sentences contradict each other in the other order, where nothing orders them.
+
+    A document is as old as its ingest, so that its sentences may be older than those said before.
+    """
+    older, newer = pair.older, pair.newer
+    if "passage" not in (older.chunk.kind, newer.chunk.kind) and older.said_at < newer.said_at:
+        return 1.0
+    (judgement,) = judge(older.text, [newer.text])
+    return 0.0 if judgement is None else judgement.supersedes
 
 
-def _said_at(chunk: Chunk) -> object:
-    return chunk.happened_at or chunk.times.recorded_at
+def _without_series(found: Sequence[SentenceClash]) -> list[SentenceClash]:
+    often = Counter(side for clash in found for side in _sides_of(clash))
+    return [clash for clash in found if all(often[side] <= _MOST_VALUES for side in _sides_of(clash))]
 
 
-def _overlap_in_time(one: Chunk, other: Chunk) -> bool:
-    """Say whether two chunks hold at one moment."""
-    mine, yours = one.times, other.times
-    begins = max(filter(None, (mine.valid_from, yours.valid_from)), default=None)
-    ends = min(filter(None, (mine.valid_to, yours.valid_to)), default=None)
-    return begins is None or ends is None or covers(None, ends, begins)
+def _sides_of(clash: SentenceClash) -> tuple[tuple[str, str], tuple[str, str]]:
+    return (clash.older.chunk.id, clash.older.text), (clash.newer.chunk.id, clash.newer.text)
+
+
+def _clash(older: ChunkSentence, newer: ChunkSentence, probability: float, by: str) -> SentenceClash:
+    score = round(probability * min(older.chunk.confidence, newer.chunk.confidence), 4)
+    return SentenceClash(older=older, newer=newer, kind=_kind(older, newer), score=score, by=by)
+
+
+def _kind(older: ChunkSentence, newer: ChunkSentence) -> ConflictKind:
+    """Say what differs between two sentences, by their marks; `statement` where these are equal."""
+    mine, yours = marks(older.text), marks(newer.text)
+    if mine.negations != yours.negations:
+        return "negation"
+    days = [{(day.start, day.end) for day in dates_in(each.text, each.said_at)} for each in (older, newer)]
+    if all(days) and days[0] != days[1]:
+        return "date"
+    if mine.numbers != yours.numbers:
+        return "number"
+    return "statement" if mine.names == yours.names else "name"
+
+
+def _rank(clash: SentenceClash) -> tuple[float, str, str]:
+    return -clash.score, clash.newer.chunk.id, clash.older.chunk.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

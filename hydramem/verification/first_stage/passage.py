@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hydramem.core.row_types import Chunk, Entity
-from hydramem.ingest.extraction.name_spans import Span, scan
+from hydramem.ingest.extraction.name_spans import scan
 from hydramem.ingest.extraction.name_words import FUNCTION_WORDS, NOUN_TYPES
 from hydramem.ingest.extraction.relation_patterns import PATTERNS, TRIGGER
+from hydramem.ingest.extraction.spans import Span
 from hydramem.text.relation_words import stem
 from hydramem.text.sentences import sentence_spans
 

@@ -1,6 +1,5 @@
 """The evidence of a claim as a model is shown it: passages of bounded length, and quotes found in them."""
 
-import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,13 +9,10 @@ from hydramem.ingest.screening.quarantine import threats_in
 from hydramem.storage.vector_rows import indexed_text
 from hydramem.text.lexicon import word_set
 from hydramem.text.normalize import entity_key
+from hydramem.text.quotes import find_quote
 
 _PASSAGES = 3
 _PASSAGE_CHARS = 3000
-_QUOTE_CHARS = 1500
-
-# Scripts before this one separate words: a quote that begins or ends inside a word does not count.
-_FIRST_UNSPACED = "\u0e00"
 
 # Words that ask for a verdict, in addition to the injection rules for all memories.
 _ADDRESSED = re.compile(
@@ -61,49 +57,6 @@ def show(candidate: RelationCandidate) -> ShownEvidence:
     return ShownEvidence(
         candidate=candidate, chunks=tuple(chunk.id for chunk in chosen), texts=texts, whole=whole
     )
-
-
-def find_quote(quote: str, texts: Sequence[str]) -> str | None:
-    """Find a quote in texts, and return the words as the text has them; None where none has them.
-
-    White space and case may differ: models tidy the first letter of what they copy, and the text's own
-    spelling is returned. Parts of words do not count: "agrees" is no quote of "disagrees".
-    """
-    for spelling in dict.fromkeys((quote, html.unescape(quote))):
-        words = spelling.strip().strip('"“”').split()
-        if not words or len(spelling) > _QUOTE_CHARS:
-            continue
-        # Most quotes are exact, and a pattern costs a hundred times as much.
-        if any(_has_words(" ".join(words), text) for text in texts):
-            return " ".join(words)
-        whole = r"\s+".join(map(re.escape, words))
-        before = r"(?<!\w)" if _is_spaced(words[0][0]) else ""
-        after = r"(?!\w)" if _is_spaced(words[-1][-1]) else ""
-        pattern = re.compile(before + whole + after, re.IGNORECASE)
-        for text in texts:
-            if found := pattern.search(text):
-                return found.group()
-    return None
-
-
-def is_quoted(quote: str, texts: Sequence[str]) -> bool:
-    """Say whether texts have a quote, whatever its white space; faster than `find_quote`."""
-    squeezed = " ".join(quote.split())
-    return bool(squeezed) and any(_has_words(squeezed, " ".join(text.split())) for text in texts)
-
-
-def _has_words(quote: str, text: str) -> bool:
-    start = text.find(quote)
-    if start < 0:
-        return False
-    before, after = text[start - 1 : start], text[start + len(quote) : start + len(quote) + 1]
-    return not (_is_spaced(quote[0]) and _WORD.match(before)) and not (
-        _is_spaced(quote[-1]) and _WORD.match(after)
-    )
-
-
-def _is_spaced(character: str) -> bool:
-    return character < _FIRST_UNSPACED and _WORD.match(character) is not None
 
 
 def speaks_of(quote: str, candidate: RelationCandidate) -> bool:

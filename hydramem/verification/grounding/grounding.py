@@ -18,10 +18,10 @@ from hydramem.core.row_types import Decision, RelationCandidate, Usage, Verdict
 from hydramem.llm.contracts import Generator
 from hydramem.llm.model_calls import read_reply
 from hydramem.text.normalize import entity_key
+from hydramem.text.quotes import find_quote
 from hydramem.verification.grounding.evidence import (
     ShownEvidence,
     addressed,
-    find_quote,
     names,
     show,
     speaks_of,

@@ -172,6 +172,14 @@ def test_a_generator_that_fails_costs_only_the_enrichment(caplog: pytest.LogCapt
     assert "rules alone" in caplog.text
 
 
+def test_a_generator_that_fails_says_for_which_texts() -> None:
+    generator = ScriptedGenerator([ModelUnavailableError("down"), reply("keeps the ledger")])
+    texts = {"c_1": "Bo Lind left.", "c_2": TEXT}
+    done = enrich({id: found(text) for id, text in texts.items()}, texts, generator=generator, batch=1)
+    assert (done.failed, done.usage.calls) == ({"c_1": "down"}, 1)
+    assert done.found["c_1"] == found(texts["c_1"]) and done.found["c_2"].claims
+
+
 def test_equal_texts_are_asked_about_once() -> None:
     generator = ScriptedGenerator([reply("keeps the ledger")])
     both = {"c_1": found(TEXT), "c_2": found(TEXT)}

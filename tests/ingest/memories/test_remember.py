@@ -217,7 +217,7 @@ def test_what_was_stored_while_the_model_worked_is_seen_by_rules(kit: Kit):
 
     def meanwhile(prompt: ScriptedPrompt) -> Any:
         if not other:
-            other.append(tell(kit, memory("billing runs on MySQL, here", **GIVEN)).id)
+            other.append(tell(kit, memory("Billing runs on MySQL  here", **GIVEN)).id)
         return answer(prompt)
 
     done = tell(kit, memory("Billing runs on MySQL here.", **GIVEN), script=ScriptedGenerator(meanwhile))

@@ -1,5 +1,6 @@
-"""Conflicts: what rules find in relations and texts, what they leave alone, and what a model may do to it."""
+"""Conflicts: what is found in relations and texts, what they leave alone, and what a model may do to it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -8,14 +9,19 @@ import pytest
 from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.results.verdicts import Conflict, Conflicts
-from hydramem.core.row_types import Relation, Times
+from hydramem.core.row_types import Chunk, Relation, Times
 from hydramem.graph.functional_types import functional_types
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.llm.contracts import Generator
+from hydramem.llm.hash_embedder import HashEmbedder
+from hydramem.llm.pair_classifier import JudgePairs, PairClassifier, PairJudgement, judge_none
 from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.storage.in_memory.graph import InMemoryGraph
+from hydramem.storage.in_memory.vectors import InMemoryVectors
+from hydramem.storage.vector_rows import ChunkVector
+from hydramem.text.decisive_marks import marks
 from hydramem.verification.conflicts.conflicts import conflicts
-from tests.graph.graphs import THEN, P, chunk, entity, mention, relation, write
+from tests.graph.graphs import THEN, P, chunk, entity, link, mention, relation, write
 
 ADA, ACME, BETA, CYAN = (entity(name) for name in ("Ada", "Acme", "Beta", "Cyan"))
 
@@ -31,16 +37,32 @@ def works_for(
     return relation(ADA, "works_for", company, times=times, **values)
 
 
+def judge_numbers(new: str, old: Sequence[str]) -> list[PairJudgement]:
+    """Judge as a classifier that goes by numbers alone."""
+
+    def judgement(text: str) -> PairJudgement:
+        update = 0.8 if marks(text).numbers != marks(new).numbers else 0.1
+        return PairJudgement(update=update, duplicate=0.0, refine=0.0, contradict=0.1, unrelated=0.9 - update)
+
+    return [judgement(text) for text in old]
+
+
 def find(
     *rows: object,
     about: str | None = None,
     generator: Generator | None = None,
     limit: int = 20,
     most: int = 30,
+    judge: JudgePairs = judge_numbers,
+    include_private: bool = True,
 ) -> Conflicts:
-    graph = InMemoryGraph()
+    graph, embedder = InMemoryGraph(), HashEmbedder()
     graph.write(write(*rows))
     snapshot = Snapshots(graph).of(P)
+    vectors = InMemoryVectors(embedder.dimension)
+    chunks = [row for row in rows if isinstance(row, Chunk)]
+    made = embedder.embed_documents([row.text for row in chunks]) if chunks else []
+    vectors.put([ChunkVector(chunk=row, vector=each) for row, each in zip(chunks, made, strict=True)])
     return conflicts(
         None if about is None else snapshot.find(about),
         snapshot=snapshot,
@@ -48,6 +70,9 @@ def find(
         settings=VerificationConfig(vog_max_candidates=most),
         generator=generator,
         limit=limit,
+        vectors=vectors.vectors,
+        judge=judge,
+        include_private=include_private,
     )
 
 
@@ -116,18 +141,7 @@ def test_what_the_store_shows_to_be_functional_counts_less() -> None:
 
 def test_texts_that_differ_in_a_telling_place() -> None:
     found = find(SLOW, FAST)
-    graph = InMemoryGraph()
-    graph.write(write(SLOW, replace(FAST, private=True)))
-    seen = Snapshots(graph).of(P)
-    public = conflicts(
-        None,
-        snapshot=seen,
-        graph=graph,
-        settings=VerificationConfig(),
-        generator=None,
-        limit=5,
-        include_private=False,
-    )
+    public = find(SLOW, replace(FAST, private=True), include_private=False)
     assert (public.conflicts, public.chunks) == ((), 1)
     assert told(found) == {
         ("number", "The Atlas export takes 5 minutes.", "The Atlas export takes 8 minutes.")
@@ -138,6 +152,59 @@ def test_texts_that_differ_in_a_telling_place() -> None:
         "c_b",
         "The Atlas export takes 8 minutes.",
     )
+    assert (one.score, one.judged_by) == (0.9, "classifier")
+    doubtful = find(replace(SLOW, confidence=0.5), FAST)
+    assert doubtful.conflicts[0].score == 0.45
+
+
+def test_a_link_is_a_conflict_without_the_classifier() -> None:
+    old = chunk("c_1", "Nobody sails on Mondays.", kind="note")
+    new = chunk("c_2", "The boat leaves every Monday.", kind="note", times=Times(recorded_at=year(2025)))
+    made = replace(link(new, old), type="may_supersede", weight=0.7)
+    (one,) = find(old, new, made, judge=judge_none).conflicts
+    assert (one.kind, one.older.id, one.newer.id) == ("negation", "c_1", "c_2")
+    assert (one.score, one.judged_by) == (pytest.approx(0.7), "link")
+    (one,) = find(old, new, replace(link(old, new), type="contradicts", weight=0.7)).conflicts
+    assert (one.older.id, one.newer.id) == ("c_1", "c_2"), "a contradiction has no direction"
+    for gone in (replace(made, state="superseded"), replace(made, type="extends")):
+        assert find(old, new, gone).conflicts == ()
+    assert find(replace(old, state="archived"), new, made).conflicts == ()
+    ended = replace(old, times=replace(old.times, valid_to=year(2025)))
+    begun = replace(new, times=replace(new.times, valid_from=year(2025)))
+    assert find(ended, begun, made).conflicts == ()
+
+
+def test_a_pair_that_is_linked_and_judged_is_one_conflict() -> None:
+    made = replace(link(FAST, SLOW), type="may_supersede", weight=0.6)
+    assert [one.judged_by for one in find(SLOW, FAST, made).conflicts] == ["link"]
+
+
+def test_a_classifier_that_fails_leaves_the_rest_and_a_note() -> None:
+    def fail(new: str, old: Sequence[str]) -> list[PairJudgement]:
+        raise ModelUnavailableError("the file is gone")
+
+    found = find(*TWO_JOBS, SLOW, FAST, judge=fail)
+    assert [one.kind for one in found.conflicts] == ["relation"]
+    assert found.notes == ("sentences were not compared: the file is gone",)
+
+
+def test_sentences_of_documents_must_contradict_in_either_order() -> None:
+    def judge(new: str, old: Sequence[str]) -> list[PairJudgement]:
+        return judge_numbers(new, old) if new == FAST.text[13:] else judge_numbers(old[0], old)
+
+    assert find(SLOW, FAST, judge=judge).conflicts == ()
+    memories = (replace(row, kind="note") for row in (SLOW, FAST))
+    assert len(find(*memories, judge=judge).conflicts) == 1
+
+
+def test_the_classifier_of_the_package_reads_near_sentences() -> None:
+    rows = (
+        chunk("c_1", "The Atlas server runs in Dublin.", kind="note"),
+        chunk("c_2", "The Atlas server runs in Oslo.", kind="note", times=Times(recorded_at=year(2025))),
+        chunk("c_3", "The Atlas logo is green.", kind="note"),
+    )
+    found = find(*rows, judge=PairClassifier())
+    assert told(found) == {("name", rows[0].text, rows[1].text)}
 
 
 @pytest.mark.parametrize(
@@ -164,7 +231,7 @@ def test_sentences_of_different_places_are_about_different_things(one: dict, oth
 def test_a_series_of_measurements_is_no_dispute() -> None:
     rows = [chunk(f"c_{number}", f"The load of Atlas is {number} %.") for number in range(9)]
     assert find(*rows).conflicts == ()
-    assert len(find(*rows[:3]).conflicts) == 2
+    assert len(find(*rows[:3]).conflicts) == 3
 
 
 def test_one_entity_is_looked_at_alone() -> None:
@@ -211,10 +278,10 @@ def test_a_model_confirms_or_takes_away_with_words_of_both_sides() -> None:
 )
 def test_a_reply_that_cannot_be_checked_takes_nothing_away(answer: object) -> None:
     (kept,), notes = judge(answer)
-    assert kept.judged_by == "rules"
+    assert kept.judged_by == "classifier"
     assert any("not judged" in note for note in notes)
 
 
 def test_a_model_reads_no_more_than_its_cap() -> None:
     (kept,), notes = judge(ModelUnavailableError("must not be asked"), most=0)
-    assert (kept.judged_by, notes) == ("rules", ("1 were not judged by judge",))
+    assert (kept.judged_by, notes) == ("classifier", ("1 were not judged by judge",))

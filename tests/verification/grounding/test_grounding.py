@@ -10,7 +10,7 @@ import pytest
 from hydramem.core.errors import ModelReplyError, ModelUnavailableError, StorageError
 from hydramem.core.row_types import Chunk, Entity, RelationCandidate
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
-from hydramem.verification.grounding.evidence import find_quote, show
+from hydramem.verification.grounding.evidence import show
 from hydramem.verification.grounding.grounding import EvidenceReading, read_evidence
 from hydramem.verification.grounding.model_replies import Kept, Replies
 from tests.graph.graphs import chunk, entity, relation
@@ -254,19 +254,3 @@ def test_what_was_not_read_whole_is_not_rejected():
     assert len(shown.texts[0]) < 5000
     assert "Ada leads billing." in shown.texts[0]
     assert not shown.whole
-
-
-@pytest.mark.parametrize(
-    ("quote", "text", "found"),
-    [
-        ("agrees with Bob", "Ada disagrees with Bob", None),
-        ("東京は日本の首都", "昔から東京は日本の首都です。", "東京は日本の首都"),
-        ("Москва — столица", "москва  — столица", "москва  — столица"),
-        ('"AT&amp;T bought it"', "AT&T bought it.", "AT&T bought it"),
-        ("C++ is older", "C++ is older than C#", "C++ is older"),
-        ("a" * 5000, "a" * 5000, None),
-        ("(.*)", "anything", None),
-    ],
-)
-def test_quotes_are_found_whole_and_as_the_text_spells_them(quote: str, text: str, found: str | None):
-    assert find_quote(quote, (text,)) == found

@@ -13,7 +13,7 @@ from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.ingest.extraction.findings import Name
 from hydramem.ingest.knowledge.resolve import merge, resolve
 from hydramem.llm.contracts import Generator
-from hydramem.verification.grounding.evidence import find_quote
+from hydramem.text.quotes import find_quote
 
 SESSION = "session"
 """Metadata key of an inferred relation: id of a session that saw its evidence."""

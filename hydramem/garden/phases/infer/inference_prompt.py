@@ -16,8 +16,8 @@ from hydramem.core.row_types import Usage
 from hydramem.garden.phases.infer.repeated_evidence import EvidenceGroup
 from hydramem.ingest.knowledge.relation_input import relation_type
 from hydramem.llm.contracts import Generator
+from hydramem.text.quotes import find_quote
 from hydramem.text.shown_text import escape_attribute, escape_text
-from hydramem.verification.grounding.evidence import find_quote
 from hydramem.verification.grounding.model_replies import Kept, Replies
 
 _SHOWN = 1500

@@ -9,7 +9,6 @@ from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.ingest.knowledge.graph_rows import decided
 from hydramem.storage.write import Write
-from hydramem.verification.verify import RelationVerdicts
 
 INFERRED_BY = "inferred_by"
 """Metadata key of an inferred relation: the model that inferred it, which may not verify it."""
@@ -62,30 +61,50 @@ def relation_of(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedClaims:
+    """The verdicts on some claims.
+
+    Attributes:
+        verdicts: One for each, in order.
+        left: For each, whether a model inferred it that is the only one, or no other can be asked.
+        why: Why those wait.
+        reasons: Why claims wait that a model should have read, each reason once.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    left: tuple[bool, ...]
+    why: str
+    reasons: tuple[str, ...]
+
+
 def judge_claims(
     candidates: Sequence[RelationCandidate], inferred_by: Sequence[str | None], context: PhaseContext
-) -> tuple[RelationVerdicts, int]:
+) -> JudgedClaims:
     """Verify relations within the budget; a model does not read what it inferred itself.
 
     Args:
         inferred_by: For each, the model that inferred it.
         context: Has the judge and the budget.
-
-    Returns:
-        The verdicts, in order, and how many relations the model of verification had inferred itself.
     """
-    model, _ = context.judge.model()
-    own = [model is not None and name == model.name for name in inferred_by]
+    model, why = context.judge.model()
+    left = tuple(name is not None and (model is None or name == model.name) for name in inferred_by)
+    if model is not None:
+        why = f"another model or a person decides on what {model.name} inferred"
     calls = max(0, context.settings.garden.phase_calls - context.budget.usage.calls) // _CALLS_PER_CLAIM
     most = 0 if context.budget.over else min(calls, context.judge.settings.vog_max_candidates)
     judge = replace(context.judge, settings=replace(context.judge.settings, vog_max_candidates=most))
-    read = judge([each for each, is_own in zip(candidates, own, strict=True) if not is_own])
+    read = judge([each for each, is_left in zip(candidates, left, strict=True) if not is_left])
     context.budget.spend(read.usage)
-    alone = context.judge.without_model(
-        [each for each, is_own in zip(candidates, own, strict=True) if is_own]
-    )
+    own = [each for each, is_left in zip(candidates, left, strict=True) if is_left]
+    alone = context.judge.without_model(own, why=why)
     others, owns = iter(read.verdicts), iter(alone.verdicts)
-    return replace(read, verdicts=tuple(next(owns if is_own else others) for is_own in own)), sum(own)
+    return JudgedClaims(
+        verdicts=tuple(next(owns if is_left else others) for is_left in left),
+        left=left,
+        why=why,
+        reasons=tuple(dict.fromkeys((*read.reasons, *alone.reasons))),
+    )
 
 
 def judged(
@@ -97,7 +116,7 @@ def judged(
         Those not rejected and well enough supported, each with its verdict, and why some still wait.
     """
     candidates, models = [each.candidate for each in inferences], [each.by for each in inferences]
-    read, _ = judge_claims(candidates, models, work.context)
+    read = judge_claims(candidates, models, work.context)
     pairs = zip(inferences, read.verdicts, strict=True)
     not_rejected = [pair for pair in pairs if pair[1].decision != "rejected"]
     kept = [pair for pair in not_rejected if _is_supported(*pair)]

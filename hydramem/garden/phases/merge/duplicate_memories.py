@@ -1,27 +1,30 @@
 """Duplicates: memories of one scope that say the same, of which one is kept.
 
-Cosine similarity finds the candidates, consolidation (`ingest.memories.consolidate`) decides. Similar
-memories of which nothing shows whether they say the same are left to a person.
+Cosine similarity finds the candidates. Equal wording merges. What the pair classifier calls a duplicate is
+merged only where the two have the same words in the same order, apart from articles: so neither a number, a
+name, a negation nor a role can differ. Other duplicates are left to a person.
 """
 
-import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 
+from hydramem.core.errors import ModelError
 from hydramem.core.row_types import Chunk
 from hydramem.garden.phases.merge.merge_memories import MemoryPair, keeping_rank, merge_memories
 from hydramem.garden.proposals.exclusions import UndecidedPair, is_told_apart, reused
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quoted
 from hydramem.ingest.knowledge.end_validity import is_version
-from hydramem.ingest.legacy_update_rules.update_reading import reading
-from hydramem.ingest.memories.consolidate.duplicate_or_update import Comparison, compare
+from hydramem.ingest.memories.consolidate.duplicate_or_update import is_repetition
 from hydramem.ingest.memories.memory_input import STEADY
+from hydramem.llm.pair_classifier import bounds
 from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.store import Listing
+from hydramem.text.decisive_marks import differ_in_marks, have_same_words
 
 _NEWEST = 5000
 _AT_ONCE = 256
@@ -32,9 +35,43 @@ _MARGIN = 0.1
 """How far under the threshold of consolidation a cosine may be for a person to be asked."""
 
 _MOST_LOOKED_AT = 2000
+_MOST_JUDGED = 500
+"""Pairs of near memories that the classifier reads in a run."""
+
 _MOST_ASKED = 100
-_WHY_ASKED = "They are near each other, and nothing shows whether they say the same."
-_WORD = re.compile(r"[^\W_]+")
+_WHY_ASKED = "They are near each other, and seem to say the same in other words."
+_EQUAL = "They say the same in the same words."
+_SAME_WORDS = "They say the same in the same words, but for articles."
+
+
+@dataclass(slots=True)
+class _Duplicates:
+    """What the classifier calls duplicates: as links say, or as it judges now, a bounded number of pairs."""
+
+    work: PhaseWork
+    linked: Mapping[frozenset[str], float]
+    judged: int = 0
+
+    def probability(self, one: Chunk, other: Chunk) -> float | None:
+        """Return how likely two memories say the same; None where nobody can judge that."""
+        ids = frozenset((one.id, other.id))
+        if ids in self.linked:
+            return self.linked[ids]
+        if self.judged == _MOST_JUDGED:
+            return None
+        self.judged += 1
+        older, newer = sorted((one, other), key=lambda row: (row.times.recorded_at, row.id))
+        try:
+            (judgement,) = self.work.context.judge_pairs(newer.text, [older.text])
+        except ModelError as error:
+            self.judged = _MOST_JUDGED
+            self.work.notes.append(f"Memories were not compared: {error}.")
+            return None
+        return None if judgement is None else judgement.duplicate
+
+    def say_the_same(self, one: Chunk, other: Chunk) -> bool:
+        """Say whether two memories are duplicates, surely enough for a link."""
+        return (self.probability(one, other) or 0.0) >= bounds().duplicate
 
 
 def duplicates(work: PhaseWork) -> tuple[list[Proposal], list[UndecidedPair]]:
@@ -45,9 +82,10 @@ def duplicates(work: PhaseWork) -> tuple[list[Proposal], list[UndecidedPair]]:
     rows = [row for row in newest if not is_version(row) and covers(None, row.expires_at, context.now)]
     work.counts["memories_looked_at"] = len(rows)
     often, scopes = reused([row.id for row in rows], context.graph), _scopes(rows)
+    known = _Duplicates(work, _linked(rows, context))
     pairs_of: dict[str, list[MemoryPair]] = {}
     going: set[str] = set()
-    for pair in _sure_pairs(scopes, often, context):
+    for pair in _sure_pairs(scopes, often, known):
         work.counts["memories_alike"] += 1
         if len(going) == _MOST_PROPOSED or context.budget.over:
             break
@@ -57,10 +95,8 @@ def duplicates(work: PhaseWork) -> tuple[list[Proposal], list[UndecidedPair]]:
             pairs_of.setdefault(kept, []).append(pair)
             going.add(gone)
     taken = going | pairs_of.keys()
-    asked = [
-        UndecidedPair(one=min(pair), other=max(pair), probability=None, why=_WHY_ASKED, of="memories")
-        for pair in islice((pair for pair in _borderline(scopes, context) if not pair & taken), _MOST_ASKED)
-    ]
+    open_ = (pair for pair in _borderline(scopes, known) if taken.isdisjoint((pair.one, pair.other)))
+    asked = list(islice(open_, _MOST_ASKED))
     work.counts["memories_maybe_alike"] = len(asked)
     return [_proposal(pairs, context) for pairs in pairs_of.values()], asked
 
@@ -73,26 +109,55 @@ def _scopes(rows: Sequence[Chunk]) -> list[list[Chunk]]:
     return [group for _, group in sorted(scopes.items()) if len(group) > 1]
 
 
+def _linked(rows: Sequence[Chunk], context: PhaseContext) -> dict[frozenset[str], float]:
+    """Return the pairs of memories that active links call duplicates, with their probability."""
+    links = context.graph.links([row.id for row in rows]) if rows else ()
+    return {
+        frozenset((link.source, link.target)): link.weight
+        for link in links
+        if link.type == "duplicates" and link.state == "active"
+    }
+
+
 def _sure_pairs(
-    scopes: Sequence[Sequence[Chunk]], often: frozenset[str], context: PhaseContext
+    scopes: Sequence[Sequence[Chunk]], often: frozenset[str], known: _Duplicates
 ) -> Iterator[MemoryPair]:
     """Yield pairs of memories that say the same, scope by scope, the most similar first."""
+    context = known.work.context
     least = context.settings.memory.consolidation_threshold
     for group in scopes:
         for one, other, cosine in _similar(group, context, least=least, most=_MOST_PAIRS):
-            found = _compared(one, other)
-            if found.action == "duplicate" and found.sure and not is_told_apart(one, other):
+            reason = _why_same(one, other, known)
+            if reason is not None and not is_told_apart(one, other):
                 kept, gone = sorted((one, other), key=lambda row: keeping_rank(row, often))
                 if gone.id not in often and gone.layer != "verified":
-                    yield MemoryPair(kept=kept, gone=gone, cosine=cosine, reason=found.reason)
+                    yield MemoryPair(kept=kept, gone=gone, cosine=cosine, reason=reason)
 
 
-def _borderline(scopes: Sequence[Sequence[Chunk]], context: PhaseContext) -> Iterator[frozenset[str]]:
+def _why_same(one: Chunk, other: Chunk, known: _Duplicates) -> str | None:
+    """Say why two memories are surely the same; None where they are not."""
+    older, newer = sorted((one, other), key=lambda row: (row.times.recorded_at, row.id))
+    if is_repetition(newer, older):
+        return _EQUAL
+    same = _of_one_moment(one, other) and have_same_words(one.text, other.text)
+    return _SAME_WORDS if same and known.say_the_same(one, other) else None
+
+
+def _of_one_moment(one: Chunk, other: Chunk) -> bool:
+    """Say whether two memories are of one kind, speaker and time."""
+    keys = [
+        (row.kind, row.author, row.happened_at, row.times.valid_from, row.times.valid_to)
+        for row in (one, other)
+    ]
+    return keys[0] == keys[1]
+
+
+def _borderline(scopes: Sequence[Sequence[Chunk]], known: _Duplicates) -> Iterator[UndecidedPair]:
     """Yield pairs of memories that may say the same, scope by scope, the most similar first.
 
-    Either their words say the same and their vectors are not similar enough; or their vectors are, and their
-    words show neither that they say the same nor a name, number or negation that differs.
+    The classifier calls them duplicates, or cannot judge similar ones; no number, name or negation differs.
     """
+    context = known.work.context
     bound = context.settings.memory.consolidation_threshold
     for group in scopes:
         if context.budget.over:
@@ -100,34 +165,15 @@ def _borderline(scopes: Sequence[Sequence[Chunk]], context: PhaseContext) -> Ite
         for one, other, cosine in _similar(group, context, least=bound - _MARGIN, most=_MOST_LOOKED_AT):
             if "verified" in (one.layer, other.layer) or is_told_apart(one, other):
                 continue
-            found = _compared(one, other).action
-            is_open = (
-                found == "duplicate" if cosine < bound else found == "unrelated" and same_marks(one, other)
-            )
-            if is_open and one.kind == other.kind and _name_the_same(one, other, context):
-                yield frozenset((one.id, other.id))
-
-
-def _compared(one: Chunk, other: Chunk) -> Comparison:
-    old, new = sorted((one, other), key=lambda row: (row.times.recorded_at, row.id))
-    return compare(new, old)
-
-
-def same_marks(one: Chunk, other: Chunk) -> bool:
-    """Say whether two texts have the same capitalised words, numbers and negations."""
-    mine, yours = reading(one.text), reading(other.text)
-    negated = mine.negations % 2 == yours.negations % 2
-    return negated and mine.marks == yours.marks and _names(one.text) == _names(other.text)
-
-
-def _names(text: str) -> frozenset[str]:
-    """Return the words of a text that may be names or numbers; a capital at its beginning shows nothing."""
-    words = _WORD.findall(text)
-    return frozenset(
-        word.casefold()
-        for place, word in enumerate(words)
-        if any(map(str.isdigit, word)) or (place and word[0] != word[0].casefold())
-    )
+            if one.kind != other.kind or differ_in_marks(one.text, other.text):
+                continue
+            likely = known.probability(one, other)
+            is_open = cosine >= bound if likely is None else likely >= bounds().duplicate
+            if is_open and _name_the_same(one, other, context):
+                pair = sorted((one.id, other.id))
+                yield UndecidedPair(
+                    one=pair[0], other=pair[1], probability=likely, why=_WHY_ASKED, of="memories"
+                )
 
 
 def _name_the_same(one: Chunk, other: Chunk, context: PhaseContext) -> bool:

@@ -1,136 +1,140 @@
-"""Memories that newer ones replace: what consolidation finds when it looks again at the newest memories.
+"""Memories that may supersede older ones: a model settles the open pairs.
 
-A memory that was stored without consolidation, imported, or written before its vector existed was not
-compared with its neighbours; consolidation (`ingest.memories.consolidate`) does so now, and decides.
+Only what the model calls a replacement ends, and of what it leaves open a person is asked. Without a model
+nothing ends.
 """
 
-from contextlib import nullcontext
-from dataclasses import replace
-from datetime import datetime
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
 
-from hydramem.core.row_types import Chunk
+from hydramem.core.errors import ModelError, ModelReplyError
+from hydramem.core.row_types import Usage
+from hydramem.garden.phases.supersede.possible_replacements import (
+    PossibleReplacement,
+    may_end_unasked,
+    possible_replacements,
+    replaced,
+    settled_link,
+)
+from hydramem.garden.phases.supersede.replacement_prompt import (
+    MOST_CHARS,
+    PAIRS_IN_ONE,
+    Settled,
+    answered,
+    ask,
+)
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quoted
-from hydramem.ingest.memories.apply_plan import link_weight
-from hydramem.ingest.memories.consolidate.duplicate_or_update import Action, decide
-from hydramem.ingest.memories.memory_input import STEADY
-from hydramem.ingest.memories.memory_write import MemoryWrite
-from hydramem.ingest.memories.neighbours import candidates, find_neighbours
-from hydramem.ingest.write_target import Target
-from hydramem.storage.chunk_filter import ChunkFilter, covers
-from hydramem.storage.store import Listing
-from hydramem.storage.vector_rows import Vector
+from hydramem.llm.contracts import Generator
 from hydramem.storage.write import Write
 
-_NEWEST = 500
+_MOST_ASKED = 200
+"""Pairs that a model is asked about in a run."""
 
 
-def updates(work: PhaseWork) -> list[Proposal]:
-    """Return what ends older memories that newer ones replace."""
+def settled_pairs(work: PhaseWork) -> tuple[list[Proposal], bool]:
+    """Return what settles pairs of memories by a model, and whether some of its calls failed."""
     context = work.context
-    where = ChunkFilter(projects=(context.project,), kinds=STEADY)
-    page = context.graph.list_chunks(where, Listing(limit=_NEWEST))
-    newest = [row for row in page if covers(None, row.expires_at, context.now)]
-    ids = [row.id for row in newest]
-    vectors = context.vectors.vectors(ids)
-    linked = {frozenset((link.source, link.target)) for link in context.graph.links(ids)}
-    proposals: list[Proposal] = []
+    pairs = [
+        pair
+        for pair in possible_replacements(context.graph, context.snapshot, at=context.now, most=_MOST_ASKED)
+        if pair.older.id not in work.undone and pair.link.id not in work.undone and _may_be_shown(pair)
+    ]
+    work.counts["memories_maybe_replaced"] = len(pairs)
+    generator = context.generator("consolidate") if pairs else None
+    if generator is None:
+        return [], False
+    verdicts, failures = _verdicts(pairs, generator, work)
+    work.notes += failures
+    proposals = list(_proposals(pairs, verdicts, context, by=generator.name))
+    work.counts["memories_ended"] = sum(each.target.startswith("c") for each in proposals)
+    return proposals, bool(failures)
+
+
+def _may_be_shown(pair: PossibleReplacement) -> bool:
+    return may_end_unasked(pair) and all(len(row.text) <= MOST_CHARS for row in pair.rows)
+
+
+def _verdicts(
+    pairs: Sequence[PossibleReplacement], generator: Generator, work: PhaseWork
+) -> tuple[Mapping[str, Settled], list[str]]:
+    """Return a model's verdicts by link, those of earlier runs among them, and what failed."""
+    budget, replies = work.context.budget, work.context.judge.replies
+    verdicts = dict(answered(pairs, generator, replies))
+    open_ = [pair for pair in pairs if pair.link.id not in verdicts]
+    failures: list[str] = []
+    for batch in work.batches(open_, PAIRS_IN_ONE):
+        try:
+            found = ask(batch, generator, replies)
+        except ModelReplyError as error:
+            budget.spend(Usage(calls=1))
+            failures.append(f"The model's reply was refused: {error}.")
+            continue
+        except ModelError as error:
+            failures.append(f"The model cannot be asked: {error}.")
+            break
+        budget.spend(found.usage)
+        verdicts |= found.verdicts
+    return verdicts, list(dict.fromkeys(failures))
+
+
+def _proposals(
+    pairs: Sequence[PossibleReplacement],
+    verdicts: Mapping[str, Settled],
+    context: PhaseContext,
+    *,
+    by: str,
+) -> Iterator[Proposal]:
+    """Yield what settles pairs; a memory takes part in one replacement of a run."""
     taken: set[str] = set()
-    for (row,) in work.batches(newest, 1):
-        work.counts["memories_looked_at"] += 1
-        if row.id in vectors and row.id not in taken:
-            ended = (
-                (old, action, cosine)
-                for old, action, cosine in _ended_by(row, vectors[row.id], context)
-                if frozenset((row.id, old.id)) not in linked
-                and old.id not in taken
-                and old.id not in work.undone
-                and _may_end(old, row)
-            )
-            # One at a time: the next run looks at what else it ends.
-            for old, action, cosine in islice(ended, 1):
-                proposals.append(_proposal(row, old, action, cosine, context))
-                taken |= {row.id, old.id}
-    if work.stopped:
-        work.notes.append(f"Not every memory was looked at: {work.stopped}.")
-    work.counts["memories_ended"] = len(proposals)
-    return proposals
+    for pair in pairs:
+        ids = {row.id for row in pair.rows}
+        match verdicts.get(pair.link.id):
+            case "REPLACES" if taken.isdisjoint(ids):
+                taken |= ids
+                yield _replacement(pair, context, by=by)
+            case "BOTH":
+                yield _both_hold(pair, context, by=by)
 
 
-def _ended_by(row: Chunk, vector: Vector, context: PhaseContext) -> list[tuple[Chunk, Action, float | None]]:
-    """Return the older memories that one replaces."""
-    target, settings = _recording_target(context, []), context.settings.memory
-    neighbours = find_neighbours(
-        vector, scope=row.scope, target=target, vectors=context.vectors, read_rows=False, stored=row
+def _replacement(pair: PossibleReplacement, context: PhaseContext, *, by: str) -> Proposal:
+    reason = f"{by} read both: the newer takes the place of the older."
+    older, newer = pair.rows
+    made = replaced(
+        pair, target=context.read_only_target(), at=context.now, reason=reason, operation="garden"
     )
-    near = candidates(
-        row, neighbours, target=target, vectors=context.vectors, settings=settings, at=context.now, stored=row
-    )
-    found = {one.chunk.id: one for one in near}
-    ended = [each for each in decide(row, near).actions if each.action == "update"]
-    return [(found[each.id].chunk, each, found[each.id].cosine) for each in ended]
-
-
-def _may_end(old: Chunk, new: Chunk) -> bool:
-    """Say whether a memory may end without a person: only a verified one ends a verified one."""
-    later = old.times.valid_from is None or old.times.valid_from < _beginning(new)
-    trusted = old.layer != "verified" or new.layer == "verified"
-    return later and trusted
-
-
-def _beginning(row: Chunk) -> datetime:
-    return row.times.valid_from or row.happened_at or row.times.recorded_at
-
-
-def _proposal(
-    new: Chunk, old: Chunk, action: Action, cosine: float | None, context: PhaseContext
-) -> Proposal:
-    write = _write(new, old, action, cosine, context)
+    # Applying the proposal records the changes and counts mentions; they are no part of it.
+    write = Write(changes=(), chunks=made.chunks, relations=made.relations, links=made.links)
     subjects = sorted({row.subject for row in write.relations})
-    stored = {row.id: row for row in context.graph.relations(subjects)} if subjects else {}
+    stored = {row.id: row for row in (context.graph.relations(subjects) if subjects else ())}
     known = [stored[row.id] for row in write.relations if row.id in stored]
     created = [
-        *(row for row in write.chunks if row.id not in (new.id, old.id)),
+        *(row for row in write.chunks if row.id not in (newer.id, older.id)),
         *(row for row in write.relations if row.id not in stored),
-        *write.links,
+        *(link for link in write.links if link.id != pair.link.id),
     ]
     return Proposal(
         project=context.project,
         phase="supersede",
         action="change",
-        target=old.id,
-        text=f"{quoted(old.text)} gives way to {quoted(new.text)}",
-        reason=action.reason,
-        score=cosine,
+        target=older.id,
+        text=f"{quoted(older.text)} gives way to {quoted(newer.text)}",
+        reason=reason,
+        score=pair.link.weight,
         write=write,
-        expects=precondition_hash(new, old, *known, absent=created),
+        expects=precondition_hash(older, newer, pair.link, *known, absent=created),
     )
 
 
-def _write(new: Chunk, old: Chunk, action: Action, cosine: float | None, context: PhaseContext) -> Write:
-    """Return the rows that remembering the newer memory would have written."""
-    written: list[Write] = []
-    target = _recording_target(context, written)
-    encoding = MemoryWrite(operation="garden", target=target, at=context.now, deferred=True)
-    # The newer one gets a beginning: before it the older one was true.
-    encoding.change(new, replace(new, times=replace(new.times, valid_from=_beginning(new))))
-    encoding.supersede(old, until=_beginning(new), by=new.id, reason=action.reason, vector=None)
-    encoding.link(new.id, old.id, "supersedes", weight=link_weight(cosine), reason=action.reason)
-    encoding.commit()
-    (made,) = written
-    chunks = tuple(row for row in made.chunks if row != new)
-    # Applying the proposal counts mentions; they are no part of it.
-    return Write(changes=(), chunks=chunks, relations=made.relations, links=made.links)
-
-
-def _recording_target(context: PhaseContext, written: list[Write]) -> Target:
-    """Return a target that only records the writes to it."""
-    return Target(
+def _both_hold(pair: PossibleReplacement, context: PhaseContext, *, by: str) -> Proposal:
+    older, newer = pair.rows
+    return Proposal(
         project=context.project,
-        graph=context.graph,
-        commit=lambda write, vectors: written.append(write),
-        one_writer=nullcontext(),
-        embed=context.embed,
-        known=context.snapshot.names.lookup,
+        phase="supersede",
+        action="change",
+        target=pair.link.id,
+        text=f"{quoted(newer.text)} leaves {quoted(older.text)} as it is",
+        reason=f"{by} read both: both can be true.",
+        score=None,
+        write=Write(changes=(), links=(settled_link(pair.link, context.now),)),
+        expects=precondition_hash(pair.link),
     )

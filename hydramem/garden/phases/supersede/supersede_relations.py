@@ -1,7 +1,7 @@
 """Supersede: newer relations and memories end those that they replace, as `end_validity` decides.
 
 Most of it happens when a fact is ingested. Left for a run are relations that have become certain since, facts
-from other sources, and memories that were stored without consolidation.
+from other sources, memories that may supersede older ones, and memories that were stored without comparison.
 """
 
 from collections import defaultdict
@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hydramem.core.row_types import Chunk, Relation
-from hydramem.garden.phases.supersede.supersede_memories import updates
+from hydramem.garden.phases.supersede.compare_memories import new_links
+from hydramem.garden.phases.supersede.supersede_memories import settled_pairs
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.graph.functional_types import functional_types
@@ -50,11 +51,12 @@ def supersede(context: PhaseContext) -> PhaseOutcome:
     """Propose ends for relations and memories that newer ones replace; unordered ones are left."""
     work = PhaseWork(context)
     relations, more = _relations(work)
-    memories = updates(work)
+    memories, failed = settled_pairs(work)
+    links, broken = new_links(work)
     if more:
         work.notes.append(f"More than {_MOST_PAIRS} pairs of relations clash; the others wait.")
-    partial = more or bool(context.budget.over)
-    return work.outcome((*relations, *memories), state="partial" if partial else "completed")
+    partial = more or failed or broken or bool(context.budget.over)
+    return work.outcome((*relations, *memories, *links), state="partial" if partial else "completed")
 
 
 def _relations(work: PhaseWork) -> tuple[list[Proposal], bool]:

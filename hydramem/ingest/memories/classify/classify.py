@@ -19,7 +19,7 @@ from hydramem.ingest.memories.classify.classify_prompt import (
     reply_shape,
 )
 from hydramem.ingest.memories.classify.classify_rules import Vocabulary
-from hydramem.ingest.memories.memory_input import OPEN_FIELDS, ValidatedMemory
+from hydramem.ingest.memories.memory_input import OPEN_FIELDS, SCOPE_FOUND, ValidatedMemory
 from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.llm.contracts import Generator
 
@@ -45,9 +45,15 @@ class Classified:
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
-    def file(self, row: Chunk) -> Chunk:
-        """Return a row with these fields."""
-        return replace(row, **{name: getattr(self, name) for name in OPEN_FIELDS})
+    def file(self, row: Chunk, *, scope_found: bool) -> Chunk:
+        """Return a row with these fields.
+
+        Args:
+            scope_found: Whether the scope was left open by the caller, and found here.
+        """
+        found = {SCOPE_FOUND: True} if scope_found and self.scope != "/" else {}
+        filed = {name: getattr(self, name) for name in OPEN_FIELDS}
+        return replace(row, **filed, metadata={**row.metadata, **found})
 
 
 def classify(

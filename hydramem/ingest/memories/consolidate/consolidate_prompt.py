@@ -6,7 +6,6 @@ inserted, the record that replaces it must hold its numbers, names and negations
 """
 
 import logging
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -14,10 +13,10 @@ from typing import Literal
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ModelError, ModelReplyError
 from hydramem.core.row_types import Chunk, Usage
-from hydramem.ingest.legacy_update_rules.contrast_frames import MONTHS, NEGATIONS, NUMBERS, WEEKDAYS
-from hydramem.ingest.memories.consolidate.duplicate_or_update import Action, ConsolidationPlan, decide
+from hydramem.ingest.memories.consolidate.duplicate_or_update import Action, ConsolidationPlan
 from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.llm.contracts import Generator
+from hydramem.text.decisive_marks import lost_marks
 from hydramem.text.shown_text import escape_attribute, escape_text
 
 logger = logging.getLogger(__name__)
@@ -38,8 +37,6 @@ _TASK = (
     "name, date, negation or role are about different things: keep them. insert_new: true unless the "
     "records, as they are then, say all that the new memory says. Give each action a short reason."
 )
-
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,32 +64,29 @@ class ModelPlan:
     """A plan, and how it came about.
 
     Attributes:
+        plan: None where the model failed.
         notes: Why a model's plan was not taken, or not in full.
         usage: What the model cost.
     """
 
-    plan: ConsolidationPlan
+    plan: ConsolidationPlan | None
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
 
 def plan_by_model(
-    new: Chunk, candidates: Sequence[NearbyChunk], settings: MemoryConfig, generator: Generator | None
+    new: Chunk, candidates: Sequence[NearbyChunk], settings: MemoryConfig, generator: Generator
 ) -> ModelPlan:
-    """Plan by a model where there is one and something to compare with, else by rules.
+    """Ask a model what becomes of a memory and the stored ones near it.
 
-    What the rules call a duplicate needs no model. When the model fails, or names a memory that it was not
-    shown, the rules decide, and a note says so.
+    When it fails, or names a memory that it was not shown, there is no plan, and a note says why.
 
     Args:
         new: The new memory.
         candidates: Stored memories that it may change.
         settings: The longest text of a memory.
-        generator: The model; None for rules alone.
+        generator: The model.
     """
-    ruled = decide(new, candidates)
-    if generator is None or not candidates or not ruled.insert:
-        return ModelPlan(plan=ruled)
     asked = sorted(candidates, key=lambda one: -(one.cosine or 0.0))[:_MOST_CANDIDATES]
     usage = Usage()
     try:
@@ -102,9 +96,8 @@ def plan_by_model(
         plan, notes = read_plan(reply.value, new, asked, most_chars=settings.max_chars)
     except ModelError as error:
         logger.warning("consolidation by %s failed, rules stand in: %s", generator.name, error)
-        return ModelPlan(
-            plan=ruled, notes=(f"consolidate: the model failed, rules stand in ({error})",), usage=usage
-        )
+        note = f"consolidate: the model failed, rules stand in ({error})"
+        return ModelPlan(plan=None, notes=(note,), usage=usage)
     return ModelPlan(plan=plan, notes=notes, usage=usage)
 
 
@@ -163,45 +156,15 @@ def _complete_plan(
     if reply.insert_new:
         return ConsolidationPlan(actions=actions, insert=True, reason=reason)
     rewritten = [action.new_text for action in actions if action.new_text]
-    if any(not missing(new.text, text) for text in rewritten):
+    if any(not lost_marks(new.text, text) for text in rewritten):
         return ConsolidationPlan(actions=actions, insert=False, reason=reason)
     touched = {action.id for action in actions}
     for one in candidates:
-        if one.chunk.id not in touched and not missing(new.text, one.chunk.text):
+        if one.chunk.id not in touched and not lost_marks(new.text, one.chunk.text):
             known = Action(id=one.chunk.id, action="duplicate", reason=reason)
             return ConsolidationPlan(actions=(known, *actions), insert=False, reason=reason)
     notes.append("consolidate: the model would have lost a number, name or negation, so the memory is stored")
     return ConsolidationPlan(actions=actions, insert=True, reason=reason)
-
-
-def missing(text: str, other: str) -> frozenset[str]:
-    """Return the distinctive words of a text that another lacks: numbers, names, days, negations.
-
-    Negations count the other way round too: a text that denies something does not say what one without says.
-    """
-    mine, theirs = _distinctive_words(text), frozenset(_folded_words(other))
-    lost = frozenset(word for word in mine if word not in theirs)
-    denied = frozenset(_folded_words(text)) & NEGATIONS, theirs & NEGATIONS
-    return lost | (denied[1] if not denied[0] else frozenset())
-
-
-def _distinctive_words(text: str) -> frozenset[str]:
-    found = set[str]()
-    for place, match in enumerate(_WORD.finditer(text)):
-        word = match.group()
-        folded = _in_figures(word.casefold())
-        named = word[0].isupper() and (place > 0 or any(c.isupper() for c in word[1:]))
-        if named or any(c.isdigit() for c in folded) or folded in NEGATIONS | MONTHS | WEEKDAYS:
-            found.add(folded)
-    return frozenset(found)
-
-
-def _folded_words(text: str) -> list[str]:
-    return [_in_figures(match.group().casefold()) for match in _WORD.finditer(text)]
-
-
-def _in_figures(word: str) -> str:
-    return NUMBERS.get(word, word)
 
 
 def _prompt(new: Chunk, candidates: Sequence[NearbyChunk]) -> str:

@@ -1,38 +1,26 @@
-"""Consolidation: what a new memory changes among the stored ones. Pure, and without a model.
+"""Consolidation without a model: what a new memory does to the stored ones, decided in one order. Pure.
 
-Two memories are compared by their words: the subject, the attribute, and its value. Cosine cannot tell an
-update from a neighbour ("hall 3" and "hall 4" are nearer than most paraphrases), so it names candidates and
-never decides. Precision goes before recall: where it is not clear, both memories are kept.
+Equal wording is a duplicate, and nothing else is. What the caller names in `replaces` ends. Explicit words
+end what they name, where the pair classifier agrees. Whatever else the classifier leans to only becomes a
+link, which hides nothing. A true memory that was ended is the worst failure there is, so all else stays.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, assert_never
+from functools import lru_cache
+from typing import Literal
 
 from hydramem.core.row_types import Chunk, Times
+from hydramem.ingest.extraction.extract import Passage, extract
 from hydramem.ingest.knowledge.end_validity import Fact, facts_ended_by
-from hydramem.ingest.legacy_update_rules.clause_tokens import ClauseStatement
-from hydramem.ingest.legacy_update_rules.pairing import Met, NeighbourQuery, neighbour_query, same_kind
-from hydramem.ingest.legacy_update_rules.update_frames import meet
-from hydramem.ingest.legacy_update_rules.update_reading import TextReading, reading
+from hydramem.ingest.memories.consolidate.explicit_words import explicit_end, speaks_of_self
 from hydramem.ingest.memories.similarity import NearbyChunk
+from hydramem.llm.pair_classifier import PairBounds, PairJudgement
+from hydramem.text.normalize import entity_key, wording
 
-ComparisonKind = Literal["duplicate", "update", "refine", "contradict", "unrelated"]
-ActionKind = Literal["duplicate", "update", "refine", "contradict", "delete"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """How a new memory relates to a stored one.
-
-    Attributes:
-        reason: A sentence for a person.
-        sure: False where it holds only if no other memory asks for the same.
-    """
-
-    action: ComparisonKind
-    reason: str
-    sure: bool = True
+ActionKind = Literal["duplicate", "update", "delete", "refine", "contradict", "may_supersede", "repeats"]
+ENDING: tuple[ActionKind, ...] = ("update", "delete")
+"""Actions that end a stored memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,18 +29,21 @@ class Action:
 
     Attributes:
         id: The stored memory.
-        action: `duplicate`: it says the same as the new one and replaces it. `update`: it held until the
-            new one began; with `new_text`, it is rewritten to that. `refine` and `contradict`: it stays,
-            and the new one is linked to it. `delete`: it holds no longer; the new one, where it is
-            inserted, takes its place.
+        action: `duplicate`: it is the new one, in the same words. `update`: it held until the new one began;
+            with `new_text`, it is rewritten to that. `delete`: it holds no longer; the new one, where it is
+            inserted, takes its place. The others leave it as it is, and link the new one to it: `refine`
+            extends it, `contradict` contradicts it, `may_supersede` may take its place, and `repeats` says
+            the same in other words.
         new_text: What the memory is to say from now on, where a model worded that.
         reason: A sentence for a person.
+        probability: How sure it is, where the classifier says so; else None.
     """
 
     id: str
     action: ActionKind
     new_text: str | None = None
     reason: str = ""
+    probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,109 +55,136 @@ class ConsolidationPlan:
     reason: str = ""
 
 
+Judgements = Mapping[str, PairJudgement]
+"""What the classifier says of a new memory and stored ones, by their ids, where it can judge them."""
+
 _KEPT_KINDS = ("turn", "passage")
 _MOST_REASONS = 3
-_UNRELATED = Comparison(action="unrelated", reason="Nothing shows that they tell of the same.")
 
 
-def compare(new: Chunk, old: Chunk) -> Comparison:
-    """Say how a new memory relates to a stored one."""
-    unrelated = _unrelated_because(new, old)
-    if unrelated is not None:
-        return Comparison(action="unrelated", reason=unrelated)
-    mine, yours = reading(new.text), reading(old.text)
-    if (mine.speaks or yours.speaks) and new.author != old.author:
-        return _UNRELATED
-    pair = _compared_texts(mine, yours)
-    if pair is None:
-        return _UNRELATED
-    match pair.kind:
-        case "same":
-            return _repetition(new, old)
-        case "more":
-            return Comparison(action="refine", reason=pair.reason)
-        case "against":
-            return Comparison(action="contradict", reason=pair.reason)
-        case "after":
-            return _update(new, old, pair)
-        case _:
-            assert_never(pair.kind)
+def decide(
+    new: Chunk,
+    candidates: Sequence[NearbyChunk],
+    judgements: Judgements,
+    bounds: PairBounds,
+) -> ConsolidationPlan:
+    """Decide what to do with a new memory and those that it may change.
+
+    Args:
+        new: The new memory.
+        candidates: Stored memories of the same project, the likeliest first.
+        judgements: What the classifier says of them.
+        bounds: From which probabilities it is believed.
+    """
+    for one in candidates:
+        if is_repetition(new, one.chunk):
+            known = Action(id=one.chunk.id, action="duplicate", reason="It says the same in the same words.")
+            return ConsolidationPlan(actions=(known,), insert=False, reason=known.reason)
+    found = (_action(new, one.chunk, judgements.get(one.chunk.id), bounds) for one in candidates)
+    actions = tuple(each for each in found if each is not None)
+    reasons = tuple(action.reason for action in actions) or ("It touches nothing that is there.",)
+    return ConsolidationPlan(actions=actions, reason=" ".join(dict.fromkeys(reasons[:_MOST_REASONS])))
 
 
-def _unrelated_because(new: Chunk, old: Chunk) -> str | None:
-    """Say why two memories are unrelated whatever their texts are; None where the texts decide."""
-    if new.scope != old.scope:
-        return "They belong to different scopes."
+def is_repetition(new: Chunk, old: Chunk) -> bool:
+    """Say whether two memories have equal wording, and speak of the same time and the same people."""
+    mine, yours = new.times, old.times
+    same_time = (mine.valid_from, mine.valid_to) in ((None, None), (yours.valid_from, yours.valid_to))
+    return same_time and _equal_wording(new, old)
+
+
+def _equal_wording(new: Chunk, old: Chunk) -> bool:
+    if not may_touch(new, old) or wording(new.text) != wording(old.text):
+        return False
+    return new.author == old.author or not speaks_of_self(new.text)
+
+
+def may_touch(new: Chunk, old: Chunk) -> bool:
+    """Say whether one memory may change another, whatever their texts are.
+
+    What was said in a conversation or stands in a document is kept as it is, and an event happened when it
+    did.
+    """
     if not {new.kind, old.kind}.isdisjoint(_KEPT_KINDS):
-        return "What was said in a conversation or stands in a document is kept as it is."
-    if "event" in (new.kind, old.kind) and (new.kind != old.kind or new.happened_at != old.happened_at):
-        return "An event happened when it did; nothing takes its place."
+        return False
+    return "event" not in (new.kind, old.kind) or (new.kind, new.happened_at) == (old.kind, old.happened_at)
+
+
+def one_subject(new: Chunk, old: Chunk) -> bool:
+    """Say whether two memories can be about one thing.
+
+    In another source or session a subject without a name, such as "the bug", is another thing. A name that
+    both have, or the user, who is one, is the same everywhere.
+    """
+    return _place(new) == _place(old) or share_a_name(new, old)
+
+
+def share_a_name(new: Chunk, old: Chunk) -> bool:
+    """Say whether two memories name one thing, or speak of the user, who is one."""
+    if new.author == old.author and speaks_of_self(new.text) and speaks_of_self(old.text):
+        return True
+    return not _named(new.text).isdisjoint(_named(old.text))
+
+
+def _place(row: Chunk) -> tuple[str, str | None]:
+    return "" if row.source == row.kind else row.source, row.session
+
+
+@lru_cache(maxsize=512)
+def _named(text: str) -> frozenset[str]:
+    (found,) = extract([Passage(text=text)])
+    return frozenset(entity_key(name.name) for name in found.names if name.type != "date")
+
+
+def _action(new: Chunk, old: Chunk, judgement: PairJudgement | None, bounds: PairBounds) -> Action | None:
+    """Return what the words and the classifier make of one stored memory; None where it stays as it is."""
+    if _equal_wording(new, old):
+        return _of_another_time(new, old)
+    if judgement is not None and judgement.supersedes >= bounds.ends and _ends_by_words(new, old):
+        probability = round(judgement.supersedes, 3)
+        return Action(
+            id=old.id, action="update", reason="It says that the other ended.", probability=probability
+        )
+    return link_action(new, old, judgement, bounds)
+
+
+def _of_another_time(new: Chunk, old: Chunk) -> Action | None:
+    """Return what equal words of another time are: they extend a memory that gives no time."""
+    if old.times.valid_from is None and old.times.valid_to is None:
+        return Action(id=old.id, action="refine", reason="It says the same, and from when on.")
     return None
 
 
-def _compared_texts(new: TextReading, old: TextReading) -> Met | None:
-    """Compare two texts, as wholes or by their statements."""
-    if new.signature == old.signature or same_kind(new.said, old.said):
-        return Met(kind="same", reason="It says the same.")
-    found = [(mine, yours, meet(mine, yours, new)) for mine in new.statements for yours in old.statements]
-    met = [(mine, yours, one) for mine, yours, one in found if one is not None]
-    if _all_equal(new, old, met):
-        return Met(kind="same", reason="It says the same in other words.")
-    for kind in ("after", "against"):
-        for _, yours, one in met:
-            if one.kind == kind:
-                return one if kind == "against" else _whole_or_part(one, yours, old)
-    return _extension(old, met)
-
-
-def _all_equal(
-    new: TextReading, old: TextReading, met: Sequence[tuple[ClauseStatement, ClauseStatement, Met]]
-) -> bool:
-    """Say whether two texts state the same in other words, number for number and date for date."""
-    if new.marks != old.marks or new.negations % 2 != old.negations % 2:
-        return False
-    pairs = [(mine, yours) for mine, yours, one in met if one.kind == "same"]
+def _ends_by_words(new: Chunk, old: Chunk) -> bool:
     return (
-        bool(pairs)
-        and {id(mine) for mine, _ in pairs} == {id(one) for one in new.statements}
-        and {id(yours) for _, yours in pairs} == {id(one) for one in old.statements}
+        may_touch(new, old)
+        and one_subject(new, old)
+        and (new.author == old.author or not (speaks_of_self(new.text) or speaks_of_self(old.text)))
+        and explicit_end(new.text, old.text) is not None
+        and _begins_after(new, old)
     )
 
 
-def _whole_or_part(met: Met, ended: ClauseStatement, old: TextReading) -> Met:
-    """Let a memory end only where nothing else that it tells would end with it."""
-    others = [one for one in old.statements if one is not ended and not one.negated and not one.past]
-    if all(one.subject == ended.subject and one.attribute == ended.attribute for one in others):
-        return met
-    return Met(kind="against", reason=f"Part of it holds no longer. {met.reason}")
-
-
-def _extension(old: TextReading, met: Sequence[tuple[ClauseStatement, ClauseStatement, Met]]) -> Met | None:
-    repeated = {id(yours) for _, yours, one in met if one.kind in ("same", "more")}
-    if not old.statements or repeated != {id(one) for one in old.statements}:
+def link_action(new: Chunk, old: Chunk, judgement: PairJudgement | None, bounds: PairBounds) -> Action | None:
+    """Return the link between two memories that the classifier is sure enough of; nothing ends by it."""
+    if judgement is None or not may_touch(new, old) or not one_subject(new, old):
         return None
-    return Met(kind="more", reason="It says the same, and more.")
+    likely: tuple[tuple[float, float, ActionKind, str], ...] = (
+        (judgement.supersedes, bounds.supersedes, "may_supersede", "It may take its place."),
+        (judgement.duplicate, bounds.duplicate, "repeats", "It says the same in other words."),
+        (judgement.refine, bounds.refine, "refine", "It says the same, and more."),
+    )
+    sure = [each for each in likely if each[0] >= each[1]]
+    if not sure:
+        return None
+    probability, _, action, reason = max(sure)
+    return Action(id=old.id, action=action, reason=reason, probability=round(probability, 3))
 
 
-def _repetition(new: Chunk, old: Chunk) -> Comparison:
-    """Compare two memories of the same words: they are one, unless they hold at different times."""
-    mine, yours = new.times, old.times
-    if (mine.valid_from, mine.valid_to) in ((None, None), (yours.valid_from, yours.valid_to)):
-        return Comparison(action="duplicate", reason="It says the same.")
-    if yours.valid_from is None and yours.valid_to is None:
-        return Comparison(action="refine", reason="It says the same, and from when on.")
-    return Comparison(action="unrelated", reason="It says the same of another time.")
-
-
-def _update(new: Chunk, old: Chunk, pair: Met) -> Comparison:
-    """Let the later of two take the place of the earlier; `end_validity` alone decides which that is."""
+def _begins_after(new: Chunk, old: Chunk) -> bool:
+    """Say whether the old memory can end where the new one begins; `end_validity` alone decides that."""
     outcome = facts_ended_by(_fact("new", new.times), [_fact("old", old.times)])
-    if outcome.closings:
-        return Comparison(action="update", reason=pair.reason, sure=pair.sure)
-    if outcome.clashes:
-        reason = f"{pair.reason} Nothing is ended: {outcome.clashes[0].explanation}."
-        return Comparison(action="contradict", reason=reason, sure=pair.sure)
-    return Comparison(action="unrelated", reason="They hold at different times.")
+    return bool(outcome.closings)
 
 
 def _fact(name: str, times: Times) -> Fact:
@@ -180,31 +198,18 @@ def _fact(name: str, times: Times) -> Fact:
     )
 
 
-def decide(new: Chunk, candidates: Sequence[NearbyChunk]) -> ConsolidationPlan:
-    """Decide what to do with a new memory and those that it may change.
+def ending(plan: ConsolidationPlan) -> Sequence[str]:
+    """Return the ids of the memories that a plan may end."""
+    return [each.id for each in plan.actions if each.action in ENDING]
 
-    Args:
-        new: The new memory.
-        candidates: Stored memories of the same project, the likeliest first; those of other scopes are
-            left alone.
-    """
-    compared = [(one.chunk.id, compare(new, one.chunk)) for one in candidates]
-    for id, found in compared:
-        if found.action == "duplicate":
-            known = Action(id=id, action="duplicate", reason=found.reason)
-            return ConsolidationPlan(actions=(known,), insert=False, reason=found.reason)
-    unsure = [id for id, found in compared if found.action == "update" and not found.sure]
-    actions = tuple(
-        Action(id=id, action=found.action, reason=found.reason)
-        for id, found in compared
-        if found.action != "unrelated" and (found.sure or unsure == [id])
+
+def with_replaced(plan: ConsolidationPlan, replaced: Collection[str]) -> ConsolidationPlan:
+    """Return a plan in which what the caller replaces ends; the rest stays as it was planned."""
+    if not replaced:
+        return plan
+    ended = tuple(
+        Action(id=id, action="update", reason="The caller says that this replaces it.") for id in replaced
     )
-    reasons = tuple(action.reason for action in actions) or ("It touches nothing that is there.",)
-    return ConsolidationPlan(actions=actions, reason=" ".join(reasons[:_MOST_REASONS]))
-
-
-def search_terms(new: Chunk) -> NeighbourQuery:
-    """Return the words that find what a memory may end: its vector may be far from theirs."""
-    if new.kind in (*_KEPT_KINDS, "event"):
-        return NeighbourQuery()
-    return neighbour_query(reading(new.text).statements)
+    others = tuple(each for each in plan.actions if each.id not in replaced)
+    reason = " ".join(filter(None, (ended[0].reason, plan.reason if others else "")))
+    return ConsolidationPlan(actions=(*ended, *others), insert=plan.insert, reason=reason)

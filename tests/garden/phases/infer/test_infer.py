@@ -199,7 +199,7 @@ def test_nothing_stated_gives_way_to_a_guess(tmp_path: Path) -> None:
     with opened(tmp_path, VERIFICATION_FUNCTIONAL='["member_of"]') as memory:
         employed(memory)
         put(memory, relations=(guess("p0", "t1", verdict="accepted", times=Times(recorded_at=at(9))),))
-        assert memory.conflicts().conflicts == ()
+        assert not [one for one in memory.conflicts().conflicts if one.kind == "relation"]
         assert night(memory, "supersede").phases[0].proposals == 0
 
 

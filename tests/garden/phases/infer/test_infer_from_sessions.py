@@ -84,6 +84,43 @@ def test_the_model_that_inferred_it_does_not_verify_it(tmp_path: Path) -> None:
         assert made.write.relations[0].verdict == "deferred"
 
 
+@pytest.mark.parametrize("engine", ["memory", ENGINE])
+def test_with_one_model_its_inferences_wait_for_another(tmp_path: Path, engine: str) -> None:
+    """The first stage gives this one 0.43, and less once the graph shows that its new end is isolated."""
+    bounds = {"VERIFICATION_REJECT_BELOW": "0.4", "STORAGE_GRAPH": engine}
+    with opened(tmp_path, lambda prompt: {"relations": [REPLY]}, **bounds) as memory:
+        filled(memory)
+        first = night(memory, "infer", "verify")
+        why = "It waits: another model or a person decides on what scripted inferred."
+        assert first.changes[0].reason.endswith(why)
+        second = night(memory, "infer", "verify")
+        assert second.phases[1].counts["left_to_another_model"] == 1
+        assert [each.action for each in second.changes] == ["judge"]
+        assert second.changes[0].reason.endswith(why)
+        (row,) = rows(memory)["RELATES"]
+        assert (row.state, row.verdict, row.probability < 0.4) == ("active", "deferred", True)
+        assert night(memory, "infer", "verify").changes == ()
+
+
+def test_what_no_other_model_can_be_asked_about_waits_too(tmp_path: Path) -> None:
+    with opened(tmp_path, VERIFICATION_REJECT_BELOW="0.4") as memory:
+        filled(memory)
+        (made,) = told(memory, REPLY).proposals
+        assert "no model is configured to read evidence" in made.reason
+        put(memory, entities=made.write.entities, relations=made.write.relations)
+        assert [each.action for each in night(memory, "verify").changes] == ["judge"]
+        assert [row.state for row in rows(memory)["RELATES"]] == ["active"]
+
+
+def test_another_model_then_decides_on_it(tmp_path: Path) -> None:
+    with opened(tmp_path, lambda prompt: {"relations": [REPLY]}) as memory:
+        filled(memory)
+        night(memory, "infer", "verify")
+        memory._given_generator = ScriptedGenerator(Model("REJECTED"), name="reader")
+        done = night(memory, "verify")
+        assert [each.action for each in done.changes] == ["archive"]
+
+
 def test_what_verification_rejects_is_not_proposed(tmp_path: Path) -> None:
     with opened(tmp_path, Model("REJECTED"), **OPEN) as memory:
         filled(memory)

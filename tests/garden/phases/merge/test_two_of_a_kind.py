@@ -10,9 +10,8 @@ import pytest
 import hydramem
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.garden_results import Answer, Question
-from hydramem.core.row_types import Relation, Times
+from hydramem.core.row_types import Link, Relation, Times
 from hydramem.core.time import now
-from hydramem.garden.phases.merge.duplicate_memories import same_marks
 from tests.garden.memories import night, opened, put, rows
 from tests.garden.review.test_questions import walked
 from tests.storage.rows import at, chunk, entity, mention, relation
@@ -158,6 +157,7 @@ def alike(memory: hydramem.Memory) -> None:
         chunks=(first, second),
         entities=(entity("e_k", "kettle", project="default", mention_count=2),),
         mentions=(mention("c_1", "e_k"), mention("c_2", "e_k")),
+        links=(Link(id="l_1", source="c_2", target="c_1", type="duplicates", weight=0.8, times=first.times),),
     )
     memory.doctor(fix=True)
 
@@ -183,16 +183,3 @@ def test_memories_that_may_say_the_same_are_asked_of_once(tmp_path: Path, engine
         assert rows(memory) == before
         night(memory, "merge")
         assert asked(memory, "same_memory") == [question]
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("The key is in hall 3.", "The key is in hall 4."),
-        ("We met Ada in Bath.", "We met Bob in Bath."),
-        ("The oven is safe.", "The oven is not safe."),
-    ],
-)
-def test_what_tells_two_memories_apart_is_not_asked_of(one: str, other: str) -> None:
-    assert not same_marks(chunk("c1", one), chunk("c2", other))
-    assert same_marks(chunk("c1", one), chunk("c2", one))

@@ -107,24 +107,3 @@ def test_other_scopes_are_other_matters(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         assert told(memory, *pair, chunks=chunks) == []
         assert len(told(memory, *pair, chunks=(replace(chunks[0], scope="/staff"),))) == 1
-
-
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_a_memory_gives_way_to_one_that_updates_it(tmp_path: Path, engine: str) -> None:
-    with opened(tmp_path, STORAGE_GRAPH=engine) as memory:
-        old = memory.remember("Billing uses PostgreSQL.")
-        new = memory.remember("Billing switched from PostgreSQL to MySQL.")
-        memory.remember("The cat sleeps.")
-        before = rows(memory)
-        report = night(memory, "supersede")
-        (change,) = report.changes
-        assert (change.target, change.phase) == (old.id, "supersede")
-        assert change.text.startswith('"Billing uses PostgreSQL." gives way to ')
-        assert memory.get(old.id).state == "superseded"
-        assert {row.name: row.mention_count for row in rows(memory)["Entity"]}["PostgreSQL"] == 1
-        (link,) = rows(memory)["LINKS"]
-        assert (link.source, link.target, link.type) == (new.id, old.id, "supersedes")
-        assert night(memory, "supersede").phases[0].proposals == 0
-        memory.undo(report.run)
-        assert rows(memory) == before
-        assert night(memory, "supersede").phases[0].proposals == 0

@@ -298,10 +298,10 @@ def test_what_is_read_later_speaks_of_the_kept_entity(kit: Kit, tmp_path: Path) 
     page.write_text("Falcon runs on MySQL.\n\nKestrel uses Redis.\n")
     kit.ingest(page)
     unite(kit, "Falcon", "Kestrel")
-    page.write_text("Falcon runs on MySQL.\n\nKestrel uses Redis. Kestrel uses Kafka.\n")
+    page.write_text("Falcon runs on MySQL.\n\nKestrel uses Redis. Kestrel runs on Kafka.\n")
     kit.ingest(page)
     assert "Kestrel" not in entities(kit)
-    assert ("Falcon", "uses", "Kafka") in kit.triples()
+    assert ("Falcon", "runs_on", "Kafka") in kit.triples()
     assert kit.counted_right()
 
 

@@ -1,0 +1,157 @@
+"""Memories that may supersede older ones: the open pairs, and the rows by which one is settled.
+
+Where a new memory leans to replace an older one and nobody said so, `remember` stores a link `may_supersede`
+from the newer to the older. A person or a model settles it. Where the newer one replaces the older, that
+ends with history; else the link is taken away, and stays in the history, so that nobody is asked again.
+"""
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+
+from hydramem.core.row_types import Chunk, Link
+from hydramem.graph.snapshot.snapshot import LINK, STATES, Snapshot
+from hydramem.ingest.knowledge.end_validity import corrected, said_at
+from hydramem.ingest.memories.memory_write import MemoryWrite
+from hydramem.ingest.write_target import Target
+from hydramem.storage.chunk_filter import covers
+from hydramem.storage.store import GraphStore
+from hydramem.storage.write import Write
+
+MAY_SUPERSEDE = "may_supersede"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PossibleReplacement:
+    """A memory that may supersede an older one, by an open link."""
+
+    newer: Chunk
+    older: Chunk
+    link: Link
+
+    @property
+    def rows(self) -> tuple[Chunk, Chunk]:
+        """Both memories, the older one first."""
+        return self.older, self.newer
+
+
+def possible_replacements(
+    graph: GraphStore, snapshot: Snapshot, *, at: datetime, most: int
+) -> list[PossibleReplacement]:
+    """Return the open pairs of a project, the most probable first.
+
+    Args:
+        graph: Where rows are read.
+        snapshot: The project's graph, where the links are found.
+        at: When both memories must not have expired.
+        most: Most pairs.
+    """
+    edges, active = snapshot.edges, STATES.index("active")
+    codes = [code for code, name in enumerate(edges.types) if name == MAY_SUPERSEDE]
+    rows = np.flatnonzero((edges.kind == LINK) & np.isin(edges.type, codes) & (edges.state == active))
+    ends = snapshot.nodes.state
+    rows = rows[(ends[edges.source[rows]] == active) & (ends[edges.target[rows]] == active)]
+    rows = rows[np.lexsort((rows, -edges.weight[rows]))][:most]
+    newer = sorted({snapshot.nodes.ids[node] for node in edges.source[rows].tolist()})
+    older = {snapshot.nodes.ids[node] for node in edges.target[rows].tolist()}
+    wanted = {edges.ids[row].decode(): place for place, row in enumerate(rows.tolist())}
+    chunks = {row.id: row for row in (graph.chunks(sorted(older.union(newer))) if newer else ())}
+    links = [link for link in (graph.links(newer) if newer else ()) if link.id in wanted]
+    found = [pair for link in links if (pair := _open_pair(link, chunks, at)) is not None]
+    return sorted(found, key=lambda pair: wanted[pair.link.id])
+
+
+def possible_replacement(
+    older: str, newer: str, graph: GraphStore, *, at: datetime
+) -> PossibleReplacement | None:
+    """Return a pair as it is stored now; None where it is no longer open."""
+    chunks = {row.id: row for row in graph.chunks([older, newer])}
+    pairs = (_open_pair(link, chunks, at) for link in graph.links([newer]) if link.type == MAY_SUPERSEDE)
+    return next((pair for pair in pairs if pair is not None and pair.older.id == older), None)
+
+
+def _open_pair(link: Link, chunks: Mapping[str, Chunk], at: datetime) -> PossibleReplacement | None:
+    newer, older = chunks.get(link.source), chunks.get(link.target)
+    if newer is None or older is None or link.state != "active" or newer.id == older.id:
+        return None
+    held = all(row.state == "active" and covers(None, row.expires_at, at) for row in (newer, older))
+    return PossibleReplacement(newer=newer, older=older, link=link) if held else None
+
+
+def beginning(row: Chunk) -> datetime:
+    """Return from when on a memory holds: one that does not say so holds from when it was told."""
+    return row.times.valid_from or row.happened_at or said_at(row)
+
+
+def may_end_unasked(pair: PossibleReplacement) -> bool:
+    """Say whether the older memory may end without a person.
+
+    It must begin before the newer one, which must not hold for a time only; and only a verified memory ends a
+    verified one.
+    """
+    older, newer = pair.rows
+    later = older.times.valid_from is None or older.times.valid_from < beginning(newer)
+    lasting = newer.times.valid_to is None and older.times.valid_to is None
+    return later and lasting and (older.layer != "verified" or newer.layer == "verified")
+
+
+def settled_link(link: Link, at: datetime) -> Link:
+    """Return the link of a pair that is settled."""
+    return replace(link, state="superseded", times=replace(link.times, retired_at=at))
+
+
+def replaced(
+    pair: PossibleReplacement, *, target: Target, at: datetime, reason: str, operation: str
+) -> Write:
+    """Return the write by which the older memory ends where the newer one begins.
+
+    Where the older one begins no earlier, it ends now.
+
+    Args:
+        pair: As it is stored; the writer lock is held, or the rows are checked before the write.
+        target: The project; nothing is committed.
+        at: The time of the write.
+        reason: Why, for the history.
+        operation: Its name in the history.
+    """
+    older, newer = pair.rows
+    begins = beginning(newer)
+    ordered = older.times.valid_from is None or older.times.valid_from < begins
+    encoding, written = _recorded(target, at, operation)
+    if ordered and newer.times.valid_from is None:
+        # The newer one gets a beginning: before it the older one was true.
+        encoding.change(newer, replace(newer, times=replace(newer.times, valid_from=begins)), reason=reason)
+    encoding.supersede(older, until=begins if ordered else at, by=newer.id, reason=reason, vector=None)
+    encoding.link(newer.id, older.id, "supersedes", weight=pair.link.weight, reason=reason)
+    encoding.commit()
+    (made,) = written
+    return replace(made, links=(*made.links, settled_link(pair.link, at)))
+
+
+def withdrawn_newer(
+    pair: PossibleReplacement, *, target: Target, at: datetime, reason: str, operation: str
+) -> Write:
+    """Return the write by which the newer memory is withdrawn, because the older one still holds.
+
+    Args:
+        pair: As it is stored; the writer lock is held.
+        target: The project; nothing is committed.
+        at: The time of the write.
+        reason: Why, for the history.
+        operation: Its name in the history.
+    """
+    encoding, written = _recorded(target, at, operation)
+    encoding.withdraw(pair.newer, corrected(pair.newer, at=at, by=pair.older.id), reason=reason)
+    encoding.commit()
+    (made,) = written
+    return replace(made, links=(*made.links, settled_link(pair.link, at)))
+
+
+def _recorded(target: Target, at: datetime, operation: str) -> tuple[MemoryWrite, list[Write]]:
+    """Return a write of memories that is recorded instead of committed."""
+    written: list[Write] = []
+    recording = replace(target, commit=lambda write, vectors: written.append(write), one_writer=nullcontext())
+    return MemoryWrite(operation=operation, target=recording, at=at, deferred=True), written

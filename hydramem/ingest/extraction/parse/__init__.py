@@ -1,0 +1,1 @@
+"""Relations by a dependency parse of English sentences; needs the extra `nlp`."""

@@ -1,0 +1,192 @@
+"""The pair classifier: what a new memory is to an old one, by a small cross-encoder that the package carries.
+
+All-MiniLM-L6-v2, fine-tuned on pairs of short English texts (`benchmarks/train_pairs`). It never decides by
+itself that a memory ends: it ranks, links and asks. `data/pairs/card.json` has its labels, its calibration,
+the bounds from which it is believed, and how it does on pairs of other authors.
+"""
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hydramem.core.errors import ModelUnavailableError
+from hydramem.llm.local_embedder import model_errors
+from hydramem.text.english import is_english
+from hydramem.text.tokens import well_formed
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
+
+_NAME = "pair classifier"
+_DATA = files("hydramem") / "data"
+_MOST_CHARS = 1000
+_MOST_TOKENS = 128
+"""Of a pair. It learnt from texts of a sentence or two: of longer ones it says nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairJudgement:
+    """How likely each thing is that a new text may be to an old one; they add up to 1.
+
+    Attributes:
+        update: It replaces the old text: both cannot hold, and the matter changes in the course of time.
+        duplicate: It says the same, or less.
+        refine: It says the same, and more.
+        contradict: Both cannot hold, and the matter does not change.
+        unrelated: Both stay.
+    """
+
+    update: float
+    duplicate: float
+    refine: float
+    contradict: float
+    unrelated: float
+
+    @property
+    def supersedes(self) -> float:
+        """How likely the old text does not hold beside the new one."""
+        return self.update + self.contradict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairBounds:
+    """Probabilities from which a judgement is acted on; below all of them nothing is said.
+
+    Attributes:
+        supersedes: From which a new memory may supersede the old one.
+        ends: From which it is believed that one text ends another, as its words say.
+        duplicate: From which it says the same.
+        refine: From which it extends the old one.
+        near: From which a caller is told of the old memory at all.
+    """
+
+    supersedes: float
+    ends: float
+    duplicate: float
+    refine: float
+    near: float
+
+
+JudgePairs = Callable[[str, Sequence[str]], Sequence[PairJudgement | None]]
+"""Judges a new text against old ones; None where a pair is too long, or not English.
+
+Raises `ModelError` where the model failed.
+"""
+
+
+def judge_none(new: str, old: Sequence[str]) -> Sequence[PairJudgement | None]:
+    """Judge nothing: for where no classifier is used."""
+    return [None] * len(old)
+
+
+class PairClassifier:
+    """Runs the model in this process; loads it once, at first use, whichever thread asks."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._opened: tuple[InferenceSession, Tokenizer] | None = None
+
+    def __call__(self, new: str, old: Sequence[str]) -> Sequence[PairJudgement | None]:
+        """Judge a new text against old ones, all in one batch.
+
+        Raises:
+            ModelError: The model's file is missing or damaged, or it failed.
+        """
+        short = [place for place, text in enumerate(old) if _may_judge(new, text)]
+        if not short:
+            return [None] * len(old)
+        session, tokenizer = self._model()
+        with model_errors(_NAME):
+            pairs = [(well_formed(old[place]), well_formed(new)) for place in short]
+            encodings = tokenizer.encode_batch(pairs)
+            fitting = [place for place, one in enumerate(encodings) if len(one.ids) <= _MOST_TOKENS]
+            found: list[PairJudgement | None] = [None] * len(old)
+            if fitting:
+                rows = _probabilities(session, [encodings[place] for place in fitting])
+                for place, row in zip(fitting, rows, strict=True):
+                    found[short[place]] = PairJudgement(**dict(zip(card()["labels"], row, strict=True)))
+        return found
+
+    def _model(self) -> "tuple[InferenceSession, Tokenizer]":
+        with self._lock:
+            if self._opened is None:
+                self._opened = _load()
+            return self._opened
+
+
+@cache
+def shared_classifier() -> PairClassifier:
+    """Return the classifier of this process: stores share one, since its model takes memory."""
+    return PairClassifier()
+
+
+def _may_judge(new: str, old: str) -> bool:
+    return max(len(new), len(old)) <= _MOST_CHARS and is_english(f"{old} {new}")
+
+
+def _load() -> "tuple[InferenceSession, Tokenizer]":
+    path = _DATA / "pairs" / "pairs.onnx"
+    try:
+        weights = path.read_bytes()
+    except OSError as error:
+        raise ModelUnavailableError(f"{_NAME}: {path} cannot be read; install hydramem again") from error
+    if hashlib.sha256(weights).hexdigest() != card()["sha256"]:
+        raise ModelUnavailableError(f"{_NAME}: {path} is damaged; install hydramem again")
+    with model_errors(_NAME):
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        options = onnxruntime.SessionOptions()
+        # Threads that spin between calls take time from the stores; see `local_embedder`.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+        tokenizer = Tokenizer.from_str((_DATA / "minilm" / "tokenizer.json").read_text("utf-8"))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+    return session, tokenizer
+
+
+def _probabilities(session: "InferenceSession", encodings: Sequence[Any]) -> list[list[float]]:
+    """Return rows of calibrated probabilities, in the order of the card's labels."""
+    scores = raw_scores(session, encodings) / card()["temperature"]
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    rows: list[list[float]] = (powers / powers.sum(axis=1, keepdims=True)).tolist()
+    return rows
+
+
+def raw_scores(session: "InferenceSession", encodings: Sequence[Any]) -> NDArray[np.float64]:
+    """Return the scores of the model before calibration, of shape (pairs, labels).
+
+    Args:
+        session: The model.
+        encodings: Tokenised pairs, the old text before the new one.
+    """
+    shape = (len(encodings), max(len(one.ids) for one in encodings))
+    inputs = {name: np.zeros(shape, dtype=np.int64) for name in ("ids", "types", "mask")}
+    for place, one in enumerate(encodings):
+        inputs["ids"][place, : len(one.ids)] = one.ids
+        inputs["types"][place, : len(one.ids)] = one.type_ids
+        inputs["mask"][place, : len(one.ids)] = one.attention_mask
+    scores: NDArray[np.float64] = session.run(None, inputs)[0].astype(np.float64)
+    return scores
+
+
+@cache
+def card() -> dict[str, Any]:
+    """Return the data card of the model: its labels, calibration and held-out table."""
+    found: dict[str, Any] = json.loads((_DATA / "pairs" / "card.json").read_text("utf-8"))
+    return found
+
+
+def bounds() -> PairBounds:
+    """Return the probabilities from which a judgement is acted on, as the data card has them."""
+    return PairBounds(**card()["bounds"])

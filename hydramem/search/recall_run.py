@@ -1,0 +1,65 @@
+"""One recall: where it looks, what it looks for, and how long each of its stages takes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from hydramem.core.config import SearchConfig
+from hydramem.core.row_types import Traversal
+from hydramem.graph.snapshot.registry import Snapshots
+from hydramem.llm.contracts import Embedder
+from hydramem.search.rerank import Reranker
+from hydramem.storage.chunk_filter import LIVE, ChunkFilter
+from hydramem.storage.store import GraphStore
+from hydramem.storage.vector_rows import VectorStore
+from hydramem.text.dates.dates_in_text import Dated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallSources:
+    """Where a recall looks, and with what.
+
+    Attributes:
+        graph, vectors, snapshots: The stores, and the graphs in memory.
+        embedder: The model of the vectors.
+        settings: Weights and bounds.
+        reranker: Reorders the best candidates; None leaves their order.
+    """
+
+    graph: GraphStore
+    vectors: VectorStore
+    snapshots: Snapshots
+    embedder: Embedder
+    settings: SearchConfig
+    reranker: Reranker | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallRun:
+    """One recall: what it looks for, where, and how long each stage takes."""
+
+    query: str
+    sources: RecallSources
+    where: ChunkFilter
+    limit: int
+    traversal: Traversal
+    dates: tuple[Dated, ...]
+    milliseconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def about_now(self) -> bool:
+        """Whether it asks for what holds now, not for what was true, believed or said at a time."""
+        return not self.dates and self.where.states == LIVE
+
+    @property
+    def most_found(self) -> int:
+        """How many chunks an arm may find."""
+        return max(self.sources.settings.candidates, self.limit)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Note how long a stage takes."""
+        started = perf_counter()
+        yield
+        self.milliseconds[stage] = (perf_counter() - started) * 1000

@@ -1,0 +1,100 @@
+"""The phase distill: sessions become memories at night, once, within the budget and in the night's run."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hydramem
+from hydramem.core.errors import ModelUnavailableError
+from hydramem.ingest.memories.sessions import SaidTurn
+from hydramem.operations import OPERATIONS, call
+from tests.garden.memories import night, opened, rows
+from tests.memory_api.test_distill import MOVED, Model, fact
+
+ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
+GHENT = fact(MOVED, 1, quote="moved to Ghent")
+
+
+def say(memory: hydramem.Memory, session: str, text: str) -> None:
+    memory.capture(session, [SaidTurn(author="user", text=text)])
+
+
+def facts(memory: hydramem.Memory) -> list[str]:
+    return [row.text for row in memory.memories(kinds=["fact"])]
+
+
+@pytest.mark.parametrize("engine", ["memory", ENGINE])
+def test_every_session_is_distilled_once_and_a_night_is_undone_whole(tmp_path: Path, engine: str) -> None:
+    model = Model([GHENT], [])
+    with opened(tmp_path, model, STORAGE_GRAPH=engine) as memory:
+        say(memory, "one", "We moved to Ghent.")
+        say(memory, "two", "Nothing new.")
+        done = night(memory, "distill")
+        (phase,) = done.phases
+        assert (done.state, phase.counts["facts"], phase.counts["turns_read"]) == ("completed", 1, 2)
+        assert "moved to Ghent" in model.prompts[0], "the session that was quiet longest comes first"
+        assert facts(memory) == [MOVED]
+        again = night(memory, "distill")
+        assert (again.run, len(model.prompts)) == (None, 2)
+        assert done.run is not None and memory.undo(done.run).left == ()
+        assert facts(memory) == []
+        assert night(memory, "distill").run is None and len(model.prompts) == 2
+
+
+def test_of_a_plan_nothing_is_written_and_no_model_asked(tmp_path: Path) -> None:
+    model = Model()
+    with opened(tmp_path, model) as memory:
+        say(memory, "one", "We moved to Ghent.")
+        before = rows(memory)
+        done = night(memory, "distill", plan=True)
+        assert done.phases[0].counts == {"sessions_waiting": 1, "turns_waiting": 1}
+        assert (rows(memory), model.prompts) == (before, [])
+
+
+def test_without_a_model_sessions_stay_logs(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        say(memory, "one", "We moved to Ghent.")
+        done = night(memory, "distill")
+        assert (done.state, done.run, facts(memory)) == ("completed", None, [])
+
+
+@pytest.mark.parametrize(
+    ("replies", "state", "kept"),
+    [
+        ([ModelUnavailableError("no answer")], "failed", []),
+        ([[GHENT], ModelUnavailableError("no answer")], "partial", [MOVED]),
+        (["prose", [GHENT]], "partial", [MOVED]),
+    ],
+    ids=["outage", "late outage", "prose"],
+)
+def test_a_model_that_fails_is_never_a_success(
+    tmp_path: Path, replies: list[Any], state: str, kept: list[str]
+) -> None:
+    with opened(tmp_path, Model(*replies, [], [])) as memory:
+        say(memory, "one", "We moved to Ghent.")
+        say(memory, "two", "We moved to Ghent.")
+        done = night(memory, "distill")
+        assert (done.state, facts(memory)) == (state, kept)
+        assert done.phases[0].notes
+        assert night(memory, "distill").state == "completed"
+
+
+def test_what_a_budget_leaves_the_next_night_takes_up(tmp_path: Path) -> None:
+    with opened(tmp_path, Model([], []), GARDEN_PHASE_CALLS="1") as memory:
+        say(memory, "one", "We moved to Ghent.")
+        say(memory, "two", "We moved to Bruges.")
+        done = night(memory, "distill")
+        assert done.state == "partial"
+        assert "1 sessions wait: its 1 model calls are used up." in done.phases[0].notes
+        assert night(memory, "distill").phases[0].counts["turns_read"] == 1
+
+
+def test_what_it_writes_is_of_the_run_of_the_night_on_every_surface(tmp_path: Path) -> None:
+    with opened(tmp_path, Model([GHENT])) as memory:
+        say(memory, "one", "We moved to Ghent.")
+        (garden,) = [each for each in OPERATIONS if each.name == "garden"]
+        (done,) = call(memory, garden, {"phases": ["distill"]}, actor="cli")  # type: ignore[misc]
+        (row,) = memory.memories(kinds=["fact"])
+        assert {change.run for change in memory._use().graph.changes(target=row.id)} == {done.run}

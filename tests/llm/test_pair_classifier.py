@@ -1,0 +1,90 @@
+"""The pair classifier that the package carries: it is whole, judges plain pairs, and abstains."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hydramem.core.errors import ModelUnavailableError
+from hydramem.llm import pair_classifier
+from hydramem.llm.pair_classifier import PairClassifier, bounds, card, judge_none
+
+DATA = Path(pair_classifier.__file__).parents[1] / "data"
+
+
+@pytest.fixture(scope="module")
+def judge() -> PairClassifier:
+    return PairClassifier()
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "label"),
+    [
+        ("Ada lives in Munich.", "Ada lives in Berlin.", "update"),
+        ("The user likes tea.", "The user likes tea.", "duplicate"),
+        ("Ada lives in Berlin, in a flat by the river.", "Ada lives in Berlin.", "refine"),
+        ("The parser is written in Rust.", "Bo is the treasurer of the chess club.", "unrelated"),
+    ],
+)
+def test_plain_pairs(judge: PairClassifier, new: str, old: str, label: str):
+    (found,) = judge(new, [old])
+    assert found is not None
+    shares = {name: getattr(found, name) for name in card()["labels"]}
+    assert max(shares, key=lambda name: shares[name]) == label
+    assert sum(shares.values()) == pytest.approx(1)
+
+
+def test_a_batch_says_what_each_pair_says(judge: PairClassifier):
+    olds = [
+        "Ada lives in Berlin.",
+        "The deadline is on Friday, as far as I know.",
+        "I smoke.",
+    ]
+    together = judge("Ada lives in Munich.", olds)
+    alone = [judge("Ada lives in Munich.", [old])[0] for old in olds]
+    for one, other in zip(together, alone, strict=True):
+        assert one is not None and other is not None
+        assert one.supersedes == pytest.approx(other.supersedes, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "word " * 400,
+        "x" * 2000,
+        "Ada lebt seit Mai allein.",
+        "我住在北京。",
+        "\ud800 \0",
+    ],
+)
+def test_what_it_did_not_learn_is_not_judged(judge: PairClassifier, text: str):
+    assert judge(text, [text]) == [None]
+
+
+def test_without_a_classifier_nothing_is_judged():
+    assert judge_none("a", ["b", "c"]) == [None, None]
+
+
+def test_a_damaged_model_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    shutil.copytree(DATA / "pairs", tmp_path / "pairs")
+    monkeypatch.setattr(pair_classifier, "_DATA", tmp_path)
+    weights = tmp_path / "pairs" / "pairs.onnx"
+    content = bytearray(weights.read_bytes())
+    content[1000] ^= 1
+    weights.write_bytes(content)
+    with pytest.raises(ModelUnavailableError, match="damaged"):
+        PairClassifier()("The cat is here.", ["The cat is there."])
+    weights.unlink()
+    with pytest.raises(ModelUnavailableError, match=r"pairs\.onnx cannot be read"):
+        PairClassifier()("The cat is here.", ["The cat is there."])
+
+
+def test_its_card_says_how_it_does_on_texts_of_others():
+    told = json.loads((DATA / "pairs" / "card.json").read_text("utf-8"))
+    assert told["training"]["groups"] >= 1200
+    assert told["test"]["pairs"] >= 1000
+    assert told["test"]["look_alikes_linked"] <= 0.20
+    assert told["test"]["accuracy"] >= 0.75
+    assert 0 < bounds().near <= bounds().supersedes <= bounds().ends

@@ -1,0 +1,208 @@
+"""Versions of one matter at recall: the later first, each naming the other, and what says the same once."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from hydramem.core.results.hits import Recall
+from hydramem.core.row_types import Chunk, Link, LinkType, Times
+from hydramem.storage.chunk_filter import ChunkFilter
+from tests.graph.graphs import THEN, P, chunk, link
+from tests.search.test_recall import Memory
+
+QUESTION = "where is the lathe of the workshop"
+
+
+def note(id: str, text: str, day: int, **values: object) -> Chunk:
+    times = Times(recorded_at=THEN + timedelta(days=day))
+    return chunk(id, text, kind="note", times=times, **values)
+
+
+FIRST = note("first", "The lathe of the workshop is in hall two.", 1)
+SECOND = note("second", "They moved that machine across the yard into hall five.", 2)
+THIRD = note("third", "It stands at the harbour now.", 3)
+BENCH = note("bench", "The bench is beside the lathe.", 1)
+OTHERS = tuple(note(f"other{n}", f"The workshop has a drawer number {n}.", 1) for n in range(4))
+
+
+def joined(newer: Chunk, older: Chunk, type: LinkType = "may_supersede", weight: float = 0.8) -> Link:
+    made = replace(link(newer, older), id=f"l-{newer.id}-{type}-{older.id}")
+    return replace(made, type=type, weight=weight, times=Times(recorded_at=newer.times.recorded_at))
+
+
+def ids(found: Recall) -> list[str]:
+    return [hit.id for hit in found.hits]
+
+
+def assert_falling(found: Recall) -> None:
+    scores = [hit.score for hit in found.hits]
+    assert scores == sorted(scores, reverse=True)
+    for hit in found.hits:
+        assert sum(hit.scores.values()) == pytest.approx(hit.score)
+
+
+def test_what_may_supersede_a_hit_comes_directly_before_it() -> None:
+    rows = (FIRST, SECOND, BENCH, *OTHERS)
+    plain = Memory(*rows).recall(QUESTION, limit=7)
+    assert ids(plain).index("first") < ids(plain).index("second")
+    found = Memory(*rows, joined(SECOND, FIRST)).recall(QUESTION, limit=7)
+    place = ids(found).index("first")
+    assert ids(found)[place - 1] == "second"
+    others = [id for id in ids(plain) if id != "second"]
+    assert [id for id in ids(found) if id != "second"] == others
+    assert_falling(found)
+
+
+def test_the_lifted_hit_says_why_and_both_name_each_other() -> None:
+    found = Memory(FIRST, SECOND, BENCH, joined(SECOND, FIRST)).recall(QUESTION)
+    hits = {hit.id: hit for hit in found.hits}
+    newer, older = hits["second"], hits["first"]
+    assert "later" in newer.scores
+    assert newer.why.endswith("ay supersede another match, which was told earlier.")
+    assert (newer.older.id, newer.older.text) == ("first", FIRST.text)
+    assert newer.older.probability == pytest.approx(0.8)
+    assert (older.newer.id, older.newer.text) == ("second", SECOND.text)
+    assert newer.newer is older.older is None
+    assert hits["bench"].newer is hits["bench"].older is None
+
+
+def test_a_later_version_that_nothing_found_is_taken_in() -> None:
+    memory = Memory(FIRST, BENCH, *OTHERS)
+    memory.keep(THIRD, joined(THIRD, FIRST))  # no arm finds it
+    found = memory.recall(QUESTION, limit=2)
+    assert ids(found) == ["third", "first"]
+    assert_falling(found)
+    assert ids(memory.recall(QUESTION, limit=1)) == ["third"]
+
+
+@pytest.mark.parametrize("values", [{"state": "archived"}, {"private": True}, {"kind": "event"}])
+def test_what_the_filter_does_not_admit_is_not_taken_in(values: dict[str, object]) -> None:
+    memory = Memory(FIRST, BENCH)
+    memory.keep(replace(THIRD, **values), joined(THIRD, FIRST))
+    where = ChunkFilter(projects=(P,), kinds=("note",), include_private=False)
+    found = memory.recall(QUESTION, where=where)
+    assert "third" not in ids(found)
+
+
+def test_a_chain_is_newest_first() -> None:
+    links = (joined(SECOND, FIRST), joined(THIRD, SECOND))
+    found = Memory(FIRST, SECOND, THIRD, BENCH, *links).recall(QUESTION)
+    place = ids(found).index("third")
+    assert ids(found)[place : place + 3] == ["third", "second", "first"]
+    assert_falling(found)
+    assert found.hits[place + 1].newer.id == "third"
+    assert found.hits[place + 1].older.id == "first"
+
+
+def test_links_in_a_circle_end() -> None:
+    found = Memory(FIRST, SECOND, joined(SECOND, FIRST), joined(FIRST, SECOND)).recall(QUESTION)
+    assert sorted(ids(found)) == ["first", "second"]
+
+
+def test_of_two_later_ones_the_newest_is_first_and_named() -> None:
+    found = Memory(FIRST, SECOND, THIRD, joined(SECOND, FIRST), joined(THIRD, FIRST)).recall(QUESTION)
+    assert ids(found) == ["third", "second", "first"]
+    assert found.hits[2].newer.id == "third"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"where": ChunkFilter(projects=(P,), states=("active", "superseded"), at=THEN + timedelta(days=9))},
+        {"query": "where was the lathe of the workshop in January 2024"},
+    ],
+)
+def test_a_question_about_the_past_keeps_the_order(asked: dict[str, object]) -> None:
+    query = asked.pop("query", QUESTION)
+    rows = (FIRST, SECOND, BENCH)
+    plain = Memory(*rows).recall(query, **asked)
+    found = Memory(*rows, joined(SECOND, FIRST)).recall(query, **asked)
+    assert ids(found) == ids(plain)
+    assert ids(found)[0] == "first"
+    assert found.hits[0].newer.id == "second"
+
+
+def test_a_link_that_was_not_known_yet_does_nothing() -> None:
+    memory = Memory(FIRST, SECOND, joined(SECOND, FIRST))
+    where = ChunkFilter(projects=(P,), states=("active",), known_at=THEN + timedelta(days=1, hours=1))
+    assert memory.recall(QUESTION, where=where).hits[0].newer is None
+
+
+def test_a_settled_link_does_nothing() -> None:
+    settled = replace(joined(SECOND, FIRST), state="superseded")
+    found = Memory(FIRST, SECOND, BENCH, settled).recall(QUESTION)
+    assert ids(found)[0] == "first"
+    assert found.hits[0].newer is None
+
+
+def test_a_hit_names_what_it_superseded_surely() -> None:
+    until = THEN + timedelta(days=2)
+    ended = replace(FIRST, state="superseded", times=replace(FIRST.times, valid_to=until))
+    memory = Memory(ended, SECOND, BENCH, joined(SECOND, ended, "supersedes", 0.4))
+    now: datetime = THEN + timedelta(days=20)
+    found = memory.recall(QUESTION, where=ChunkFilter(projects=(P,), at=now))
+    assert "first" not in ids(found)
+    hit = next(hit for hit in found.hits if hit.id == "second")
+    assert (hit.older.id, hit.older.probability) == ("first", 1.0)
+    secret = Memory(replace(ended, private=True), SECOND, joined(SECOND, ended, "supersedes"))
+    found = secret.recall(QUESTION, where=ChunkFilter(projects=(P,), at=now, include_private=False))
+    assert found.hits[0].older is None
+
+
+SAME = note("same", "Our good old lathe of the workshop can be found in hall two.", 2)
+
+
+def test_what_says_the_same_is_one_hit_with_the_longer_text_at_the_better_place() -> None:
+    rows = (FIRST, SAME, BENCH, *OTHERS)
+    plain = Memory(*rows).recall(QUESTION, limit=3)
+    assert ids(plain)[0] == "first"
+    found = Memory(*rows, joined(SAME, FIRST, "duplicates")).recall(QUESTION, limit=3)
+    assert ids(found)[0] == "same"
+    assert "first" not in ids(found)
+    assert len(found.hits) == 3
+    assert found.hits[0].score == plain.hits[0].score
+    assert "says the same" in found.hits[0].why
+    assert_falling(found)
+    assert [view.other for view in found.hits[0].links] == ["first"]
+
+
+def test_a_doubtful_duplicate_stays_a_hit() -> None:
+    found = Memory(FIRST, SAME, joined(SAME, FIRST, "duplicates", 0.5)).recall(QUESTION)
+    assert sorted(ids(found)) == ["first", "same"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The lathe of the workshop is in hall 2.", "In hall 9 of the workshop is the lathe."),
+        ("The lathe stands behind the workshop.", "The lathe stands before the workshop."),
+        ("Iris lent the lathe of the workshop to Omar.", "Omar lent Iris the lathe of our old workshop."),
+    ],
+)
+def test_texts_that_differ_where_models_err_stay_two_hits(one: str, other: str) -> None:
+    rows = note("one", one, 1), note("two", other, 2)
+    found = Memory(*rows, joined(rows[1], rows[0], "duplicates")).recall(QUESTION)
+    assert sorted(ids(found)) == ["one", "two"]
+
+
+def test_links_of_one_matter_lend_no_score() -> None:
+    far = note("far", "Nobody asked for tulips.", 4)
+    rows = (FIRST, BENCH, far)
+    scores = [
+        {hit.id: hit.scores for hit in Memory(*rows, *links).recall(QUESTION).hits}
+        for links in ((), (joined(BENCH, far),))
+    ]
+    assert "links" not in scores[1]["far"]
+    assert scores[0] == scores[1]
+
+
+def test_other_versions_cost_one_read_and_none_without_links() -> None:
+    memory = Memory(FIRST, SECOND, THIRD, joined(SECOND, FIRST), joined(THIRD, SECOND))
+    memory.loads.clear()
+    memory.recall(QUESTION, limit=1)
+    assert len(memory.loads) <= 4  # candidates, other versions, links, their other ends
+    plain = Memory(FIRST, SECOND, THIRD)
+    plain.loads.clear()
+    plain.recall(QUESTION, limit=1)
+    assert len(plain.loads) == 1
