@@ -35,6 +35,9 @@ def run(tokens: Sequence[str]) -> int:
         return FAILED
     except KeyboardInterrupt:
         print("hydramem: interrupted; everything reported as stored is stored", file=sys.stderr)
+        # CPython remembers an interrupt that passed through `exec` of source (an import that makes a data
+        # class) and kills the process in place of its exit code; source that runs to its end clears that.
+        exec("")  # noqa: S102
         return INTERRUPTED
     except BrokenPipeError:
         # The reader (`| head`) has closed the pipe; the interpreter must not fail when it flushes.

@@ -286,6 +286,19 @@ def test_interrupt_is_130_and_keeps_what_is_stored(tmp_path):
     assert process("doctor").stdout.startswith("healthy True")
 
 
+def test_an_interrupt_inside_executed_source_leaves_the_exit_code(tmp_path):
+    (tmp_path / "interrupted.py").write_text(
+        "from hydramem.cli import main\n"
+        "main._run = lambda tokens: exec('raise KeyboardInterrupt')\n"
+        "main.main()\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-m", "interrupted"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, timeout=60,
+    )  # fmt: skip
+    assert ended.returncode == 130
+
+
 def on_a_terminal(*words: str) -> str:
     """Run a command whose outputs are a terminal; return what it would show."""
     main, side = pty.openpty()
