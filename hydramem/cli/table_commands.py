@@ -28,16 +28,23 @@ _EMPTY: Mapping[Callable[..., object], str] = {
 """What is printed for an empty result."""
 
 
-def add_operations(app: App) -> None:
-    """Add one command for each row of the table to an app."""
+def add_operations(app: App, only: str | None = None) -> None:
+    """Add one command for each row of the table to an app, or only the one of a name."""
     groups = {group: Group(title, sort_key=place) for place, (group, title) in enumerate(_TITLES.items())}
     for operation in OPERATIONS:
+        if only not in (None, command_name(operation)):
+            continue
         run = command(operation)
         if operation.method is Memory.garden:
             run = with_schedule(run)
         elif operation.method is Memory.review:
             run = with_dialogue(run, operation)
         app.command(run, name=command_name(operation), group=groups[operation.group])
+
+
+def command_names() -> frozenset[str]:
+    """Return the names of the commands that are operations."""
+    return frozenset(map(command_name, OPERATIONS))
 
 
 def command_name(operation: Operation) -> str:

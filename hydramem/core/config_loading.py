@@ -8,11 +8,15 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hydramem.core.config import Config
 from hydramem.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 
 def load_config(path: Path | None = None, *, environment: Mapping[str, str] | None = None) -> Config:
@@ -84,17 +88,24 @@ def _set(settings: dict[str, Any], keys: tuple[str, ...], value: Any) -> None:
 
 
 def _validate(settings: Mapping[str, Any], where: str) -> Config:
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     try:
         # JSON mode: strict about types, yet a YAML list may fill a tuple.
-        return TypeAdapter(Config).validate_json(json.dumps(settings, default=str), strict=True)
+        return _adapter().validate_json(json.dumps(settings, default=str), strict=True)
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(map(str, problem['loc'])) or '(top)'}: {_problem(problem['msg'], problem['input'])}"
             for problem in error.errors()
         )
         raise ConfigError(f"{where}: {problems}") from error
+
+
+@cache
+def _adapter() -> "TypeAdapter[Config]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Config)
 
 
 def _problem(message: str, value: object) -> str:

@@ -1,11 +1,14 @@
-"""Local embedders: ONNX models run by fastembed from files on this machine, never downloaded here."""
+"""Local embedders: ONNX models run from files on this machine, never downloaded here.
+
+A model of the catalogue is run by `onnx_text_model`, any other by fastembed, which knows its files.
+"""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +16,7 @@ from numpy.typing import NDArray
 from hydramem.core.config import EmbeddingConfig
 from hydramem.core.errors import ConfigError, ModelError, ModelUnavailableError
 from hydramem.llm.catalogue import KnownModel, check_files, locate, models_folder
+from hydramem.llm.onnx_text_model import OnnxTextModel, open_text_model
 from hydramem.text.tokens import well_formed
 
 if TYPE_CHECKING:
@@ -23,7 +27,6 @@ Vectors = NDArray[np.float32]
 # A tokenizer reads a text to its end before it is truncated; what lies beyond this is never in the vector
 # of a text of ordinary words.
 _MAX_CHARS_A_TOKEN = 64
-_register_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +49,13 @@ class VectorSpace:
         return f"{self.name}/{self.dimension}"
 
 
+class TextModel(Protocol):
+    """A loaded model: `OnnxTextModel`, or fastembed's `TextEmbedding`."""
+
+    def embed(self, texts: list[str], /, *, batch_size: int) -> Iterable[NDArray[Any]]:
+        """Return one vector for each text, in order."""
+
+
 class LocalEmbedder:
     """Runs one model in this process; see `Embedder`. Loads it once, at first use, whichever thread asks.
 
@@ -54,7 +64,7 @@ class LocalEmbedder:
         dimension: Length of a vector.
     """
 
-    def __init__(self, space: VectorSpace, load: Callable[[], "TextEmbedding"], *, settings: EmbeddingConfig):
+    def __init__(self, space: VectorSpace, load: Callable[[], TextModel], *, settings: EmbeddingConfig):
         self.fingerprint = space.fingerprint
         self.dimension = space.dimension
         self._space = space
@@ -63,7 +73,7 @@ class LocalEmbedder:
         self._batch_size = max(1, settings.batch_size)
         self._max_chars = _MAX_CHARS_A_TOKEN * settings.max_tokens
         self._lock = threading.Lock()
-        self._model: TextEmbedding | None = None
+        self._model: TextModel | None = None
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return unit-length rows of shape (len(texts), dimension), in the order given.
@@ -98,7 +108,7 @@ class LocalEmbedder:
                 rows[place] = vector
         return _unit_rows(rows, self._space)
 
-    def _opened(self) -> "TextEmbedding":
+    def _opened(self) -> TextModel:
         with self._lock:
             if self._model is None:
                 self._model = self._load()
@@ -190,7 +200,7 @@ def _absent(model: KnownModel) -> str:
     return f"embedding model {model.name} is not on this machine; get it: `hydramem models get {model.name}`"
 
 
-def _load_known(model: KnownModel, settings: EmbeddingConfig, models: Path | None) -> "TextEmbedding":
+def _load_known(model: KnownModel, settings: EmbeddingConfig, models: Path | None) -> OnnxTextModel:
     place = locate(model, models)
     if place is None:
         raise ModelUnavailableError(_absent(model))
@@ -199,55 +209,13 @@ def _load_known(model: KnownModel, settings: EmbeddingConfig, models: Path | Non
         advice = f"install {model.requirement} again"
     check_files(model, place, advice=advice)
     with model_errors(f"embedding model {model.name}"):
-        from fastembed import TextEmbedding
-
-        name = _register(model, place.weights)
-        opened = TextEmbedding(
-            name,
-            threads=settings.threads or None,
-            providers=["CPUExecutionProvider"],
-            cache_dir=str(place.tokenizer.parent),
-            specific_model_path=str(place.tokenizer.parent),
-            local_files_only=True,
+        return open_text_model(
+            place.weights,
+            place.tokenizer,
+            pooling=model.pooling,
+            max_tokens=min(settings.max_tokens, model.max_tokens),
+            threads=settings.threads,
         )
-        _rest_between_calls(opened, place.weights, settings.threads)
-        _truncate(opened, min(settings.max_tokens, model.max_tokens))
-        return opened
-
-
-def _rest_between_calls(opened: "TextEmbedding", weights: Path, threads: int) -> None:
-    """Open the model once more, its threads sleeping when they have nothing to do.
-
-    They spin otherwise: on two cores, embedding one sentence took 50 ms of processor time instead of 10, from
-    the stores that work meanwhile. fastembed hands no such option on; opening again takes 0.15 seconds.
-    """
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    if threads:
-        options.intra_op_num_threads = options.inter_op_num_threads = threads
-    session = onnxruntime.InferenceSession(str(weights), options, providers=["CPUExecutionProvider"])
-    opened.model.model = session  # type: ignore[attr-defined]  # of every ONNX model of fastembed
-
-
-def _register(model: KnownModel, weights: Path) -> str:
-    """Make fastembed know a model by its file; its registry is one for the process and refuses repeats."""
-    from fastembed import TextEmbedding
-    from fastembed.common.model_description import ModelSource, PoolingType
-
-    name = f"hydramem/{model.space}@{weights}"
-    with _register_lock:
-        if not any(listed["model"] == name for listed in TextEmbedding.list_supported_models()):
-            TextEmbedding.add_custom_model(
-                name,
-                pooling=PoolingType.CLS if model.pooling == "cls" else PoolingType.MEAN,
-                normalization=True,
-                sources=ModelSource(hf=model.repository or model.space),  # required, and never used
-                dim=model.full_dimension,
-                model_file=str(weights),
-            )
-    return name
 
 
 def _load_listed(name: str, settings: EmbeddingConfig, models: Path | None) -> "TextEmbedding":

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.llm.local_embedder import model_errors
+from hydramem.llm.onnx_text_model import quiet_session
 from hydramem.text.english import is_english
 from hydramem.text.tokens import well_formed
 
@@ -142,13 +143,9 @@ def _load() -> "tuple[InferenceSession, Tokenizer]":
     if hashlib.sha256(weights).hexdigest() != card()["sha256"]:
         raise ModelUnavailableError(f"{_NAME}: {path} is damaged; install hydramem again")
     with model_errors(_NAME):
-        import onnxruntime
         from tokenizers import Tokenizer
 
-        options = onnxruntime.SessionOptions()
-        # Threads that spin between calls take time from the stores; see `local_embedder`.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+        session = quiet_session(weights)
         tokenizer = Tokenizer.from_str((_DATA / "minilm" / "tokenizer.json").read_text("utf-8"))
         tokenizer.no_padding()
         tokenizer.no_truncation()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hydramem.cli.main import EVERYDAY, build, run
+from hydramem.cli.main import EVERYDAY, build, named_operation, run
 from hydramem.cli.table_commands import command_name
 from hydramem.cli.terminal import plain
 from hydramem.core.config_loading import load_config
@@ -251,6 +251,55 @@ def test_help_and_version_do_not_load_what_they_do_not_need():
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert told.stdout.splitlines()[-1] == "set()"
+
+
+def test_recall_does_not_load_what_it_does_not_need(tmp_path, monkeypatch):
+    monkeypatch.setenv("HYDRAMEM_EMBEDDING_MODEL", "minilm")
+    heavy = {
+        *("fastembed", "huggingface_hub", "requests", "httpx", "urllib3", "pandas", "sklearn", "dateparser"),
+        *("torch", "fastmcp", "kuzu", "selectolax", "markdown_it", "charset_normalizer", "spacy"),
+    }
+    code = (
+        "import sys; from hydramem.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code\n"
+        "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)\n"
+    )
+    store = ("--store", str(tmp_path / "store"))
+    process("remember", "Ada keeps the billing rows in MySQL.", *store)
+    told = subprocess.run(
+        [sys.executable, "-c", code, "recall", "billing rows", *store],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "Ada keeps the billing rows" in told.stdout
+    loaded = set(told.stderr.splitlines()[-1].split())
+    assert {"lancedb", "onnxruntime"} <= loaded
+    assert heavy & loaded == set()
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("recall x", "recall"),
+        ("--store recall --json recall x", "recall"),
+        ("--store=a --project p remember recall", "remember"),
+        ("ingest-extracted @f", "ingest-extracted"),
+        ("serve recall", None),
+        ("recal recall", None),
+        ("--help recall", None),
+        ("--store", None),
+        ("--json", None),
+    ],
+)
+def test_the_operation_of_a_command_line_is_known_before_the_commands_are_built(line, name):
+    assert named_operation(line.split()) == name
+
+
+def test_one_command_is_built_as_among_all(shell):
+    for operation in ("recall", "garden"):
+        assert shell.ok(operation, "--help") == shell.ok("--help", operation)
 
 
 def test_python_m_hydramem_and_a_reader_that_leaves():

@@ -19,6 +19,7 @@ from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.lance.arrow_rows import chunk_rows, chunk_schema, entity_rows, entity_schema
 from hydramem.storage.lance.filters import chunk_predicate, project_predicate, storable
 from hydramem.storage.lance.read_write_lock import ReadWriteLock
+from hydramem.storage.lance.remote_client import import_lancedb
 from hydramem.storage.lance.row_arrays import ROW_ID
 from hydramem.storage.lance.row_cache import RowCache
 from hydramem.storage.lance.table import Table, open_table
@@ -62,8 +63,7 @@ def open_vectors(path: Path, dimension: int, settings: StorageConfig) -> "LanceV
     os.environ.setdefault("LANCEDB_LOG", "error")
     # An index build takes every thread of its pool for as long as it runs; a write needs one too.
     os.environ.setdefault("LANCE_CPU_THREADS", str((os.cpu_count() or 1) + 4))
-    import lancedb
-
+    lancedb = import_lancedb()
     _return_freed_blocks()
     with _lance_errors(path):
         database = lancedb.connect(path)

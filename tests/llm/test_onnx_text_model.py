@@ -1,0 +1,45 @@
+"""A model run from its two files gives the vectors that its pooling means."""
+
+import numpy as np
+import pytest
+
+from hydramem.llm.catalogue import MINILM, locate
+from hydramem.llm.onnx_text_model import OnnxTextModel, Pooling, open_text_model, quiet_session
+
+TEXTS = ["The billing service keeps its rows in MySQL.", "x", "", "naïve café, Москва 東京"]
+
+
+def opened(pooling: Pooling = "mean", max_tokens: int = 512) -> OnnxTextModel:
+    place = locate(MINILM)
+    assert place is not None
+    return open_text_model(place.weights, place.tokenizer, pooling=pooling, max_tokens=max_tokens, threads=1)
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_a_vector_is_pooled_from_those_of_the_tokens(pooling: Pooling) -> None:
+    from tokenizers import Tokenizer
+
+    place = locate(MINILM)
+    assert place is not None
+    session = quiet_session(place.weights, 1)
+    tokenizer = Tokenizer.from_file(str(place.tokenizer))
+    tokenizer.no_padding()
+    for text, vector in zip(TEXTS, opened(pooling).embed(TEXTS, batch_size=1), strict=True):
+        ids = np.array([tokenizer.encode(text).ids])
+        named = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        tokens = session.run(None, {one.name: named[one.name] for one in session.get_inputs()})[0][0]
+        expected = tokens[0] if pooling == "cls" else tokens.mean(axis=0)
+        assert vector == pytest.approx(expected, abs=1e-5)
+
+
+def test_padding_changes_nothing_but_rounding() -> None:
+    model = opened()
+    alone, batch = (np.array(list(model.embed(TEXTS, batch_size=size))) for size in (1, 4))
+    cosines = (alone * batch).sum(axis=1) / np.linalg.norm(alone, axis=1) / np.linalg.norm(batch, axis=1)
+    assert cosines.min() > 0.999
+
+
+def test_tokens_beyond_the_limit_are_not_read() -> None:
+    head = "one two three four five six seven eight nine ten "
+    first, second = opened(max_tokens=8).embed([f"{head}apples", f"{head}submarines"], batch_size=2)
+    assert np.array_equal(first, second)
