@@ -4,6 +4,7 @@ import inspect
 import logging
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, get_args, get_type_hints
@@ -148,10 +149,12 @@ def call(
         arguments: Arguments of the method by name.
         actor: The surface: `cli` or `mcp`.
         request: Id of the request; a retried request is done once.
-        session: Name of the session that recalls are recorded for.
+        session: Name of the session that recalls are recorded for; without one, that of the context, else
+            the day's.
     """
     started = time.perf_counter()
-    with acting_as(actor, request=request), in_one_run(), memory.during(session):
+    recalling = nullcontext() if session is None else memory.during(session)
+    with acting_as(actor, request=request), in_one_run(), recalling:
         try:
             return operation.method(memory, **arguments)
         finally:

@@ -8,11 +8,13 @@ from hydramem.core.argument_checks import check_choice
 from hydramem.core.results.upkeep_results import Diagnosis, Drained, Reindexed, Stats
 from hydramem.core.results.verdicts import Calibrated, Conflicts, Verified
 from hydramem.core.row_types import Job, JobState
+from hydramem.core.time import When
 from hydramem.llm.choose import choose_next_embedder, still_to_configure
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.search.visible import listings
 from hydramem.storage.changes import in_one_run
+from hydramem.text.dates.caller_dates import moment_or_none
 from hydramem.verification.calibration.calibrate import CalibrationRequest, CalibrationTarget, run_calibration
 from hydramem.verification.calibration.consolidation_threshold import calibrate_consolidation
 from hydramem.verification.conflicts.conflicts import conflicts
@@ -26,6 +28,8 @@ class CheckMethods(Handle):
         self,
         entity: str | None = None,
         *,
+        as_of: When | None = None,
+        known_at: When | None = None,
         limit: int = 20,
         include_private: bool = True,
         project: str | None = None,
@@ -39,6 +43,8 @@ class CheckMethods(Handle):
 
         Args:
             entity: Name or alias of an entity; the whole project by default.
+            as_of: Only conflicts of what was true at this time; of any one time by default.
+            known_at: Compare what the store believed at this time; now by default.
             limit: Most conflicts to return.
             include_private: Whether to compare sentences of private memories.
             project: Project to read; this handle's own by default.
@@ -59,6 +65,9 @@ class CheckMethods(Handle):
                 vectors=space.vectors.vectors,
                 judge=store.judge,
                 include_private=include_private,
+                states=arguments.states(as_of, known_at),
+                as_of=moment_or_none(as_of, "as_of"),
+                known_at=moment_or_none(known_at, "known_at"),
             )
 
     @in_one_run()

@@ -22,6 +22,8 @@ from hydramem.memory_api.handle import Handle
 from hydramem.search.overview import overview, surroundings
 from hydramem.search.overview.history import history
 from hydramem.search.visible import listings
+from hydramem.search.visible.entities_at import entities_at
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.text.dates.caller_dates import moment_or_none
 
 
@@ -33,22 +35,35 @@ class GraphMethods(Handle):
         *,
         containing: str | None = None,
         type: str | None = None,
+        as_of: When | None = None,
+        known_at: When | None = None,
         limit: int = 50,
         offset: int = 0,
         project: str | None = None,
     ) -> tuple[Entity, ...]:
         """List named things, most mentioned first.
 
+        At another time mentions are counted as of then; names, descriptions and the order are today's.
+
         Args:
-            containing: Only names that contain this text.
+            containing: Only entities whose name or an alias contains this text.
             type: Only entities of this type.
+            as_of: Only entities that something true in the world at this time names; all by default.
+            known_at: Only entities that the store knew at this time; now by default.
             limit: Most rows to return.
             offset: Rows to skip.
             project: Project to read; this handle's own by default.
         """
-        return self._use().graph.list_entities(
-            self._name(project), arguments.page(limit, offset), containing=containing, type=type
+        graph, name, page = self._use().graph, self._name(project), arguments.page(limit, offset)
+        where = ChunkFilter(
+            projects=(name,),
+            states=arguments.states(as_of, known_at),
+            at=moment_or_none(as_of, "as_of"),
+            known_at=moment_or_none(known_at, "known_at"),
         )
+        if where.at is where.known_at is None:
+            return graph.list_entities(name, page, containing=containing, type=type)
+        return entities_at(graph, page, where=where, containing=containing, type=type)
 
     def relations(
         self,

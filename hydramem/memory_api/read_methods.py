@@ -278,11 +278,18 @@ class ReadMethods(Handle):
         return tuple(replace(one, block=blocks.frozen(name, asked, one)) for one in found)
 
     def documents(
-        self, *, known_at: When | None = None, limit: int = 50, offset: int = 0, project: str | None = None
+        self,
+        *,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        limit: int = 50,
+        offset: int = 0,
+        project: str | None = None,
     ) -> tuple[Document, ...]:
         """List documents, newest first.
 
         Args:
+            as_of: Return the documents that were true at this time; at any by default.
             known_at: Return the documents that the store held at this time; now by default.
             limit: Most rows to return.
             offset: Rows to skip.
@@ -291,17 +298,24 @@ class ReadMethods(Handle):
         return self._use().graph.list_documents(
             self._name(project),
             arguments.page(limit, offset),
-            states=arguments.states(None, known_at),
+            states=arguments.states(as_of, known_at),
+            at=moment_or_none(as_of, "as_of"),
             known_at=moment_or_none(known_at, "known_at"),
         )
 
     def document(
-        self, source: str, *, known_at: When | None = None, project: str | None = None
+        self,
+        source: str,
+        *,
+        as_of: When | None = None,
+        known_at: When | None = None,
+        project: str | None = None,
     ) -> DocumentView:
         """Return a document with its chunks in order.
 
         Args:
             source: Id of the document, or the source that it was ingested from.
+            as_of: Return the chunks that were true at this time; at any by default.
             known_at: Return the chunks that it had at this time; now by default.
             project: Project to read; this handle's own by default.
 
@@ -312,7 +326,8 @@ class ReadMethods(Handle):
             self._use().graph,
             source,
             project=self._name(project),
-            states=arguments.states(None, known_at),
+            states=arguments.states(as_of, known_at),
+            at=moment_or_none(as_of, "as_of"),
             known_at=moment_or_none(known_at, "known_at"),
         )
 

@@ -21,7 +21,7 @@ from hydramem.storage.changes import in_one_run
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.jobs import job
 from hydramem.storage.write import Write
-from hydramem.text.dates.caller_dates import moment, stretch
+from hydramem.text.dates.caller_dates import moment, moment_or_none, stretch
 from hydramem.verification.verify_stored import WriteVerifier
 
 
@@ -203,6 +203,8 @@ class SessionMethods(WriteMethods, ReadMethods):
         entity: str | None = None,
         kinds: Sequence[ChunkKind] = ("event", "fact", "note"),
         relative_to: When | None = None,
+        as_of: When | None = None,
+        known_at: When | None = None,
         include_private: bool = True,
         limit: int = 50,
         offset: int = 0,
@@ -217,6 +219,8 @@ class SessionMethods(WriteMethods, ReadMethods):
             entity: Only memories that mention this name or alias.
             kinds: Only memories of these kinds.
             relative_to: The time from which words such as `last week` count; now by default.
+            as_of: Only what was true in the world at this time; at any by default.
+            known_at: List what the store believed at this time; now by default.
             include_private: Whether to list private memories.
             limit: Most rows to return.
             offset: Rows to skip.
@@ -232,8 +236,11 @@ class SessionMethods(WriteMethods, ReadMethods):
             projects=(name,),
             kinds=check_choices(kinds, get_args(ChunkKind), name="kinds"),
             include_private=include_private,
+            states=arguments.states(as_of, known_at),
             happened_from=first,
             happened_to=last,
+            at=moment_or_none(as_of, "as_of"),
+            known_at=moment_or_none(known_at, "known_at"),
         )
         mentioned = None
         if entity is not None:

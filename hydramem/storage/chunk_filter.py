@@ -79,6 +79,7 @@ class RowFilter:
         one_of: The values that columns may have.
         starts: Columns whose text starts with a text.
         contains: Columns whose text contains a text.
+        contained: Ids of rows that count as containing all of these texts, such as in an alias.
         at, known_at: As in `ChunkFilter`.
     """
 
@@ -86,6 +87,7 @@ class RowFilter:
     one_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     starts: Mapping[str, str | None] = field(default_factory=dict)
     contains: Mapping[str, str | None] = field(default_factory=dict)
+    contained: frozenset[str] = frozenset()
     at: datetime | None = None
     known_at: datetime | None = None
 
@@ -95,7 +97,10 @@ class RowFilter:
             all(value is None or getattr(row, name) == value for name, value in self.equal.items())
             and all(not values or getattr(row, name) in values for name, values in self.one_of.items())
             and all(getattr(row, name).startswith(text or "") for name, text in self.starts.items())
-            and all((text or "") in getattr(row, name) for name, text in self.contains.items())
+            and (
+                row.id in self.contained
+                or all((text or "") in getattr(row, name) for name, text in self.contains.items())
+            )
             and (self.at is self.known_at is None or holds(row.times, self.at, self.known_at))
         )
 

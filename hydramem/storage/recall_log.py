@@ -1,10 +1,14 @@
-"""What sessions recalled, which shows what is useful: collected for seconds and written in batches.
+"""What was recalled, which shows what is useful: collected for seconds and written in batches.
 
-A recall is a read, and stays as fast as one: its hits are noted here, and a separate thread writes them. A
-process that is killed may lose the hits of the last seconds.
+A recall is a read, and stays as fast as one: its hits are noted here, and a separate thread writes them. What
+is left is written when the store is closed or the interpreter exits; a process that is killed may lose the
+hits of the last seconds. A recall outside any session belongs to the day's session of its surface, such as
+`cli 2026-11-22`: reuse counts sessions, and a script that asks a hundred times on one day is one use.
 """
 
+import atexit
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -16,6 +20,7 @@ from hydramem.core.errors import HydraMemError
 from hydramem.core.ids import session_id
 from hydramem.core.row_types import Recalled, Session
 from hydramem.core.time import now
+from hydramem.storage.changes import current_actor
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 
@@ -30,10 +35,14 @@ _MOST_CHARS = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RecallingSession:
-    """The session that this context recalls for; queries of a private one are not kept."""
+    """The session that this context recalls for; queries of a private one are not kept.
+
+    Attributes:
+        name: Its name; None where nothing is noted.
+    """
 
     recalls: "Recalls"
-    name: str
+    name: str | None
     private: bool
 
 
@@ -52,7 +61,7 @@ _current: ContextVar[_RecallingSession | None] = ContextVar("recalling", default
 
 
 class Recalls:
-    """The recalls of sessions that are not written yet. Safe to use from many threads.
+    """The recalls that are not written yet. Safe to use from many threads.
 
     Args:
         graph: Where chunks and sessions are looked up.
@@ -72,13 +81,13 @@ class Recalls:
         self._waiting: list[_Noted] = []
         self._rows = 0
         self._writer: threading.Thread | None = None
+        self._pid = os.getpid()
         self._closed = False
 
     @contextmanager
     def during(self, session: str | None, *, private: bool = False) -> Iterator[None]:
         """Note the recalls of this context for a session; None notes nothing."""
-        recalling = session and _RecallingSession(recalls=self, name=session, private=private)
-        token = _current.set(recalling or None)
+        token = _current.set(_RecallingSession(recalls=self, name=session or None, private=private))
         try:
             yield
         finally:
@@ -91,15 +100,18 @@ class Recalls:
         return recalling.name if recalling is not None and recalling.recalls is self else None
 
     def note(self, query: str, found: Sequence[tuple[str, str]]) -> None:
-        """Note the hits of a recall, where this context has a session. Takes microseconds.
+        """Note the hits of a recall for the session of this context, else for the day. Takes microseconds.
 
         Args:
+            query: Kept with a session that somebody named, unless that is private.
             found: Project and chunk of each hit, best first.
         """
         recalling = _current.get()
-        if recalling is None or recalling.recalls is not self or not found:
+        named = recalling is not None and recalling.recalls is self
+        session = recalling.name if recalling is not None and named else _day_session()
+        if session is None or not found:
             return
-        kept = None if recalling.private else _storable(query)
+        kept = _storable(query) if recalling is not None and named and not recalling.private else None
         by_project: dict[str, list[str]] = {}
         for project, chunk in found:
             by_project.setdefault(project, []).append(chunk)
@@ -108,14 +120,13 @@ class Recalls:
             if self._closed:
                 return
             for project, chunks in by_project.items():
-                noted = _Noted(
-                    project=project, session=recalling.name, query=kept, chunks=tuple(chunks), at=at
-                )
+                noted = _Noted(project=project, session=session, query=kept, chunks=tuple(chunks), at=at)
                 self._waiting.append(noted)
             self._rows += len(found)
             if self._writer is None:
                 self._writer = threading.Thread(target=self._run, name="hydramem-recalls", daemon=True)
                 self._writer.start()
+                atexit.register(self.close)  # a program that never closes its handle still counts
             self._changed.notify_all()
 
     def flush(self) -> None:
@@ -134,7 +145,10 @@ class Recalls:
                 log.warning("what %d recalls brought is not recorded: %s", len(noted), error)
 
     def close(self) -> None:
-        """Write what is noted and note no more; harmless when repeated."""
+        """Write what is noted and note no more; harmless when repeated, and in a forked child."""
+        if os.getpid() != self._pid:
+            return  # the parent process has the same notes, and writes them
+        atexit.unregister(self.close)
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -184,6 +198,11 @@ def _with_query(session: Session, query: str, at: datetime) -> Mapping[str, obje
     earlier = session.metadata.get(QUERIES)
     queries = [*(earlier if isinstance(earlier, list | tuple) else ()), {"text": query, "at": at.isoformat()}]
     return {**session.metadata, QUERIES: queries[-_MOST_QUERIES:]}
+
+
+def _day_session() -> str:
+    """Return the name of the session of recalls that belong to no other: the surface and the day (UTC)."""
+    return f"{current_actor()} {now():%Y-%m-%d}"
 
 
 def _storable(query: str) -> str:

@@ -232,10 +232,11 @@ class GraphStore(Protocol):
         page: Listing,
         *,
         states: Sequence[State] = LIVE,
+        at: datetime | None = None,
         known_at: datetime | None = None,
     ) -> tuple[Document, ...]:
-        """Return a page of a project's documents; `known_at` as in `ChunkFilter`."""
-        where = RowFilter(equal={"project": project}, one_of={"state": states}, known_at=known_at)
+        """Return a page of a project's documents; `at` and `known_at` as in `ChunkFilter`."""
+        where = RowFilter(equal={"project": project}, one_of={"state": states}, at=at, known_at=known_at)
         return self.select(DOCUMENT, where, page, order=("recorded_at",), newest=True)
 
     def list_chunks(
@@ -265,10 +266,20 @@ class GraphStore(Protocol):
     def list_entities(
         self, project: str, page: Listing, *, containing: str | None = None, type: str | None = None
     ) -> tuple[Entity, ...]:
-        """Return a page of a project's entities; `containing` is searched in keys, normalised like one."""
+        """Return a page of a project's entities, most mentioned first.
+
+        Args:
+            containing: Only those whose name or an alias contains it, all normalised as keys are.
+        """
         key = entity_key(containing or "")
-        where = RowFilter(equal={"project": project, "type": type}, contains={"key": key})
+        by_alias = [id for id, aliases in self.aliases(project) if _any_contains(aliases, key)] if key else []
+        where = RowFilter(
+            equal={"project": project, "type": type}, contains={"key": key}, contained=frozenset(by_alias)
+        )
         return self.select(ENTITY, where, page, order=("mention_count",), newest=True)
+
+    def aliases(self, project: str) -> Iterable[tuple[str, Sequence[str]]]:
+        """Return the id and the aliases of each entity of a project that has aliases."""
 
     def entities_called(self, project: str, keys: Sequence[str]) -> Mapping[str, str]:
         """Return the id of the entity that each key is the name of, else an alias; others are left out."""
@@ -370,6 +381,11 @@ def newest_recorded(table: EdgeTable, edges: Iterable[Any]) -> tuple[Any, ...]:
     """Return edges that have an id, newest recorded first, ties by id and ends."""
     by_id = sorted(edges, key=attrgetter("id", *table.ends))
     return tuple(sorted(by_id, key=attrgetter("times.recorded_at"), reverse=True))
+
+
+def _any_contains(names: Sequence[str], key: str) -> bool:
+    """Say whether one of several names contains a text, when both are normalised."""
+    return any(key in entity_key(name) for name in names)
 
 
 def entities_by_key(keys: Sequence[str], entities: Iterable[Sequence[Any]]) -> Mapping[str, str]:

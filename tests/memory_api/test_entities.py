@@ -10,6 +10,7 @@ import hydramem
 from hydramem.core.config import Config
 from hydramem.core.config_loading import load_config
 from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.time import now
 from hydramem.operations import OPERATIONS, call
 from hydramem.storage.schema import CHUNK, ENTITY, MENTIONS, RELATES
 
@@ -202,3 +203,30 @@ def test_what_was_merged_has_a_history(memory: hydramem.Memory) -> None:
     assert {each.field: each.after for each in told.entries[-1].fields}["metadata"] == (
         f'{{"merged_into": "{kept.id}"}}'
     )
+
+
+def test_entities_are_found_by_an_alias(memory: hydramem.Memory) -> None:
+    memory.entity("Postgres", type="database", aliases=["PostgreSQL"])
+    memory.entity("Oslo", aliases=["Kristiania"])
+    assert [row.name for row in memory.entities(containing="postgresql")] == ["Postgres"]
+    assert [row.name for row in memory.entities(containing="KRISTIA")] == ["Oslo"]
+
+
+def test_entities_of_another_time(memory: hydramem.Memory) -> None:
+    memory.remember("Ada Lovelace leads Kestrel.", valid_from="2020-01-01", valid_to="2021-01-01")
+    memory.entity("Oslo", type="city")
+    before = now()
+    memory.remember("Ada Lovelace met Charles Babbage.", valid_from="2022-01-01")
+
+    def names(**times: object) -> set[str]:
+        return {row.name for row in memory.entities(**times)}
+
+    assert names() == {"Ada Lovelace", "Kestrel", "Oslo", "Charles Babbage"}
+    assert names(known_at=before) == {"Ada Lovelace", "Kestrel", "Oslo"}
+    assert names(as_of="2020-06-01") == {"Ada Lovelace", "Kestrel", "Oslo"}
+    assert names(as_of="2022-06-01") == {"Ada Lovelace", "Charles Babbage", "Oslo"}
+    assert names(as_of="2022-06-01", known_at=before) == {"Oslo"}
+    assert names(as_of="2022-06-01", containing="bab", limit=1) == {"Charles Babbage"}
+    assert names(as_of="2022-06-01", offset=3) == set()
+    (ada,) = memory.entities(as_of="2022-06-01", containing="ada l")
+    assert ada.mention_count == 1

@@ -14,6 +14,7 @@ import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import session_id
+from hydramem.core.time import now
 from hydramem.ingest.memories.sessions import SaidTurn
 from hydramem.operations import OPERATIONS, call
 from hydramem.storage.recall_log import QUERIES
@@ -42,6 +43,11 @@ def signal(memory: hydramem.Memory, session: str = "chat", project: str = "defau
     memory.sessions()  # writes what is noted
     rows = memory._use().graph.recalled(sessions=[session_id(project, session)])
     return [(row.chunk, row.rank) for row in rows]
+
+
+def day_session(surface: str) -> str:
+    """Return the name of today's session of a surface."""
+    return f"{surface} {now():%Y-%m-%d}"
 
 
 def test_places_go_on_after_a_restart_and_the_same_words_are_two_turns(tmp_path: Path) -> None:
@@ -169,11 +175,25 @@ def test_what_a_session_recalls_is_recorded_once_for_each_recall(memory: hydrame
     memory.recall("key")
     expected = [(hit.id, rank) for found in (first, second) for rank, hit in enumerate(found.hits, 1)]
     assert signal(memory) == expected
-    counts = {id: [chunk for chunk, _ in expected].count(id) for id in (blue, red)}
+    of_the_day = signal(memory, day_session("python"))
+    counts = {id: [chunk for chunk, _ in (*expected, *of_the_day)].count(id) for id in (blue, red)}
     assert {id: memory.get(id).recall_count for id in counts} == counts
     assert memory.get(blue).last_recalled_at is not None
-    (row,) = memory.sessions()
-    assert [each["text"] for each in row.metadata[QUERIES]] == ["key", "lock"]
+    queries = {
+        row.name: [each["text"] for each in row.metadata.get(QUERIES, ())] for row in memory.sessions()
+    }
+    assert queries == {"chat": ["key", "lock"], day_session("python"): []}
+
+
+def test_recalls_outside_a_session_count_for_the_day_and_the_surface(memory: hydramem.Memory) -> None:
+    blue = memory.remember("The key is blue.").id
+    memory.recall("key")
+    memory.prime("key")
+    memory.prime()
+    with memory.during(None):
+        memory.recall("key")
+    assert signal(memory, day_session("python")) == [(blue, 1), (blue, 1)]
+    assert memory.get(blue).recall_count == 2
 
 
 def test_a_private_session_keeps_no_query_and_its_turns_private(memory: hydramem.Memory) -> None:
@@ -211,17 +231,20 @@ def test_a_surface_records_for_the_session_that_it_names(memory: hydramem.Memory
     memory.remember("The key is blue.")
     (recall,) = (row for row in OPERATIONS if row.name == "recall")
     call(memory, recall, {"query": "key"}, actor="cli")
-    assert memory.sessions() == ()
+    assert [row.name for row in memory.sessions()] == [day_session("cli")]
     call(memory, recall, {"query": "key"}, actor="mcp", session="run 1")
-    assert [row.name for row in memory.sessions()] == ["run 1"]
+    with memory.during("chat"):
+        call(memory, recall, {"query": "key"}, actor="cli")
+    assert {row.name for row in memory.sessions()} == {day_session("cli"), "run 1", "chat"}
 
 
-def test_another_memory_is_not_recorded(memory: hydramem.Memory, tmp_path: Path) -> None:
+def test_a_session_records_nothing_of_another_memory(memory: hydramem.Memory, tmp_path: Path) -> None:
     with hydramem.connect(tmp_path / "other", config=IN_MEMORY) as other:
         other.remember("The key is blue.")
         with memory.session("chat"):
             other.recall("key")
-        assert other.sessions() == memory.sessions() == ()
+        assert [row.name for row in other.sessions()] == [day_session("python")]
+        assert memory.sessions() == ()
 
 
 def test_a_recalled_chunk_that_is_gone_does_not_spoil_the_batch(memory: hydramem.Memory) -> None:
@@ -292,6 +315,32 @@ def test_a_kill_loses_at_most_the_last_batch(tmp_path: Path) -> None:
         rows = memory._use().graph.recalled(sessions=[session_id("default", "chat")])
         assert len(rows) == memory.get(id).recall_count
         assert memory.doctor().healthy
+
+
+_UNCLOSED = """
+import os, sys
+import hydramem
+memory = hydramem.connect(sys.argv[1])
+id = memory.remember("The key is blue.").id
+memory.recall("key")
+recalls = memory._use().recalls
+if sys.argv[2] == "fork":
+    if os.fork() == 0:
+        recalls.close()
+        os._exit(0)
+    os.wait()
+print(id, flush=True)
+"""
+
+
+@pytest.mark.parametrize("how", ["exit", "fork"])
+def test_a_program_that_never_closes_its_handle_counts_once(tmp_path: Path, how: str) -> None:
+    environment = os.environ | {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
+    command = [sys.executable, "-c", _UNCLOSED, str(tmp_path), how]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    with hydramem.connect(tmp_path, config=REAL) as memory:
+        assert memory.get(done.stdout.strip()).recall_count == 1
 
 
 def test_many_threads_lose_nothing_and_count_nothing_twice(memory: hydramem.Memory) -> None:

@@ -51,6 +51,52 @@ def test_what_happened_comes_in_the_order_of_time(dated: hydramem.Memory) -> Non
     assert days(dated, include_private=False) == [day for day in everything if day != "2024-04-15"]
 
 
+def test_a_timeline_of_what_was_true_and_believed_at_a_time(memory: hydramem.Memory) -> None:
+    first = {"happened_at": "2024-05-01", "valid_to": "2024-06-01"}
+    memory.remember("The launch is planned for May.", kind="event", **first)
+    before = now()
+    second = memory.remember("The launch took place.", kind="event", happened_at="2024-06-02").id
+    known = now()
+    memory.forget([second])
+    assert days(memory) == ["2024-05-01"]
+    assert days(memory, as_of="2024-07-01") == []
+    assert days(memory, as_of="2024-05-02") == ["2024-05-01"]
+    assert days(memory, known_at=before) == ["2024-05-01"]
+    assert days(memory, known_at=known) == ["2024-05-01", "2024-06-02"]
+    assert days(memory, as_of="2024-07-01", known_at=known) == ["2024-06-02"]
+
+
+def test_documents_of_another_time(memory: hydramem.Memory, tmp_path: Path) -> None:
+    file = tmp_path / "plan.md"
+    file.write_text("# Plan\n\nThe launch is in May.\n")
+    memory.ingest(str(file))
+    known = now()
+    (document,) = memory.documents(as_of="2024-05-02")
+    memory.forget([document.id])
+    assert memory.documents(as_of="2024-05-02") == ()
+    assert [row.id for row in memory.documents(as_of="2024-05-02", known_at=known)] == [document.id]
+    assert memory.document(document.id, as_of="2024-05-02", known_at=known).chunks
+
+
+def test_conflicts_of_another_time(memory: hydramem.Memory) -> None:
+    memory.relate("Ada", "works_for", "Acme", valid_from="2020", valid_to="2022")
+    before = now()
+    memory.relate("Ada", "works_for", "Beta", valid_from="2021", valid_to="2023")
+    known = now()
+    memory.unrelate("Ada", "works_for", "Beta")
+
+    def found(**times: object) -> int:
+        return len(memory.conflicts(**times).conflicts)
+
+    assert found() == 0
+    assert found(known_at=before) == 0
+    assert found(known_at=known) == 1
+    assert found(known_at=known, as_of="2021-06-01") == 1
+    assert found(known_at=known, as_of="2020-06-01") == 0
+    with pytest.raises(InvalidInputError, match="as_of"):
+        memory.conflicts(as_of="whenever it was")
+
+
 @pytest.mark.parametrize(
     ("start", "end", "expected"),
     [

@@ -653,7 +653,7 @@ def test_lists_look_at_type_state_and_project(graph: GraphStore) -> None:
             documents=(document(), document("d2", state="archived"), document("d3", project="q")),
             entities=(
                 entity("e1", "C++", type="language"),
-                entity("e2", "C#"),
+                entity("e2", "C#", aliases=("C Sharp", "Großes C")),
                 entity("e3", "MOSKVA Straße"),
                 entity("e4", "C++", project="q"),
             ),
@@ -670,6 +670,11 @@ def test_lists_look_at_type_state_and_project(graph: GraphStore) -> None:
     assert ids(graph.list_entities("p", Listing(), containing=" c+ ".strip())) == ["e1"]
     assert ids(graph.list_entities("p", Listing(), containing="STRASSE")) == ["e3"]
     assert ids(graph.list_entities("p", Listing(), containing="")) == ["e1", "e2", "e3"]
+    assert ids(graph.list_entities("p", Listing(), containing="ｓHARP")) == ["e2"], "an alias, normalised"
+    assert ids(graph.list_entities("p", Listing(), containing="sse")) == ["e2", "e3"]
+    assert ids(graph.list_entities("p", Listing(limit=1, offset=1), containing="sse")) == ["e3"]
+    assert ids(graph.list_entities("p", Listing(), containing="sharp", type="language")) == []
+    assert ids(graph.list_entities("q", Listing(), containing="sharp")) == []
     assert ids(graph.list_entities("p", Listing(), type="language")) == ["e1"]
     assert ids(graph.list_relations("p", Listing(), type="a")) == ["r_e1_a_e2"]
     assert ids(graph.list_relations("p", Listing(), states=("superseded",))) == ["r_e1_b_e2"]

@@ -33,9 +33,10 @@ def document(
     *,
     project: str,
     states: tuple[State, ...] = LIVE,
+    at: datetime | None = None,
     known_at: datetime | None = None,
 ) -> DocumentView:
-    """Return a document, by id or source, with the chunks that are believed, or were at a time, in order.
+    """Return a document, by id or source, with the chunks that hold and are believed at a time, in order.
 
     Raises:
         NotFoundError: There is none.
@@ -43,7 +44,7 @@ def document(
     found = graph.documents([source, document_id(project, source), _resolved(project, source)])
     if not found:
         raise NotFoundError(f"{source[:80]!r}: no document of project {project!r} has this id or source")
-    where = ChunkFilter(documents=(found[0].id,), states=states, known_at=known_at)
+    where = ChunkFilter(documents=(found[0].id,), states=states, at=at, known_at=known_at)
     chunks = list(graph.list_chunks(where, Listing(limit=_PAGE)))
     while len(chunks) % _PAGE == 0 and (
         more := graph.list_chunks(where, Listing(limit=_PAGE, offset=len(chunks)))

@@ -52,15 +52,27 @@ def row_conditions(where: RowFilter) -> Conditions:
     for column, value in where.equal.items():
         if value is not None:
             conditions.add(f"c.`{column}` = ${column}", **{column: value})
-    for function, texts in (("starts_with", where.starts), ("contains", where.contains)):
-        for column, text in texts.items():
-            if text:  # the engines find the empty text in no other
-                conditions.add(f"{function}(c.`{column}`, ${column}_part)", **{f"{column}_part": text})
+    for column, text in where.starts.items():
+        if text:  # the engines find the empty text in no other
+            conditions.add(f"starts_with(c.`{column}`, ${column}_part)", **{f"{column}_part": text})
+    _add_contains(conditions, where)
     for column, values in where.one_of.items():
         conditions.one_of(column, values)
     conditions.valid(where.at)
     conditions.known(where.known_at)
     return conditions
+
+
+def _add_contains(conditions: Conditions, where: RowFilter) -> None:
+    parts = {column: text for column, text in where.contains.items() if text}
+    if not parts:
+        return
+    contains = " AND ".join(f"contains(c.`{column}`, ${column}_part)" for column in parts)
+    parameters: dict[str, object] = {f"{column}_part": text for column, text in parts.items()}
+    if where.contained:
+        contains = f"({contains} OR c.id IN $contained)"
+        parameters["contained"] = sorted(where.contained)
+    conditions.add(contains, **parameters)
 
 
 def chunk_conditions(where: ChunkFilter) -> Conditions:

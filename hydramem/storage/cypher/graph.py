@@ -1,6 +1,6 @@
 """The graph store on LadybugDB or Kuzu: one short method for each promise of `GraphStore`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,6 +82,13 @@ class CypherGraph(CypherCounts):
             "RETURN n.id, n.key, n.aliases ORDER BY offset(id(n))"
         )
         return entities_by_key(keys, self._rows(statement, {"project": project, "keys": list(keys)}))
+
+    def aliases(self, project: str) -> Iterable[tuple[str, Sequence[str]]]:
+        """Return the id and the aliases of each entity of a project that has aliases."""
+        statement = (
+            "MATCH (n:Entity) WHERE n.project = $project AND size(n.aliases) > 0 RETURN n.id, n.aliases"
+        )
+        return ((id, aliases) for id, aliases in self._rows(statement, {"project": project}))
 
     def last_position(self, session: str) -> int:
         """Return the highest position of a session's chunks; -1 where it has none."""

@@ -1,7 +1,7 @@
 """A graph store of plain dictionaries: the meaning that the engines are tested against."""
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from datetime import datetime
@@ -172,6 +172,11 @@ class InMemoryGraph(GraphStore):
         with self._open() as tables:
             own = _equal(tables.entities, project=project)
             return entities_by_key(keys, ((row.id, row.key, row.aliases) for row in own))
+
+    def aliases(self, project: str) -> Iterable[tuple[str, Sequence[str]]]:
+        """Return the id and the aliases of each entity of a project that has aliases."""
+        with self._open() as tables:
+            return [(row.id, row.aliases) for row in _equal(tables.entities, project=project) if row.aliases]
 
     def last_position(self, session: str) -> int:
         """Return the highest position of a session's chunks; -1 where it has none."""

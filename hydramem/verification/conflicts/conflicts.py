@@ -8,17 +8,18 @@ it. A model, where there is one, reads what these found and may find that both c
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from datetime import datetime
 
 from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import ModelError
 from hydramem.core.results.verdicts import Conflict, Conflicts, ConflictSide
-from hydramem.core.row_types import Chunk, Relation
+from hydramem.core.row_types import Chunk, Relation, State
 from hydramem.graph.functional_types import functional_types
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.knowledge.end_validity import can_coexist
 from hydramem.llm.contracts import Generator
 from hydramem.llm.pair_classifier import JudgePairs, judge_none
-from hydramem.storage.chunk_filter import ChunkFilter, within_scope
+from hydramem.storage.chunk_filter import LIVE, ChunkFilter, within_scope
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.storage.vector_rows import Vector
 from hydramem.verification.conflicts.conflict_prompt import judged
@@ -53,6 +54,9 @@ def conflicts(
     vectors: VectorsOf = lambda ids: {},
     judge: JudgePairs = judge_none,
     include_private: bool = True,
+    states: tuple[State, ...] = LIVE,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
 ) -> Conflicts:
     """Find what contradicts what in a project.
 
@@ -65,15 +69,25 @@ def conflicts(
         vectors: Returns the vectors of chunks.
         judge: Says what a newer sentence is to older ones.
         include_private: Whether sentences of private memories are compared.
+        states: Of which states relations, links and chunks are.
+        as_of: A moment at which both sides hold; any one by default.
+        known_at: A moment at which both sides were believed; now by default.
     """
-    where = replace(_COMPARED, projects=(snapshot.project,), include_private=include_private)
-    of_relations, more = _of_relations(node, snapshot, graph, settings, limit)
+    where = replace(
+        _COMPARED,
+        projects=(snapshot.project,),
+        include_private=include_private,
+        states=states,
+        at=as_of,
+        known_at=known_at,
+    )
+    of_relations, more = _of_relations(node, snapshot, graph, settings, where, limit)
     chunks = _chunks(node, snapshot, graph, where)
     name = None if node is None else snapshot.label(node)
     known = {
         frozenset((a, b)) for one in of_relations for a in one.older.evidence for b in one.newer.evidence
     }
-    clashes, notes = _clashes(chunks, known, snapshot, vectors, judge)
+    clashes, notes = _clashes(chunks, known, snapshot, where, vectors, judge)
     of_texts = [_of_texts(clash, name) for clash in clashes]
     ranked = sorted((*of_relations, *of_texts), key=lambda one: -one.score)
     if more or len(ranked) > limit:
@@ -96,6 +110,7 @@ def _clashes(
     chunks: Sequence[Chunk],
     known: AbstractSet[frozenset[str]],
     snapshot: Snapshot,
+    where: ChunkFilter,
     vectors: VectorsOf,
     judge: JudgePairs,
 ) -> tuple[list[SentenceClash], list[str]]:
@@ -104,7 +119,7 @@ def _clashes(
     Args:
         known: Pairs of chunks whose conflict is known already, by their ids.
     """
-    linked = linked_clashes({row.id: row for row in chunks}, snapshot)
+    linked = linked_clashes({row.id: row for row in chunks}, snapshot, where)
     notes: list[str] = []
     by_classifier: tuple[SentenceClash, ...] = ()
     if judge is not judge_none:
@@ -122,11 +137,16 @@ def _clashes(
 
 
 def _of_relations(
-    node: int | None, snapshot: Snapshot, graph: GraphStore, settings: VerificationConfig, limit: int
+    node: int | None,
+    snapshot: Snapshot,
+    graph: GraphStore,
+    settings: VerificationConfig,
+    where: ChunkFilter,
+    limit: int,
 ) -> tuple[list[Conflict], bool]:
     seeming = functional_types(snapshot)
     types = {*settings.functional, *seeming}
-    pairs, more = rivals(snapshot, types, node=node, limit=limit)
+    pairs, more = rivals(snapshot, types, node=node, where=where, limit=limit)
     ends = sorted({end for pair in pairs for end in pair.ends})
     relations = {row.id: row for row in graph.relations(ends)} if ends else {}
     evidence = sorted({id for row in relations.values() for id in row.evidence})

@@ -17,6 +17,7 @@ from hydramem.core.row_types import Chunk
 from hydramem.core.time import now
 from hydramem.graph.snapshot.snapshot import LINK, RELATION, Snapshot
 from hydramem.llm.pair_classifier import JudgePairs, bounds
+from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.text.dates.dates_in_text import dates_in
 from hydramem.text.decisive_marks import marks
 from hydramem.text.shown_text import one_line
@@ -27,6 +28,7 @@ from hydramem.verification.conflicts.near_sentences import (
     overlap_in_time,
 )
 
+_NOW = ChunkFilter()
 _LINKS = ("may_supersede", "contradicts")
 _MOST_TEXT = 600
 
@@ -57,16 +59,20 @@ class SentenceClash:
     by: str
 
 
-def linked_clashes(chunks: Mapping[str, Chunk], snapshot: Snapshot) -> tuple[SentenceClash, ...]:
-    """Return the memories that active links call contradictory, most certain first.
+def linked_clashes(
+    chunks: Mapping[str, Chunk], snapshot: Snapshot, where: ChunkFilter
+) -> tuple[SentenceClash, ...]:
+    """Return the memories that links call contradictory, most certain first.
 
     Args:
         chunks: The chunks that are compared, by id.
         snapshot: The graph, with the links.
+        where: The states of links, and when they were believed; now by default.
     """
     edges = snapshot.edges
     codes = [code for code, name in enumerate(edges.types) if name in _LINKS]
-    mask = snapshot.edge_mask(known_at=now(), kinds=(LINK,)) & np.isin(edges.type, codes)
+    believed = snapshot.edge_mask(known_at=where.known_at or now(), states=where.states, kinds=(LINK,))
+    mask = believed & np.isin(edges.type, codes)
     found = []
     for row in np.flatnonzero(mask).tolist():
         ends = [chunks.get(snapshot.nodes.ids[int(end[row])]) for end in (edges.source, edges.target)]
@@ -162,18 +168,25 @@ class Rivals:
 
 
 def rivals(
-    snapshot: Snapshot, types: Collection[str], *, node: int | None = None, limit: int
+    snapshot: Snapshot,
+    types: Collection[str],
+    *,
+    node: int | None = None,
+    where: ChunkFilter = _NOW,
+    limit: int,
 ) -> tuple[tuple[Rivals, ...], bool]:
-    """Return pairs of active relations that cannot both hold, most certain first.
+    """Return pairs of relations that cannot both hold, most certain first.
 
     Args:
         types: Relation types with one object at a time.
         node: Only relations at this entity; None for all.
+        where: The states of relations, when both hold (at any one moment by default), and when they were
+            believed; now by default.
 
     Returns:
         The pairs, and whether there are more.
     """
-    rows, subjects, objects = _sides(snapshot, types, node)
+    rows, subjects, objects = _sides(snapshot, types, node, where)
     edges = snapshot.edges
     order = np.lexsort((edges.valid_from[rows], subjects, edges.type[rows]))
     rows, subjects, objects = rows[order], subjects[order], objects[order]
@@ -195,12 +208,15 @@ def rivals(
 
 
 def _sides(
-    snapshot: Snapshot, types: Collection[str], node: int | None
+    snapshot: Snapshot, types: Collection[str], node: int | None, where: ChunkFilter
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
     """Return rows, subjects and objects of relations; bidirectional ones with either end as subject."""
     edges = snapshot.edges
     codes = [code for code, name in enumerate(edges.types) if name in types]
-    mask = snapshot.edge_mask(known_at=now(), kinds=(RELATION,)) & np.isin(edges.type, codes)
+    believed = snapshot.edge_mask(
+        at=where.at, known_at=where.known_at or now(), states=where.states, kinds=(RELATION,)
+    )
+    mask = believed & np.isin(edges.type, codes)
     # An inferred relation contradicts nothing.
     rows = np.flatnonzero(mask & ~edges.supposed)
     both = rows[edges.bidirectional[rows]]
