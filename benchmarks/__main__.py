@@ -7,6 +7,7 @@ python -m benchmarks walks                             walks over a large graph
 python -m benchmarks verification [--out PAGE]         how well true claims are told from false, and how fast
 python -m benchmarks writes [--out docs/writes.md]     what a memory costs, and what many single ones leave
 python -m benchmarks consolidation [--out PAGE]        what a new memory does to older ones, harm first
+python -m benchmarks relevance [--fit] [--out PAGE]    how well relevance tells answers from noise
 python -m benchmarks matching [--fit] [--out PAGE]     how well things that are one are told from two
 python -m benchmarks garden [--out PAGE]               how well false relations are told; nights at scale
 python -m benchmarks inferring [--nights N]            how often what is inferred from a graph is so
@@ -46,6 +47,8 @@ from benchmarks import (
 from benchmarks.consolidation import measure as consolidation
 from benchmarks.consolidation import section as consolidation_section
 from benchmarks.consolidation.sets import read_sets
+from benchmarks.relevance import run as relevance
+from benchmarks.relevance import section as relevance_section
 from benchmarks.results import SETS, collect, others, page, where
 from benchmarks.retrieval import EMBEDDERS, Report, measure, shown
 from hydramem.core.errors import HydraMemError
@@ -221,6 +224,23 @@ def _consolidation(given: argparse.Namespace) -> int:
     return 0
 
 
+def _relevance(given: argparse.Namespace) -> int:
+    data = _data(given)
+    if data is None:
+        return 2
+    keep = None if given.keep is None else Path(given.keep)
+    rows, floor = relevance.run(data, embedder=given.embedder, refit=given.fit, keep=keep)
+    if given.json:
+        print(json.dumps([asdict(row) for row in rows] + [where()], indent=2))
+    else:
+        print(relevance_section.shown(rows, floor=floor))
+    if given.out is not None:
+        out = Path(given.out)
+        written = relevance_section.placed(out.read_text("utf-8"), rows, floor=floor, embedder=given.embedder)
+        out.write_text(written, encoding="utf-8")
+    return 0
+
+
 def _matching(given: argparse.Namespace) -> int:
     data = _data(given)
     if data is None:
@@ -313,6 +333,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_writes(commands.add_parser("writes", help="latency, model calls and growth of single memories"))
     _add_consolidation(commands.add_parser("consolidation", help="what a new memory does to older ones"))
+    relevant = commands.add_parser("relevance", help="how well relevance tells answers from noise")
+    relevant.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
+    relevant.add_argument("--embedder", choices=EMBEDDERS, default="minilm")
+    relevant.add_argument(
+        "--fit", action="store_true", help="fit the weights that come with the package anew"
+    )
+    relevant.add_argument("--keep", metavar="FILE", help="keep what is measured in a file, or read it there")
+    relevant.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
+    relevant.add_argument("--json", action="store_true")
+    relevant.set_defaults(run=_relevance)
     alike = commands.add_parser("matching", help="how well things that are one are told from two")
     alike.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
     alike.add_argument("--fit", action="store_true", help="fit the model that comes with the package anew")

@@ -202,7 +202,7 @@ def _turn(row: Row) -> Row:
 
 
 def _ask(memory: hydramem.Memory, case: str, rows: Sequence[Row], asked: Sequence[Row]) -> list[Answered]:
-    document_of = _document_names(memory, rows)
+    document_of = document_names(memory, rows)
     answered = []
     for row in asked:
         started = perf_counter()
@@ -215,7 +215,7 @@ def _ask(memory: hydramem.Memory, case: str, rows: Sequence[Row], asked: Sequenc
     return answered
 
 
-def _document_names(memory: hydramem.Memory, rows: Sequence[Row]) -> Callable[[hydramem.Hit], str]:
+def document_names(memory: hydramem.Memory, rows: Sequence[Row]) -> Callable[[hydramem.Hit], str]:
     if _speaker(rows[0]) is None:
         return lambda hit: Path(hit.source).stem
     known: dict[str, str] = {}

@@ -91,12 +91,14 @@ def _write_line(value: object, out: "Console", style: str | None = None) -> None
 def _write_hits(found: Recall, out: "Console") -> None:
     if not found.hits:
         out.print("nothing found", style="dim")
+    elif not found.answered:
+        out.print("nothing here seems to bear on this; the nearest:", style="yellow")
     for hit in found.hits:
         place = " > ".join(filter(None, (hit.source, *hit.heading_path)))
         when = "" if hit.happened_at is None else f"{hit.happened_at:%Y-%m-%d %H:%M}"
         origin = ", ".join(filter(None, (hit.author, when)))
         place = f"{place} ({origin})" if origin else place
-        out.print(f"[bold green]{hit.score:.2f}[/] {_markup(hit.context or hit.text)}")
+        out.print(f"[bold green]{_share(hit.relevance)}[/] {_markup(hit.context or hit.text)}")
         out.print(f"     [cyan]{_markup(place)}[/]  [dim]{hit.kind} {hit.id}[/]")
         out.print(f"     [dim]{_markup(hit.why)}[/]")
         for link in hit.links[:_MOST_LINKS]:
@@ -107,6 +109,13 @@ def _write_hits(found: Recall, out: "Console") -> None:
         out.print(f"skipped {_markup(reason)}", style="yellow")
     if found.explanation is not None:
         _write_explanation(found, found.explanation, out)
+
+
+def _share(relevance: float | None) -> str:
+    """Return a relevance in two digits; one that is there is never shown as none."""
+    if relevance is None:
+        return "   -"
+    return "<.01" if relevance < 0.005 else f"{relevance:.2f}"
 
 
 def _markup(value: object) -> str:

@@ -218,6 +218,8 @@ class SearchConfig(_Section):
         damping: Probability that the walk continues rather than restarts.
         max_query_chars: Longer queries are refused.
         max_limit: Largest number of hits that can be asked for.
+        min_relevance: Relevance, 0 to 1, from which a query counts as answered; below it `prime` returns
+            nothing.
         rerank: none, llm (the generator of the role `rerank`), or a cross-encoder that fastembed lists and
             `hydramem models get` has downloaded.
         rerank_candidates: Candidates that the reranker reads.
@@ -241,6 +243,7 @@ class SearchConfig(_Section):
     damping: float = 0.7
     max_query_chars: int = 32_768
     max_limit: int = 1000
+    min_relevance: float = 0.4
     rerank: str = "none"
     rerank_candidates: int = 20
     rerank_ms: int = 500

@@ -4,7 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
-from hydramem.core.argument_checks import check_choice, check_count, check_name, check_project
+from hydramem.core.argument_checks import (
+    check_choice,
+    check_count,
+    check_name,
+    check_project,
+    check_share,
+)
 from hydramem.core.errors import NotFoundError
 from hydramem.core.results.hits import Hit, LinkedChunk, Prompt, Recall
 from hydramem.core.results.upkeep_results import ProjectView
@@ -51,6 +57,7 @@ class ReadMethods(Handle):
         as_of: When | None = None,
         known_at: When | None = None,
         min_confidence: float = 0.0,
+        min_relevance: float | None = None,
         include_private: bool = True,
         traversal: Traversal | None = None,
         mode: RecallMode = "fast",
@@ -74,6 +81,8 @@ class ReadMethods(Handle):
             as_of: Return what was true in the world at this time; now by default.
             known_at: Return what the store believed at this time; now by default.
             min_confidence: Only chunks of at least this confidence, 0 to 1.
+            min_relevance: Relevance, 0 to 1, of the best hit from which the query counts as answered;
+                `search.min_relevance` by default. Hits are returned in either case.
             include_private: Whether hits can be private memories.
             traversal: Graph walk: ppr, bfs, hybrid or none; `search.traversal` by default.
             mode: fast, or deep, which also verifies the relations among the hits and stores no verdict.
@@ -89,7 +98,8 @@ class ReadMethods(Handle):
         """
         where = arguments.chunk_filter(self._name(project), locals())
         deep = check_choice(mode, get_args(RecallMode), name="mode") == "deep"
-        found = self._search(query, where, limit, traversal, explain, context, max_tokens)
+        floor = None if min_relevance is None else check_share(min_relevance, name="min_relevance")
+        found = self._search(query, where, limit, traversal, explain, context, max_tokens, floor)
         if not deep:
             return found
         seen = self._view(project, as_of, known_at, include_private=include_private)
@@ -104,6 +114,7 @@ class ReadMethods(Handle):
         explain: bool,
         context: int,
         max_tokens: int | None,
+        min_relevance: float | None,
     ) -> Recall:
         """Recall in the open store, and record the hits as recalled."""
         store = self._use()
@@ -115,6 +126,7 @@ class ReadMethods(Handle):
                 snapshots=store.snapshots,
                 embedder=space.embedder,
                 settings=store.config.search,
+                anchors=lambda: store.anchors.of(space.embedder),
                 reranker=self._reranker,
             )
             found = recall(
@@ -126,6 +138,7 @@ class ReadMethods(Handle):
                 explain=explain,
                 context=check_count(context, name="context", least=0, most=arguments.MAX_CONTEXT),
                 max_tokens=None if max_tokens is None else arguments.token_budget(max_tokens),
+                min_relevance=min_relevance,
             )
         store.recalls.note(query, [(hit.project, hit.id) for hit in found.hits])
         return found
@@ -144,6 +157,7 @@ class ReadMethods(Handle):
     ) -> Prompt:
         """Return what answers a question as one block for a prompt, escaped and within a token budget.
 
+        Where nothing bears on the question (`search.min_relevance`), the block is empty: no text, no tokens.
         Without a question it returns the start of a session: curated files, trusted facts, coming events and
         central entities. It reads the handle's own project and the named one; a memory of both appears once,
         in its more trusted layer, which each snippet names.
@@ -169,14 +183,15 @@ class ReadMethods(Handle):
             if query is None:
                 seen = self._view(name, as_of, known_at, include_private=include_private)
                 return self._opening(seen, name, session=asked)
-            return self.recall(
+            found = self.recall(
                 query,
                 limit=limit,
                 as_of=as_of,
                 known_at=known_at,
                 include_private=include_private,
                 project=name,
-            ).hits
+            )
+            return found.hits if found.answered else ()
 
         with recalls.during(None):  # only the hits in the block are recorded
             found = prime(

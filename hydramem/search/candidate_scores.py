@@ -28,12 +28,14 @@ class ArmScores:
         scores: By chunk id, 0 to 1; chunks that the arm did not find are left out.
         unseen: Chunks that it could not find, such as those without a vector yet: the other arms' scores of
             them count in full.
+        cosines: In the vector arm, those of the nearest chunks, best first.
     """
 
     name: str
     weight: float
     scores: Mapping[str, float]
     unseen: frozenset[str] = frozenset()
+    cosines: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,7 +138,7 @@ def _framed(lines: Sequence[str]) -> str:
 
 def _snippet(found: _BlockHit) -> Snippet:
     hit = found.hit
-    return Snippet(id=hit.id, project=hit.project, layer=_layer(found), score=hit.score)
+    return Snippet(id=hit.id, project=hit.project, layer=_layer(found), relevance=hit.relevance)
 
 
 def _layer(found: _BlockHit) -> str:
@@ -160,9 +160,10 @@ def _line(found: _BlockHit, index: int, text: str) -> str:
         "project": hit.project,
         "layer": _layer(found),
         "source": hit.source,
-        "score": f"{hit.score:.2f}",
-        "path": path_line(hit.path) if hit.path else "",
     }
+    if hit.relevance is not None:
+        attributes["relevance"] = f"{hit.relevance:.2f}"
+    attributes["path"] = path_line(hit.path) if hit.path else ""
     written = " ".join(
         f'{name}="{escape_attribute(value[:_MOST_ATTRIBUTE])}"' for name, value in attributes.items()
     )

@@ -30,10 +30,11 @@ from hydramem.search.passages import stitched, surroundings
 from hydramem.search.query_plan import NEAREST, RecallPlan, by_meaning, check_query, plan
 from hydramem.search.recall_explanation import explanation
 from hydramem.search.recall_run import RecallRun, RecallSources
+from hydramem.search.relevance import READ, at_rank, relevance
 from hydramem.search.rerank import reordered
 from hydramem.search.retrieval_arms import Walk, graph_arm, text_arm, vector_arm, walk
 from hydramem.storage.chunk_filter import ChunkFilter
-from hydramem.storage.vector_rows import Vector, VectorStore
+from hydramem.storage.vector_rows import Vector, VectorStore, indexed_text
 from hydramem.text.dates.dates_in_text import dates_in
 
 _SPARE = 10
@@ -49,14 +50,15 @@ def recall(
     explain: bool = False,
     context: int = 0,
     max_tokens: int | None = None,
+    min_relevance: float | None = None,
 ) -> Recall:
     """Find the chunks that answer a query.
 
     Plan which entities the query names. Gather by vector and by full text, inside the filter. Score: add up
     the arms, let neighbouring turns support each other, mix in a walk of the graph and what links add. Check:
     drop what the graph store, which is authoritative, does not hold or the filter does not admit. Rerank,
-    where that is configured. Put later versions of a memory before earlier ones. Pack hits with their scores
-    and reasons.
+    where that is configured. Put later versions of a memory before earlier ones. Say how likely it is that
+    they bear on the query. Pack hits with their scores and reasons.
 
     Args:
         query: What to look for, in words.
@@ -65,6 +67,7 @@ def recall(
         explain: Whether to explain how the hits came about.
         context: How many chunks before and after a hit its passage takes in.
         max_tokens: Most tokens of the hits' texts together; None for no bound.
+        min_relevance: Relevance from which the query counts as answered; None for the configured one.
 
     Raises:
         InvalidInputError: The query is blank or too long, or the limit is out of its range.
@@ -73,7 +76,7 @@ def recall(
     check_query(query, limit, max_chars=settings.max_query_chars, max_limit=settings.max_limit)
     dates = dates_in(query, where.at)
     run = RecallRun(query=query, sources=sources, where=where, limit=limit, traversal=traversal, dates=dates)
-    plans, arms = _gather(run)
+    plans, arms, vector = _gather(run)
     scored = _score(run, plans, arms)
     with run.timed("versions"):
         snapshots = [each.snapshot for each in plans]
@@ -81,10 +84,15 @@ def recall(
     candidates, passed = _check(run, scored, versions)
     candidates, skipped = _rerank(run, candidates)
     candidates, passed = _order_versions(run, candidates, versions, passed)
+    with run.timed("relevance"):
+        found = _relevance(run, candidates[:READ], vector, arms)
+    candidates = candidates[:limit]
     hits = _pack(run, plans, candidates, versions, passed, context, max_tokens)
+    floor = settings.min_relevance if min_relevance is None else min_relevance
     return Recall(
         query=query,
-        hits=hits,
+        hits=_with_relevance(hits, candidates, found),
+        answered=bool(hits) and found >= floor,
         entities=tuple(entity.name for each in plans for entity in each.entities),
         milliseconds=run.milliseconds,
         explanation=_explain(run, plans, scored, hits) if explain else None,
@@ -113,7 +121,7 @@ class _Scored:
         return {id: self.link_paths[id] for id in ids if id in self.link_paths} | walked
 
 
-def _gather(run: RecallRun) -> tuple[tuple[RecallPlan, ...], tuple[ArmScores, ...]]:
+def _gather(run: RecallRun) -> tuple[tuple[RecallPlan, ...], tuple[ArmScores, ...], Vector | None]:
     """Plan and look by words in a thread of its own: the stores and the model wait outside the interpreter.
 
     The first recall loads the graph there while vectors and model are loaded here.
@@ -142,9 +150,8 @@ def _gather(run: RecallRun) -> tuple[tuple[RecallPlan, ...], tuple[ArmScores, ..
                 arms.append(vector_arm(vector, where, sources.vectors, limit=run.most_found, weight=weight))
         if text is not None:
             arms.append(text.result())
-    return _plans_by_meaning(run, plans.result(), vector), tuple(
-        _with_unseen(arm, arms, sources.vectors) for arm in arms
-    )
+    seen = tuple(_with_unseen(arm, arms, sources.vectors) for arm in arms)
+    return _plans_by_meaning(run, plans.result(), vector), seen, vector
 
 
 def _with_unseen(arm: ArmScores, arms: Sequence[ArmScores], vectors: VectorStore) -> ArmScores:
@@ -204,7 +211,9 @@ def _check(
         The candidates, best first, and every loaded chunk by id.
     """
     where, settings, graph = run.where, run.sources.settings, run.sources.graph
-    most = run.limit if run.sources.reranker is None else max(run.limit, settings.rerank_candidates)
+    most = max(run.limit, READ)  # relevance reads the first few, however few are asked for
+    if run.sources.reranker is not None:
+        most = max(most, settings.rerank_candidates)
     with run.timed("check"):
         admitted: list[RecallCandidate] = []
         shown = surroundings(where)
@@ -252,7 +261,8 @@ def _order_versions(
     loaded: Mapping[str, Chunk],
 ) -> tuple[tuple[RecallCandidate, ...], Mapping[str, Chunk]]:
     """Return the best candidates, later versions first, and the loaded chunks with the other versions."""
-    best = [one.chunk.id for one in candidates[: run.limit]]
+    most = max(run.limit, READ)
+    best = [one.chunk.id for one in candidates[:most]]
     missing = joined_to(best, versions) - loaded.keys()
     if missing:
         with run.timed("versions"):
@@ -260,7 +270,30 @@ def _order_versions(
     if versions and run.about_now:
         ordered = newest_first(candidates, versions, held=loaded, where=run.where)
         candidates = without_duplicates(tuple(distinct(ordered)), versions)
-    return tuple(candidates[: run.limit]), loaded
+    return tuple(candidates[:most]), loaded
+
+
+def _relevance(
+    run: RecallRun, best: Sequence[RecallCandidate], vector: Vector | None, arms: Sequence[ArmScores]
+) -> float:
+    """Return the probability that the best candidates bear on the query."""
+    by_vector = next((arm for arm in arms if arm.name == "vector"), None)
+    return relevance(
+        run.query,
+        [indexed_text(one.chunk) for one in best],
+        vector=vector,
+        cosines=() if by_vector is None else by_vector.cosines,
+        anchors=None if vector is None else run.sources.anchors(),
+        unseen=by_vector is not None and any(one.chunk.id in by_vector.unseen for one in best),
+    )
+
+
+def _with_relevance(
+    hits: Sequence[Hit], candidates: Sequence[RecallCandidate], found: float
+) -> tuple[Hit, ...]:
+    """Return hits with their relevance, by their rank before any was left out for want of room."""
+    ranks = {one.chunk.id: rank for rank, one in enumerate(candidates)}
+    return tuple(replace(hit, relevance=round(found * at_rank(ranks[hit.id]), 4)) for hit in hits)
 
 
 def _pack(

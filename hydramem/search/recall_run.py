@@ -1,6 +1,6 @@
 """One recall: where it looks, what it looks for, and how long each of its stages takes."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -9,6 +9,7 @@ from hydramem.core.config import SearchConfig
 from hydramem.core.row_types import Traversal
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.llm.contracts import Embedder
+from hydramem.search.relevance import Anchors
 from hydramem.search.rerank import Reranker
 from hydramem.storage.chunk_filter import LIVE, ChunkFilter
 from hydramem.storage.store import GraphStore
@@ -24,6 +25,7 @@ class RecallSources:
         graph, vectors, snapshots: The stores, and the graphs in memory.
         embedder: The model of the vectors.
         settings: Weights and bounds.
+        anchors: What the embedder's cosines mean; asked when they are needed.
         reranker: Reorders the best candidates; None leaves their order.
     """
 
@@ -32,6 +34,7 @@ class RecallSources:
     snapshots: Snapshots
     embedder: Embedder
     settings: SearchConfig
+    anchors: Callable[[], Anchors]
     reranker: Reranker | None = None
 
 

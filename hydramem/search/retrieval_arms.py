@@ -39,7 +39,12 @@ def vector_arm(
 ) -> ArmScores:
     """Find the chunks whose meaning is nearest."""
     found = vectors.nearest(vector, where, limit)
-    return ArmScores(name="vector", weight=weight, scores=normalised({one.id: one.score for one in found}))
+    return ArmScores(
+        name="vector",
+        weight=weight,
+        scores=normalised({one.id: one.score for one in found}),
+        cosines=tuple(sorted((one.score for one in found), reverse=True)),
+    )
 
 
 def text_arm(

@@ -13,6 +13,7 @@ from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search.recall import recall
 from hydramem.search.recall_run import RecallSources
+from hydramem.search.relevance_anchors import AnchorsByEmbedder
 from hydramem.search.rerank import Reranker
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph
@@ -39,6 +40,7 @@ class Memory:
         self.graph, self.embedder = InMemoryGraph(), HashEmbedder()
         self.vectors = InMemoryVectors(self.embedder.dimension)
         self.snapshots = Snapshots(self.graph)
+        self.anchors = AnchorsByEmbedder(None)
         self.loads: list[Sequence[str]] = []
         self.add(*rows)
 
@@ -107,6 +109,7 @@ class Memory:
             snapshots=self.snapshots,
             embedder=self.embedder,
             settings=SearchConfig(**settings),
+            anchors=lambda: self.anchors.of(self.embedder),
             reranker=reranker,
         )
 

@@ -60,6 +60,8 @@ class Hit:
 
     Attributes:
         context: The chunk within the passage around it, if requested.
+        relevance: Probability, 0 to 1, that it bears on the query, comparable between recalls and stores;
+            None where nothing was asked. It falls with the rank.
         score: Fused score, at most 1.0; comparable within one recall only.
         scores: Parts of the score by arm (`vector`, `text`, `graph`) and boost.
         why: One sentence: which arms found it, by which words or path.
@@ -82,6 +84,7 @@ class Hit:
     heading_path: tuple[str, ...] = ()
     author: str | None = None
     happened_at: datetime | None = None
+    relevance: float | None = None
     scores: Mapping[str, float] = field(default_factory=dict)
     path: tuple[PathStep, ...] = ()
     links: tuple[LinkView, ...] = ()
@@ -171,6 +174,9 @@ class Recall:
     """The result of a recall.
 
     Attributes:
+        answered: Whether the best hit's relevance reaches the floor: `min_relevance` of the call, else
+            `search.min_relevance`. False says that nothing here seems to bear on the query, and never
+            that something is not so.
         entities: Names of the entities that the query is about.
         milliseconds: Time by stage.
         explanation: How the hits were found, if requested.
@@ -180,6 +186,7 @@ class Recall:
 
     query: str
     hits: tuple[Hit, ...]
+    answered: bool = True
     entities: tuple[str, ...] = ()
     relations: tuple[VerifiedRelation, ...] = ()
     milliseconds: Mapping[str, float] = field(default_factory=dict)
@@ -193,17 +200,18 @@ class Snippet:
 
     Attributes:
         layer: `agent-` or `project-`, then working, shared or verified.
+        relevance: As its hit has it; None at the start of a session.
     """
 
     id: str
     project: str
     layer: str
-    score: float
+    relevance: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A block for a prompt; its text is empty if nothing was found or nothing fits.
+    """A block for a prompt; its text is empty if nothing bears on the query or nothing fits.
 
     Attributes:
         snippets: The memories in it, in order.

@@ -20,6 +20,7 @@ from hydramem.llm.choose import AbsentEmbedder, choose_embedder
 from hydramem.llm.contracts import Embedder
 from hydramem.llm.pair_classifier import JudgePairs, shared_classifier
 from hydramem.memory_api.open.serving_vectors import Serving, Space, VectorFolders
+from hydramem.search.relevance_anchors import AnchorsByEmbedder
 from hydramem.storage.backup.backup import backup
 from hydramem.storage.backup.restore import finish as finish_restore
 from hydramem.storage.files.folder_lock import FolderLock
@@ -77,6 +78,7 @@ class OpenStore:
         self._closing.callback(self.replies.close)
         self.calibrations = Calibrations(None if self.in_memory else self.path, NAMES)
         self.bounds = Bounds(None if self.in_memory else self.path)
+        self.anchors = AnchorsByEmbedder(None if self.in_memory else self.path)
         self.curated_blocks = SessionBlocks()
         self.files = self._files()
         self.curated_folder = self.files / "curated"

@@ -1,0 +1,59 @@
+"""The results page's section on relevance, and the same figures as text."""
+
+from collections.abc import Sequence
+
+from benchmarks.relevance.fit import Row
+from benchmarks.results import table, where, with_section
+
+TITLE = "## Relevance"
+_INTRODUCTION = (
+    "How well `relevance` tells queries that a store answers from those of other stores and from talk",
+    "that asks nothing (`python -m benchmarks relevance`). An own query has an answer among the first five",
+    "hits, and is asked plainly, by keywords, in lower case, within chatter, or by one name. Each row is of",
+    "weights that were fitted without that kind of store. The talk, and the stores below the mean with all",
+    "their queries, are of other authors than anything that is fitted. Lost are own queries below the floor",
+    "`search.min_relevance`; unanswered are the others below it.",
+)
+
+
+def shown(rows: Sequence[Row], *, floor: float) -> str:
+    """Return rows as a table."""
+    lines = [
+        (
+            one.store,
+            f"{one.own}/{one.foreign}/{one.talk}",
+            _number(one.auc_foreign),
+            _number(one.auc_talk),
+            _percent(one.lost),
+            _percent(one.foreign_unanswered),
+            _percent(one.talk_unanswered),
+            _number(one.calibration_error),
+        )
+        for one in rows
+    ]
+    head = (
+        "store left out",
+        "own/foreign/talk",
+        "AUC own : foreign",
+        "AUC own : talk",
+        f"own lost at {floor:g}",
+        "foreign unanswered",
+        "talk unanswered",
+        "calibration error",
+    )
+    return "\n".join(table(head, lines))
+
+
+def placed(page: str, rows: Sequence[Row], *, floor: float, embedder: str) -> str:
+    """Return a results page with the figures in their section."""
+    about = where()
+    made = f"Embedder {embedder}. Measured {about['date']} on {about['machine']}."
+    return with_section(page, TITLE, ["", *_INTRODUCTION, "", shown(rows, floor=floor), "", made])
+
+
+def _number(value: float) -> str:
+    return "" if value != value else f"{value:.3f}"
+
+
+def _percent(value: float) -> str:
+    return "" if value != value else f"{100 * value:.1f} %"

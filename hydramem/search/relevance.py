@@ -1,0 +1,168 @@
+"""Relevance: how likely it is that what was found bears on a query.
+
+A logistic over five numbers: how near the best chunk is in meaning, how much the query is like talk that asks
+nothing, the largest share of the query's words in one of the first hits, how many words it has, and which of
+its names no hit has. The numbers mean the same for every embedder, since cosines are measured between two
+anchors of the embedder: what nearness means nothing to it, and what answers are to it. Queries and hits that
+are both not English have weights of their own: there, an English model finds everything near, and what tells
+is how far the best chunk stands out. `benchmarks/relevance` fits the weights on stores of several kinds, each
+left out in turn.
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hydramem.text.english import is_english
+from hydramem.text.search_terms import words
+
+READ = 5
+"""How many of the first hits are read."""
+
+BY_MEANING = ("nearness", "talk", "share", "length", "missing_names")
+"""The numbers that relevance is made of, as `data/relevance/weights.json` names them."""
+
+BY_WORDS = BY_MEANING[2:]
+"""The same for a query or hits without vectors."""
+
+NOT_ENGLISH = ("stands_out", "share")
+"""The same for a query and hits in another language."""
+
+_LIKEST = 3
+_NEXT = slice(1, 20)
+"""The nearest chunks that the best one is compared with."""
+_NAME = re.compile(r"(?<![.?!:]\s)(?<=\s)[^\W\d_a-z][\w'’-]+")
+_FIRST_PERSON = frozenset({"I", "I'm", "I've", "I'd", "I'll"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchors:
+    """What cosines of an embedder mean.
+
+    Attributes:
+        low: Mean cosine of a phrase that asks nothing to the nearest of some statements.
+        high: Mean cosine of a question to the statement that answers it.
+        nothing_asked: Unit vectors of phrases that ask nothing, of shape (phrases, dimension).
+    """
+
+    low: float
+    high: float
+    nothing_asked: NDArray[np.float32]
+
+    def between(self, cosine: float) -> float:
+        """Return a cosine as 0 at `low` and 1 at `high`; it may lie outside."""
+        return (cosine - self.low) / max(self.high - self.low, 1e-3)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """The fitted weights of a logistic: one for each of its numbers, and the intercept."""
+
+    values: Mapping[str, float]
+    intercept: float
+
+    def probability(self, numbers: Mapping[str, float]) -> float:
+        """Return the probability, 0 to 1, for numbers by name."""
+        return _sigmoid(self.intercept + sum(weight * numbers[name] for name, weight in self.values.items()))
+
+
+@cache
+def fitted() -> Mapping[str, Any]:
+    """The weights and their table, as `python -m benchmarks relevance --fit` writes them."""
+    text = (files("hydramem") / "data" / "relevance" / "weights.json").read_text(encoding="utf-8")
+    found: Mapping[str, Any] = json.loads(text)
+    return found
+
+
+@cache
+def weights(kind: str) -> Weights:
+    """Return the weights `by_meaning`, `by_words` or `not_english`."""
+    table = fitted()[kind]
+    return Weights(values=table["weights"], intercept=table["intercept"])
+
+
+def relevance(
+    query: str,
+    texts: Sequence[str],
+    *,
+    vector: NDArray[np.float32] | None = None,
+    cosines: Sequence[float] = (),
+    anchors: Anchors | None = None,
+    unseen: bool = False,
+) -> float:
+    """Return the probability, 0 to 1, that what was found bears on a query.
+
+    It cannot tell that an answer is missing among things of its own matter.
+
+    Args:
+        texts: The texts of the first hits, best first.
+        vector: The query's vector; None where the search uses none.
+        cosines: Those of the chunks nearest to it, best first; none where no chunk has a vector.
+        anchors: What cosines of the embedder mean.
+        unseen: Whether one of the hits has no vector yet, so that its words alone may speak for it.
+    """
+    if not texts:
+        return 0.0
+    numbers = by_words(query, texts)
+    if vector is None or not cosines or anchors is None:
+        return weights("by_words").probability(numbers)
+    numbers |= by_meaning(vector, cosines, anchors)
+    kind = "by_meaning" if in_english(query, texts) else "not_english"
+    found = weights(kind).probability(numbers)
+    return max(found, weights("by_words").probability(numbers)) if unseen else found
+
+
+def in_english(query: str, texts: Sequence[str]) -> bool:
+    """Say whether a query or the first hits are English; keywords alone do not show their language."""
+    return is_english(query) or not texts or is_english("\n".join(texts[:READ]))
+
+
+def by_meaning(vector: NDArray[np.float32], cosines: Sequence[float], anchors: Anchors) -> dict[str, float]:
+    """Return the numbers that vectors give: `nearness`, `talk` and `stands_out`."""
+    likest = np.sort(anchors.nothing_asked @ vector)[-_LIKEST:]
+    others = float(np.mean(cosines[_NEXT])) if len(cosines) > 1 else anchors.low
+    return {
+        "nearness": anchors.between(cosines[0]),
+        "talk": anchors.between(float(likest.mean())),
+        "stands_out": anchors.between(cosines[0]) - anchors.between(others),
+    }
+
+
+def by_words(query: str, texts: Sequence[str]) -> dict[str, float]:
+    """Return the numbers that words give: `share`, `length` and `missing_names`."""
+    asked = set(words(query))
+    held = [set(words(text)) for text in texts[:READ]]
+    everything = set[str]().union(*held)
+    names = [word for name in _names(query) for word in words(name)]
+    return {
+        "share": max((len(asked & each) / len(asked) for each in held), default=0.0) if asked else 0.0,
+        "length": math.log1p(len(asked)),
+        "missing_names": sum(word not in everything for word in names) / len(names) if names else 0.0,
+    }
+
+
+def _names(query: str) -> list[str]:
+    """Return the capitalised words inside sentences; in German, say, capitals tell nothing of names."""
+    found = [name for name in _NAME.findall(query) if name not in _FIRST_PERSON]
+    return found if found and is_english(query) else []
+
+
+def at_rank(rank: int) -> float:
+    """Return the share of the first hit's relevance that a hit at a rank, from 0, has.
+
+    It is how often that rank holds an answer where the first five hold one, beside the first.
+    """
+    curve = fitted()["rank"]
+    return _sigmoid(curve["intercept"] + curve["log"] * math.log1p(rank)) / _sigmoid(curve["intercept"])
+
+
+def _sigmoid(value: float) -> float:
+    return 1 / (1 + math.exp(-min(max(value, -40.0), 40.0)))

@@ -1,0 +1,172 @@
+"""Relevance: what it is made of, and what it says through the engine with the carried model."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hydramem
+from hydramem import InvalidInputError
+from hydramem.core.config import Config, EmbeddingConfig
+from hydramem.llm.choose import choose_embedder
+from hydramem.llm.hash_embedder import HashEmbedder
+from hydramem.search.relevance import Anchors, at_rank, by_meaning, by_words, fitted, relevance
+from hydramem.search.relevance_anchors import (
+    AnchorsByEmbedder,
+    carried_anchors,
+    decoded,
+    encoded,
+    measured,
+)
+
+MINILM = "all-MiniLM-L6-v2-int8/384"
+MEMORIES = (
+    "Marta has been an engineer at the ferry company since March.",
+    "The metrics service listens on port 9411.",
+    "The user is allergic to peanuts.",
+    "We decided to keep orders in PostgreSQL, since the reports need joins.",
+    "Jonas walks his dog Balthasar every morning.",
+    "The staging database is reset every Sunday night.",
+)
+OWN = (
+    "Where does Marta work?",
+    "which port does the metrics service use",
+    "what is the user allergic to?",
+    "Why did we choose PostgreSQL for orders?",
+    "name of Jonas' dog",
+)
+NOTHING = (
+    "ok thanks",
+    "hello there",
+    "fix the failing test",
+    "what is the capital of Mongolia?",
+    "tell me a joke",
+)
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory):
+    config = Config(embedding=EmbeddingConfig(model="minilm"))
+    with hydramem.connect(tmp_path_factory.mktemp("relevance"), config=config) as opened:
+        opened.remember_many([hydramem.MemoryInput(text=text) for text in MEMORIES])
+        yield opened
+
+
+@pytest.mark.parametrize("query", OWN)
+def test_what_the_memory_knows_is_answered(memory, query):
+    found = memory.recall(query)
+    assert found.answered
+    assert found.hits[0].relevance >= memory.config.search.min_relevance
+    assert memory.prime(query).snippets[0].relevance == found.hits[0].relevance
+
+
+@pytest.mark.parametrize("query", NOTHING)
+def test_what_it_does_not_know_is_not_and_adds_nothing_to_a_prompt(memory, query):
+    found = memory.recall(query)
+    assert found.hits and not found.answered
+    assert memory.prime(query) == hydramem.Prompt(text="", tokens=0)
+
+
+def test_relevance_falls_with_the_rank_and_not_with_the_limit(memory):
+    hits = memory.recall(OWN[0]).hits
+    relevances = [hit.relevance for hit in hits]
+    assert relevances == sorted(relevances, reverse=True) and 0 <= relevances[-1] < relevances[0] <= 1
+    (alone,) = memory.recall(OWN[0], limit=1).hits
+    assert alone.relevance == relevances[0]
+
+
+def test_the_call_may_name_its_own_floor(memory):
+    assert memory.recall(NOTHING[0], min_relevance=0).answered
+    assert not memory.recall(OWN[0], min_relevance=1).answered
+    with pytest.raises(InvalidInputError, match="min_relevance"):
+        memory.recall(OWN[0], min_relevance=1.5)
+
+
+def test_an_empty_memory_answers_nothing(tmp_path):
+    with hydramem.connect(tmp_path, embedder=HashEmbedder()) as opened:
+        assert not opened.recall("anything at all", min_relevance=0).answered
+
+
+def test_a_memory_without_a_vector_yet_is_judged_by_its_words(tmp_path):
+    with hydramem.connect(tmp_path, embedder=HashEmbedder()) as opened:
+        opened.remember("The gardener waters the tulips on Friday.")
+        before = opened.recall("gardener waters tulips Friday").hits[0].relevance
+        opened.remember("The metrics service of Oslo listens on port 9411.", wait=False)
+        found = opened.recall("metrics service Oslo listens on port 9411")
+        assert found.answered and found.hits[0].relevance >= before / 2
+
+
+def test_words_of_a_query():
+    texts = ["Ada leads the billing team.", "Bo left in May."]
+    found = by_words("What does Ada lead in Paris?", texts)
+    assert found["share"] == pytest.approx(2 / 3)
+    assert found["length"] == pytest.approx(np.log1p(3))
+    assert found["missing_names"] == pytest.approx(1 / 2)
+    assert by_words("what does ada lead", texts)["missing_names"] == 0
+    assert by_words("Wann geht der Zug nach Paris?", texts)["missing_names"] == 0  # capitals are of nouns too
+    assert by_words("?", texts) == {"share": 0.0, "length": 0.0, "missing_names": 0.0}
+
+
+@given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=6))
+def test_it_is_a_probability_whatever_is_asked(query, texts):
+    assert 0 <= relevance(query, texts) <= 1
+    assert relevance(query, []) == 0
+
+
+def test_a_hit_without_a_vector_is_not_judged_by_those_that_have_one():
+    anchors = Anchors(low=0.2, high=0.7, nothing_asked=np.eye(4, dtype=np.float32))
+    vector, query = np.eye(4, dtype=np.float32)[0], "where does marta work"
+    text = "Where does Marta work? Marta works at the harbour."
+    far = {"vector": vector, "cosines": (0.1,), "anchors": anchors}
+    assert relevance(query, [text], **far) < relevance(query, [text], **far, unseen=True)
+    assert by_meaning(vector, (0.7, 0.2), anchors)["nearness"] == pytest.approx(1)
+
+
+def test_ranks():
+    shares = [at_rank(rank) for rank in range(20)]
+    assert shares[0] == 1 and shares == sorted(shares, reverse=True) and shares[-1] > 0
+
+
+def test_carried_anchors_are_those_of_the_model_and_the_phrases():
+    carried, made = carried_anchors(MINILM), measured(choose_embedder(EmbeddingConfig(model="minilm")))
+    assert carried is not None
+    assert (carried.low, carried.high) == (
+        pytest.approx(made.low, abs=0.01),
+        pytest.approx(made.high, abs=0.01),
+    )
+    assert np.abs(carried.nothing_asked - made.nothing_asked).max() < 0.05
+
+
+def test_the_figures_of_the_weights_go_with_them():
+    rows = {row["store"]: row for row in fitted()["measured"]["rows"]}
+    assert rows["mean of these"]["auc_foreign"] >= 0.98
+    assert rows["mean of these"]["auc_talk"] >= 0.98
+
+
+class Counting(HashEmbedder):
+    asked = 0
+
+    def embed_documents(self, texts):
+        Counting.asked += 1
+        return super().embed_documents(texts)
+
+
+def test_another_embedder_is_measured_once_in_a_store(tmp_path):
+    Counting.asked = 0
+    first = AnchorsByEmbedder(tmp_path).of(Counting())
+    again = AnchorsByEmbedder(tmp_path).of(Counting())
+    assert Counting.asked == 1
+    assert (again.low, again.high) == (
+        pytest.approx(first.low, abs=1e-3),
+        pytest.approx(first.high, abs=1e-3),
+    )
+    assert np.array_equal(again.nothing_asked, first.nothing_asked)
+    assert decoded(encoded(first)).nothing_asked.shape == first.nothing_asked.shape
+
+
+def test_damaged_anchors_are_measured_again(tmp_path, caplog):
+    AnchorsByEmbedder(tmp_path).of(HashEmbedder())
+    (file,) = (tmp_path / "models" / "relevance").iterdir()
+    file.write_text('{"low": 0}')
+    assert AnchorsByEmbedder(tmp_path).of(HashEmbedder()).high > 0
+    assert "measured again" in caplog.text
