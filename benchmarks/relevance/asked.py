@@ -12,11 +12,12 @@ from benchmarks.retrieval import by_case
 from hydramem.text.search_terms import STOP_WORDS
 
 Kind = Literal["own", "foreign", "talk"]
-SHORT = "short memories"
-"""The kind of the stores that were written to fit on."""
+Use = Literal["fit", "test", "both"]
+SHORT, LANGUAGES = "short memories", "other languages"
+"""The kinds of the stores that were written to fit on."""
 SETS = ("hotpot100", "2wiki", "locomo-turn", "locomo-session", "beam100k")
 DATA = Path(__file__).parents[1] / "data" / "relevance"
-"""Texts written for this: fitted on are `talk.jsonl` and `fit`, not `talk_test.jsonl` and `test`."""
+"""Texts written for this: `talk_test.jsonl` and `test` are not fitted on."""
 
 _DOCUMENTS = {"2wiki": 1500}
 _OWN = {"hotpot100": 100, "2wiki": 150, "locomo-turn": 40, "locomo-session": 30, "beam100k": 18}
@@ -43,14 +44,14 @@ class Asked:
         kind: Whether the store's own documents answer it, another's do, or nothing is asked.
         wording: plain, or how it was reworded; of talk, its sort.
         gold: The documents that answer it.
-        held_out: Whether no weights are fitted on it.
+        use: Talk that every store is asked is either fitted on or measured; all else is both, in turn.
     """
 
     text: str
     kind: Kind
     wording: str = "plain"
     gold: frozenset[str] = frozenset()
-    held_out: bool = False
+    use: Use = "both"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +75,8 @@ def visible_stores(data: Path, seed: int = 5) -> Iterator[Store]:
     """Yield a store for each case of the sets."""
     draw = random.Random(seed)
     questions = {name: by_case(data / name / "queries.jsonl") for name in SETS}
-    talk = talk_of(DATA / "talk.jsonl")
-    held_out = [replace(one, held_out=True) for one in talk_of(DATA / "talk_test.jsonl")]
+    talk = [replace(one, use="fit") for one in talk_of(DATA / "talk.jsonl")]
+    other_talk = [replace(one, use="test") for one in talk_of(DATA / "talk_test.jsonl")]
     for name in SETS:
         for case, rows in by_case(data / name / "docs.jsonl").items():
             rows = rows[: _DOCUMENTS.get(name)]
@@ -97,7 +98,7 @@ def visible_stores(data: Path, seed: int = 5) -> Iterator[Store]:
                 Asked(text=row["query"], kind="own", gold=frozenset(row["gold"])) for row in own[: _OWN[name]]
             ]
             asked = [*plain, *foreign]
-            asked += [*draw.sample(talk, _TALK[name]), *draw.sample(held_out, _TALK[name])]
+            asked += [*draw.sample(talk, _TALK[name]), *draw.sample(other_talk, _TALK[name])]
             for one in plain:
                 asked += draw.sample(_reworded(one, draw), _REWORDINGS)
             for one in foreign[::3]:
@@ -105,7 +106,7 @@ def visible_stores(data: Path, seed: int = 5) -> Iterator[Store]:
             yield Store(name=f"{name}-{case}", kind=name, asked=tuple(asked), documents=rows)
 
 
-def written_stores(part: Literal["fit", "test"]) -> Iterator[Store]:
+def written_stores(part: Literal["fit", "languages", "test"]) -> Iterator[Store]:
     """Yield the stores that were written for this: memories with their questions, and others' questions."""
     for path in sorted((DATA / part).glob("*.json")):
         given = json.loads(path.read_text(encoding="utf-8"))
@@ -121,7 +122,7 @@ def written_stores(part: Literal["fit", "test"]) -> Iterator[Store]:
         foreign = [Asked(text=text, kind="foreign") for text in given["foreign"]]
         talk = [Asked(text=text, kind="talk") for text in given["talk"]]
         memories = {str(place): text for place, text in enumerate(given["memories"])}
-        kind = SHORT if part == "fit" else path.stem
+        kind = {"fit": SHORT, "languages": LANGUAGES}.get(part, path.stem)
         yield Store(name=path.stem, kind=kind, asked=(*own, *foreign, *talk), memories=memories)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.relevance.asked import SHORT
 from benchmarks.relevance.measure import Measured
 from hydramem.search.relevance import BY_MEANING, BY_WORDS, NOT_ENGLISH, Weights
 
@@ -44,7 +43,7 @@ def fit(measured: Sequence[Measured], names: Sequence[str]) -> Weights:
     """Fit a logistic to own queries against others, which weigh as much: half foreign, half talk."""
     from sklearn.linear_model import LogisticRegression
 
-    used = [one for one in usable(measured) if not one.held_out]
+    used = [one for one in usable(measured) if one.use != "test"]
     numbers = np.array([[one.numbers[name] for name in names] for one in used])
     own = np.array([one.kind == "own" for one in used])
     model = LogisticRegression(C=10, max_iter=5000).fit(numbers, own, sample_weight=balance(used))
@@ -55,16 +54,12 @@ def fit(measured: Sequence[Measured], names: Sequence[str]) -> Weights:
 
 
 def fit_all(measured: Sequence[Measured]) -> dict[str, Weights]:
-    """Fit every kind of weights, by name.
-
-    Those for other languages are fitted on English too, by numbers that do not depend on the language: on
-    short memories alone, since how far a chunk stands out depends on what a store is made of.
-    """
-    short = [one for one in measured if one.store_kind == SHORT]
+    """Fit every kind of weights, by name."""
+    english = [one for one in measured if one.english]
     return {
-        "by_meaning": fit(measured, BY_MEANING),
-        "by_words": fit(measured, BY_WORDS),
-        "not_english": fit(short, NOT_ENGLISH),
+        "by_meaning": fit(english, BY_MEANING),
+        "by_words": fit(english, BY_WORDS),
+        "not_english": fit([one for one in measured if not one.english], NOT_ENGLISH),
     }
 
 
@@ -105,8 +100,8 @@ def left_out(measured: Sequence[Measured], *, floor: float, of: Callable[[Measur
     return [
         figures(
             kind,
-            [one for one in measured if of(one) == kind and (one.kind != "talk" or one.held_out)],
-            {"by_meaning": fit([one for one in measured if of(one) != kind], BY_MEANING)},
+            [one for one in measured if of(one) == kind and one.use != "fit"],
+            fit_all([one for one in measured if of(one) != kind]),
             floor=floor,
         )
         for kind in kinds

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import hydramem
-from benchmarks.relevance.asked import Kind, Store
+from benchmarks.relevance.asked import Kind, Store, Use
 from benchmarks.retrieval import document_names, ingest_case
 from hydramem.core.config import Config, EmbeddingConfig
 from hydramem.llm.choose import choose_embedder
@@ -28,7 +28,7 @@ class Measured:
         numbers: What relevance is made of, by name.
         gold_ranks: At which ranks, from 0, hits are of documents that answer it; for own questions.
         relevance: What recall said.
-        held_out: Whether no weights are fitted on it.
+        use: Whether it is fitted on, measured, or both in turn.
         english: Whether the query or its hits are.
     """
 
@@ -39,7 +39,7 @@ class Measured:
     numbers: Mapping[str, float]
     gold_ranks: tuple[int, ...]
     relevance: float
-    held_out: bool = False
+    use: Use = "both"
     english: bool = True
 
     @property
@@ -79,6 +79,7 @@ def _fill(memory: hydramem.Memory, store: Store, folder: Path) -> None:
 def _ask(memory: hydramem.Memory, store: Store, model: Embedder, anchors: Anchors) -> Iterable[Measured]:
     named = document_names(memory, store.documents) if store.documents else None
     where = ChunkFilter(projects=(store.name,))
+    count = next(each.chunks for each in memory.projects() if each.name == store.name)
     for one in store.asked:
         hits = memory.recall(one.text, limit=_HITS, project=store.name).hits
         vector = model.embed_query(one.text)
@@ -92,9 +93,9 @@ def _ask(memory: hydramem.Memory, store: Store, model: Embedder, anchors: Anchor
             store_kind=store.kind,
             kind=one.kind,
             wording=one.wording,
-            numbers=by_words(one.text, texts) | by_meaning(vector, cosines, anchors),
+            numbers=by_words(one.text, texts) | by_meaning(vector, cosines, anchors, count),
             gold_ranks=tuple(rank for rank, document in enumerate(of) if document in one.gold),
             relevance=hits[0].relevance or 0.0 if hits else 0.0,
-            held_out=one.held_out,
+            use=one.use,
             english=in_english(one.text, texts),
         )

@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from benchmarks.relevance.asked import visible_stores, written_stores
+from benchmarks.relevance.asked import LANGUAGES, visible_stores, written_stores
 from benchmarks.relevance.fit import Row, as_data, figures, fit_all, left_out, mean
 from benchmarks.relevance.measure import Measured, measure
 from hydramem.core.config import EmbeddingConfig, SearchConfig
@@ -28,8 +28,13 @@ def run(data: Path, *, embedder: str, refit: bool, keep: Path | None) -> tuple[l
     if refit:
         _write_anchors(embedder)
     known, unknown = _measured(data, embedder, keep)
-    rows = left_out(known, floor=floor, of=lambda one: one.store_kind)
+    other_languages = {one.store for one in known if one.store_kind == LANGUAGES}
+    found = left_out(
+        known, floor=floor, of=lambda one: one.store if one.store in other_languages else one.store_kind
+    )
+    rows = [row for row in found if row.store not in other_languages]
     rows.append(mean("mean of these", rows))
+    rows += [row for row in found if row.store in other_languages]
     weights = fit_all(known)
     for kind in dict.fromkeys(one.store_kind for one in unknown):
         of_kind = [one for one in unknown if one.store_kind == kind]
@@ -47,7 +52,7 @@ def _measured(data: Path, embedder: str, keep: Path | None) -> tuple[list[Measur
         kept = json.loads(keep.read_text(encoding="utf-8"))
         known, unknown = ([_read(row) for row in kept[part]] for part in ("fit", "test"))
         return known, unknown
-    stores = chain(visible_stores(data), written_stores("fit"))
+    stores = chain(visible_stores(data), written_stores("fit"), written_stores("languages"))
     known, unknown = measure(stores, embedder=embedder), measure(written_stores("test"), embedder=embedder)
     if keep is not None:
         rows = {"fit": [asdict(one) for one in known], "test": [asdict(one) for one in unknown]}

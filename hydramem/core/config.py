@@ -243,7 +243,7 @@ class SearchConfig(_Section):
     damping: float = 0.7
     max_query_chars: int = 32_768
     max_limit: int = 1000
-    min_relevance: float = 0.4
+    min_relevance: float = 0.25
     rerank: str = "none"
     rerank_candidates: int = 20
     rerank_ms: int = 500

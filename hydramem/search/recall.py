@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from hydramem.core.results.hits import Explanation, Hit, Recall
 from hydramem.core.row_types import Chunk, Traversal
 from hydramem.search.candidate_scores import (
@@ -85,7 +87,7 @@ def recall(
     candidates, skipped = _rerank(run, candidates)
     candidates, passed = _order_versions(run, candidates, versions, passed)
     with run.timed("relevance"):
-        found = _relevance(run, candidates[:READ], vector, arms)
+        found = _relevance(run, candidates[:READ], vector, arms, plans)
     candidates = candidates[:limit]
     hits = _pack(run, plans, candidates, versions, passed, context, max_tokens)
     floor = settings.min_relevance if min_relevance is None else min_relevance
@@ -274,7 +276,11 @@ def _order_versions(
 
 
 def _relevance(
-    run: RecallRun, best: Sequence[RecallCandidate], vector: Vector | None, arms: Sequence[ArmScores]
+    run: RecallRun,
+    best: Sequence[RecallCandidate],
+    vector: Vector | None,
+    arms: Sequence[ArmScores],
+    plans: Sequence[RecallPlan],
 ) -> float:
     """Return the probability that the best candidates bear on the query."""
     by_vector = next((arm for arm in arms if arm.name == "vector"), None)
@@ -284,6 +290,7 @@ def _relevance(
         vector=vector,
         cosines=() if by_vector is None else by_vector.cosines,
         anchors=None if vector is None else run.sources.anchors(),
+        chunks=sum(int(np.count_nonzero(each.snapshot.nodes.is_chunk)) for each in plans),
         unseen=by_vector is not None and any(one.chunk.id in by_vector.unseen for one in best),
     )
 

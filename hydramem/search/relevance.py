@@ -1,8 +1,9 @@
 """Relevance: how likely it is that what was found bears on a query.
 
-A logistic over five numbers: how near the best chunk is in meaning, how much the query is like talk that asks
-nothing, the largest share of the query's words in one of the first hits, how many words it has, and which of
-its names no hit has. The numbers mean the same for every embedder, since cosines are measured between two
+A logistic over seven numbers: how near the best chunk is in meaning, how far it stands out from the next, how
+near the best of so many chunks is by chance, how much the query is like talk that asks nothing, the largest
+share of the query's words in one of the first hits, how many words it has, and which of its names no hit has.
+The numbers mean the same for every embedder, since cosines are measured between two
 anchors of the embedder: what nearness means nothing to it, and what answers are to it. Queries and hits that
 are both not English have weights of their own: there, an English model finds everything near, and what tells
 is how far the best chunk stands out. `benchmarks/relevance` fits the weights on stores of several kinds, each
@@ -27,11 +28,11 @@ from hydramem.text.search_terms import words
 READ = 5
 """How many of the first hits are read."""
 
-BY_MEANING = ("nearness", "talk", "share", "length", "missing_names")
-"""The numbers that relevance is made of, as `data/relevance/weights.json` names them."""
+BY_WORDS = ("share", "length", "missing_names")
+"""What relevance is made of without vectors, as `data/relevance/weights.json` names the numbers."""
 
-BY_WORDS = BY_MEANING[2:]
-"""The same for a query or hits without vectors."""
+BY_MEANING = ("nearness", "stands_out", "chance", "talk", *BY_WORDS)
+"""The same with vectors."""
 
 NOT_ENGLISH = ("stands_out", "share")
 """The same for a query and hits in another language."""
@@ -96,6 +97,7 @@ def relevance(
     vector: NDArray[np.float32] | None = None,
     cosines: Sequence[float] = (),
     anchors: Anchors | None = None,
+    chunks: int = 1,
     unseen: bool = False,
 ) -> float:
     """Return the probability, 0 to 1, that what was found bears on a query.
@@ -107,6 +109,7 @@ def relevance(
         vector: The query's vector; None where the search uses none.
         cosines: Those of the chunks nearest to it, best first; none where no chunk has a vector.
         anchors: What cosines of the embedder mean.
+        chunks: How many chunks were searched.
         unseen: Whether one of the hits has no vector yet, so that its words alone may speak for it.
     """
     if not texts:
@@ -114,7 +117,7 @@ def relevance(
     numbers = by_words(query, texts)
     if vector is None or not cosines or anchors is None:
         return weights("by_words").probability(numbers)
-    numbers |= by_meaning(vector, cosines, anchors)
+    numbers |= by_meaning(vector, cosines, anchors, chunks)
     kind = "by_meaning" if in_english(query, texts) else "not_english"
     found = weights(kind).probability(numbers)
     return max(found, weights("by_words").probability(numbers)) if unseen else found
@@ -125,14 +128,20 @@ def in_english(query: str, texts: Sequence[str]) -> bool:
     return is_english(query) or not texts or is_english("\n".join(texts[:READ]))
 
 
-def by_meaning(vector: NDArray[np.float32], cosines: Sequence[float], anchors: Anchors) -> dict[str, float]:
-    """Return the numbers that vectors give: `nearness`, `talk` and `stands_out`."""
+def by_meaning(
+    vector: NDArray[np.float32], cosines: Sequence[float], anchors: Anchors, chunks: int
+) -> dict[str, float]:
+    """Return the numbers that vectors give: `nearness`, `stands_out`, `chance` and `talk`.
+
+    The largest of n independent normal values is near the square root of 2 ln n standard deviations.
+    """
     likest = np.sort(anchors.nothing_asked @ vector)[-_LIKEST:]
     others = float(np.mean(cosines[_NEXT])) if len(cosines) > 1 else anchors.low
     return {
         "nearness": anchors.between(cosines[0]),
-        "talk": anchors.between(float(likest.mean())),
         "stands_out": anchors.between(cosines[0]) - anchors.between(others),
+        "chance": math.sqrt(2 * math.log(max(chunks, 2))),
+        "talk": anchors.between(float(likest.mean())),
     }
 
 

@@ -1,6 +1,7 @@
 """The benchmark of relevance: what it asks, and what its fit and its figures are."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -19,6 +20,7 @@ def row(kind: str, *, near: float, store: str = "short memories", ranks=(0,), **
         "length": 1.0,
         "missing_names": 0.0,
         "stands_out": near,
+        "chance": 3.0,
     }
     return Measured(
         store=store,
@@ -34,8 +36,10 @@ def row(kind: str, *, near: float, store: str = "short memories", ranks=(0,), **
 
 def rows(store: str) -> list[Measured]:
     own = [row("own", near=0.6 + n / 50, store=store) for n in range(20)]
-    others = [row(kind, near=n / 50, store=store) for n in range(20) for kind in ("foreign", "talk")]
-    return [*own, *others, row("talk", near=0.05, store=store, held_out=True)]
+    others = [row("foreign", near=n / 50, store=store) for n in range(20)]
+    talk = [row("talk", near=n / 50, store=store, use="fit") for n in range(20)]
+    other_languages = [replace(one, english=False) for one in (*own, *others)]
+    return [*own, *others, *talk, *other_languages, row("talk", near=0.05, store=store, use="test")]
 
 
 def test_a_fit_tells_them_apart_where_the_kind_of_store_was_left_out():
@@ -43,10 +47,10 @@ def test_a_fit_tells_them_apart_where_the_kind_of_store_was_left_out():
     found = left_out(measured, floor=0.4, of=lambda one: one.store_kind)
     assert [one.store for one in found] == ["short memories", "letters"]
     for one in found:
-        assert (one.own, one.foreign, one.talk) == (20, 20, 1)
+        assert (one.own, one.foreign, one.talk) == (40, 40, 1)
         assert one.auc_foreign == one.auc_talk == 1
         assert one.lost == 0 and one.foreign_unanswered == 1
-    assert mean("mean", found).own == 40
+    assert mean("mean", found).own == 80
     page = placed("# Results\n", found, floor=0.4, embedder="minilm")
     assert shown(found, floor=0.4) in page
 
@@ -55,7 +59,7 @@ def test_own_questions_that_recall_missed_and_held_out_talk_are_not_fitted_on():
     kept = [row("own", near=0.8), row("foreign", near=0.2), row("talk", near=0.1)]
     missed = row("own", near=0.0, ranks=(7,))
     assert usable([*kept, missed]) == kept
-    odd = row("talk", near=0.9, held_out=True)
+    odd = row("talk", near=0.9, use="test")
     assert fit([*kept, missed, odd], BY_MEANING) == fit(kept, BY_MEANING)
 
 
@@ -68,8 +72,7 @@ def test_ranks_are_fitted_from_where_the_gold_is():
 
 def test_calibration_error_is_the_distance_of_what_is_said_from_what_is_so():
     measured = rows("short memories")
-    weights = {"by_meaning": fit(measured, BY_MEANING)}
-    assert figures("x", measured, weights, floor=0.4).calibration_error < 0.15
+    assert figures("x", measured, fit_all(measured), floor=0.4).calibration_error < 0.15
 
 
 def test_the_written_texts_are_whole_and_what_is_held_out_is_not_fitted_on():
