@@ -338,7 +338,7 @@ def test_interrupt_is_130_and_keeps_what_is_stored(tmp_path):
 def test_an_interrupt_inside_executed_source_leaves_the_exit_code(tmp_path):
     (tmp_path / "interrupted.py").write_text(
         "from hydramem.cli import main\n"
-        "main._run = lambda tokens: exec('raise KeyboardInterrupt')\n"
+        "main._run = lambda *given, **options: exec('raise KeyboardInterrupt')\n"
         "main.main()\n"
     )
     ended = subprocess.run(
