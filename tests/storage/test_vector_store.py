@@ -381,3 +381,37 @@ def test_eight_threads_write_and_read_and_lose_nothing(store: VectorStore) -> No
         thread.join()
     assert not failures
     assert store.chunk_hashes().keys() == {f"t{t}-{i}" for t in range(8) for i in range(12) if i % 3 != 2}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_row_just_written_is_found_by_its_words_and_a_deleted_one_is_not(
+    store: VectorStore, seed: int
+) -> None:
+    random = Random(seed)
+    texts: dict[str, str] = {}
+    gone: set[str] = set()
+    for step in range(30):
+        id, word = f"c{random.randrange(8)}", f"word{step}x"
+        match random.choice(["put", "put", "put", "remove", "index"]):
+            case "put":
+                gone |= {texts[id]} if id in texts else set()
+                texts[id] = word
+                store.put([ChunkVector(chunk=chunk(id, f"Shared {word}."), vector=direction(step))])
+                assert found(store, word) == [id]
+            case "remove":
+                gone |= {texts.pop(id)} if id in texts else set()
+                store.remove(chunks=[id])
+            case "index":
+                store.maintain(force=True)
+        assert sorted(found(store, "shared")) == sorted(texts)
+    assert {word: found(store, word) for word in texts.values()} == {texts[id]: [id] for id in texts}
+    assert not any(found(store, word) for word in gone)
+
+
+def test_rows_just_written_pass_the_filter_of_a_search(store: VectorStore) -> None:
+    put(store, *(chunk(f"o{number}", "shared", project="other") for number in range(5)))
+    store.maintain(force=True)
+    put(store, chunk("mine", "shared"), chunk("theirs", "shared", project="other"))
+    assert found(store, "shared", ChunkFilter(projects=("p",))) == ["mine"]
+    assert found(store, "shared", ChunkFilter(projects=("other",)))[-1:] != ["mine"]
+    assert len(found(store, "shared", ChunkFilter(projects=("other",)))) == 6

@@ -12,8 +12,9 @@ from hydramem.storage.lance.filters import ids_predicate
 from hydramem.storage.lance.read_write_lock import ReadWriteLock
 from hydramem.storage.lance.row_arrays import ROW_ID
 from hydramem.storage.lance.row_cache import RowCache, RowIds
+from hydramem.storage.lance.text_index import TEXT_INDEX, index_reads, make_text_index
+from hydramem.storage.lance.unindexed_text import UnindexedText
 from hydramem.storage.vector_rows import Vector
-from hydramem.text.search_terms import STOP_WORDS
 
 if TYPE_CHECKING:
     import lancedb
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 # LanceDB's own annotations call the result of `Table.stats` an object (it is a dict) and do not know the
 # methods of a vector search.
 LanceTable = Any
-TEXT_INDEX = "text_idx"
 VECTOR_INDEX = "vector_idx"
 
 # Ids in one filter; longer filters cost more to parse than further scans.
@@ -45,8 +45,6 @@ _VERSIONS_PER_FRAGMENT = 4
 # Parts that a vector index may fall into (one more at each upkeep) before it is built anew.
 _MOST_INDEX_PARTS = 64
 
-# Longer words are not indexed; long enough for any hash in hex.
-_MAX_WORD = 128
 _PREEMPTED = "commit conflict"
 _AT_ONCE = timedelta(milliseconds=1)
 _NEVER = timedelta(days=36_500)
@@ -79,17 +77,8 @@ def open_table(
             raise ValueError(f"table {name} lacks {', '.join(sorted(missing))}")
     else:
         table = database.create_table(name, schema=schema)
-    if "text" in schema.names and table.index_stats(TEXT_INDEX) is None:
-        from lancedb.index import FTS
-
-        # ICU finds words in scripts without spaces; "split" also cuts snake_case and dotted names.
-        text = FTS(
-            base_tokenizer="icu/split",
-            language="English",
-            max_token_length=_MAX_WORD,
-            custom_stop_words=sorted(STOP_WORDS),
-        )
-        table.create_index("text", config=text, name=TEXT_INDEX)
+    if "text" in schema.names:
+        make_text_index(table)
     return table
 
 
@@ -114,6 +103,11 @@ class Table:
         self._fragments = max(0, stats.fragments - 1)
         self._unindexed = stats.unindexed
         self._versions = stats.versions
+        self._unindexed_text = (
+            UnindexedText(index_reads(table), complete=not stats.unindexed)
+            if "text" in schema.names
+            else None
+        )
 
     @property
     def indexed(self) -> bool:
@@ -130,6 +124,9 @@ class Table:
             return
         # LanceDB counts a null among "bad" vectors; the rows were checked when they were made.
         with self._dropping_caches():
+            if self._unindexed_text is not None:
+                # Before the index loses those that are replaced: a search in between finds them.
+                self._unindexed_text.put(rows)
             if self._known_rows().holds_any(rows):
                 upsert = self._table.merge_insert("id").when_matched_update_all()
                 upsert.when_not_matched_insert_all().execute(rows, on_bad_vectors="null")
@@ -147,6 +144,8 @@ class Table:
             self._count_write(0)
         self._known_rows().remove(ids)
         self._cache.remove(ids)
+        if self._unindexed_text is not None:
+            self._unindexed_text.remove(ids)
 
     @contextmanager
     def _dropping_caches(self) -> Iterator[None]:
@@ -156,6 +155,8 @@ class Table:
                 yield
         except BaseException:
             self._row_ids = None
+            if self._unindexed_text is not None:
+                self._unindexed_text.drop()
             raise
 
     def _known_rows(self) -> RowIds:
@@ -212,9 +213,18 @@ class Table:
             for id in rows.filter(rows["vector"].is_null())["id"].to_pylist()
         ]
 
-    def search(self, query: Any, where: str | None, limit: int, column: str) -> "pa.Table":
-        """Run a search among the rows that a filter admits; return `id` and the score's column."""
+    def search(
+        self, query: Any, where: str | None, limit: int, column: str, *, only_indexed: bool = False
+    ) -> "pa.Table":
+        """Run a search among the rows that a filter admits; return `id` and the score's column.
+
+        Args:
+            query, where, limit, column: The query, the filter, the number of rows, and the score's column.
+            only_indexed: Leave out the rows that the index does not have yet.
+        """
         search = self._table.search(query)
+        if only_indexed:
+            search = search.fast_search()
         if column == "_distance":
             # Both settings only matter where there is an index; without one the search is exact.
             search = search.distance_type("cosine").nprobes(20).refine_factor(5)
@@ -243,17 +253,36 @@ class Table:
         for batch in self._table.search().select(list(columns)).with_row_id(True).to_batches(_ROWS_PER_PIECE):
             yield pa.Table.from_batches([batch])
 
-    def numbers(self, query: Any, limit: int) -> "pa.Table":
-        """Run a search by words among all rows; return row number and score, which saves reading the rows."""
+    def numbers(self, query: Any, limit: int, *, only_indexed: bool = False) -> "pa.Table":
+        """Run a search by words among all rows; return row number and score, which saves reading the rows.
+
+        Args:
+            query, limit: The query, and the number of rows.
+            only_indexed: Leave out the rows that the index does not have yet.
+        """
         # Counting the rows takes LanceDB as long as a search of few of them.
         rows = len(self._cache) if self._cache.loaded else self.rows()
         search = self._table.search(query).limit(min(limit, max(1, rows)))
+        if only_indexed:
+            search = search.fast_search()
         return search.select(["_score"]).with_row_id(True).to_arrow()
 
     def numbered(self, numbers: Sequence[int]) -> "pa.Table":
         """Return `id` and row number of rows by number; those that are gone are left out."""
         predicate = f"{ROW_ID} IN ({', '.join(map(str, numbers))})"
         return self._table.search().where(predicate).select(["id"]).with_row_id(True).to_arrow()
+
+    @property
+    def text_writes(self) -> int:
+        """A number that grows with each write of rows outside the full-text index."""
+        return 0 if self._unindexed_text is None else self._unindexed_text.moment()
+
+    def unindexed_matches(self, query: str) -> Sequence[tuple[str, float]] | None:
+        """Return the rows outside the full-text index that have a word of a query, with their scores.
+
+        None where they are not in memory, and a search has to scan the table for them.
+        """
+        return None if self._unindexed_text is None else self._unindexed_text.matching(query)
 
     def rows(self) -> int:
         """Return the number of rows."""
@@ -305,6 +334,9 @@ class Table:
             self._cache.renumber()
             with self._lock.exclusive():
                 self._table.optimize(cleanup_older_than=max(_AT_ONCE, timedelta() if full else kept))
+            if self._unindexed_text is not None:
+                text = self._table.index_stats(TEXT_INDEX)
+                self._unindexed_text.restart(unindexed=text.num_unindexed_rows)
             self._versions = 0 if full else self._versions + 2
 
     def _gather(self, writing: Callable[[], AbstractContextManager[None]]) -> None:
@@ -314,8 +346,12 @@ class Table:
         """
         fragments, unindexed = self._fragments, self._unindexed
         self._fragments = self._unindexed = 0
+        with writing():
+            written = self.text_writes
         try:
             self._table.optimize(cleanup_older_than=_NEVER)
+            if self._unindexed_text is not None:
+                self._unindexed_text.indexed(written)
         except RuntimeError as error:
             self._fragments += fragments
             self._unindexed += unindexed

@@ -23,6 +23,7 @@ from hydramem.storage.lance.remote_client import import_lancedb
 from hydramem.storage.lance.row_arrays import ROW_ID
 from hydramem.storage.lance.row_cache import RowCache
 from hydramem.storage.lance.table import Table, open_table
+from hydramem.storage.lance.text_index import any_word
 from hydramem.storage.vector_rows import (
     ChunkVector,
     EntityVector,
@@ -36,7 +37,6 @@ from hydramem.text.search_terms import MAX_QUERY_CHARS
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from lancedb.query import MatchQuery
 
 _log = logging.getLogger(__name__)
 _M_MMAP_THRESHOLD = -3  # of malloc.h
@@ -179,11 +179,11 @@ class LanceVectors:
             return ()
         with self._read():
             cache = self._chunks.row_cache()
-            found = None if cache is None else self._matching_cached(cache, _any_word(text), where, limit)
-            if found is not None:
-                return best_first([id for id, _ in found], [score for _, score in found])
-            rows = self._chunks.search(_any_word(text), chunk_predicate(where), limit, "_score")
-        return best_first(rows["id"].to_pylist(), rows["_score"].to_pylist())
+            if cache is None:
+                scores = self._scan_matching(text, where, limit, only_indexed=False)
+            else:
+                scores = self._matching_cached(cache, text, where, limit)
+        return best_first(scores, scores.values(), limit)
 
     def vectors(self, chunks: Sequence[str]) -> Mapping[str, Vector]:
         """Return the vectors of chunks by id; those without one are left out."""
@@ -293,8 +293,37 @@ class LanceVectors:
         return best_first(rows["id"].to_pylist(), similarity.tolist())
 
     def _matching_cached(
-        self, cache: RowCache, query: "MatchQuery", where: ChunkFilter, limit: int
-    ) -> list[tuple[str, float]] | None:
+        self, cache: RowCache, text: str, where: ChunkFilter, limit: int
+    ) -> dict[str, float]:
+        """Search the index, and in memory the rows that it does not have yet, where those are known.
+
+        Rows in memory are looked at first, and again if any was written meanwhile: a row that is replaced
+        leaves the index then.
+        """
+        begun = self._chunks.text_writes
+        unindexed = self._chunks.unindexed_matches(text)
+        only = unindexed is not None
+        scores = self._matching_indexed(cache, text, where, limit, only_indexed=only)
+        if scores is None:
+            scores = self._scan_matching(text, where, limit, only_indexed=only)
+        found = dict(unindexed or ())
+        if only and self._chunks.text_writes != begun:
+            found |= dict(self._chunks.unindexed_matches(text) or ())
+        if found:
+            passing = cache.admitted(list(found), where)
+            scores |= {id: found[id] for id, passes in zip(found, passing, strict=True) if passes}
+        return scores
+
+    def _scan_matching(
+        self, text: str, where: ChunkFilter, limit: int, *, only_indexed: bool
+    ) -> dict[str, float]:
+        predicate = chunk_predicate(where)
+        rows = self._chunks.search(any_word(text), predicate, limit, "_score", only_indexed=only_indexed)
+        return dict(zip(rows["id"].to_pylist(), rows["_score"].to_pylist(), strict=True))
+
+    def _matching_indexed(
+        self, cache: RowCache, text: str, where: ChunkFilter, limit: int, *, only_indexed: bool
+    ) -> dict[str, float] | None:
         """Search among all rows and leave out those not admitted; None where too few would be left.
 
         LanceDB tests a filter by reading its columns of every row, and reads the id of every hit separately:
@@ -303,12 +332,12 @@ class LanceVectors:
         wanted = int(limit * _SPARE / max(cache.share(where), _SMALLEST_SHARE))
         if wanted > _MOST_SPARE + limit:
             return None
-        rows = self._chunks.numbers(query, wanted)
+        rows = self._chunks.numbers(any_word(text), wanted, only_indexed=only_indexed)
         ids = cache.ids(rows[ROW_ID].to_pylist(), self._chunks.numbered)
         passing = cache.admitted(ids, where)
         scored = zip(ids, rows["_score"].to_pylist(), passing, strict=True)
-        found = [(id, score) for id, score, passes in scored if passes and id is not None]
-        return found[:limit] if len(found) >= limit or rows.num_rows < wanted else None
+        found = {id: score for id, score, passes in scored if passes and id is not None}
+        return found if len(found) >= limit or rows.num_rows < wanted else None
 
     def _build(self, tables: Sequence[Table]) -> None:
         # Not as a reader: upkeep that waited for it would hold up every other read.
@@ -365,21 +394,6 @@ def _return_freed_blocks() -> None:
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
         if mallopt is not None:  # musl has none, and needs none
             mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
-
-
-def _any_word(text: str) -> "MatchQuery":
-    from lancedb.query import FullTextOperator, MatchQuery
-
-    return MatchQuery(
-        text,
-        "text",
-        operator=FullTextOperator.OR,
-        boost=1.0,
-        fuzziness=0,
-        max_expansions=50,
-        prefix_length=0,
-        document_granularity=None,
-    )
 
 
 def _require_unused(path: Path) -> None:
