@@ -140,11 +140,11 @@ def _action(new: Chunk, old: Chunk, judgement: PairJudgement | None, bounds: Pai
     """Return what the words and the classifier make of one stored memory; None where it stays as it is."""
     if _equal_wording(new, old):
         return _of_another_time(new, old)
-    if judgement is not None and judgement.supersedes >= bounds.ends and _ends_by_words(new, old):
-        probability = round(judgement.supersedes, 3)
-        return Action(
-            id=old.id, action="update", reason="It says that the other ended.", probability=probability
-        )
+    if judgement is not None and judgement.supersedes >= bounds.ends:
+        reason = _says_it_ended(new, old)
+        if reason is not None:
+            probability = round(judgement.supersedes, 3)
+            return Action(id=old.id, action="update", reason=reason, probability=probability)
     return link_action(new, old, judgement, bounds)
 
 
@@ -155,14 +155,15 @@ def _of_another_time(new: Chunk, old: Chunk) -> Action | None:
     return None
 
 
-def _ends_by_words(new: Chunk, old: Chunk) -> bool:
-    return (
+def _says_it_ended(new: Chunk, old: Chunk) -> str | None:
+    """Return a sentence on how the words of a memory end another; None where they do not, or may not."""
+    may_end = (
         may_touch(new, old)
         and one_subject(new, old)
         and (new.author == old.author or not (speaks_of_self(new.text) or speaks_of_self(old.text)))
-        and explicit_end(new.text, old.text) is not None
         and _begins_after(new, old)
     )
+    return explicit_end(new.text, old.text) if may_end else None
 
 
 def link_action(new: Chunk, old: Chunk, judgement: PairJudgement | None, bounds: PairBounds) -> Action | None:

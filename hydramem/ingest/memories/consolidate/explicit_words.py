@@ -97,7 +97,7 @@ class _Statement:
 
 
 def explicit_end(new: str, old: str) -> str | None:
-    """Return by which words a new text ends an old one; None where it does not say so.
+    """Return a sentence on how the words of a new text end an old one; None where they do not.
 
     Args:
         new: The text that is told now.

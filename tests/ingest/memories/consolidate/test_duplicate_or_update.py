@@ -86,6 +86,8 @@ def test_nothing_but_equal_wording_is_a_duplicate_and_nothing_else_ends(new: str
 def test_explicit_words_end_only_where_the_classifier_agrees() -> None:
     new, old = new_memory("Ada moved from Berlin to Munich."), memory("Ada lives in Berlin.")
     assert actions(new, old, judged(update=0.8)) == [("update", 0.8)]
+    plan = decide(new, [NearbyChunk(chunk=old, cosine=0.9)], {old.id: judged(update=0.8)}, BOUNDS)
+    assert plan.reason == "It says that 'Berlin' was left."
     assert actions(new, old, judged(update=0.3)) == []
     assert actions(new, old, None) == []
 
