@@ -1,6 +1,6 @@
 """Fail where HydraMem, installed as a user installs it, brings a dependency of a licence we do not accept.
 
-Looks at the closure of the distribution's own dependencies (base and the extra `ollama`), not at test
+Looks at the closure of the distribution's own dependencies (base, the extras `ollama` and `pdf`), not at test
 tools. Permissive licences pass. MPL-2.0 passes: it binds changes to its own files only. GPL and AGPL
 never pass. LGPL is not waved through either: its terms on replacing the library are a burden for who
 ships a bundled program, so one would need an entry, with its reason, in `EXPLAINED`.
@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = "hydramem"
-EXTRAS = ("ollama",)
+EXTRAS = ("ollama", "pdf")
 FORBIDDEN_PACKAGES = re.compile(r"^(torch|triton|nvidia-.*|tensorflow|transformers)$")
 
 ACCEPTED = {
@@ -44,7 +44,10 @@ SPELLINGS = {
     r"the unlicense( \(unlicense\))?": "UNLICENSE",
 }
 # Distributions whose own metadata does not settle it, and why each is acceptable.
-EXPLAINED = {"py-rust-stemmers": "the metadata names no licence; the LICENSE file in the wheel is MIT"}
+EXPLAINED = {
+    "py-rust-stemmers": "the metadata names no licence; the LICENSE file in the wheel is MIT",
+    "pypdfium2": "BSD-3-Clause and Apache-2.0, and the permissive licences of what PDFium is built from",
+}
 
 
 def main() -> int:

@@ -25,7 +25,7 @@ from hydramem.core.errors import ConfigError, HydraMemError, InvalidInputError
 from hydramem.core.ids import new_id
 from hydramem.core.results.write_results import Ingested, SkippedSource
 from hydramem.core.version import __version__
-from hydramem.ingest.documents.read import find
+from hydramem.ingest.documents.files import find
 from hydramem.memory_api.memory import Memory
 from hydramem.operations import OPERATIONS, Operation, call, present
 

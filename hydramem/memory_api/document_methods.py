@@ -35,8 +35,9 @@ class DocumentMethods(Handle):
         is skipped and reported.
 
         Args:
-            sources: Files and folders: Markdown, text, HTML, source code, and chat transcripts as JSON, JSONL
-                or text with lines such as `Ada: ...`.
+            sources: Files and folders: Markdown, text, HTML, source code, Word, PowerPoint and Excel files,
+                EPUB, mails, PDF (with the extra `pdf`), and chat transcripts as JSON, JSONL or text with
+                lines such as `Ada: ...`.
             wait: Whether to embed, and to extract with a configured model, before returning; if not,
                 `pending` lists the open steps.
             project: Project to write to; this handle's own by default.

@@ -16,7 +16,8 @@ from hydramem.core.results.write_results import Ingested, SkippedSource
 from hydramem.core.row_types import Document, Session, Usage
 from hydramem.core.time import now
 from hydramem.ingest.documents.batches import DocumentBatches
-from hydramem.ingest.documents.read import Raw, find, load, parse
+from hydramem.ingest.documents.files import Raw, find, load
+from hydramem.ingest.documents.read import parse
 from hydramem.ingest.documents.source_rows import ChunkDifference, SourceRows, Work, compare, source_rows
 from hydramem.ingest.extraction.extraction_prompt import enrich
 from hydramem.ingest.knowledge.support import document_chunks
@@ -103,7 +104,10 @@ def _compared(
     raw: Raw, document: Document | None, batches: DocumentBatches, generator: Generator | None
 ) -> Work | SkippedSource:
     at, target, settings = now(), batches.target, batches.settings
-    rows = source_rows(parse(raw), project=target.project, settings=settings, owner=batches.owner_of, at=at)
+    parsed = parse(raw, max_bytes=settings.max_file_mb * 2**20)
+    if isinstance(parsed, SkippedSource):
+        return parsed
+    rows = source_rows(parsed, project=target.project, settings=settings, owner=batches.owner_of, at=at)
     rows.sessions = _with_stored_metadata(rows.sessions, target.graph)
     work = compare(rows, document, target.graph)
     if not rows.chunks and not work.stored:

@@ -1,19 +1,17 @@
-"""Finds sources and reads them: documents as clean text, transcripts as turns.
+"""Reads sources: documents as clean text, transcripts as turns.
 
-A source that cannot be read is a `SkippedSource` with its reason; only a missing path is an error.
+A source that cannot be read is a `SkippedSource` with its reason.
 """
 
-import os
 import re
-import stat
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from datetime import datetime
 
-from hydramem.core.errors import InvalidInputError
-from hydramem.core.ids import content_hash
 from hydramem.core.results.write_results import SkippedSource
-from hydramem.ingest.documents.formats.decode import clean, decode, is_binary
+from hydramem.ingest.documents.files import Raw
+from hydramem.ingest.documents.formats.decode import clean, decode
+from hydramem.ingest.documents.formats.document_text import UnreadableError, without_places
+from hydramem.ingest.documents.formats.read_format import Format, read_format
 from hydramem.ingest.documents.formats.transcript import Conversation, parse_dialogue, parse_transcript
 from hydramem.text.outline import leading_title, plain_heading
 
@@ -43,9 +41,10 @@ class SourceText:
 
     Attributes:
         source: Its absolute path.
-        source_type: markdown, html, code or text.
+        source_type: markdown, html, code, text, or its format, such as pdf.
         kind: Which structure its text has: markdown, text or code.
-        title: The title in its text; empty where it has none.
+        title: The title in its text or properties; empty where it has none.
+        happened_at: When a mail was sent (UTC); None for other documents.
     """
 
     source: str
@@ -54,6 +53,7 @@ class SourceText:
     title: str
     text: str
     content_hash: str
+    happened_at: datetime | None = None
     metadata: dict[str, object] = field(default_factory=dict)
 
 
@@ -69,122 +69,15 @@ class Transcript:
     metadata: dict[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Raw:
-    """The bytes of a source."""
+def parse(raw: Raw, *, max_bytes: int) -> SourceText | Transcript | SkippedSource:
+    """Turn the bytes of a source into clean text or, where it is a chat transcript, into turns.
 
-    path: Path
-    data: bytes
-    content_hash: str
-
-    @property
-    def source(self) -> str:
-        """The absolute path as text that every store can hold."""
-        return clean(str(self.path))
-
-
-def find(sources: Sequence[str | Path]) -> list[Path | SkippedSource]:
-    """List the files of some paths: files as given, folders walked in order, each file once.
-
-    Raises:
-        InvalidInputError: A path does not exist.
+    Args:
+        raw: The source; a broken, encrypted or hostile document is skipped with its reason.
+        max_bytes: Most characters of the text of a document that is packed; see `read_format`.
     """
-    if isinstance(sources, str | Path):
-        sources = (sources,)
-    paths = [_existing(source) for source in sources]
-    found: dict[Path | SkippedSource, None] = {}
-    for path in paths:
-        if path.is_dir():
-            found.update(dict.fromkeys(_walk(path, set())))
-        else:
-            found[path] = None
-    return list(found)
-
-
-def _existing(source: str | Path) -> Path:
-    text = os.fspath(source)
-    if not text.strip() or "\0" in text:
-        raise InvalidInputError(f"sources: {text!r} is not a path")
-    try:
-        path = Path(text).expanduser().resolve()
-        path.stat()
-    except (OSError, RuntimeError) as error:
-        # RuntimeError: a loop of symbolic links, or no home folder.
-        raise InvalidInputError(f"sources: {text[:200]!r} cannot be found: {_reason(error)}") from error
-    return path
-
-
-def _walk(folder: Path, seen: set[tuple[int, int]]) -> Iterator[Path | SkippedSource]:
-    """Yield the files under a folder, by name; hidden ones and folders met before are skipped."""
-    waiting = [folder]
-    while waiting:
-        current = waiting.pop()
-        try:
-            status = current.stat()
-            if (status.st_dev, status.st_ino) in seen:
-                continue
-            seen.add((status.st_dev, status.st_ino))
-            entries = sorted(os.scandir(current), key=lambda entry: entry.name)
-        except OSError as error:
-            yield SkippedSource(source=clean(str(current)), reason=_reason(error))
-            continue
-        folders = []
-        for entry in entries:
-            if entry.name.startswith(".") or entry.name in ("__pycache__", "node_modules"):
-                continue
-            path = Path(entry.path)
-            if _is_folder(entry):
-                folders.append(path)
-            else:
-                yield _real(path)
-        waiting.extend(reversed(folders))
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
-
-
-def _real(path: Path) -> Path | SkippedSource:
-    try:
-        return path.resolve(strict=True)
-    except (OSError, RuntimeError) as error:
-        return SkippedSource(source=clean(str(path)), reason=_reason(error))
-
-
-def load(path: Path, *, max_bytes: int) -> Raw | SkippedSource:
-    """Read the bytes of a regular file that is not too large."""
-    source = clean(str(path))
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            return SkippedSource(source=source, reason="not a regular file")
-        if status.st_size > max_bytes:
-            return _too_large(source, status.st_size, max_bytes)
-        with path.open("rb") as file:
-            data = file.read(max_bytes + 1)
-    except OSError as error:
-        return SkippedSource(source=source, reason=_reason(error))
-    if len(data) > max_bytes:
-        return _too_large(source, len(data), max_bytes)
-    if is_binary(data):
-        return SkippedSource(source=source, reason="binary")
-    return Raw(path=path, data=data, content_hash=content_hash(data))
-
-
-def _too_large(source: str, size: int, limit: int) -> SkippedSource:
-    reason = f"too large: {size / 2**20:.1f} MB, the limit is {limit / 2**20:.0f} MB (ingest.max_file_mb)"
-    return SkippedSource(source=source, reason=reason)
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-
-
-def parse(raw: Raw) -> SourceText | Transcript:
-    """Turn the bytes of a source into clean text or, where it is a chat transcript, into turns."""
+    if raw.format is not None:
+        return _document(raw, raw.format, max_bytes)
     text = clean(decode(raw.data))
     suffix = raw.path.suffix.lower()
     if suffix in TRANSCRIPT:
@@ -208,6 +101,25 @@ def parse(raw: Raw) -> SourceText | Transcript:
         title=clean(raw.path.name) if is_code else leading_title(text)[0] or "",
         text=text,
         content_hash=raw.content_hash,
+    )
+
+
+def _document(raw: Raw, format: Format, max_bytes: int) -> SourceText | SkippedSource:
+    try:
+        read = read_format(raw.data, format=format, max_bytes=max_bytes)
+    except UnreadableError as error:
+        return SkippedSource(source=raw.source, reason=clean(str(error)))
+    text = clean(read.text)
+    first = without_places([_heading_of(text) or ""], format)
+    return SourceText(
+        source=raw.source,
+        source_type=format,
+        kind="markdown",
+        title=clean(read.title) or next(iter(first), ""),
+        text=text,
+        content_hash=raw.content_hash,
+        happened_at=read.happened_at,
+        metadata={key: _scalar(value) for key, value in read.metadata.items()},
     )
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from hydramem.core.config import IngestConfig, Parser
 from hydramem.core.ids import document_id, passage_id, session_id, turn_id
 from hydramem.core.row_types import Chunk, Document, Session, Times
+from hydramem.ingest.documents.formats.document_text import without_places
 from hydramem.ingest.documents.formats.transcript import Conversation
 from hydramem.ingest.documents.read import SourceText, Transcript
 from hydramem.ingest.extraction.extract import Passage, extract
@@ -38,7 +39,10 @@ class SourceRows:
     def extracted(self, parser: Parser = "none") -> dict[str, Found]:
         """Return what the extraction rules, and a parser where one is used, find in each chunk, by its id."""
         passages = [
-            Passage(text=row.text, headings=row.heading_path, author=row.author) for row in self.chunks
+            Passage(
+                text=row.text, headings=without_places(row.heading_path, row.source_type), author=row.author
+            )
+            for row in self.chunks
         ]
         found = extract(
             passages, title=self.title, document=self.document.source_type != "transcript", parser=parser
@@ -92,6 +96,7 @@ def _passages(document: Document, parsed: SourceText, settings: IngestConfig) ->
             tokens=piece.tokens,
             source=document.source,
             source_type=document.source_type,
+            happened_at=parsed.happened_at,
             times=document.times,
         )
         for position, (id, path, piece) in enumerate(zip(ids, paths, pieces, strict=True))

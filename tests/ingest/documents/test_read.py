@@ -7,9 +7,10 @@ import pytest
 
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.write_results import SkippedSource
+from hydramem.ingest.documents.files import Raw, find, load
 from hydramem.ingest.documents.formats.decode import clean, decode, is_binary
 from hydramem.ingest.documents.formats.html import as_markdown
-from hydramem.ingest.documents.read import Raw, SourceText, Transcript, find, load, parse
+from hydramem.ingest.documents.read import SourceText, Transcript, parse
 
 LIMIT = 2**20
 
@@ -17,7 +18,9 @@ LIMIT = 2**20
 def read(path: Path) -> "SourceText | Transcript":
     raw = load(path, max_bytes=LIMIT)
     assert isinstance(raw, Raw), raw
-    return parse(raw)
+    parsed = parse(raw, max_bytes=LIMIT)
+    assert not isinstance(parsed, SkippedSource), parsed
+    return parsed
 
 
 def text_of(path: Path, data: "bytes | str") -> SourceText:

@@ -1,1 +1,1 @@
-"""The formats of documents: decoding, HTML pages, and chat transcripts."""
+"""The formats of documents: decoding, HTML, transcripts, PDF, Office documents, e-books and mails."""
