@@ -105,6 +105,9 @@ def _parameter(operation: Operation, given: inspect.Parameter) -> inspect.Parame
         )
         default = given.empty if given.default is given.empty else None
         return given.replace(annotation=Annotated[str | None, shown], default=default)
+    if is_weights(given.annotation):
+        shown = Parameter(help=words, show_default=False)
+        return given.replace(annotation=Annotated[str | None, shown])
     shows_default = given.default not in (None, (), False)
     negative = () if given.default is False else None  # --no-plan would name the default
     shown = Parameter(help=words, negative_iterable=(), negative_bool=negative, show_default=shows_default)
@@ -116,9 +119,30 @@ def is_structured(hint: Any) -> bool:
     return any(is_dataclass(kind) for kind in get_args(hint))
 
 
+def is_weights(hint: Any) -> bool:
+    """Return whether an argument is given as names and numbers, such as `vector=1,text=0.5`."""
+    return any(get_args(kind)[1:] == (float,) for kind in get_args(hint))
+
+
+def _weights(name: str, text: str) -> dict[str, float]:
+    """Read `vector=1,text=0.5`; which names and numbers it may hold is for the operation to say."""
+    weights: dict[str, float] = {}
+    for part in text.split(","):
+        key, _, number = (each.strip() for each in part.partition("="))
+        if key in weights:
+            raise InvalidInputError(f"{name}: {key!r} stands twice")
+        try:
+            weights[key] = float(number)
+        except ValueError as error:
+            raise InvalidInputError(f"{name}: {part!r} is not of the form vector=0.5") from error
+    return weights
+
+
 def _argument_value(operation: Operation, name: str, value: object) -> object:
     """Return the value of an argument; JSON text, or a file of it, becomes dataclasses."""
     hint = operation.signature.parameters[name].annotation
+    if is_weights(hint) and isinstance(value, str):
+        return _weights(name, value)
     if not (is_structured(hint) and isinstance(value, str)):
         return value
     from pydantic import TypeAdapter, ValidationError

@@ -1,6 +1,6 @@
 """Operations that recall and list."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -11,6 +11,7 @@ from hydramem.core.argument_checks import (
     check_project,
     check_share,
 )
+from hydramem.core.config import SearchConfig
 from hydramem.core.errors import NotFoundError
 from hydramem.core.results.hits import Hit, LinkedChunk, Prompt, Recall
 from hydramem.core.results.upkeep_results import ProjectView
@@ -20,6 +21,7 @@ from hydramem.core.time import When
 from hydramem.ingest.memories.edit_curated_files import curated
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
+from hydramem.search.arm_weights import Arm, with_arms
 from hydramem.search.deep_recall import deepened
 from hydramem.search.linked_memories import with_links
 from hydramem.search.overview.session_start import opening
@@ -60,6 +62,7 @@ class ReadMethods(Handle):
         min_relevance: float | None = None,
         include_private: bool = True,
         traversal: Traversal | None = None,
+        arms: Mapping[Arm, float] | None = None,
         mode: RecallMode = "fast",
         context: int = 0,
         max_tokens: int | None = None,
@@ -85,11 +88,14 @@ class ReadMethods(Handle):
                 `search.min_relevance` by default. Hits are returned in either case.
             include_private: Whether hits can be private memories.
             traversal: Graph walk: ppr, bfs, hybrid or none; `search.traversal` by default.
+            arms: Weights in place of the configured ones, such as vector=1,text=0.5,graph=0: vector and text
+                relative to each other, graph its share of the score; 0 leaves an arm out.
             mode: fast, or deep, which also verifies the relations among the hits and stores no verdict.
             context: Chunks before and after a hit to return in its `context`, 0 to 20.
             max_tokens: Most tokens of all hits; hits that do not fit are left out, none is cut.
             explain: Whether to return how the hits were found: entities, arms, candidates.
-            also: Further projects to read; relations come from the first project only.
+            also: Further projects to read; a memory of several appears once, in its more trusted layer, and
+                relations come from the first project only.
             project: Project to read; this handle's own by default.
 
         Raises:
@@ -99,7 +105,8 @@ class ReadMethods(Handle):
         where = arguments.chunk_filter(self._name(project), locals())
         deep = check_choice(mode, get_args(RecallMode), name="mode") == "deep"
         floor = None if min_relevance is None else check_share(min_relevance, name="min_relevance")
-        found = self._search(query, where, limit, traversal, explain, context, max_tokens, floor)
+        settings = with_arms(self.config.search, arms)
+        found = self._search(query, where, settings, limit, traversal, explain, context, max_tokens, floor)
         if not deep:
             return found
         seen = self._view(project, as_of, known_at, include_private=include_private)
@@ -109,6 +116,7 @@ class ReadMethods(Handle):
         self,
         query: str,
         where: ChunkFilter,
+        settings: SearchConfig,
         limit: int,
         traversal: Traversal | None,
         explain: bool,
@@ -118,14 +126,14 @@ class ReadMethods(Handle):
     ) -> Recall:
         """Recall in the open store, and record the hits as recalled."""
         store = self._use()
-        walk = check_choice(traversal or store.config.search.traversal, get_args(Traversal), name="traversal")
+        walk = check_choice(traversal or settings.traversal, get_args(Traversal), name="traversal")
         with store.reading() as space:
             sources = RecallSources(
                 graph=store.graph,
                 vectors=space.vectors,
                 snapshots=store.snapshots,
                 embedder=space.embedder,
-                settings=store.config.search,
+                settings=settings,
                 anchors=lambda: store.anchors.of(space.embedder),
                 reranker=self._reranker,
             )

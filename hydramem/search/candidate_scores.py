@@ -143,10 +143,10 @@ class RecallCandidate:
 
 
 def statement(chunk: Chunk) -> tuple[object, ...]:
-    """Return what is equal for two chunks that say the same: project, wording, speaker and times."""
+    """Return what is equal for two chunks of any project that say the same: wording, speaker and times."""
     times = chunk.times
     words = wording(chunk.text)
-    return chunk.project, words, chunk.author, chunk.happened_at, times.valid_from, times.valid_to
+    return words, chunk.author, chunk.happened_at, times.valid_from, times.valid_to
 
 
 def trusted(

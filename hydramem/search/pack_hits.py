@@ -9,12 +9,13 @@ from typing import Any
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.results.hits import Hit, LinkView
 from hydramem.core.row_types import Chunk
-from hydramem.search.candidate_scores import RecallCandidate, statement
+from hydramem.search.candidate_scores import RecallCandidate, layer_gain, statement
 from hydramem.search.other_versions import DUPLICATE, LATER, OtherVersions
 from hydramem.storage.vector_rows import indexed_text
 from hydramem.text.search_terms import words
 from hydramem.text.tokens import count_tokens
 
+_MEMORIES = ("note", "fact", "event")
 _SNIPPET = 60
 _HERE = "this passage"
 _SHOWN_WORDS = 4
@@ -23,16 +24,19 @@ _SHOWN_WORDS = 4
 def distinct(candidates: Sequence[RecallCandidate]) -> Iterator[RecallCandidate]:
     """Leave out what a better candidate says: memories of the same words, passages within passages.
 
-    Turns stay, and so do the same words in another document: they were said twice.
+    Of memories of the same words, also in several projects, the one of the most trusted layer takes the best
+    place and its score. Turns stay, and so do the same words in another document: they were said twice.
     """
+    trusted = _most_trusted(candidates)
     passages: dict[str, list[str]] = {}
     statements = set[tuple[object, ...]]()
     for candidate in candidates:
         chunk = candidate.chunk
-        if chunk.kind in ("note", "fact", "event"):
+        if chunk.kind in _MEMORIES:
             if (same := statement(chunk)) in statements:
                 continue
             statements.add(same)
+            candidate = _in_place_of(candidate, trusted[same])
         if chunk.kind == "passage" and chunk.document is not None:
             text = " ".join(chunk.text.casefold().split())
             better = passages.setdefault(chunk.document, [])
@@ -40,6 +44,23 @@ def distinct(candidates: Sequence[RecallCandidate]) -> Iterator[RecallCandidate]
                 continue
             better.append(text)
         yield candidate
+
+
+def _most_trusted(candidates: Sequence[RecallCandidate]) -> dict[tuple[object, ...], RecallCandidate]:
+    """Return, for each statement, the first candidate of its most trusted layer."""
+    found: dict[tuple[object, ...], RecallCandidate] = {}
+    for one in (each for each in candidates if each.chunk.kind in _MEMORIES):
+        same = statement(one.chunk)
+        if layer_gain(one.chunk) > layer_gain(found.setdefault(same, one).chunk):
+            found[same] = one
+    return found
+
+
+def _in_place_of(better: RecallCandidate, trusted: RecallCandidate) -> RecallCandidate:
+    """Return the more trusted of two candidates that say the same, with the score of the better one."""
+    if better.chunk.id == trusted.chunk.id:
+        return better
+    return replace(trusted, fused=replace(better.fused, id=trusted.chunk.id))
 
 
 def within(candidates: Sequence[RecallCandidate], max_tokens: int | None) -> tuple[RecallCandidate, ...]:

@@ -109,6 +109,14 @@ def test_options_of_every_command_stand_before_or_after_it(shell, tmp_path):
     assert not (tmp_path / "store").exists()
 
 
+def test_weights_of_the_arms_are_names_and_numbers(shell):
+    shell.json("remember", "Ada Lovelace moved Billing to MySQL.")
+    (hit,) = shell.json("recall", "billing MySQL", "--arms", "vector=0, text=1,graph=0")["hits"]
+    assert "text" in hit["scores"] and "vector" not in hit["scores"]
+    for given, named in (("text", "vector=0.5"), ("text=1,text=2", "twice"), ("words=1", "words")):
+        assert named in shell.wrong("recall", "billing", "--arms", given)
+
+
 def test_lists_are_tables_of_tabs_in_a_pipe(shell):
     shell.ok("remember", "First line.\nSecond\tline.")
     header, row = shell.ok("memories").splitlines()

@@ -47,7 +47,21 @@ def test_memories_of_the_same_words_come_once() -> None:
         turn("s", 1, "The key is blue."),
         turn("s", 2, "The key is blue."),
     )
-    assert ids(distinct(given)) == ["a", "red", "said", "other", "page", "s-1", "s-2"]
+    assert ids(distinct(given)) == ["a", "red", "said", "page", "s-1", "s-2"]
+
+
+def test_of_the_same_words_the_most_trusted_takes_the_best_place() -> None:
+    given = candidates(
+        note("a", "The key is blue."),
+        note("red", "The key is red."),
+        note("other", "The key is blue.", project="other", layer="verified"),
+        note("shared", "The key is blue.", project="third", layer="shared"),
+        chunk("page", "The key is red.", layer="verified", document="d"),
+    )
+    found = list(distinct(given))
+    assert ids(found) == ["other", "red", "page"]
+    assert [one.fused.score for one in found[:2]] == [given[0].fused.score, given[1].fused.score]
+    assert found[0].fused.id == "other"
 
 
 def test_with_a_budget_the_same_words_are_paid_for_once() -> None:
