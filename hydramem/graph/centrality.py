@@ -26,7 +26,7 @@ class Centrality:
     """How central each entity is that some edge joins; arrays of shape (entities,).
 
     Attributes:
-        pagerank: Share of the walk's time among entities; sums to one.
+        pagerank: Share of the walk's time among entities; sums to one. Hubs have none.
         relations, chunks: Relations at it, and chunks that mention it.
     """
 
@@ -36,24 +36,28 @@ class Centrality:
     chunks: NDArray[np.int64]
 
 
-def centrality(snapshot: Snapshot, *, edges: Mask, nodes: Mask) -> Centrality:
+def centrality(snapshot: Snapshot, *, edges: Mask, nodes: Mask, hubs: Mask) -> Centrality:
     """Measure every entity that an admitted edge joins to an admitted node.
 
     Args:
         edges, nodes: What the walk may use.
+        hubs: Entities that it does not pass; their edges are counted.
     """
-    joined, matrix = weight_matrix(snapshot, edges=edges, nodes=nodes)
+    joined, matrix = weight_matrix(snapshot, edges=edges, nodes=nodes & ~hubs)
     places = np.flatnonzero(~snapshot.nodes.is_chunk[joined])
     restart = np.zeros(len(joined))
     restart[places] = 1 / max(len(places), 1)
     share = pagerank(matrix, restart)[places]
-    entities = joined[places]
     admitted = edges & nodes[snapshot.edges.source] & nodes[snapshot.edges.target]
+    relations, chunks = (_edges_at_nodes(snapshot, admitted, kind) for kind in (RELATION, MENTION))
+    apart = np.flatnonzero(hubs & (relations + chunks > 0)).astype(np.int32)
+    entities = np.concatenate([joined[places], apart])
+    share = np.concatenate([share / (share.sum() or 1), np.zeros(len(apart))])
     return Centrality(
         nodes=entities,
-        pagerank=share / share.sum() if len(share) else share,
-        relations=_edges_at_nodes(snapshot, admitted, RELATION)[entities],
-        chunks=_edges_at_nodes(snapshot, admitted, MENTION)[entities],
+        pagerank=share,
+        relations=relations[entities],
+        chunks=chunks[entities],
     )
 
 

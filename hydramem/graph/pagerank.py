@@ -40,6 +40,7 @@ def personalized_pagerank(
     iterations: int = 15,
     edges: Mask | None = None,
     nodes: Mask | None = None,
+    rarity: Floats | None = None,
     whole: int = SOLVED_WHOLE,
 ) -> Ranked:
     """Spread probability from seeds along edges, returning to the seeds with probability 1 - damping.
@@ -51,6 +52,8 @@ def personalized_pagerank(
         damping: Probability that the walk goes on rather than restarts.
         iterations: Steps of power iteration, or rounds of pushing.
         edges, nodes: What the walk may use.
+        rarity: Of each node, 0 to 1, shape (nodes,): an edge counts as far as both ends are rare; None counts
+            all alike.
         whole: Largest graph, in nodes, to be solved whole; on a larger one the result is close.
 
     Returns:
@@ -63,10 +66,17 @@ def personalized_pagerank(
     if graph.size > whole:
         by_node = np.bincount(seeds, weights=share, minlength=graph.size).astype(np.float64)
         return push(
-            graph, by_node, weights=weights, damping=damping, rounds=iterations, edges=edges, nodes=nodes
+            graph,
+            by_node,
+            weights=weights,
+            damping=damping,
+            rounds=iterations,
+            edges=edges,
+            nodes=nodes,
+            rarity=rarity,
         )
     starts, which = np.unique(seeds, return_inverse=True)
-    inside, matrix, strength = _reachable(graph, starts, weights, edges, nodes)
+    inside, matrix, strength = _reachable(graph, starts, weights, edges, nodes, rarity)
     restart = np.zeros(len(inside), dtype=np.float32)
     restart[: len(starts)] = np.bincount(which, weights=share)  # the seeds come first
     return Ranked(nodes=inside, probability=_iterate(matrix, strength, restart, damping, iterations))
@@ -79,6 +89,14 @@ def strengths(weights: Floats) -> Floats:
     as their headings say, is broader than the way to those that only name it.
     """
     return np.where(weights > ABOUT, np.float32(ABOUT), np.minimum(weights, np.float32(1.0)))
+
+
+def _strengths_along(out: Expansion, expanded: Ints, weights: Floats, rarity: Floats | None) -> Floats:
+    """Return how strongly a walk follows each half-edge that leaves some nodes."""
+    strength = strengths(weights[out.halves >> 1])
+    if rarity is None:
+        return strength
+    return strength * rarity[expanded][out.origins] * rarity[out.neighbors]
 
 
 def _iterate(matrix: Any, strength: Floats, restart: Floats, damping: float, iterations: int) -> Floats:
@@ -94,7 +112,12 @@ def _iterate(matrix: Any, strength: Floats, restart: Floats, damping: float, ite
 
 
 def _reachable(
-    graph: Adjacency, frontier: Ints, weights: Floats, edges: Mask | None, nodes: Mask | None
+    graph: Adjacency,
+    frontier: Ints,
+    weights: Floats,
+    edges: Mask | None,
+    nodes: Mask | None,
+    rarity: Floats | None,
 ) -> tuple[Ints, Any, Floats]:
     """Gather the nodes that some nodes lead to, and the edges between them, each node expanded once.
 
@@ -109,7 +132,7 @@ def _reachable(
         place[frontier] = np.arange(total, total + len(frontier), dtype=np.int32)
         inside.append(frontier)
         out = graph.expand(frontier).admitted(edges, None)
-        levels.append((out.origins + total, out.neighbors, strengths(weights[out.halves >> 1])))
+        levels.append((out.origins + total, out.neighbors, _strengths_along(out, frontier, weights, rarity)))
         total += len(frontier)
         fresh = np.zeros(graph.size, dtype=np.bool_)
         fresh[out.neighbors] = True
@@ -146,13 +169,14 @@ def push(
     rounds: int,
     edges: Mask | None = None,
     nodes: Mask | None = None,
+    rarity: Floats | None = None,
     precision: float = _PRECISION,
 ) -> Ranked:
     """Push probability outward from where a walk restarts until little is left to push; nodes are ascending.
 
     Args:
         restart: Where the walk restarts, shape (nodes,); sums to one.
-        weights, damping, edges: As for `personalized_pagerank`.
+        weights, damping, edges, rarity: As for `personalized_pagerank`.
         nodes: What the walk may pass; where it restarts it always may.
         precision: Probability per edge of a node, below which what waits at the node stays there.
     """
@@ -164,7 +188,8 @@ def push(
         waiting[active] = 0
         share[active] += (1 - damping) * pushed
         out = graph.expand(active)
-        flow = _flow(out, weights, edges, passable)
+        flow = _strengths_along(out, active.astype(np.int32), weights, rarity).astype(np.float64)
+        flow *= _admitted(out, edges, passable)
         strength = np.bincount(out.origins, weights=flow, minlength=len(active))
         # A node without edges gives its probability back to the seeds, so that none is lost.
         lost = damping * pushed[strength == 0].sum()
@@ -185,12 +210,11 @@ def push(
     )
 
 
-def _flow(out: Expansion, weights: Floats, edges: Mask | None, passable: Mask | None) -> NDArray[np.float64]:
-    """Return how strongly the walk follows each half-edge, 0 where it may not."""
-    rows = out.halves >> 1
-    flow = strengths(weights[rows]).astype(np.float64)
+def _admitted(out: Expansion, edges: Mask | None, passable: Mask | None) -> Mask:
+    """Say for each half-edge whether the walk may follow it."""
+    admitted = np.ones(len(out.halves), dtype=np.bool_)
     if edges is not None:
-        flow *= edges[rows]
+        admitted &= edges[out.halves >> 1]
     if passable is not None:
-        flow *= passable[out.neighbors]
-    return flow
+        admitted &= passable[out.neighbors]
+    return admitted

@@ -42,6 +42,7 @@ def bfs(
     depth: int,
     edges: Mask | None = None,
     nodes: Mask | None = None,
+    ends: Mask | None = None,
     limit: int | None = None,
 ) -> Reached:
     """Search outward from some nodes, level by level.
@@ -49,6 +50,7 @@ def bfs(
     Args:
         starts: Where to begin; repeats are dropped.
         edges, nodes: What the search may use.
+        ends: Nodes that it reaches and does not go on from, unless it begins there.
         limit: Stop once this many nodes are reached; the level it falls in is cut, first come first.
     """
     _, places = np.unique(starts, return_index=True)
@@ -57,13 +59,17 @@ def bfs(
     seen[first] = True
     levels = [_level(first, np.full(len(first), -1), np.full(len(first), -1))]
     total, before = len(first), 0
-    for _ in range(depth):
+    for step in range(depth):
+        frontier = levels[-1][0]
+        going_on = np.arange(len(frontier))
+        if ends is not None and step:
+            going_on = np.flatnonzero(~ends[frontier])
         fresh = _unseen_neighbors(
-            graph, levels[-1][0], seen, edges, nodes, None if limit is None else limit - total
+            graph, frontier[going_on], seen, edges, nodes, None if limit is None else limit - total
         )
         if not len(fresh.neighbors):
             break
-        levels.append(_level(fresh.neighbors, fresh.halves, fresh.origins + before))
+        levels.append(_level(fresh.neighbors, fresh.halves, going_on[fresh.origins] + before))
         before = total
         total += len(fresh.neighbors)
     steps = np.repeat(np.arange(len(levels)), [len(level[0]) for level in levels])
@@ -124,7 +130,8 @@ def shortest_path(
 ) -> tuple[int, ...] | None:
     """Return the half-edges of a shortest path in walking order; None where there is none.
 
-    Searches from both ends, always where the frontier has fewer edges to follow.
+    Searches from both ends, always where the frontier has fewer edges to follow. Of nodes that lead on
+    equally far, those with fewer edges are preferred.
 
     Args:
         start, end: The two nodes; equal ones give an empty path.
@@ -139,12 +146,14 @@ def shortest_path(
         nodes = nodes.copy()
         nodes[[start, end]] = True
     for _ in range(depth):
-        costs = [int(graph.degrees(frontier).sum()) for frontier in frontiers]
-        side = int(costs[1] < costs[0])
-        out = graph.expand(frontiers[side]).admitted(edges, nodes)
-        fresh = _spread_side(out, frontiers[side], sides[side])
-        meeting = next((node for node in fresh if node in sides[1 - side]), None)
-        if meeting is not None:
+        degrees = [graph.degrees(frontier) for frontier in frontiers]
+        side = int(degrees[1].sum() < degrees[0].sum())
+        rarest_first = frontiers[side][np.argsort(degrees[side], kind="stable")]
+        out = graph.expand(rarest_first).admitted(edges, nodes)
+        fresh = _spread_side(out, rarest_first, sides[side])
+        meetings = [node for node in fresh if node in sides[1 - side]]
+        if meetings:
+            meeting = meetings[int(np.argmin(graph.degrees(np.array(meetings))))]
             backward = _halves_back(sides[1], meeting)
             return (*reversed(_halves_back(sides[0], meeting)), *(half ^ 1 for half in backward))
         if not fresh:

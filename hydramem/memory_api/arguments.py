@@ -5,7 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar, get_args
 
-from hydramem.core.argument_checks import check_choices, check_count, check_project, check_scope, check_share
+from hydramem.core.argument_checks import (
+    check_choices,
+    check_count,
+    check_name,
+    check_project,
+    check_scope,
+    check_share,
+)
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.row_types import ChunkKind, Layer, State
 from hydramem.core.time import When, now
@@ -77,6 +84,11 @@ def token_budget(tokens: int) -> int:
 def depth(steps: int) -> int:
     """Check how many steps a walk takes."""
     return check_count(steps, name="depth", most=5)
+
+
+def types(types: Sequence[str]) -> tuple[str, ...]:
+    """Check the types of edges that a walk follows."""
+    return tuple(check_name(type, name="types") for type in ids(types))
 
 
 def seconds(most: float | None, name: str) -> float | None:

@@ -123,6 +123,7 @@ class GraphMethods(Handle):
         depth: int = 2,
         limit: int = 10,
         max_tokens: int = 2000,
+        types: Sequence[str] = (),
         as_of: When | None = None,
         known_at: When | None = None,
         include_private: bool = True,
@@ -135,6 +136,8 @@ class GraphMethods(Handle):
             depth: Most steps over relations, mentions and links, 1 to 5.
             limit: Most entities, and most chunks, to return.
             max_tokens: Most tokens of all chunks.
+            types: Only follow relations and links of these types, and mentions if `mentions` is one; all by
+                default.
             as_of: Return what was true in the world at this time; now by default.
             known_at: Return what the store believed at this time; now by default.
             include_private: Whether the walk can use private memories.
@@ -151,7 +154,9 @@ class GraphMethods(Handle):
             limit=arguments.row_limit(limit),
             max_tokens=check_count(max_tokens, name="max_tokens", most=10**6),
             graph=self._use().graph,
-            seen=self._view(project, as_of, known_at, include_private=include_private),
+            seen=self._view(
+                project, as_of, known_at, include_private=include_private, types=arguments.types(types)
+            ),
         )
 
     def neighbors(
@@ -160,6 +165,7 @@ class GraphMethods(Handle):
         *,
         depth: int = 1,
         limit: int = 20,
+        types: Sequence[str] = (),
         as_of: When | None = None,
         known_at: When | None = None,
         project: str | None = None,
@@ -170,6 +176,7 @@ class GraphMethods(Handle):
             entity: Name or alias of the entity.
             depth: Most relations to cross, 1 to 5.
             limit: Most entities to return.
+            types: Only follow relations of these types; all by default.
             as_of: Return what was true in the world at this time; now by default.
             known_at: Return what the store believed at this time; now by default.
             project: Project to read; this handle's own by default.
@@ -181,7 +188,7 @@ class GraphMethods(Handle):
             entity,
             depth=arguments.depth(depth),
             limit=arguments.row_limit(limit),
-            seen=self._view(project, as_of, known_at),
+            seen=self._view(project, as_of, known_at, types=arguments.types(types)),
         )
 
     def path(
@@ -191,17 +198,22 @@ class GraphMethods(Handle):
         *,
         max_steps: int = 6,
         count: int = 1,
+        types: Sequence[str] = (),
         as_of: When | None = None,
         known_at: When | None = None,
         project: str | None = None,
     ) -> Path:
         """Return the shortest path between two entities, over relations and shared chunks.
 
+        No path passes a hub: an entity that half of the chunks or sources mention, or the user or assistant.
+
         Args:
             start: Name or alias of the first entity.
             end: Name or alias of the second entity.
             max_steps: Most steps of a path, 1 to 12.
             count: How many of the best paths to return, 1 to 10; all but the first are in `others`.
+            types: Only follow relations and links of these types, and mentions if `mentions` is one; all by
+                default.
             as_of: Return what was true in the world at this time; now by default.
             known_at: Return what the store believed at this time; now by default.
             project: Project to read; this handle's own by default.
@@ -215,7 +227,7 @@ class GraphMethods(Handle):
             max_steps=check_count(max_steps, name="max_steps", most=12),
             count=check_count(count, name="count", most=10),
             graph=self._use().graph,
-            seen=self._view(project, as_of, known_at),
+            seen=self._view(project, as_of, known_at, types=arguments.types(types)),
         )
 
     def central(
@@ -231,7 +243,8 @@ class GraphMethods(Handle):
         """Return the most central entities of the graph.
 
         Args:
-            by: Measure: pagerank, relations (their number) or chunks (the number that mention it).
+            by: Measure: pagerank, betweenness (how many of the shortest paths between others pass it),
+                relations (their number) or chunks (the number that mention it).
             type: Only entities of this type.
             limit: Most entities to return.
             as_of: Return what was true in the world at this time; now by default.
@@ -283,6 +296,7 @@ class GraphMethods(Handle):
         depth: int = 2,
         limit: int = 200,
         chunks: bool = True,
+        types: Sequence[str] = (),
         as_of: When | None = None,
         known_at: When | None = None,
         project: str | None = None,
@@ -290,17 +304,19 @@ class GraphMethods(Handle):
         """Return a part of the graph as nodes and edges to draw.
 
         Args:
-            center: Name or alias of the entity in the centre; the best connected part of the project by
-                default.
+            center: Name or alias of an entity, id of a memory or chunk, or id or source of a document; the
+                best connected part of the project by default.
             depth: Most steps from the centre, 1 to 5.
             limit: Most nodes; the nearest and best connected are kept.
-            chunks: Whether to include chunks, or only entities and their relations.
+            chunks: Whether to include chunks, or only the centre, entities and their relations.
+            types: Only follow relations and links of these types, and mentions if `mentions` is one; all by
+                default.
             as_of: Return what was true in the world at this time; now by default.
             known_at: Return what the store believed at this time; now by default.
             project: Project to read; this handle's own by default.
 
         Raises:
-            NotFoundError: No entity has this name.
+            NotFoundError: Nothing in the project has this name, id or source.
         """
         return overview.graph_view(
             center,
@@ -308,6 +324,6 @@ class GraphMethods(Handle):
             limit=check_count(limit, name="limit", most=10_000),
             chunks=chunks,
             graph=self._use().graph,
-            seen=self._view(project, as_of, known_at),
+            seen=self._view(project, as_of, known_at, types=arguments.types(types)),
             groups=read_groups(self._garden_folder(self._name(project))),
         )

@@ -1,7 +1,7 @@
 """The base class of Memory: one handle on an open store, and the values that operations take from it."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import Self, get_args
@@ -161,7 +161,13 @@ class Handle:
         )
 
     def _view(
-        self, project: str | None, as_of: When | None, known_at: When | None, *, include_private: bool = True
+        self,
+        project: str | None,
+        as_of: When | None,
+        known_at: When | None,
+        *,
+        include_private: bool = True,
+        types: Sequence[str] = (),
     ) -> View:
         return view(
             self._use().snapshots.of(self._name(project)),
@@ -169,6 +175,7 @@ class Handle:
             at=moment_or_none(as_of, "as_of") or now(),
             known_at=moment_or_none(known_at, "known_at"),
             include_private=include_private,
+            types=types,
         )
 
     def _generator(self, role: str) -> Generator | None:

@@ -1,6 +1,5 @@
 """Plan a recall: the entities and speakers that a query names, and how far to trust the graph."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +8,7 @@ import numpy as np
 
 from hydramem.core.argument_checks import check_count, check_text
 from hydramem.core.results.hits import FoundBy
-from hydramem.graph.snapshot.snapshot import MENTION, Snapshot
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.storage.vector_rows import Scored
 from hydramem.text.normalize import entity_key
 
@@ -34,7 +33,7 @@ class Named:
         node: Its node in the snapshot.
         by: What of it the query holds.
         chunks: How many chunks mention it.
-        rarity: 0 where every chunk mentions it, 1 where only one does.
+        rarity: 0 for a hub, which half of the chunks mention, 1 where only one does.
     """
 
     node: int
@@ -150,20 +149,17 @@ def _is_name(text: str, label: str, capitals: frozenset[str]) -> bool:
 def _named(snapshot: Snapshot, found: Mapping[int, FoundBy]) -> tuple[Named, ...]:
     if not found:
         return ()
-    out = snapshot.adjacency.expand(np.array(list(found), dtype=np.int32))
-    mentions = snapshot.edges.kind[out.halves >> 1] == MENTION
-    edges = np.bincount(out.origins, minlength=len(found))
-    chunks = np.bincount(out.origins[mentions], minlength=len(found))
-    # Half of the nodes is a fair guess at the chunks, and only its logarithm counts.
-    most = math.log(1 + max(int(snapshot.nodes.is_chunk.sum()), 2))
+    nodes = np.array(list(found), dtype=np.int32)
+    joined = snapshot.adjacency.degrees(nodes) > 0
+    known = snapshot.rarity()
     return tuple(
         Named(
             node=node,
             name=snapshot.label(node),
             by=by,
-            chunks=int(count),
-            rarity=max(0.0, 1 - math.log(max(int(count), 1)) / most),
+            chunks=int(known.chunks[node]),
+            rarity=float(known.rarity[node]),
         )
-        for (node, by), count, joined in zip(found.items(), chunks, edges, strict=True)
-        if joined
+        for (node, by), has_edges in zip(found.items(), joined.tolist(), strict=True)
+        if has_edges
     )

@@ -18,7 +18,7 @@ from hydramem.graph.snapshot.snapshot import MENTION, RELATION, Snapshot
 from hydramem.graph.walks import Reached, bfs, trail
 from hydramem.search.candidate_scores import ArmScores, FusedScore, GraphPath, normalised
 from hydramem.search.conversation import at_turns_length
-from hydramem.search.query_plan import RecallPlan
+from hydramem.search.query_plan import Named, RecallPlan
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.vector_rows import Vector, VectorStore
 
@@ -133,8 +133,17 @@ def walk(
         kinds=(RELATION, MENTION),
     )
     nodes = snapshot.node_mask(states=where.states)
-    starts = np.array([entity.node for entity in plan.entities], dtype=np.int32)
-    reached = bfs(snapshot.adjacency, starts, depth=_PATH_STEPS, edges=edges, nodes=nodes, limit=_PATH_NODES)
+    named = _not_hubs(plan.entities)
+    starts = np.array([entity.node for entity in named], dtype=np.int32)
+    reached = bfs(
+        snapshot.adjacency,
+        starts,
+        depth=_PATH_STEPS,
+        edges=edges,
+        nodes=nodes,
+        ends=snapshot.rarity().hubs,
+        limit=_PATH_NODES,
+    )
     methods: list[dict[str, float]] = []
     if traversal != "bfs":
         methods.append(_pagerank_scores(plan, found, edges, nodes, damping, limit))
@@ -146,11 +155,19 @@ def walk(
     return Walk(plan=plan, scores=scores, reached=reached, places=places)
 
 
+def _not_hubs(entities: Sequence[Named]) -> Sequence[Named]:
+    """Return the entities that a walk starts from: from a hub only where there is nothing else."""
+    return [entity for entity in entities if entity.rarity > 0] or entities
+
+
 def _pagerank_scores(
     plan: RecallPlan, found: Sequence[FusedScore], edges: Mask, nodes: Mask, damping: float, limit: int
 ) -> dict[str, float]:
     snapshot = plan.snapshot
     seeds, mass = _seeds(plan, found)
+    # The seeds are weighted by rarity. To weight each step too loses passages that only a common name joins:
+    # a hub has no weight, any other entity its full one.
+    weights = np.ceil(snapshot.rarity().among(seeds))
     ranked = personalized_pagerank(
         snapshot.adjacency,
         seeds,
@@ -159,6 +176,7 @@ def _pagerank_scores(
         damping=damping,
         edges=edges,
         nodes=nodes,
+        rarity=weights,
     )
     # Probability falls off by orders of magnitude; its root is in the range of the other arms' scores.
     return _best_chunks(snapshot, ranked.nodes, np.sqrt(ranked.probability), limit)
@@ -166,13 +184,14 @@ def _pagerank_scores(
 
 def _seeds(plan: RecallPlan, found: Sequence[FusedScore]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Entities by rarity, sharing 1; the best chunks by a power of their score, sharing `_SEED_MASS`."""
-    entities = np.array([1 / max(entity.chunks, 1) for entity in plan.entities])
+    named = _not_hubs(plan.entities)
+    entities = np.array([1 / max(entity.chunks, 1) for entity in named])
     chunks = [(plan.snapshot.node(candidate.id), candidate.score) for candidate in found[:_SEEDS]]
     known = [(node, score) for node, score in chunks if node is not None]
     scores = np.array([score for _, score in known], dtype=np.float64) ** _SEED_POWER
     total = scores.sum()
     mass = [entities / entities.sum(), _SEED_MASS * scores / total if total > 0 else scores]
-    nodes = [*(entity.node for entity in plan.entities), *(node for node, _ in known)]
+    nodes = [*(entity.node for entity in named), *(node for node, _ in known)]
     return np.array(nodes, dtype=np.int32), np.concatenate(mass).astype(np.float32)
 
 

@@ -30,6 +30,10 @@ def seen(snapshot: Snapshot) -> dict[str, np.ndarray]:
     return {"edges": snapshot.edge_mask(), "nodes": snapshot.node_mask()}
 
 
+def no_hubs(snapshot: Snapshot) -> np.ndarray:
+    return np.zeros(snapshot.size, dtype=np.bool_)
+
+
 def as_networkx(snapshot: Snapshot) -> nx.Graph:
     known = nx.Graph()
     columns = snapshot.edges
@@ -44,7 +48,7 @@ def as_networkx(snapshot: Snapshot) -> nx.Graph:
 @given(rows())
 def test_pagerank_is_networkx_s_with_restarts_at_entities(given_rows) -> None:
     snapshot = load(P, *tables(*given_rows))
-    measured = centrality(snapshot, **seen(snapshot))
+    measured = centrality(snapshot, **seen(snapshot), hubs=no_hubs(snapshot))
     known = as_networkx(snapshot)
     entities = [node for node in known if not snapshot.nodes.is_chunk[node]]
     assert sorted(measured.nodes.tolist()) == sorted(entities)
@@ -62,7 +66,9 @@ def test_pagerank_is_networkx_s_with_restarts_at_entities(given_rows) -> None:
 def test_the_order_of_loading_changes_nothing(given_rows, random) -> None:
     shuffled = random.sample(given_rows, len(given_rows))
     one, other = (load(P, *tables(*some)) for some in (given_rows, shuffled))
-    first, second = (centrality(snapshot, **seen(snapshot)) for snapshot in (one, other))
+    first, second = (
+        centrality(snapshot, **seen(snapshot), hubs=no_hubs(snapshot)) for snapshot in (one, other)
+    )
     assert [one.label(node) for node in first.nodes] == [other.label(node) for node in second.nodes]
     assert first.pagerank.tolist() == second.pagerank.tolist()
 
@@ -78,7 +84,7 @@ def test_it_counts_relations_and_chunks_that_may_be_seen() -> None:
             *(relation(ada, "praises", ada), mention(kept, ada, 7), mention(gone, ada)),
         ),
     )
-    measured = centrality(snapshot, **seen(snapshot))
+    measured = centrality(snapshot, **seen(snapshot), hubs=no_hubs(snapshot))
     told = {
         snapshot.label(node): (relations, chunks)
         for node, relations, chunks in zip(measured.nodes, measured.relations, measured.chunks, strict=True)
@@ -87,6 +93,18 @@ def test_it_counts_relations_and_chunks_that_may_be_seen() -> None:
     assert measured.pagerank.sum() == pytest.approx(1)
 
 
+def test_a_hub_has_no_share_and_passes_none_on() -> None:
+    user, ada, billing, kafka = (entity(name) for name in ("user", "Ada", "billing", "Kafka"))
+    joined = [relation(user, "knows", other) for other in (ada, billing, kafka)]
+    rows = [user, ada, billing, kafka, *joined, relation(ada, "leads", billing)]
+    snapshot = load(P, *tables(*rows))
+    measured = centrality(snapshot, **seen(snapshot), hubs=snapshot.rarity().hubs)
+    share = {snapshot.label(node): each for node, each in zip(measured.nodes, measured.pagerank, strict=True)}
+    assert share == {"user": 0, "Ada": pytest.approx(0.5), "billing": pytest.approx(0.5)}
+    relations = dict(zip(measured.nodes.tolist(), measured.relations.tolist(), strict=True))
+    assert relations[snapshot.find("user")] == 3
+
+
 def test_an_empty_graph_has_no_centre() -> None:
     snapshot = load(P, *tables())
-    assert len(centrality(snapshot, **seen(snapshot)).nodes) == 0
+    assert len(centrality(snapshot, **seen(snapshot), hubs=no_hubs(snapshot)).nodes) == 0

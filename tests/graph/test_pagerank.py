@@ -110,3 +110,29 @@ def test_its_cost_is_that_of_what_it_touches() -> None:
     ranked = push(graph, restart, weights=np.ones(len(ring), dtype=np.float32), damping=0.7, rounds=15)
     assert len(ranked.nodes) < 100
     assert ranked.nodes[np.argmax(ranked.probability)] == 1000
+
+
+@pytest.mark.parametrize("whole", [0, 100])
+def test_no_probability_goes_through_a_hub_unless_the_walk_begins_there(whole: int) -> None:
+    # 0 to 1 (a hub) to 2, and 0 to 3 to 4.
+    ends = np.array([0, 1, 0, 3], dtype=np.int32), np.array([1, 2, 3, 4], dtype=np.int32)
+    graph, weights = adjacency.build(5, *ends), np.ones(4, dtype=np.float32)
+
+    def by_node(start: int, rarity: np.ndarray) -> list[float]:
+        seeds = np.array([start], dtype=np.int32)
+        ranked = personalized_pagerank(
+            graph, seeds, np.ones(1, np.float32), weights=weights, rarity=rarity, iterations=60, whole=whole
+        )
+        shares = np.zeros(5)
+        shares[ranked.nodes] = ranked.probability
+        assert shares.sum() == pytest.approx(1, abs=1e-4)
+        return shares.tolist()
+
+    rarity = np.array([1, 0, 1, 1, 1], dtype=np.float32)
+    shares = by_node(0, rarity)
+    assert shares[1] == shares[2] == 0
+    assert shares[4] > 0
+    rarity[1] = 0.5
+    assert 0 < by_node(0, rarity)[2] < by_node(0, rarity)[4]
+    rarity[1] = 1
+    assert by_node(1, rarity)[2] > 0

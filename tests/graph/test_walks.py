@@ -84,3 +84,22 @@ def test_the_way_may_not_pass_a_masked_node() -> None:
     assert walks.shortest_path(graph, 0, 1, depth=5, nodes=passable) == (0,)
     assert walks.shortest_path(graph, 0, 2, depth=1) is None
     assert walks.shortest_path(graph, 1, 1, depth=0) == ()
+
+
+def test_bfs_reaches_an_end_and_does_not_go_on_from_it() -> None:
+    # 0 to 1 to 2 to 3, and 0 to 4 to 5.
+    graph = adjacency.build(
+        6, np.array([0, 1, 2, 0, 4], dtype=np.int32), np.array([1, 2, 3, 4, 5], dtype=np.int32)
+    )
+    ends = np.array([True, True, False, False, False, False])
+    reached = walks.bfs(graph, np.array([0], dtype=np.int32), depth=5, ends=ends)
+    assert reached.nodes.tolist() == [0, 1, 4, 5]
+    assert walks.trail(reached, 3) == (6, 8)
+
+
+def test_of_equally_short_ways_the_one_through_rare_nodes_is_taken() -> None:
+    # 0 to 5 in four steps, through 1, 2, 3 or past 4, which has many more neighbours than 2.
+    sources = np.array([0, 1, 4, 1, 2, 3, *[4] * 9], dtype=np.int32)
+    targets = np.array([1, 4, 3, 2, 3, 5, *range(6, 15)], dtype=np.int32)
+    graph = adjacency.build(15, sources, targets)
+    assert walks.shortest_path(graph, 0, 5, depth=6) == (0, 6, 8, 10)

@@ -105,20 +105,24 @@ class CentralEntity:
     """How central an entity is.
 
     Attributes:
-        pagerank: Share of a random walk's time among the project's entities.
+        pagerank: Share of a random walk's time among the project's entities; 0 for a hub, which half of the
+            chunks or sources mention.
+        betweenness: Share of the pairs of other entities whose shortest paths pass it, estimated on large
+            graphs; 0 for a hub.
         relations, chunks: Number of its relations, and of chunks that mention it.
     """
 
     entity: str
     type: str
     pagerank: float
+    betweenness: float
     relations: int
     chunks: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Community:
-    """Entities that are closely connected.
+    """Entities that are closely connected; hubs, which half of the chunks or sources mention, are in none.
 
     Attributes:
         id: Derived from the most central member; a community that continues one of the last run keeps its id.
@@ -179,7 +183,8 @@ class GraphView:
     """A part of the graph as node-link data, which drawing libraries and NetworkX read.
 
     Attributes:
-        center: The entity in the centre; None for the best connected part of the project.
+        center: Name of the entity, or id of the chunk or document, in the centre; None for the best connected
+            part of the project.
         left_out: Number of further nodes in the project, or within the depth.
     """
 

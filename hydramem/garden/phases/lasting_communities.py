@@ -191,12 +191,13 @@ def _detected(snapshot: Snapshot, context: PhaseContext) -> list[tuple[str, ...]
     """Return the communities of the relations that hold now, as ids of entities, most central first."""
     edges = snapshot.edge_mask(at=context.now, known_at=None, states=LIVE)
     nodes = snapshot.node_mask(states=LIVE)
-    measured = centrality(snapshot, edges=edges, nodes=nodes)
+    hubs = snapshot.rarity().hubs
+    measured = centrality(snapshot, edges=edges, nodes=nodes, hubs=hubs)
     share = np.zeros(snapshot.size)
     share[measured.nodes] = measured.pagerank
     ids = snapshot.nodes.ids
     found = list[tuple[str, ...]]()
-    for group in communities(snapshot, edges=edges, nodes=nodes):
+    for group in communities(snapshot, edges=edges, nodes=nodes & ~hubs):
         entities = group[~snapshot.nodes.is_chunk[group]].tolist()
         if len(entities) > 1:
             entities.sort(key=lambda node: (-share[node], ids[node]))

@@ -97,6 +97,11 @@ class Codes:
         return code
 
 
+def buffer_of(column: Array) -> Any:
+    """Return the memory that a view shows: while two views share it, the rows of both are equal."""
+    return column if column.base is None else column.base
+
+
 # From Arrow to numpy ----------------------------------------------------------------------------
 def numbers(column: Any, dtype: Any, missing: object) -> Array:
     """Return an Arrow column as an array of a type, with a value for what is missing."""

@@ -4,13 +4,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.graph.snapshot.adjacency import Mask
-from hydramem.graph.snapshot.columns import Array
+from hydramem.graph.snapshot.columns import Array, buffer_of
 
 _MOST_CACHED = 4
 
@@ -48,7 +47,7 @@ class _CachedMask:
         return (
             len(columns[0]) >= len(self.mask)
             and all(
-                _buffer(mine) is _buffer(given) for mine, given in zip(self.columns, columns, strict=True)
+                buffer_of(mine) is buffer_of(given) for mine, given in zip(self.columns, columns, strict=True)
             )
             and all(
                 low <= each.stamp < high for (low, high), each in zip(self.steady, intervals, strict=True)
@@ -107,7 +106,3 @@ class Masks:
             if len(self._cached) > _MOST_CACHED:
                 self._cached.popitem(last=False)
         return mask
-
-
-def _buffer(column: Array) -> Any:
-    return column if column.base is None else column.base

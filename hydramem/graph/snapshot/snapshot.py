@@ -19,12 +19,15 @@ from hydramem.graph.snapshot.adjacency import Adjacency, Mask, ragged
 from hydramem.graph.snapshot.columns import Array, microseconds
 from hydramem.graph.snapshot.masks import Interval, Masks
 from hydramem.graph.snapshot.name_index import Names
+from hydramem.graph.snapshot.rarity import ROLE_KEYS, MentionColumns, Rarity, RarityCache
 from hydramem.text.normalize import entity_key
 
 Nodes = NDArray[np.int32]
 LAYERS: tuple[str, ...] = get_args(Layer)
 STATES: tuple[str, ...] = get_args(State)
 RELATION, MENTION, LINK, SYNONYM = range(4)
+MENTIONS = "mentions"
+"""What a mention is called where other edges have a type."""
 EDGE_KINDS: tuple[EdgeKind, ...] = get_args(EdgeKind)
 
 
@@ -39,6 +42,7 @@ class NodeColumns:
         type: Codes into `types`: the entity's type or the chunk's kind.
         layer, state: Places in `LAYERS` and `STATES`; -1 for an entity's.
         author: Codes that `authors` gives; -1 where nobody is known to have said it.
+        document: Codes that `documents` gives; -1 for entities and for chunks of no document.
         tokens: Length of a chunk; 0 for entities.
         asks: Whether a chunk's text ends as a question.
     """
@@ -48,11 +52,13 @@ class NodeColumns:
     index: Mapping[str, int]
     types: Sequence[str]
     authors: Mapping[str, int]
+    documents: Mapping[str, int]
     is_chunk: Mask
     type: NDArray[np.int32]
     layer: NDArray[np.int8]
     state: NDArray[np.int8]
     author: NDArray[np.int32]
+    document: NDArray[np.int32]
     tokens: NDArray[np.int32]
     asks: Mask
 
@@ -120,7 +126,8 @@ class Snapshot:
 
     Attributes:
         turn_keys: For each node its key in `turns`, -1 where it is no turn.
-        masks: Remembers what walks were allowed; the one part that changes, and says the same.
+        masks, rarities: Remember what walks were allowed and how rare entities are; the parts that change,
+            and say the same.
     """
 
     project: str
@@ -132,6 +139,7 @@ class Snapshot:
     turns: Turns
     turn_keys: NDArray[np.int64]
     masks: Masks
+    rarities: RarityCache
 
     def node(self, id: str) -> int | None:
         """Return the node of an entity or chunk id."""
@@ -192,6 +200,35 @@ class Snapshot:
         name = ("nodes", tuple(states))
         return self.masks.of(name, (column,), (), lambda first: _one_of(column[first:], STATES, states))
 
+    def rarity(self) -> Rarity:
+        """Return how rare entities are among active chunks, and which of them no walk passes."""
+        nodes, edges = self.nodes, self.edges
+        columns = MentionColumns(
+            is_mention=MENTION,
+            is_active=STATES.index("active"),
+            kind=edges.kind,
+            chunk=edges.source,
+            entity=edges.target,
+            is_chunk=nodes.is_chunk,
+            state=nodes.state,
+            document=nodes.document,
+        )
+        roles = {node for key in ROLE_KEYS if (node := self.find(key)) is not None}
+        return self.rarities.of(columns, self.adjacency, sorted(roles))
+
+    def of_types(self, types: Sequence[str]) -> Mask:
+        """Say for each edge whether it is of one of these types; synonyms are, no types admit all.
+
+        Args:
+            types: Types of relations and links, and `mentions` for mentions.
+        """
+        edges = self.edges
+        if not types:
+            return np.ones(len(edges.type), dtype=np.bool_)
+        codes = [code for code, type in enumerate(edges.types) if type in types]
+        named: Mask = np.isin(edges.type, codes) | (edges.kind == SYNONYM)
+        return named | (edges.kind == MENTION) if MENTIONS in types else named
+
     def label(self, node: int) -> str:
         """Return an entity's name, or a chunk's id."""
         return self.nodes.labels[node] or self.nodes.ids[node]
@@ -203,7 +240,7 @@ class Snapshot:
         code = int(self.edges.type[row])
         return PathStep(
             source=self.label(target if backward else source),
-            label=self.edges.types[code] if code >= 0 else "mentions",
+            label=self.edges.types[code] if code >= 0 else MENTIONS,
             target=self.label(source if backward else target),
             forward=not backward,
             inferred=bool(self.edges.supposed[row]),

@@ -25,6 +25,7 @@ from hydramem.graph.snapshot.columns import (
 )
 from hydramem.graph.snapshot.masks import Masks
 from hydramem.graph.snapshot.name_index import NameIndex, Names, Spellings
+from hydramem.graph.snapshot.rarity import RarityCache
 from hydramem.graph.snapshot.snapshot import (
     EDGE_KINDS,
     LAYERS,
@@ -67,6 +68,7 @@ class SnapshotWriter:
         self._edges.join(*self._nodes.spellings.pairs())
         self._adjacency = self._base_adjacency()
         self._masks = Masks()
+        self._rarities = RarityCache()
         self._snapshot: Snapshot | None = None
 
     def apply(self, write: Write) -> None:
@@ -143,6 +145,7 @@ class SnapshotWriter:
             turns=nodes.turns(),
             turn_keys=nodes.columns["turn_key"].view(),
             masks=self._masks,
+            rarities=self._rarities,
         )
 
     def _base_adjacency(self) -> adjacency.Adjacency:
@@ -160,12 +163,14 @@ class _NodeColumnsWriter:
         types, self._types = coded(table["type"])
         sessions, self._sessions = coded(table["session"])
         authors, self._authors = coded(table["author"])
+        documents, self._documents = coded(table["document"])
         self.columns = {
             "is_chunk": GrowingColumn(numbers(table["is_chunk"], np.bool_, False)),
             "type": GrowingColumn(types),
             "layer": GrowingColumn(places_in(table["layer"], LAYERS)),
             "state": GrowingColumn(places_in(table["state"], STATES)),
             "author": GrowingColumn(authors),
+            "document": GrowingColumn(documents),
             "tokens": GrowingColumn(numbers(table["tokens"], np.int32, 0)),
             "asks": GrowingColumn(numbers(table["asks"], np.bool_, False)),
             "turn_key": GrowingColumn(_turn_keys(sessions, table)),
@@ -189,6 +194,7 @@ class _NodeColumnsWriter:
             layer=-1,
             state=-1,
             author=-1,
+            document=-1,
             tokens=0,
             asks=False,
             turn_key=-1,
@@ -205,6 +211,7 @@ class _NodeColumnsWriter:
             layer=LAYERS.index(chunk.layer),
             state=STATES.index(chunk.state),
             author=self._authors.of(chunk.author),
+            document=self._documents.of(chunk.document),
             tokens=min(chunk.tokens, _LONGEST),
             asks=chunk.text.endswith(QUESTION_MARKS),
             turn_key=self._turn_key(chunk),
@@ -250,6 +257,7 @@ class _NodeColumnsWriter:
             index=self.index,
             types=self._types.values,
             authors=self._authors.codes,
+            documents=self._documents.codes,
             **shown,
         )
 

@@ -2,24 +2,28 @@
 
 import heapq
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hydramem.core.errors import NotFoundError
 from hydramem.core.results.graph_views import CentralEntity, Community, GraphEdge, GraphNode, GraphView
 from hydramem.core.row_types import Chunk
 from hydramem.garden.phases.lasting_communities import LastingCommunity, lasting
-from hydramem.graph.centrality import Centrality, centrality
+from hydramem.graph.betweenness import betweenness
+from hydramem.graph.centrality import Centrality, centrality, weight_matrix
 from hydramem.graph.communities import communities as part
-from hydramem.graph.snapshot.snapshot import EDGE_KINDS, Nodes, Snapshot
+from hydramem.graph.snapshot.snapshot import EDGE_KINDS, MENTIONS, Nodes, Snapshot
 from hydramem.graph.walks import bfs
 from hydramem.search.overview.surroundings import SNIPPET
 from hydramem.search.pack_hits import snippet
-from hydramem.search.visible.visible_graph import View, checked
+from hydramem.search.visible.listings import possible_document_ids
+from hydramem.search.visible.visible_graph import View, checked, find_start
 from hydramem.storage.store import GraphStore
 
-Measure = Literal["pagerank", "relations", "chunks"]
+Measure = Literal["pagerank", "betweenness", "relations", "chunks"]
 _LEADERS = 3
 
 
@@ -32,8 +36,9 @@ def central(*, by: Measure, type: str | None, limit: int, seen: View) -> tuple[C
         limit, seen: Most to return, and what may be seen.
     """
     snapshot = seen.snapshot
-    measured = centrality(snapshot, edges=seen.edges, nodes=seen.nodes)
-    rows = (_central(snapshot, measured, place) for place in range(len(measured.nodes)))
+    measured = centrality(snapshot, edges=seen.edges, nodes=seen.nodes, hubs=seen.hubs)
+    between = _betweenness(seen)
+    rows = (_central(snapshot, measured, between, place) for place in range(len(measured.nodes)))
     return tuple(
         heapq.nsmallest(
             limit,
@@ -43,12 +48,30 @@ def central(*, by: Measure, type: str | None, limit: int, seen: View) -> tuple[C
     )
 
 
-def _central(snapshot: Snapshot, measured: Centrality, place: int) -> CentralEntity:
+def most_central(seen: View, limit: int) -> tuple[tuple[int, float], ...]:
+    """Return the nodes of the entities with the largest PageRank, and it; ties go by name."""
+    measured = centrality(seen.snapshot, edges=seen.edges, nodes=seen.nodes, hubs=seen.hubs)
+    rows = zip(measured.nodes.tolist(), measured.pagerank.tolist(), strict=True)
+    return tuple(heapq.nsmallest(limit, rows, key=lambda row: (-row[1], seen.snapshot.label(row[0]))))
+
+
+def _betweenness(seen: View) -> NDArray[np.float64]:
+    """Return the betweenness of each node, shape (nodes,)."""
+    joined, matrix = weight_matrix(seen.snapshot, edges=seen.edges, nodes=seen.passable)
+    by_node = np.zeros(seen.snapshot.size)
+    by_node[joined] = betweenness(matrix, ~seen.snapshot.nodes.is_chunk[joined])
+    return by_node
+
+
+def _central(
+    snapshot: Snapshot, measured: Centrality, between: NDArray[np.float64], place: int
+) -> CentralEntity:
     node = int(measured.nodes[place])
     return CentralEntity(
         entity=snapshot.label(node),
         type=snapshot.nodes.types[int(snapshot.nodes.type[node])],
         pagerank=float(measured.pagerank[place]),
+        betweenness=float(between[node]),
         relations=int(measured.relations[place]),
         chunks=int(measured.chunks[place]),
     )
@@ -67,12 +90,12 @@ def communities(
         before: The groups of the gardener's last run; a group that continues one keeps its id and name.
     """
     snapshot = seen.snapshot
-    measured = centrality(snapshot, edges=seen.edges, nodes=seen.nodes)
+    measured = centrality(snapshot, edges=seen.edges, nodes=seen.nodes, hubs=seen.hubs)
     share = np.zeros(snapshot.size)
     share[measured.nodes] = measured.pagerank
     parted = [
         (group, entities)
-        for group in part(snapshot, edges=seen.edges, nodes=seen.nodes, resolution=resolution)
+        for group in part(snapshot, edges=seen.edges, nodes=seen.passable, resolution=resolution)
         if len(entities := _entities(snapshot, group, share)) > 1
     ]
     ids = snapshot.nodes.ids
@@ -122,32 +145,34 @@ def graph_view(
     seen: View,
     groups: Sequence[LastingCommunity] = (),
 ) -> GraphView:
-    """Return a part of the graph to draw: around an entity, or the best connected part of the project.
+    """Return a part of the graph to draw: around something, or the best connected part of the project.
 
     Args:
-        center: Name or alias of the entity; None for the whole project.
-        depth: Most steps from the centre.
-        chunks: Whether chunks are shown, or entities and their relations alone.
+        center: Name or alias of an entity, id of a chunk, or id or source of a document; None for the whole
+            project.
+        depth: Most steps from the centre, not past a hub.
+        chunks: Whether chunks are shown, or the centre, entities and their relations alone.
         graph, seen: Where chunks are read, and what may be seen.
         groups: The groups of the gardener's last run.
 
     Raises:
-        NotFoundError: No entity has that name.
+        NotFoundError: Nothing in the project has this name, id or source.
     """
     snapshot = seen.snapshot
     home = {member: group.id for group in groups for member in group.members}
-    start = None if center is None else snapshot.entity_named(center)
+    start = None if center is None else _center(seen, center)
     if not chunks:
         seen = seen.without(np.flatnonzero(snapshot.nodes.is_chunk).tolist())
 
     def look(seen: View) -> tuple[tuple[Nodes, NDArray[np.int32] | None, int], Nodes]:
-        nodes, distances = _connected(seen) if start is None else _ball(seen, start, depth)
+        nodes, distances = _connected(seen) if start is None else _ball(seen, start.nodes, depth)
         shown = None if distances is None else distances[:limit]
         return (nodes[:limit], shown, max(len(nodes) - limit, 0)), nodes[:limit]
 
-    (nodes, distances, left_out), read = checked(seen, look, graph)
+    asked_for = frozenset[int]() if start is None else start.asked_for
+    (nodes, distances, left_out), read = checked(seen, look, graph, starts=asked_for)
     return GraphView(
-        center=None if start is None else snapshot.label(start),
+        center=None if start is None else start.name,
         nodes=tuple(
             _node(snapshot, node, None if distances is None else int(distances[place]), read, home)
             for place, node in enumerate(nodes.tolist())
@@ -157,14 +182,47 @@ def graph_view(
     )
 
 
-def _ball(seen: View, start: int, depth: int) -> tuple[Nodes, NDArray[np.int32]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Center:
+    """The centre of a drawn graph.
+
+    Attributes:
+        name: Name of the entity, or id of the chunk or document.
+        nodes: The nodes in the centre.
+        asked_for: Those of them that are shown whatever they are: a chunk by its own id.
+    """
+
+    name: str
+    nodes: Nodes
+    asked_for: frozenset[int] = frozenset()
+
+
+def _center(seen: View, center: str) -> _Center:
+    """Find the entity, chunk or document that is meant.
+
+    Raises:
+        NotFoundError: There is none in the project, or no chunk of the document may be seen.
+    """
+    snapshot = seen.snapshot
+    try:
+        node = find_start(snapshot, center)
+    except NotFoundError as error:
+        codes = snapshot.nodes.documents
+        ids = possible_document_ids(snapshot.project, center)
+        id = next((id for id in ids if id in codes), None)
+        chunks = np.flatnonzero((snapshot.nodes.document == codes.get(id or "", -2)) & seen.nodes)
+        if id is None or not len(chunks):
+            raise NotFoundError(f"{error}, and no document this id or source") from error
+        return _Center(name=id, nodes=chunks.astype(np.int32))
+    return _Center(
+        name=snapshot.label(node), nodes=np.array([node], dtype=np.int32), asked_for=frozenset({node})
+    )
+
+
+def _ball(seen: View, starts: Nodes, depth: int) -> tuple[Nodes, NDArray[np.int32]]:
     """Return the nodes within a depth, nearest first, at each distance the best connected first."""
     reached = bfs(
-        seen.snapshot.adjacency,
-        np.array([start], dtype=np.int32),
-        depth=depth,
-        edges=seen.edges,
-        nodes=seen.nodes,
+        seen.snapshot.adjacency, starts, depth=depth, edges=seen.edges, nodes=seen.nodes, ends=seen.hubs
     )
     order = np.lexsort((-_degrees(seen)[reached.nodes], reached.distances))
     return reached.nodes[order], reached.distances[order]
@@ -219,7 +277,7 @@ def _edge(snapshot: Snapshot, row: int) -> GraphEdge:
         source=snapshot.nodes.ids[columns.source[row]],
         target=snapshot.nodes.ids[columns.target[row]],
         kind=EDGE_KINDS[int(columns.kind[row])],
-        type=columns.types[code] if code >= 0 else "mentions",
+        type=columns.types[code] if code >= 0 else MENTIONS,
         weight=float(columns.weight[row]),
         id=columns.ids[row].decode(),
         inferred=bool(columns.supposed[row]),

@@ -20,12 +20,11 @@ from hydramem.search.other_versions import (
     version_links,
     without_duplicates,
 )
-from hydramem.search.overview.overview import central
+from hydramem.search.overview.overview import most_central
 from hydramem.search.overview.surroundings import neighbors
 from hydramem.search.visible.visible_graph import View
 from hydramem.storage.chunk_filter import LIVE
 from hydramem.storage.store import GraphStore, Listing
-from hydramem.text.normalize import entity_key
 
 _LEAST_CONFIDENCE = 0.7
 _READ = 200
@@ -119,19 +118,18 @@ def _hit(row: Chunk, score: float) -> Hit:
 def _entities(seen: View, graph: GraphStore) -> Iterator[Hit]:
     """Yield the central entities, with the description and relations of each."""
     snapshot = seen.snapshot
-    for each in central(by="pagerank", type=None, limit=_ENTITIES, seen=seen):
-        node = snapshot.find(entity_key(each.entity))
-        id = None if node is None else snapshot.nodes.ids[node]
-        row = next(iter(graph.entities([id])), None) if id else None
-        around = neighbors(each.entity, depth=1, limit=_RELATIONS, seen=seen) if id else ()
-        known = [f"{each.entity} ({each.type})"]
+    for node, share in most_central(seen, _ENTITIES):
+        name = snapshot.label(node)
+        row = next(iter(graph.entities([snapshot.nodes.ids[node]])), None)
+        around = neighbors(name, depth=1, limit=_RELATIONS, seen=seen)
+        known = [f"{name} ({snapshot.nodes.types[int(snapshot.nodes.type[node])]})"]
         known += _described(row)
         known += [str(step) for neighbor in around for step in neighbor.via]
         if row is not None and len(known) > 1:
             yield Hit(
                 id=row.id,
                 text="\n".join(known),
-                score=each.pagerank,
+                score=share,
                 source="graph",
                 kind="fact",
                 project=snapshot.project,

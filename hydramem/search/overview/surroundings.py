@@ -30,6 +30,8 @@ _REACHED = 5000
 def neighbors(entity: str, *, depth: int, limit: int, seen: View) -> tuple[Neighbor, ...]:
     """Return the entities that relations join to one, nearest first, with the steps that lead to each.
 
+    No step leads on from a hub.
+
     Raises:
         NotFoundError: No entity has that name.
     """
@@ -40,6 +42,7 @@ def neighbors(entity: str, *, depth: int, limit: int, seen: View) -> tuple[Neigh
         np.array([start], dtype=np.int32),
         depth=depth,
         edges=seen.edges & (snapshot.edges.kind == RELATION),
+        ends=seen.hubs,
         limit=limit + 1,
     )
     return tuple(
@@ -54,7 +57,7 @@ def neighbors(entity: str, *, depth: int, limit: int, seen: View) -> tuple[Neigh
 
 
 def path(start: str, end: str, *, max_steps: int, count: int, graph: GraphStore, seen: View) -> Path:
-    """Return the shortest paths between two entities, over relations, mentions and links.
+    """Return the shortest paths between two entities, over relations, mentions and links, past no hub.
 
     A chunk on a path is shown by the beginning of its text.
 
@@ -67,7 +70,7 @@ def path(start: str, end: str, *, max_steps: int, count: int, graph: GraphStore,
 
     def look(seen: View) -> tuple[tuple[tuple[int, ...], ...], Nodes]:
         paths = best_paths(
-            snapshot.adjacency, *ends, count=count, depth=max_steps, edges=seen.edges, nodes=seen.nodes
+            snapshot.adjacency, *ends, count=count, depth=max_steps, edges=seen.edges, nodes=seen.passable
         )
         return paths, passed_by(snapshot, [half for path in paths for half in path])
 
@@ -130,7 +133,9 @@ def expand(
 def _around(seen: View, starts: Nodes, depth: int, limit: int) -> _Surroundings:
     snapshot = seen.snapshot
     graph = snapshot.adjacency
-    reached = bfs(graph, starts, depth=depth, edges=seen.edges, nodes=seen.nodes, limit=_REACHED)
+    reached = bfs(
+        graph, starts, depth=depth, edges=seen.edges, nodes=seen.nodes, ends=seen.hubs, limit=_REACHED
+    )
     inside = np.zeros(snapshot.size, dtype=np.bool_)
     inside[reached.nodes] = True
     ranked = personalized_pagerank(
@@ -140,6 +145,7 @@ def _around(seen: View, starts: Nodes, depth: int, limit: int) -> _Surroundings:
         weights=snapshot.edges.weight,
         edges=seen.edges,
         nodes=inside,
+        rarity=snapshot.rarity().among(starts),
     )
     by_node = np.zeros(snapshot.size, dtype=np.float32)
     by_node[ranked.nodes] = ranked.probability

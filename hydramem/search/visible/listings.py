@@ -41,7 +41,7 @@ def document(
     Raises:
         NotFoundError: There is none.
     """
-    found = graph.documents([source, document_id(project, source), _resolved(project, source)])
+    found = graph.documents(possible_document_ids(project, source))
     if not found:
         raise NotFoundError(f"{source[:80]!r}: no document of project {project!r} has this id or source")
     where = ChunkFilter(documents=(found[0].id,), states=states, at=at, known_at=known_at)
@@ -51,6 +51,11 @@ def document(
     ):
         chunks.extend(more)
     return DocumentView(document=found[0], chunks=tuple(chunks))
+
+
+def possible_document_ids(project: str, source: str) -> tuple[str, ...]:
+    """Return the ids that a document can have that is named by its id, its source, or a relative path."""
+    return source, document_id(project, source), _resolved(project, source)
 
 
 def _resolved(project: str, source: str) -> str:

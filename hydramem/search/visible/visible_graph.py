@@ -1,6 +1,6 @@
 """The visible part of a project's graph: its snapshot, masks for a time, and a last check of chunks."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
@@ -24,12 +24,19 @@ class View:
     Attributes:
         where: What a chunk must be, to be seen.
         edges, nodes: What a walk may use.
+        hubs: Entities where a walk may begin or end, and that it does not pass.
     """
 
     snapshot: Snapshot
     where: ChunkFilter
     edges: Mask
     nodes: Mask
+    hubs: Mask
+
+    @property
+    def passable(self) -> Mask:
+        """The nodes that a walk may pass."""
+        return self.nodes & ~self.hubs
 
     def without(self, nodes: Collection[int]) -> "View":
         """Return the view with some nodes out of reach."""
@@ -45,8 +52,13 @@ def view(
     at: datetime,
     known_at: datetime | None,
     include_private: bool = True,
+    types: Sequence[str] = (),
 ) -> View:
-    """Look at a snapshot as of a moment, and as it was believed at another."""
+    """Look at a snapshot as of a moment, and as it was believed at another.
+
+    Args:
+        types: Types of edges that a walk may use; none admit all.
+    """
     where = ChunkFilter(
         projects=(snapshot.project,),
         states=states,
@@ -54,11 +66,13 @@ def view(
         known_at=known_at,
         include_private=include_private,
     )
+    edges = snapshot.edge_mask(at=at, known_at=known_at, states=states)
     return View(
         snapshot=snapshot,
         where=where,
-        edges=snapshot.edge_mask(at=at, known_at=known_at, states=states),
+        edges=edges & snapshot.of_types(types) if types else edges,
         nodes=snapshot.node_mask(states=states),
+        hubs=snapshot.rarity().hubs,
     )
 
 

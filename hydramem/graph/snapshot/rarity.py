@@ -1,0 +1,167 @@
+"""How rare each entity is, and which entities are hubs: those that say nothing about what they join.
+
+Inverse document frequency: Spärck Jones, "A statistical interpretation of term specificity and its
+application in retrieval" (1972). A hub gets none at all: a walk through what half of a project mentions leads
+everywhere.
+"""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hydramem.graph.snapshot.adjacency import Adjacency, Mask
+from hydramem.graph.snapshot.columns import Array, buffer_of
+
+HUB_SHARE = 0.5
+"""Share of the chunks, or of the sources, from which an entity that they mention is a hub."""
+
+LEAST_MENTIONS = 8
+"""Chunks, or sources, that must mention a hub: in fewer, what most of them mention is their topic."""
+
+ROLE_KEYS = ("user", "assistant", "the user", "the assistant")
+"""Keys of entities that are hubs in any project: the two sides of every conversation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rarity:
+    """How rare entities are among active chunks; arrays of shape (nodes,), read-only.
+
+    Attributes:
+        chunks: Chunks that mention each entity; 0 for a chunk.
+        rarity: 1 for a chunk and for an entity that one chunk mentions at most, falling with the logarithm
+            of their number; 0 for a hub.
+        hubs: Entities that walks may start from or end at, but not pass.
+    """
+
+    chunks: NDArray[np.int64]
+    rarity: NDArray[np.float32]
+    hubs: Mask
+
+    def among(self, starts: Array) -> NDArray[np.float32]:
+        """Return the rarities for a walk from these nodes: where it starts, it may leave a hub."""
+        rarity = self.rarity.copy()
+        rarity[starts[self.hubs[starts]]] = 1.0
+        return rarity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentionColumns:
+    """The columns of a snapshot that rarity follows from.
+
+    Attributes:
+        is_mention: The code of mentions in `kind`; `is_active`: that of active chunks in `state`.
+        kind, chunk, entity: Kind and ends of each edge, shape (edges,).
+        is_chunk, state, document: Columns of nodes, shape (nodes,); a document is a code, -1 for none.
+    """
+
+    is_mention: int
+    is_active: int
+    kind: Array
+    chunk: Array
+    entity: Array
+    is_chunk: Mask
+    state: Array
+    document: Array
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """Mentions of the first edges, which stay right while the columns are in the same memory."""
+
+    columns: tuple[Array, ...]
+    chunks: NDArray[np.int64]
+    rarity: Rarity
+    roles: tuple[int, ...]
+
+    def fits(self, columns: tuple[Array, ...]) -> bool:
+        """Say whether the counts are right for the first edges: the columns have only grown since."""
+        return all(
+            buffer_of(mine) is buffer_of(given) and len(mine) <= len(given)
+            for mine, given in zip(self.columns, columns, strict=True)
+        )
+
+    def is_current(self, columns: tuple[Array, ...], roles: tuple[int, ...]) -> bool:
+        """Say whether nothing came since."""
+        return self.roles == roles and all(
+            len(mine) == len(given) for mine, given in zip(self.columns, columns, strict=True)
+        )
+
+
+class RarityCache:
+    """The rarity computed last; shared by the snapshots of one project, safe from several threads.
+
+    New edges are added to the counts of before: a write costs no count of the whole graph.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: _Counted | None = None
+
+    def of(self, mentions: MentionColumns, adjacency: Adjacency, roles: Sequence[int]) -> Rarity:
+        """Return the rarity of the entities of a graph.
+
+        Args:
+            roles: Nodes of entities that are hubs whoever mentions them.
+        """
+        columns = mentions.kind, mentions.chunk, mentions.entity, mentions.state, mentions.document
+        roles = tuple(roles)
+        with self._lock:
+            known = self._known
+        if known is None or not known.fits(columns):
+            known = None
+        elif known.is_current(columns, roles):
+            return known.rarity
+        chunks = _chunk_counts(mentions, known)
+        rarity = _rarity(mentions, chunks, adjacency, roles)
+        with self._lock:
+            self._known = _Counted(columns, chunks, rarity, roles)
+        return rarity
+
+
+def _chunk_counts(mentions: MentionColumns, known: _Counted | None) -> NDArray[np.int64]:
+    """Count the active chunks that mention each entity, shape (nodes,); `known` counted the first edges."""
+    first = 0 if known is None else len(known.columns[0])
+    active = mentions.state == mentions.is_active
+    rows = np.flatnonzero(mentions.kind[first:] == mentions.is_mention) + first
+    entities = mentions.entity[rows[active[mentions.chunk[rows]]]]
+    counts: NDArray[np.int64] = np.bincount(entities, minlength=len(mentions.state))
+    if known is not None:
+        counts[: len(known.chunks)] += known.chunks
+    return counts
+
+
+def _rarity(
+    mentions: MentionColumns, chunks: NDArray[np.int64], adjacency: Adjacency, roles: tuple[int, ...]
+) -> Rarity:
+    active = mentions.is_chunk & (mentions.state == mentions.is_active)
+    total = int(active.sum())
+    hubs = chunks >= max(LEAST_MENTIONS, HUB_SHARE * total)
+    hubs[_hubs_by_source(mentions, chunks, active, adjacency)] = True
+    hubs[list(roles)] = True
+    by_count = 1 - np.log(np.maximum(np.arange(chunks.max(initial=0) + 1), 1)) / np.log(1 + max(total, 2))
+    rarity = np.maximum(by_count, 0).astype(np.float32)[chunks]
+    rarity[hubs] = 0
+    for each in (chunks, rarity, hubs):
+        each.flags.writeable = False
+    return Rarity(chunks=chunks, rarity=rarity, hubs=hubs)
+
+
+def _hubs_by_source(
+    mentions: MentionColumns, chunks: NDArray[np.int64], active: Mask, adjacency: Adjacency
+) -> Array:
+    """Return the entities that half of the sources mention: documents, and chunks that are in none."""
+    documents = mentions.document[active]
+    alone = int((documents < 0).sum())
+    sources = alone + np.count_nonzero(np.bincount(documents[documents >= 0]))
+    least = max(LEAST_MENTIONS, HUB_SHARE * sources)
+    # An entity is mentioned by at least as many chunks as sources: few are left to look at.
+    maybe = np.flatnonzero(chunks >= least)
+    out = adjacency.expand(maybe)
+    named = (mentions.kind[out.halves >> 1] == mentions.is_mention) & active[out.neighbors]
+    chunk = out.neighbors[named].astype(np.int64)
+    source = np.where(mentions.document[chunk] < 0, -1 - chunk, mentions.document[chunk])
+    places = np.unique(np.stack([out.origins[named], source]), axis=1)[0]
+    return maybe[np.bincount(places, minlength=len(maybe)) >= least]
