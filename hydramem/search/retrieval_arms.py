@@ -167,7 +167,7 @@ def _pagerank_scores(
     seeds, mass = _seeds(plan, found)
     # The seeds are weighted by rarity. To weight each step too loses passages that only a common name joins:
     # a hub has no weight, any other entity its full one.
-    weights = np.ceil(snapshot.rarity().among(seeds))
+    node_weights = np.ceil(snapshot.rarity().among(seeds))
     ranked = personalized_pagerank(
         snapshot.adjacency,
         seeds,
@@ -176,7 +176,7 @@ def _pagerank_scores(
         damping=damping,
         edges=edges,
         nodes=nodes,
-        rarity=weights,
+        rarity=node_weights,
     )
     # Probability falls off by orders of magnitude; its root is in the range of the other arms' scores.
     return _best_chunks(snapshot, ranked.nodes, np.sqrt(ranked.probability), limit)
