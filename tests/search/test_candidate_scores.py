@@ -270,15 +270,14 @@ def test_one_step_from_another_match_is_a_link(path: GraphPath | None, by_link: 
     "other",
     [
         {"text": "Ada leads sales."},
-        {"project": "elsewhere"},
         {"author": "Grace"},
         {"happened_at": THEN},
         {"times": Times(recorded_at=THEN, valid_from=THEN)},
         {"times": Times(recorded_at=THEN, valid_to=THEN)},
     ],
 )
-def test_the_same_words_state_the_same_only_of_one_project_speaker_and_time(other: dict[str, object]) -> None:
+def test_the_same_words_state_the_same_only_of_one_speaker_and_time(other: dict[str, object]) -> None:
     one = chunk("a", "Ada leads billing.", author="Ada")
-    again = replace(one, id="b", source="elsewhere.txt", text=" Ada leads\nbilling ")
+    again = replace(one, id="b", project="elsewhere", source="elsewhere.txt", text=" Ada leads\nbilling ")
     assert statement(again) == statement(one)
     assert statement(replace(one, **other)) != statement(one)
