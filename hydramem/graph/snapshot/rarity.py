@@ -139,7 +139,7 @@ def _rarity(
     active = mentions.is_chunk & (mentions.state == mentions.is_active)
     total = int(active.sum())
     hubs = chunks >= max(LEAST_MENTIONS, HUB_SHARE * total)
-    hubs[_hubs_by_source(mentions, chunks, active, adjacency)] = True
+    hubs[_hubs_by_source(mentions, np.where(hubs, 0, chunks), active, adjacency)] = True
     hubs[list(roles)] = True
     by_count = 1 - np.log(np.maximum(np.arange(chunks.max(initial=0) + 1), 1)) / np.log(1 + max(total, 2))
     rarity = np.maximum(by_count, 0).astype(np.float32)[chunks]
@@ -161,7 +161,10 @@ def _hubs_by_source(
     maybe = np.flatnonzero(chunks >= least)
     out = adjacency.expand(maybe)
     named = (mentions.kind[out.halves >> 1] == mentions.is_mention) & active[out.neighbors]
-    chunk = out.neighbors[named].astype(np.int64)
-    source = np.where(mentions.document[chunk] < 0, -1 - chunk, mentions.document[chunk])
-    places = np.unique(np.stack([out.origins[named], source]), axis=1)[0]
-    return maybe[np.bincount(places, minlength=len(maybe)) >= least]
+    places, document = out.origins[named], mentions.document[out.neighbors[named]]
+    # At most two cells for each mention: as many entities as reach the bound, by twice the bound.
+    mentioned = np.zeros((len(maybe), int(documents.max(initial=-1)) + 1), dtype=np.bool_)
+    mentioned[places[document >= 0], document[document >= 0]] = True
+    counts = mentioned.sum(axis=1) + np.bincount(places[document < 0], minlength=len(maybe))
+    found: Array = maybe[counts >= least]
+    return found
