@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.relevance.measure import Measured
-from hydramem.search.relevance import BY_MEANING, BY_WORDS, NOT_ENGLISH, Weights
+from hydramem.search.relevance.relevance import BY_MEANING, BY_WORDS, NOT_ENGLISH, RelevanceWeights
 
 Floats = NDArray[np.float64]
 _BINS = 10
@@ -39,7 +39,7 @@ class Row:
     calibration_error: float
 
 
-def fit(measured: Sequence[Measured], names: Sequence[str]) -> Weights:
+def fit(measured: Sequence[Measured], names: Sequence[str]) -> RelevanceWeights:
     """Fit a logistic to own queries against others, which weigh as much: half foreign, half talk."""
     from sklearn.linear_model import LogisticRegression
 
@@ -47,13 +47,13 @@ def fit(measured: Sequence[Measured], names: Sequence[str]) -> Weights:
     numbers = np.array([[one.numbers[name] for name in names] for one in used])
     own = np.array([one.kind == "own" for one in used])
     model = LogisticRegression(C=10, max_iter=5000).fit(numbers, own, sample_weight=balance(used))
-    return Weights(
+    return RelevanceWeights(
         values={name: round(float(value), 3) for name, value in zip(names, model.coef_[0], strict=True)},
         intercept=round(float(model.intercept_[0]), 3),
     )
 
 
-def fit_all(measured: Sequence[Measured]) -> dict[str, Weights]:
+def fit_all(measured: Sequence[Measured]) -> dict[str, RelevanceWeights]:
     """Fit every kind of weights, by name."""
     english = [one for one in measured if one.english]
     return {
@@ -120,7 +120,9 @@ def mean(name: str, rows: Sequence[Row]) -> Row:
     )
 
 
-def figures(name: str, measured: Sequence[Measured], weights: Mapping[str, Weights], *, floor: float) -> Row:
+def figures(
+    name: str, measured: Sequence[Measured], weights: Mapping[str, RelevanceWeights], *, floor: float
+) -> Row:
     """Return how weights do on queries.
 
     Args:

@@ -12,8 +12,8 @@ from benchmarks.retrieval import document_names, ingest_case
 from hydramem.core.config import Config, EmbeddingConfig
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.contracts import Embedder
-from hydramem.search.relevance import READ, Anchors, by_meaning, by_words, in_english
-from hydramem.search.relevance_anchors import carried_anchors, measured
+from hydramem.search.relevance.relevance import READ, Anchors, by_meaning, by_words, in_english
+from hydramem.search.relevance.relevance_anchors import carried_anchors, measured
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.vector_rows import indexed_text
 

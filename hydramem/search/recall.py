@@ -32,8 +32,8 @@ from hydramem.search.passages import stitched, surroundings
 from hydramem.search.query_plan import NEAREST, RecallPlan, by_meaning, check_query, plan
 from hydramem.search.recall_explanation import explanation
 from hydramem.search.recall_run import RecallRun, RecallSources
-from hydramem.search.relevance import READ, at_rank, relevance
-from hydramem.search.rerank import reordered
+from hydramem.search.relevance.relevance import READ, at_rank, relevance
+from hydramem.search.rerank.rerank import reordered
 from hydramem.search.retrieval_arms import Walk, graph_arm, text_arm, vector_arm, walk
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.vector_rows import Vector, VectorStore, indexed_text

@@ -9,8 +9,8 @@ from hydramem.core.config import SearchConfig
 from hydramem.core.row_types import Traversal
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.llm.contracts import Embedder
-from hydramem.search.relevance import Anchors
-from hydramem.search.rerank import Reranker
+from hydramem.search.relevance.relevance import Anchors
+from hydramem.search.rerank.rerank import Reranker
 from hydramem.storage.chunk_filter import LIVE, ChunkFilter
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import VectorStore

@@ -9,7 +9,7 @@ from benchmarks.relevance.asked import DATA, Asked, Store, talk_of, written_stor
 from benchmarks.relevance.fit import figures, fit, fit_all, fit_rank, left_out, mean, usable
 from benchmarks.relevance.measure import Measured, measure
 from benchmarks.relevance.section import placed, shown
-from hydramem.search.relevance import BY_MEANING
+from hydramem.search.relevance.relevance import BY_MEANING
 
 
 def row(kind: str, *, near: float, store: str = "short memories", ranks=(0,), **more) -> Measured:

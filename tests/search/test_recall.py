@@ -13,8 +13,8 @@ from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search.recall import recall
 from hydramem.search.recall_run import RecallSources
-from hydramem.search.relevance_anchors import AnchorsByEmbedder
-from hydramem.search.rerank import Reranker
+from hydramem.search.relevance.relevance_anchors import AnchorsByEmbedder
+from hydramem.search.rerank.rerank import Reranker
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors

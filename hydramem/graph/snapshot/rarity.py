@@ -26,7 +26,7 @@ ROLE_KEYS = ("user", "assistant", "the user", "the assistant")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rarity:
+class EntityRarity:
     """How rare entities are among active chunks; arrays of shape (nodes,), read-only.
 
     Attributes:
@@ -73,7 +73,7 @@ class _Counted:
 
     columns: tuple[Array, ...]
     chunks: NDArray[np.int64]
-    rarity: Rarity
+    rarity: EntityRarity
     roles: tuple[int, ...]
 
     def fits(self, columns: tuple[Array, ...]) -> bool:
@@ -100,7 +100,7 @@ class RarityCache:
         self._lock = threading.Lock()
         self._known: _Counted | None = None
 
-    def of(self, mentions: MentionColumns, adjacency: Adjacency, roles: Sequence[int]) -> Rarity:
+    def of(self, mentions: MentionColumns, adjacency: Adjacency, roles: Sequence[int]) -> EntityRarity:
         """Return the rarity of the entities of a graph.
 
         Args:
@@ -135,7 +135,7 @@ def _chunk_counts(mentions: MentionColumns, known: _Counted | None) -> NDArray[n
 
 def _rarity(
     mentions: MentionColumns, chunks: NDArray[np.int64], adjacency: Adjacency, roles: tuple[int, ...]
-) -> Rarity:
+) -> EntityRarity:
     active = mentions.is_chunk & (mentions.state == mentions.is_active)
     total = int(active.sum())
     hubs = chunks >= max(LEAST_MENTIONS, HUB_SHARE * total)
@@ -146,7 +146,7 @@ def _rarity(
     rarity[hubs] = 0
     for each in (chunks, rarity, hubs):
         each.flags.writeable = False
-    return Rarity(chunks=chunks, rarity=rarity, hubs=hubs)
+    return EntityRarity(chunks=chunks, rarity=rarity, hubs=hubs)
 
 
 def _hubs_by_source(

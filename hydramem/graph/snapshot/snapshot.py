@@ -19,7 +19,7 @@ from hydramem.graph.snapshot.adjacency import Adjacency, Mask, ragged
 from hydramem.graph.snapshot.columns import Array, microseconds
 from hydramem.graph.snapshot.masks import Interval, Masks
 from hydramem.graph.snapshot.name_index import Names
-from hydramem.graph.snapshot.rarity import ROLE_KEYS, MentionColumns, Rarity, RarityCache
+from hydramem.graph.snapshot.rarity import ROLE_KEYS, EntityRarity, MentionColumns, RarityCache
 from hydramem.text.normalize import entity_key
 
 Nodes = NDArray[np.int32]
@@ -200,7 +200,7 @@ class Snapshot:
         name = ("nodes", tuple(states))
         return self.masks.of(name, (column,), (), lambda first: _one_of(column[first:], STATES, states))
 
-    def rarity(self) -> Rarity:
+    def rarity(self) -> EntityRarity:
         """Return how rare entities are among active chunks, and which of them no walk passes."""
         nodes, edges = self.nodes, self.edges
         columns = MentionColumns(

@@ -20,7 +20,7 @@ from hydramem.llm.choose import AbsentEmbedder, choose_embedder
 from hydramem.llm.contracts import Embedder
 from hydramem.llm.pair_classifier import JudgePairs, shared_classifier
 from hydramem.memory_api.open.serving_vectors import Serving, Space, VectorFolders
-from hydramem.search.relevance_anchors import AnchorsByEmbedder
+from hydramem.search.relevance.relevance_anchors import AnchorsByEmbedder
 from hydramem.storage.backup.backup import backup
 from hydramem.storage.backup.restore import finish as finish_restore
 from hydramem.storage.files.folder_lock import FolderLock

@@ -14,7 +14,7 @@ from hydramem.core.errors import ModelError, ModelReplyError
 from hydramem.llm.contracts import Generator
 from hydramem.llm.cross_encoder import open_cross_encoder
 from hydramem.search.candidate_scores import RecallCandidate
-from hydramem.search.rerank_prompt import SYSTEM, Ranking, rerank_prompt
+from hydramem.search.rerank.rerank_prompt import SYSTEM, Ranking, rerank_prompt
 from hydramem.storage.vector_rows import indexed_text
 
 TextRanker = Callable[[str, Sequence[str]], Sequence[int]]

@@ -17,7 +17,7 @@ from hydramem.core.errors import StorageError
 from hydramem.core.ids import content_hash
 from hydramem.core.package_data import data_tables
 from hydramem.llm.contracts import Embedder
-from hydramem.search.relevance import Anchors
+from hydramem.search.relevance.relevance import Anchors
 from hydramem.verification.calibration.saved_calibrations import SavedFiles
 
 log = logging.getLogger(__name__)

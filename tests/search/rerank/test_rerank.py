@@ -8,7 +8,7 @@ import pytest
 from hydramem.core.config import EmbeddingConfig, SearchConfig
 from hydramem.core.errors import ConfigError, ModelUnavailableError
 from hydramem.llm.scripted_generator import ScriptedGenerator
-from hydramem.search.rerank import Order, Reranker, by_generator, by_score, choose_reranker
+from hydramem.search.rerank.rerank import Order, Reranker, by_generator, by_score, choose_reranker
 from tests.graph.graphs import chunk
 from tests.search.test_recall import Memory
 

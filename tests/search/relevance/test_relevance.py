@@ -10,8 +10,8 @@ from hydramem import InvalidInputError
 from hydramem.core.config import Config, EmbeddingConfig
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.hash_embedder import HashEmbedder
-from hydramem.search.relevance import Anchors, at_rank, by_meaning, by_words, fitted, relevance
-from hydramem.search.relevance_anchors import (
+from hydramem.search.relevance.relevance import Anchors, at_rank, by_meaning, by_words, fitted, relevance
+from hydramem.search.relevance.relevance_anchors import (
     AnchorsByEmbedder,
     carried_anchors,
     decoded,

@@ -64,7 +64,7 @@ class Anchors:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
+class RelevanceWeights:
     """The fitted weights of a logistic: one for each of its numbers, and the intercept."""
 
     values: Mapping[str, float]
@@ -84,10 +84,10 @@ def fitted() -> Mapping[str, Any]:
 
 
 @cache
-def weights(kind: str) -> Weights:
+def weights(kind: str) -> RelevanceWeights:
     """Return the weights `by_meaning`, `by_words` or `not_english`."""
     table = fitted()[kind]
-    return Weights(values=table["weights"], intercept=table["intercept"])
+    return RelevanceWeights(values=table["weights"], intercept=table["intercept"])
 
 
 def relevance(

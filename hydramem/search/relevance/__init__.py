@@ -1,0 +1,1 @@
+"""How likely it is that what was found bears on a query."""
