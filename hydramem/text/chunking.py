@@ -1,57 +1,47 @@
 """Cut a text into chunks that keep its structure and stay under a number of tokens.
 
 Headings become the path above a chunk and leave its text; code fences and tables stay whole where they
-fit; running text is cut between sentences, and repeats a little of what came before. Every character
-that is neither white space nor a heading is in a chunk, in order; the work is linear in the text.
+fit; running text is cut between sentences, and repeats a little of what came before; code is cut between
+its blocks. Every character that is neither white space nor a heading is in a chunk, in order; no chunk
+is too small to be found by unless it is all there is; the work is linear in the text.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from hydramem.text.cutting.code_cuts import cut_code
+from hydramem.text.cutting.piece import Piece, trim
+from hydramem.text.cutting.small_pieces import without_small
+from hydramem.text.cutting.table_cuts import cut_table, table_header
+from hydramem.text.cutting.token_cuts import cut_at_tokens
 from hydramem.text.outline import Section, sections
 from hydramem.text.sentences import sentence_spans
-from hydramem.text.tokens import count_tokens, split_at
+from hydramem.text.tokens import count_tokens
 
 # A text longer than this many characters a token is never within the limit in practice: not worth counting.
 _CHARS_PER_TOKEN = 12
 
-# Longer runs without a sentence's end are cut blindly here, before they are counted.
-_LONGEST_RUN = 20_000
-_BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
+# A blank line, or the line break above a table's header row and its row of dashes.
+_BORDER = re.compile(r"\n[ \t]*\n\s*|\n(?=[^\n|]*\|[^\n]*\n[ \t]*\|?[ \t]*:?-+:?[ \t]*\|[ \t|:-]*(?:\n|\Z))")
 _TABLE = re.compile(r"\s*\|.*\n\s*\|")
-_DEFINITION = re.compile(
-    r"^(?=(?:async\s+def|def|class|@\w|func|fn|pub|impl|struct|enum|interface|trait|type|export|function|public|private"
-    r"|protected|static|abstract|module|namespace|package|const|let|var|sub|CREATE|ALTER|INSERT|template)\b)",
-    re.MULTILINE,
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """A chunk before it is a row: `text` is the source from `start` to `end`.
-
-    Attributes:
-        fresh: Where it stops repeating the piece before it.
-        tokens: Tokens of the text, headings not counted.
-    """
-
-    text: str
-    start: int
-    end: int
-    fresh: int
-    tokens: int
-    heading_path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A stretch that is not cut any further; `prose` may be repeated in part."""
+    """A stretch that is not cut any further.
+
+    Attributes:
+        tokens: Its tokens, those of `head` too.
+        prose: Whether it is running text, which may be repeated in part.
+        head: The header of the table that it continues: it begins a piece.
+    """
 
     start: int
     end: int
     tokens: int
     prose: bool
+    head: str = ""
 
 
 def chunk(text: str, *, kind: str, max_tokens: int, overlap_tokens: int) -> list[Piece]:
@@ -66,8 +56,15 @@ def chunk(text: str, *, kind: str, max_tokens: int, overlap_tokens: int) -> list
     pieces: list[Piece] = []
     for section in sections(text, kind=kind):
         units = list(_units(text, section, kind, max_tokens))
-        pieces.extend(_pack(text, units, section.path, max_tokens, min(overlap_tokens, max_tokens // 2)))
-    return pieces
+        if kind == "code":  # cut for good: what is apart is not one thing
+            packed = [_piece(text, [unit], unit.start) for unit in units]
+        else:
+            packed = list(_pack(text, units, max_tokens, min(overlap_tokens, max_tokens // 2)))
+        pieces.extend(
+            replace(piece, heading_path=section.path, openings=() if number else section.openings)
+            for number, piece in enumerate(packed)
+        )
+    return without_small(text, pieces, limit=max_tokens, prose=kind != "code")
 
 
 def split_turn(text: str, max_tokens: int) -> list[str]:
@@ -82,16 +79,29 @@ def _units(text: str, section: Section, kind: str, limit: int) -> Iterator[_Unit
     """Yield the largest stretches of a section that are within the limit, in its own structure."""
 
     def in_tokens(start: int, end: int, prose: bool) -> Iterator[_Unit]:
-        return _cut(text, start, end, limit)
+        for first, last in cut_at_tokens(text, start, end, limit):
+            yield _Unit(first, last, count_tokens(text[first:last]), False)
 
-    def in_sentences(start: int, end: int, prose: bool) -> Iterator[_Unit]:
-        spans = sentence_spans(text, start, end) if prose else _lines(text, start, end)
-        return _fitting(text, ((first, last, prose) for first, last in spans), limit, in_tokens)
+    def in_lines(start: int, end: int, prose: bool) -> Iterator[_Unit]:
+        for first, last, tokens in cut_code(text, start, end, limit):
+            yield _Unit(first, last, tokens, False)
+
+    def in_parts(start: int, end: int, prose: bool) -> Iterator[_Unit]:
+        if prose:
+            spans = sentence_spans(text, start, end)
+            yield from _fitting(text, ((first, last, True) for first, last in spans), limit, in_tokens)
+        elif _is_table(text, start, end):
+            for first, last, tokens, head in cut_table(text, start, end, limit):
+                yield _Unit(first, last, tokens, False, head)
+        else:
+            yield from in_lines(start, end, prose)
 
     def in_blocks(start: int, end: int, prose: bool) -> Iterator[_Unit]:
-        return _fitting(text, _blocks(text, section, kind), limit, in_sentences)
+        return _fitting(text, _blocks(text, section), limit, in_parts)
 
-    return _fitting(text, [(section.start, section.end, kind != "code")], limit, in_blocks)
+    if kind == "code":
+        return _fitting(text, [(section.start, section.end, False)], limit, in_lines)
+    return _fitting(text, [(section.start, section.end, True)], limit, in_blocks)
 
 
 def _fitting(
@@ -102,7 +112,7 @@ def _fitting(
 ) -> Iterator[_Unit]:
     """Yield the stretches that are within the limit as units, and the parts of the others."""
     for start, end, prose in stretches:
-        start, end = _trim(text, start, end)
+        start, end = trim(text, start, end)
         tokens = _counted(text, start, end, limit)
         if start < end and tokens is not None:
             yield _Unit(start, end, tokens, prose)
@@ -118,83 +128,69 @@ def _counted(text: str, start: int, end: int, limit: int) -> int | None:
     return tokens if tokens <= limit else None
 
 
-def _cut(text: str, start: int, end: int, limit: int) -> Iterator[_Unit]:
-    """Cut a stretch that has no structure at token boundaries."""
-    for run in range(start, end, _LONGEST_RUN):
-        stretch = text[run : min(run + _LONGEST_RUN, end)]
-        begin = 0
-        for stop in split_at(stretch, limit):
-            first, last = _trim(text, run + begin, run + stop)
-            if first < last:
-                yield _Unit(first, last, count_tokens(text[first:last]), False)
-            begin = stop
-
-
-def _blocks(text: str, section: Section, kind: str) -> Iterator[tuple[int, int, bool]]:
+def _blocks(text: str, section: Section) -> Iterator[tuple[int, int, bool]]:
     """Yield the blocks of a section: (start, end, whether it is running text)."""
     position = section.start
     for first, last in section.fences:
-        yield from _paragraphs(text, position, first, kind)
+        yield from _paragraphs(text, position, first)
         yield first, last, False
         position = last
-    yield from _paragraphs(text, position, section.end, kind)
+    yield from _paragraphs(text, position, section.end)
 
 
-def _paragraphs(text: str, start: int, end: int, kind: str) -> Iterator[tuple[int, int, bool]]:
-    border = _DEFINITION if kind == "code" else _BLANK_LINE
+def _paragraphs(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
     position = start
-    for match in border.finditer(text, start, end):
+    for match in _BORDER.finditer(text, start, end):
         if match.start() > position:
-            yield position, match.start(), _is_prose(text, position, kind)
+            yield position, match.start(), not _is_table(text, position, match.start())
         position = match.end()
     if position < end:
-        yield position, end, _is_prose(text, position, kind)
+        yield position, end, not _is_table(text, position, end)
 
 
-def _is_prose(text: str, start: int, kind: str) -> bool:
-    return kind != "code" and _TABLE.match(text, start) is None
+def _is_table(text: str, start: int, end: int) -> bool:
+    return _TABLE.match(text, start, end) is not None or bool(table_header(text, start, end))
 
 
-def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    position = start
-    while position < end:
-        newline = text.find("\n", position, end)
-        stop = end if newline < 0 else newline + 1
-        yield position, stop
-        position = stop
-
-
-def _pack(
-    text: str, units: Sequence[_Unit], path: tuple[str, ...], limit: int, overlap: int
-) -> Iterator[Piece]:
-    """Fill pieces with units in order; one more token is reckoned for each gap."""
+def _pack(text: str, units: Sequence[_Unit], limit: int, overlap: int) -> Iterator[Piece]:
+    """Fill pieces with units in order."""
     index, begin = 0, -1
     while index < len(units):
         first = index
         begin = units[index].start if begin < 0 else begin
         used = units[index].tokens + (overlap if begin < units[index].start else 0)
-        while index + 1 < len(units) and used + units[index + 1].tokens + 1 <= limit:
+        while index + 1 < len(units) and not units[index + 1].head:
+            more = units[index + 1].tokens + _gap(text, units[index], units[index + 1])
+            if used + more > limit:
+                break
+            used += more
             index += 1
-            used += units[index].tokens + 1
-        yield from _piece(text, units[first : index + 1], begin, path, limit)
+        piece = _piece(text, units[first : index + 1], begin)
+        while piece.tokens > limit and (index > first or begin < units[first].start):
+            # Joining rarely makes more tokens than the sum; then the last units go into the next piece.
+            excess = piece.tokens - limit
+            while index > first and excess > 0:
+                excess -= units[index].tokens
+                index -= 1
+            begin = units[first].start if index == first else begin
+            piece = _piece(text, units[first : index + 1], begin)
+        yield piece
         index += 1
         if index < len(units):
             begin = _repeat_from(text, units[index - 1], units[index], limit, overlap)
 
 
-def _piece(
-    text: str, units: Sequence[_Unit], begin: int, path: tuple[str, ...], limit: int
-) -> Iterator[Piece]:
-    fresh, end = units[0].start, units[-1].end
-    alone = len(units) == 1 and begin == fresh
-    tokens = units[0].tokens if alone else count_tokens(text[begin:end])
-    spans = [(begin, fresh, end, tokens)]
-    if tokens > limit:  # joining rarely makes more tokens than the sum; then each unit is a piece
-        spans = [(unit.start, unit.start, unit.end, unit.tokens) for unit in units]
-    for first, fresh, last, count in spans:
-        yield Piece(
-            text=text[first:last], start=first, end=last, fresh=fresh, tokens=count, heading_path=path
-        )
+def _gap(text: str, before: _Unit, after: _Unit) -> int:
+    """Reckon the tokens of the white space between two units: one, but for indentation."""
+    gap = text[before.end : after.start]
+    return 1 if len(gap) <= 2 else max(1, count_tokens(gap))
+
+
+def _piece(text: str, units: Sequence[_Unit], begin: int) -> Piece:
+    fresh, end, head = units[0].start, units[-1].end, units[0].head
+    words = head + text[begin:end]
+    tokens = units[0].tokens if len(units) == 1 and begin == fresh else count_tokens(words)
+    return Piece(text=words, start=begin, end=end, fresh=fresh, tokens=tokens, head=head)
 
 
 def _repeat_from(text: str, before: _Unit, after: _Unit, limit: int, overlap: int) -> int:
@@ -207,15 +203,7 @@ def _repeat_from(text: str, before: _Unit, after: _Unit, limit: int, overlap: in
     if floor > before.start:
         begins = begins[1:]
     for start in begins:
-        first, _ = _trim(text, start, before.end)
+        first, _ = trim(text, start, before.end)
         if first < before.end and count_tokens(text[first : before.end]) <= overlap:
             return first
     return after.start
-
-
-def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end

@@ -21,12 +21,19 @@ _MARKUP = re.compile(r"[*_`]+|\[([^\]]*)\]\([^)]*\)")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A stretch under one heading path; `fences` are the spans of its code fences."""
+    """A stretch under one heading path.
+
+    Attributes:
+        fences: The spans of its code fences.
+        openings: Where each heading of its path begins; of headings with nothing else between them and the
+            section, the outermost counts, and others begin where the innermost does.
+    """
 
     start: int
     end: int
     path: tuple[str, ...]
     fences: tuple[tuple[int, int], ...] = ()
+    openings: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -36,6 +43,7 @@ class _Open:
     level: int
     path: tuple[str, ...]
     fences: list[tuple[int, int]]
+    openings: tuple[int, ...] = ()
 
 
 def sections(text: str, *, kind: str) -> Iterator[Section]:
@@ -52,7 +60,7 @@ def sections(text: str, *, kind: str) -> Iterator[Section]:
         return
     if kind == "text":
         title, begin = leading_title(text)
-        yield Section(begin, len(text), (title,) if title else ())
+        yield Section(begin, len(text), (title,) if title else (), openings=(0,) if title else ())
         return
     yield from _join_bare(text, _outline(text, headings=kind == "markdown"))
 
@@ -93,7 +101,12 @@ def _outline(text: str, *, headings: bool) -> Iterator[tuple[_Open, int]]:
             yield opened, mark.start()
             levels = [(depth, name) for depth, name in levels if depth < level]
             path = tuple(name for _, name in levels)
-            opened = _Open(mark.end(), mark.start(), level, (*path, heading), [])
+            # Whatever is above a heading, its parents begin with it, unless they stand right above.
+            right_above = opened.path == path and not text[opened.start : mark.start()].strip()
+            above = opened.openings if right_above else (mark.start(),) * len(path)
+            opened = _Open(
+                mark.end(), mark.start(), level, (*path, heading), [], openings=(*above, mark.start())
+            )
             levels.append((level, heading))
     if fence is not None:
         opened.fences.append((fence[1], len(text)))
@@ -120,20 +133,23 @@ def _heading(mark: re.Match[str]) -> tuple[str, int]:
 
 def _join_bare(text: str, outline: Iterator[tuple[_Open, int]]) -> Iterator[Section]:
     """Yield sections with text; runs of headings that head nothing become text under their parent."""
-    bare: tuple[int, int, tuple[str, ...]] | None = None
+    bare: Section | None = None
     before: tuple[_Open, int] | None = None
     for opened, end in (*outline, (None, 0)):
         if before is not None:
             section, stop = before
             empty = not text[section.start : stop].strip()
             parent = opened is not None and opened.level > section.level
-            if bare is not None and not (empty and not parent and bare[2] == section.path[:-1]):
-                yield Section(*bare)
+            if bare is not None and not (empty and not parent and bare.path == section.path[:-1]):
+                yield bare
                 bare = None
             if empty and not parent and section.level:
-                bare = (bare[0] if bare else section.heading_start, stop, section.path[:-1])
+                begun = (
+                    (bare.start, bare.openings) if bare else (section.heading_start, section.openings[:-1])
+                )
+                bare = Section(begun[0], stop, section.path[:-1], openings=begun[1])
             elif not empty:
-                yield Section(section.start, stop, section.path, tuple(section.fences))
+                yield Section(section.start, stop, section.path, tuple(section.fences), section.openings)
         before = (opened, end) if opened is not None else None
     if bare is not None:
-        yield Section(*bare)
+        yield bare

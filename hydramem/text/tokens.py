@@ -57,13 +57,32 @@ def split_at(text: str, tokens: int) -> tuple[int, ...]:
     if tokens < 1:
         raise ValueError(f"tokens: {tokens} is less than 1")
     sound = well_formed(text)
-    boundaries = _boundaries(sound)
+    boundaries = token_ends(sound)
     ends: list[int] = []
     start = 0
     while start < len(sound):
         start = _piece_end(sound, start, tokens, boundaries)
         ends.append(start)
     return tuple(ends)
+
+
+def token_ends(text: str) -> NDArray[np.int64]:
+    """Return where each token of a text ends, as ascending character offsets, one a token.
+
+    A token that ends inside a character ends before it.
+    """
+    text = well_formed(text)
+    encoding = _encoding()
+    ids = [token for part in _parts(text) for token in encoding.encode_ordinary(part)]
+    lengths = [len(piece) for piece in encoding.decode_tokens_bytes(ids)]
+    ends: NDArray[np.int64] = np.cumsum(lengths, dtype=np.int64)
+    data = np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
+    begins = (data & 0xC0) != 0x80
+    # Characters begun before each byte, and one more for the end of the text.
+    begun: NDArray[np.int64] = np.concatenate(([0], np.cumsum(begins)))
+    inside = np.concatenate((~begins, [False]))
+    boundaries: NDArray[np.int64] = begun[ends] - inside[ends]
+    return boundaries
 
 
 def well_formed(text: str) -> str:
@@ -93,21 +112,6 @@ def _before_space(text: str, start: int, end: int) -> int:
         if text[cut].isspace() and not text[cut - 1].isspace():
             return cut
     return end
-
-
-def _boundaries(text: str) -> NDArray[np.int64]:
-    """Return where each token ends, in characters; a token that ends inside one ends before it."""
-    encoding = _encoding()
-    ids = [token for part in _parts(text) for token in encoding.encode_ordinary(part)]
-    lengths = [len(piece) for piece in encoding.decode_tokens_bytes(ids)]
-    ends: NDArray[np.int64] = np.cumsum(lengths, dtype=np.int64)
-    data = np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
-    begins = (data & 0xC0) != 0x80
-    # Characters begun before each byte, and one more for the end of the text.
-    begun: NDArray[np.int64] = np.concatenate(([0], np.cumsum(begins)))
-    inside = np.concatenate((~begins, [False]))
-    boundaries: NDArray[np.int64] = begun[ends] - inside[ends]
-    return boundaries
 
 
 def _parts(text: str) -> Iterator[str]:

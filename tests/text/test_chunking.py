@@ -28,6 +28,7 @@ BLOCKS = st.sampled_from(
         "   ",
     ]
 )
+SAID = "Six plain words stand right here"
 TEXTS = st.one_of(st.lists(BLOCKS, max_size=12).map("\n\n".join), st.text(max_size=400))
 
 
@@ -42,7 +43,7 @@ def test_chunks_cover_the_text_in_order_and_keep_the_limit(text: str, kind: str)
     headings = "".join(heading for piece in cut for heading in piece.heading_path)
     position = 0
     for piece in cut:
-        assert piece.text == text[piece.start : piece.end]
+        assert piece.text == piece.head + text[piece.start : piece.end]
         assert piece.start <= piece.fresh < piece.end
         assert piece.start <= piece.fresh and piece.fresh >= position
         assert piece.tokens == count_tokens(piece.text) <= 24
@@ -80,17 +81,20 @@ def test_sentences_end_where_a_reader_says() -> None:
 
 
 def test_the_heading_path_stands_above_its_text() -> None:
-    cut = pieces("intro\n\n# A\n\n## B\n\none\n\n# C\n\ntwo")
+    cut = pieces(f"{SAID} intro\n\n# A\n\n## B\n\n{SAID} one\n\n# C\n\n{SAID} two")
     assert [(piece.heading_path, piece.text) for piece in cut] == [
-        ((), "intro"),
-        (("A", "B"), "one"),
-        (("C",), "two"),
+        ((), f"{SAID} intro"),
+        (("A", "B"), f"{SAID} one"),
+        (("C",), f"{SAID} two"),
     ]
 
 
 def test_headings_without_text_are_not_lost() -> None:
-    cut = pieces("# A\n\n## B\n\n## C\n\n# D\n\ntext")
-    assert [(piece.heading_path, piece.text) for piece in cut] == [(("A",), "## B\n\n## C"), (("D",), "text")]
+    cut = pieces(f"# A\n\n## B is bare\n\n## C is bare\n\n# D\n\n{SAID}")
+    assert [(piece.heading_path, piece.text) for piece in cut] == [
+        (("A",), "## B is bare\n\n## C is bare"),
+        (("D",), SAID),
+    ]
 
 
 def test_fences_and_tables_that_fit_stay_whole() -> None:
@@ -118,10 +122,9 @@ def test_a_title_line_is_a_heading_and_a_wrapped_line_is_not() -> None:
 
 def test_code_is_cut_at_definitions() -> None:
     text = "import os\n\n\ndef first(a):\n    return a + 1\n\n\ndef second(b):\n    return b + 2\n"
-    assert [piece.text[:10] for piece in pieces(text, "code", limit=12)] == [
-        "import os",
-        "def first(",
-        "def second",
+    assert [piece.text for piece in pieces(text, "code", limit=14)] == [
+        "import os\n\n\ndef first(a):\n    return a + 1",
+        "def second(b):\n    return b + 2",
     ]
 
 

@@ -90,7 +90,7 @@ def parse(raw: Raw, *, max_bytes: int) -> SourceText | Transcript | SkippedSourc
         return _html(raw, text)
     if suffix in MARKDOWN:
         return _markdown(raw, text)
-    is_code = suffix in CODE or text.startswith("#!")
+    is_code = suffix in CODE or suffix in TRANSCRIPT or text.startswith("#!")
     if not is_code and (conversations := parse_dialogue(text, name=clean(raw.path.stem))):
         return _transcript(raw, conversations)
     kind = "code" if is_code else "text"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hydramem.core.config import IngestConfig
 from hydramem.core.row_types import RelationCandidate, Verdict
 from hydramem.ingest.documents.ingest import Progress, ingest
 from hydramem.ingest.memories.forget import forget
@@ -14,11 +15,16 @@ from tests.ingest.conftest import KilledError, Kit
 GUIDE = """# Harbour
 
 The board service depends on Kestrel. Kestrel is owned by Lantern.
+It shows every ship that is due at the piers today.
 
 ## People
 
-Priya Raman leads Lantern. Jonas Hale works for Lantern.
+Priya Raman leads Lantern. Jonas Hale works for Lantern. Both can be asked about the board on all days.
 """
+
+NEW_WORDS = (
+    "A new start. These words stand first, and they are enough of them to be a chunk of their own here."
+)
 
 
 @pytest.fixture
@@ -65,6 +71,19 @@ def test_the_second_run_changes_nothing_and_embeds_nothing(kit: Kit, guide: Path
     assert (len(kit.writes), len(kit.embedded)) == (writes, embedded)
 
 
+def test_a_document_that_was_cut_in_another_way_is_replaced_once_it_is_edited(tmp_path: Path) -> None:
+    kit, path = Kit(settings=IngestConfig(chunk_tokens=40, overlap_tokens=0)), tmp_path / "long.txt"
+    path.write_text(long_text(30))
+    kit.ingest(path)
+    before = kit.texts()
+    kit.settings = IngestConfig()
+    assert (kit.ingest(path).unchanged, kit.texts()) == (1, before)
+    path.write_text(long_text(31))
+    kit.ingest(path)
+    assert len(kit.texts()) < len(before)
+    assert kit.counted_right()
+
+
 def test_an_edit_replaces_what_changed_and_retires_what_only_that_supported(kit: Kit, guide: Path) -> None:
     kit.ingest(guide)
     kit.embedded.clear()
@@ -81,7 +100,7 @@ def test_text_put_in_above_moves_chunks_without_embedding_them_again(kit: Kit, g
     kit.ingest(guide)
     before = {row.text: row.id for row in kit.chunks()}
     kit.embedded.clear()
-    guide.write_text(GUIDE.replace("# Harbour\n", "# Harbour\n\n## First\n\nA new start.\n\n## Services\n"))
+    guide.write_text(GUIDE.replace("# Harbour\n", f"# Harbour\n\n## First\n\n{NEW_WORDS}\n\n## Services\n"))
     kit.ingest(guide)
     guide.write_text(GUIDE)
     kit.ingest(guide)
@@ -239,18 +258,18 @@ def test_an_interruption_between_batches_keeps_what_was_committed(kit: Kit, tmp_
 
 def test_a_chunk_forgotten_while_its_document_is_read_again_stays_forgotten(kit: Kit, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    rest = "## One\n\nAda leads billing.\n\n## Two\n\nBilling uses Kestrel.\n"
+    told = "Ada leads billing. She is asked about each invoice before it goes out to a customer of ours."
+    used = "Billing uses Kestrel. It sends what is due on the first day of each month, and keeps a copy."
+    rest = f"## One\n\n{told}\n\n## Two\n\n{used}\n"
     page.write_text(f"# Page\n\n{rest}")
     kit.ingest(page)
     victim = next(row.id for row in kit.chunks() if "Kestrel" in row.text)
-    page.write_text(
-        "# Page\n\nNew words first.\n\n## One\n\nAda leads billing.\n\n## Two\n\nBilling uses Kestrel.\n"
-    )
+    page.write_text(f"# Page\n\n{NEW_WORDS}\n\n{rest}")
 
     def forgetful(progress: Progress) -> None:
         forget([victim], graph=kit.graph, mirror=kit.mirror)
 
     ingest([page], target=kit.target(), settings=kit.settings, progress=forgetful)
     assert kit.graph.chunks([victim])[0].state == "archived"
-    assert "New words first." in kit.texts()
+    assert NEW_WORDS in kit.texts()
     assert kit.counted_right()

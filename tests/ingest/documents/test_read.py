@@ -104,7 +104,7 @@ def test_markdown_titles_and_front_matter(tmp_path: Path) -> None:
     assert text_of(tmp_path / "c.txt", "Kestrel\n\nA broker.").title == "Kestrel"
     assert text_of(tmp_path / "d.txt", "Just one line").title == ""
     assert text_of(tmp_path / "e.py", "def f(): ...\n").title == "e.py"
-    assert text_of(tmp_path / "f.json", "[" * 10_000 + "]" * 10_000).kind == "text"
+    assert text_of(tmp_path / "f.json", "[" * 10_000 + "]" * 10_000).kind == "code"
 
 
 def test_html_becomes_structured_text() -> None:

@@ -1,0 +1,1 @@
+"""Where a text is cut: parts of `hydramem.text.chunking`, one for each structure."""

@@ -1,0 +1,178 @@
+"""Code is cut between its blocks: functions that fit are whole, in the styles of several languages."""
+
+import textwrap
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hydramem.text.chunking import chunk
+from hydramem.text.tokens import count_tokens
+
+PYTHON = '''
+    @cache
+    def area_{n}(
+        width: float,
+        height: float,
+    ) -> float:
+        """Return the area.
+
+    A line of the text that is indented too little.
+        """
+        if width < 0:
+            raise ValueError("width: " + str(width))
+
+        return width * height + {n}
+'''
+JAVASCRIPT = """
+    /**
+     * Loads what is asked for.
+     */
+    export async function load{n}({{ url, retries }}) {{
+      const text = `
+one line at the left border
+`
+      try {{
+        return await fetch(url, {{
+          headers: {{ "x-number": {n} }},
+        }})
+      }} catch (error) {{
+        return null
+      }}
+    }}
+"""
+GO = """
+    // Close{n} ends it.
+    func (c *Client) Close{n}() error {{
+    \tif c.done {{
+    \t\tgoto out
+    \t}}
+
+    \tc.done = true
+    out:
+    \treturn c.conn.Close({n})
+    }}
+"""
+RUST = """
+    /// Counts what is there.
+    #[inline]
+    pub fn count_{n}<T>(items: &[T]) -> usize
+    where
+        T: Clone,
+    {{
+        let total = items.iter().map(|_| {n}).sum();
+
+        total
+    }}
+"""
+JAVA = """
+    @Override
+    public int size{n}()
+    {{
+        for (int i = 0; i < {n}; i++)
+        {{
+            total += i;
+        }}
+
+        return total;
+    }}
+"""
+C = """
+    static int
+    read_all_{n} (FILE *file,
+                  char *into)
+    {{
+      int count = 0;
+
+    #ifdef DEBUG
+      puts ("reading");
+    #endif
+      while (fgets (into, {n}, file))
+        count++;
+      return count;
+    }}
+"""
+
+
+@pytest.mark.parametrize("source", [PYTHON, JAVASCRIPT, GO, RUST, JAVA, C])
+@pytest.mark.parametrize("limit", [130, 220])
+def test_functions_that_fit_are_whole(source: str, limit: int) -> None:
+    functions = [textwrap.dedent(source).strip().format(n=number) for number in range(12)]
+    if source is JAVASCRIPT or source is PYTHON:
+        functions = [source.strip().format(n=number) for number in range(12)]
+        functions = [textwrap.indent(one, "    ", lambda line: False) for one in functions]
+    text = "\n\n".join(functions)
+    texts = [piece.text for piece in chunk(text, kind="code", max_tokens=limit, overlap_tokens=20)]
+    assert len(texts) > 1
+    for function in functions:
+        assert any(function in one for one in texts), function
+
+
+def test_methods_of_a_large_class_are_whole() -> None:
+    methods = [
+        f"    def m{n}(self):\n        one = {n}\n\n        return self.total + one\n" for n in range(40)
+    ]
+    text = "class Large:\n" + "\n".join(methods)
+    texts = [piece.text for piece in chunk(text, kind="code", max_tokens=120, overlap_tokens=0)]
+    assert all(any(method.rstrip() in one for one in texts) for method in methods)
+
+
+LINES = st.lists(
+    st.tuples(
+        st.sampled_from([0, 0, 1, 2, 3]),
+        st.sampled_from(
+            [
+                *(
+                    "",
+                    "",
+                    "}",
+                    ")",
+                    "else:",
+                    "# note",
+                    "@cached",
+                    "def f(a):",
+                    "x = f(",
+                    "if (a) {",
+                    "{",
+                    "/*",
+                ),
+                *('"""', "*/", ".then(", "label:", "- item: 1", "int", "total += value * 3;", "a " * 90),
+            ]
+        ),
+    ),
+    max_size=60,
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(LINES, st.sampled_from([40, 80, 220]))
+def test_every_line_is_in_a_chunk_in_order_and_none_is_small(
+    lines: list[tuple[int, str]], limit: int
+) -> None:
+    text = "\n".join("    " * depth + line for depth, line in lines)
+    cut = chunk(text, kind="code", max_tokens=limit, overlap_tokens=0)
+    position = 0
+    for piece in cut:
+        assert not text[position : piece.start].strip()
+        assert piece.text == text[piece.start : piece.end]
+        assert piece.tokens == count_tokens(piece.text) <= limit
+        position = piece.end
+    assert not text[position:].strip()
+    assert len(cut) == 1 or all(piece.tokens >= min(20, limit // 4) for piece in cut)
+
+
+def test_a_file_that_fits_is_one_chunk() -> None:
+    text = "import os\n\n\ndef one():\n    pass\n\n\ndef two():\n    pass\n"
+    assert len(chunk(text, kind="code", max_tokens=220, overlap_tokens=20)) == 1
+
+
+def test_rules_of_a_style_sheet_and_objects_of_a_list_are_apart() -> None:
+    rules = [f".box-{n} {{\n  width: {n}px;\n  color: red;\n}}" for n in range(40)]
+    texts = [one.text for one in chunk("\n".join(rules), kind="code", max_tokens=60, overlap_tokens=0)]
+    assert all(any(rule in one for one in texts) for rule in rules)
+    rows = [f'  {{\n    "id": {n},\n    "name": "row"\n  }},' for n in range(40)]
+    texts = [
+        one.text
+        for one in chunk("[\n" + "\n".join(rows) + "\n]", kind="code", max_tokens=90, overlap_tokens=0)
+    ]
+    assert all(any(row.strip() in one for one in texts) for row in rows)

@@ -1,0 +1,112 @@
+"""No chunk is small unless it is all there is, running text is cut as ever, and the work is linear."""
+
+import time
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hydramem.text.chunking import chunk
+from hydramem.text.tokens import count_tokens
+
+BLOCKS = st.sampled_from(
+    [
+        *(
+            "# Top",
+            "## Under",
+            "### Deep",
+            "## Another",
+            "Setext\n======",
+            "Short.",
+            "Two words.",
+            "- one\n- two",
+        ),
+        *(
+            "Plain words stand here. And here! Are they? Yes.",
+            "word " * 60,
+            "x" * 300,
+            "A sentence ends. " * 30,
+        ),
+        *("```python\ndef f():\n    return 1\n\n" + "x = f()\n" * 40 + "```", "key: value\n" * 30),
+        *("| a | b |\n|---|---|\n" + "| one | two |\n" * 40, "日本語の文章です。とても長い。まだ続く！"),
+    ]
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(BLOCKS, max_size=14).map("\n\n".join),
+    st.sampled_from(["markdown", "text", "code", "turn"]),
+    st.sampled_from([80, 220]),
+    st.sampled_from([0, 20]),
+)
+def test_no_chunk_is_small_and_no_line_is_lost(text: str, kind: str, limit: int, overlap: int) -> None:
+    cut = chunk(text, kind=kind, max_tokens=limit, overlap_tokens=overlap)
+    assert len(cut) == 1 or all(piece.tokens >= 20 for piece in cut)
+    position = 0
+    headings = {heading.strip("#=- ") for piece in cut for heading in piece.heading_path}
+    for piece in cut:
+        assert piece.tokens == count_tokens(piece.text) <= limit
+        assert piece.text == piece.head + text[piece.start : piece.end]
+        for line in text[position : piece.fresh].splitlines():
+            assert line.strip("#=- ") in headings | {""}
+        position = piece.end
+    assert all(line.strip("#=- ") in headings | {""} for line in text[position:].splitlines())
+
+
+def test_running_text_is_cut_at_the_same_places_as_ever() -> None:
+    more = " it mattered"
+    sentences = [
+        f"Sentence {n} of this report tells what the harbour did on day {n}, and why{more * (n % 4)}."
+        for n in range(60)
+    ]
+    paragraphs = [" ".join(sentences[n : n + 5]) for n in range(0, 60, 5)]
+    text = "A report\n\n" + "\n\n".join(paragraphs)
+    cut = chunk(text, kind="text", max_tokens=220, overlap_tokens=20)
+    assert [(piece.start, piece.end) for piece in cut] == [
+        *((10, 886), (888, 1353), (1355, 1832), (1834, 2730), (2732, 3197), (3199, 3676), (3678, 4574)),
+        *((4576, 5041), (5043, 5520)),
+    ]
+
+
+def test_small_sections_join_under_what_they_share() -> None:
+    text = (
+        "# Tools\n\n## Hammer\n\nIt hits.\n\n## Saw\n\nIt cuts wood and little else.\n\n## Drill\n\nIt turns."
+    )
+    assert [
+        (one.heading_path, one.text) for one in chunk(text, kind="markdown", max_tokens=220, overlap_tokens=0)
+    ] == [(("Tools",), text.removeprefix("# Tools\n\n"))]
+
+
+def test_a_small_section_between_full_ones_takes_whole_sentences() -> None:
+    full = " ".join(f"Sentence {n} is of seven words." for n in range(27))
+    text = f"# One\n\n{full}\n\n# Two\n\nTiny.\n\n# Three\n\n{full}"
+    cut = chunk(text, kind="markdown", max_tokens=220, overlap_tokens=0)
+    small = next(one for one in cut if "Tiny." in one.text)
+    assert small.tokens >= 20
+    assert small.text.startswith(("Sentence", "# Two"))
+    assert all(one.text.endswith(".") for one in cut)
+
+
+def test_a_long_table_repeats_its_header() -> None:
+    header = "| name | use |\n|------|-----|\n"
+    rows = [f"| part {n} | it is for purpose {n} |" for n in range(60)]
+    text = "Parts:\n" + header + "\n".join(rows) + "\n\nThat is all that there is to say of parts."
+    cut = chunk(text, kind="markdown", max_tokens=220, overlap_tokens=20)
+    assert len(cut) > 2
+    assert all(header in one.text for one in cut if "| part" in one.text)
+    assert all(any(row in one.text for one in cut) for row in rows)
+
+
+def test_twice_the_code_takes_about_twice_the_time() -> None:
+    function = "def f(a):\n    if a:\n        return {\n            1: a,\n        }\n\n    return [a]\n\n\n"
+
+    def seconds(text: str) -> float:
+        began = time.process_time()
+        chunk(text, kind="code", max_tokens=220, overlap_tokens=20)
+        return time.process_time() - began
+
+    seconds(function * 100)
+    for unit in (function, "{\n", "    a\n", "# note\n", "}\n{\n", "  \n\n", '"""\n'):
+        text = unit * (20_000 // len(unit))
+        once, twice = min(seconds(text) for _ in range(3)), min(seconds(text * 2) for _ in range(3))
+        assert twice <= 2.6 * once + 0.02, unit
