@@ -15,9 +15,11 @@ from tests.ingest.conftest import Kit
 @pytest.fixture
 def page(kit: Kit, tmp_path: Path) -> Document:
     path = tmp_path / "page.md"
+    # Each section has enough words to be a chunk of its own.
+    more = "Some more words that tell of nothing in particular, so that this stays apart from the rest."
     path.write_text(
-        "# Team\n\n## One\n\nAda leads Kestrel.\n\n## Two\n\nKestrel uses MySQL.\n\n"
-        "## Three\n\nKestrel runs.\n"
+        f"# Team\n\n## One\n\nAda leads Kestrel. {more}\n\n## Two\n\nKestrel uses MySQL. {more}\n\n"
+        f"## Three\n\nKestrel runs. {more}\n"
     )
     kit.ingest(path)
     return kit.graph.list_documents("notes", Listing())[0]
