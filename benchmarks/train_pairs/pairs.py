@@ -175,6 +175,38 @@ def strangers(groups: Sequence[Group], count: int, draw: random.Random) -> list[
     return found
 
 
+def crossings(groups: Sequence[Group], count: int, draw: random.Random) -> list[Pair]:
+    """Return pairs of different groups that share a thing: one says it of another, one says more of it.
+
+    "Ada leads the billing team." and "The billing team uses MySQL." are both true.
+    """
+    valued: dict[tuple[str, str], list[Group]] = {}
+    told: dict[tuple[str, str], list[Group]] = {}
+    for group in groups:
+        file = group.id.partition(":")[0]
+        if group.value:
+            valued.setdefault((file, group.value[0]), []).append(group)
+        if group.subject:
+            told.setdefault((file, group.subject[0]), []).append(group)
+    shared = sorted(valued.keys() & told.keys())
+    found = []
+    for _ in range(count):
+        key = draw.choice(shared)
+        one, other = draw.choice(valued[key]), draw.choice(told[key])
+        if one is other or one.value is None or other.subject is None:
+            continue
+        first, second = Filling(draw, one.lists), Filling(draw, other.lists)
+        second.values[other.subject] = first.value(one.value)
+        texts = [
+            _noisy(first.fill(draw.choice((one.old, *one.texts("duplicate")))), draw),
+            _noisy(second.fill(draw.choice((other.old, *other.texts("duplicate")))), draw),
+        ]
+        draw.shuffle(texts)
+        place = f"{one.id}+{other.id}"
+        found.append(Pair(old=texts[0], new=texts[1], label="unrelated", group=place, how="crossing"))
+    return found
+
+
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .!")
 

@@ -17,6 +17,7 @@ from hydramem.text.normalize import wording
 
 _LAYERS = {"working": 0.0, "shared": 0.15, "verified": 0.3}
 _HALF_LIFE_DAYS = 30.0
+_LED_TO = ("graph", "links", "neighbors", "later", "duplicate")
 _DAY = 86_400.0
 
 
@@ -28,14 +29,14 @@ class ArmScores:
         scores: By chunk id, 0 to 1; chunks that the arm did not find are left out.
         unseen: Chunks that it could not find, such as those without a vector yet: the other arms' scores of
             them count in full.
-        cosines: In the vector arm, those of the nearest chunks, best first.
+        cosines: In the vector arm, those of the nearest chunks, by id, best first.
     """
 
     name: str
     weight: float
     scores: Mapping[str, float]
     unseen: frozenset[str] = frozenset()
-    cosines: tuple[float, ...] = ()
+    cosines: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,13 @@ class FusedScore:
     id: str
     score: float
     parts: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def led_to(self) -> float:
+        """The share, 0 to 1, that the graph, links, neighbours and other versions add to the score."""
+        total = sum(abs(part) for part in self.parts.values())
+        others = sum(max(self.parts.get(name, 0.0), 0.0) for name in _LED_TO)
+        return others / total if total > 0 else 0.0
 
 
 def normalised(scores: Mapping[str, float], *, floor: float | None = None) -> dict[str, float]:

@@ -32,7 +32,7 @@ from hydramem.search.passages import stitched, surroundings
 from hydramem.search.query_plan import NEAREST, RecallPlan, by_meaning, check_query, plan
 from hydramem.search.recall_explanation import explanation
 from hydramem.search.recall_run import RecallRun, RecallSources
-from hydramem.search.relevance.relevance import READ, at_rank, relevance
+from hydramem.search.relevance.relevance import READ, Ranked, Searched, relevances
 from hydramem.search.rerank.rerank import reordered
 from hydramem.search.retrieval_arms import Walk, graph_arm, text_arm, vector_arm, walk
 from hydramem.storage.chunk_filter import ChunkFilter
@@ -87,14 +87,14 @@ def recall(
     candidates, skipped = _rerank(run, candidates)
     candidates, passed = _order_versions(run, candidates, versions, passed)
     with run.timed("relevance"):
-        found = _relevance(run, candidates[:READ], vector, arms, plans)
-    candidates = candidates[:limit]
-    hits = _pack(run, plans, candidates, versions, passed, context, max_tokens)
+        found = _relevances(run, candidates, vector, arms, plans)
+    relevance_of = {one.chunk.id: each for one, each in zip(candidates, found, strict=True)}
+    hits = _pack(run, plans, candidates[:limit], versions, passed, context, max_tokens)
     floor = settings.min_relevance if min_relevance is None else min_relevance
     return Recall(
         query=query,
-        hits=_with_relevance(hits, candidates, found),
-        answered=bool(hits) and found >= floor,
+        hits=tuple(replace(hit, relevance=relevance_of[hit.id]) for hit in hits),
+        answered=bool(hits) and found[0] >= floor,
         entities=tuple(entity.name for each in plans for entity in each.entities),
         milliseconds=run.milliseconds,
         explanation=_explain(run, plans, scored, hits) if explain else None,
@@ -275,32 +275,27 @@ def _order_versions(
     return tuple(candidates[:most]), loaded
 
 
-def _relevance(
+def _relevances(
     run: RecallRun,
-    best: Sequence[RecallCandidate],
+    candidates: Sequence[RecallCandidate],
     vector: Vector | None,
     arms: Sequence[ArmScores],
     plans: Sequence[RecallPlan],
-) -> float:
-    """Return the probability that the best candidates bear on the query."""
+) -> list[float]:
+    """Return the probability that each candidate bears on the query."""
     by_vector = next((arm for arm in arms if arm.name == "vector"), None)
-    return relevance(
-        run.query,
-        [indexed_text(one.chunk) for one in best],
+    searched = Searched(
+        query=run.query,
         vector=vector,
-        cosines=() if by_vector is None else by_vector.cosines,
+        cosines={} if by_vector is None else by_vector.cosines,
         anchors=None if vector is None else run.sources.anchors(),
         chunks=sum(int(np.count_nonzero(each.snapshot.nodes.is_chunk)) for each in plans),
-        unseen=by_vector is not None and any(one.chunk.id in by_vector.unseen for one in best),
+        unseen=frozenset() if by_vector is None else by_vector.unseen,
     )
-
-
-def _with_relevance(
-    hits: Sequence[Hit], candidates: Sequence[RecallCandidate], found: float
-) -> tuple[Hit, ...]:
-    """Return hits with their relevance, by their rank before any was left out for want of room."""
-    ranks = {one.chunk.id: rank for rank, one in enumerate(candidates)}
-    return tuple(replace(hit, relevance=round(found * at_rank(ranks[hit.id]), 4)) for hit in hits)
+    ranked = [
+        Ranked(id=one.chunk.id, text=indexed_text(one.chunk), led_to=one.fused.led_to) for one in candidates
+    ]
+    return [round(each, 4) for each in relevances(ranked, searched)]
 
 
 def _pack(

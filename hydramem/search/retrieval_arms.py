@@ -43,7 +43,7 @@ def vector_arm(
         name="vector",
         weight=weight,
         scores=normalised({one.id: one.score for one in found}),
-        cosines=tuple(sorted((one.score for one in found), reverse=True)),
+        cosines={one.id: one.score for one in sorted(found, key=lambda one: -one.score)},
     )
 
 

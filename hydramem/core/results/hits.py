@@ -61,7 +61,7 @@ class Hit:
     Attributes:
         context: The chunk within the passage around it, if requested.
         relevance: Probability, 0 to 1, that it bears on the query, comparable between recalls and stores;
-            None where nothing was asked. It falls with the rank.
+            None where nothing was asked. The first hit's is the highest.
         score: Fused score, at most 1.0; comparable within one recall only.
         scores: Parts of the score by arm (`vector`, `text`, `graph`) and boost.
         why: One sentence: which arms found it, by which words or path.

@@ -14,7 +14,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -38,6 +38,8 @@ NOT_ENGLISH = ("stands_out", "share")
 """The same for a query and hits in another language."""
 
 _LIKEST = 3
+_JUDGED = 20
+"""How many of the first hits are judged by themselves; later ones by their rank alone."""
 _NEXT = slice(1, 20)
 """The nearest chunks that the best one is compared with."""
 _NAME = re.compile(r"(?<![.?!:]\s)(?<=\s)[^\W\d_a-z][\w'’-]+")
@@ -90,37 +92,76 @@ def weights(kind: str) -> RelevanceWeights:
     return RelevanceWeights(values=table["weights"], intercept=table["intercept"])
 
 
-def relevance(
-    query: str,
-    texts: Sequence[str],
-    *,
-    vector: NDArray[np.float32] | None = None,
-    cosines: Sequence[float] = (),
-    anchors: Anchors | None = None,
-    chunks: int = 1,
-    unseen: bool = False,
-) -> float:
-    """Return the probability, 0 to 1, that what was found bears on a query.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """A query, and what it was compared with.
 
-    It cannot tell that an answer is missing among things of its own matter.
+    Attributes:
+        vector: The query's vector; None where the search uses none.
+        cosines: Those of the nearest chunks to it, by id, best first.
+        anchors: What cosines of the embedder mean; None without a vector.
+        chunks: How many chunks were searched.
+        unseen: Chunks without a vector yet: their words alone may speak for them.
+    """
+
+    query: str
+    vector: NDArray[np.float32] | None = None
+    cosines: Mapping[str, float] = field(default_factory=dict)
+    anchors: Anchors | None = None
+    chunks: int = 1
+    unseen: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A hit as relevance sees it.
+
+    Attributes:
+        text: Its text, as it is indexed.
+        led_to: Share of its score, 0 to 1, that comes from other hits and from the graph.
+    """
+
+    id: str
+    text: str
+    led_to: float = 0.0
+
+
+def relevances(hits: Sequence[Ranked], searched: Searched) -> list[float]:
+    """Return the probability, 0 to 1, that each hit bears on a query.
+
+    The first hit's is that the query is answered at all; it cannot tell that an answer is missing among
+    things of its own matter. A later hit's is the share of it that its rank has, as far as the hit speaks
+    for itself or other hits lead to it.
 
     Args:
-        texts: The texts of the first hits, best first.
-        vector: The query's vector; None where the search uses none.
-        cosines: Those of the chunks nearest to it, best first; none where no chunk has a vector.
-        anchors: What cosines of the embedder mean.
-        chunks: How many chunks were searched.
-        unseen: Whether one of the hits has no vector yet, so that its words alone may speak for it.
+        hits: Best first.
     """
-    if not texts:
-        return 0.0
-    numbers = by_words(query, texts)
-    if vector is None or not cosines or anchors is None:
+    if not hits:
+        return []
+    texts = [one.text for one in hits[:READ]]
+    english = in_english(searched.query, texts)
+    nearest = max(searched.cosines.values(), default=0.0)
+    best = _probability(searched, texts, nearest, english=english)
+    if not searched.unseen.isdisjoint(one.id for one in hits[:READ]):
+        best = max(best, weights("by_words").probability(by_words(searched.query, texts)))
+    found = [best]
+    for rank, one in enumerate(hits[1:], 1):
+        share = 1.0
+        if rank < _JUDGED:
+            cosine = searched.cosines.get(one.id, min(searched.cosines.values(), default=0.0))
+            share = max(_probability(searched, [one.text], cosine, english=english), one.led_to)
+        found.append(best * at_rank(rank) * share)
+    return found
+
+
+def _probability(searched: Searched, texts: Sequence[str], cosine: float, *, english: bool) -> float:
+    """Return the probability that texts bear on a query, of which the nearest has a cosine."""
+    numbers = by_words(searched.query, texts)
+    if searched.vector is None or not searched.cosines or searched.anchors is None:
         return weights("by_words").probability(numbers)
-    numbers |= by_meaning(vector, cosines, anchors, chunks)
-    kind = "by_meaning" if in_english(query, texts) else "not_english"
-    found = weights(kind).probability(numbers)
-    return max(found, weights("by_words").probability(numbers)) if unseen else found
+    cosines = [cosine, *list(searched.cosines.values())[_NEXT]]
+    numbers |= by_meaning(searched.vector, cosines, searched.anchors, searched.chunks)
+    return weights("by_meaning" if english else "not_english").probability(numbers)
 
 
 def in_english(query: str, texts: Sequence[str]) -> bool:

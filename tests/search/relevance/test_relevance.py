@@ -1,5 +1,7 @@
 """Relevance: what it is made of, and what it says through the engine with the carried model."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,16 @@ from hydramem import InvalidInputError
 from hydramem.core.config import Config, EmbeddingConfig
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.hash_embedder import HashEmbedder
-from hydramem.search.relevance.relevance import Anchors, at_rank, by_meaning, by_words, fitted, relevance
+from hydramem.search.relevance.relevance import (
+    Anchors,
+    Ranked,
+    Searched,
+    at_rank,
+    by_meaning,
+    by_words,
+    fitted,
+    relevances,
+)
 from hydramem.search.relevance.relevance_anchors import (
     AnchorsByEmbedder,
     carried_anchors,
@@ -67,17 +78,23 @@ def test_what_it_does_not_know_is_not_and_adds_nothing_to_a_prompt(memory, query
     assert memory.prime(query) == hydramem.Prompt(text="", tokens=0)
 
 
-def test_relevance_falls_with_the_rank_and_not_with_the_limit(memory):
+def test_the_first_hit_is_the_most_relevant_whatever_the_limit(memory):
     hits = memory.recall(OWN[0]).hits
-    relevances = [hit.relevance for hit in hits]
-    assert relevances == sorted(relevances, reverse=True) and 0 <= relevances[-1] < relevances[0] <= 1
+    assert all(0 <= hit.relevance <= hits[0].relevance <= 1 for hit in hits)
     (alone,) = memory.recall(OWN[0], limit=1).hits
-    assert alone.relevance == relevances[0]
+    assert alone.relevance == hits[0].relevance
+
+
+def test_what_is_only_there_to_fill_the_list_is_not_relevant(memory):
+    first, *others = memory.recall("what is the user allergic to?").hits
+    assert first.relevance > 0.9
+    assert all(hit.relevance < 0.15 for hit in others)
 
 
 def test_the_call_may_name_its_own_floor(memory):
     assert memory.recall(NOTHING[0], min_relevance=0).answered
-    assert not memory.recall(OWN[0], min_relevance=1).answered
+    weak = memory.recall("who goes out early in the day")
+    assert not memory.recall(weak.query, min_relevance=weak.hits[0].relevance + 0.01).answered
     with pytest.raises(InvalidInputError, match="min_relevance"):
         memory.recall(OWN[0], min_relevance=1.5)
 
@@ -109,16 +126,32 @@ def test_words_of_a_query():
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=6))
 def test_it_is_a_probability_whatever_is_asked(query, texts):
-    assert 0 <= relevance(query, texts) <= 1
-    assert relevance(query, []) == 0
+    hits = [Ranked(id=str(place), text=text) for place, text in enumerate(texts)]
+    assert all(0 <= each <= 1 for each in relevances(hits, Searched(query=query)))
+    assert relevances([], Searched(query=query)) == []
 
 
 def test_a_hit_without_a_vector_is_not_judged_by_those_that_have_one():
     anchors = Anchors(low=0.2, high=0.7, nothing_asked=np.eye(4, dtype=np.float32))
     vector, query = np.eye(4, dtype=np.float32)[0], "where does marta work"
-    text = "Where does Marta work? Marta works at the harbour."
-    far = {"vector": vector, "cosines": (0.1,), "anchors": anchors}
-    assert relevance(query, [text], **far) < relevance(query, [text], **far, unseen=True)
+    hit = Ranked(id="new", text="Where does Marta work? Marta works at the harbour.")
+    far = Searched(query=query, vector=vector, cosines={"old": 0.1}, anchors=anchors)
+    (with_one,) = relevances([hit], far)
+    (without,) = relevances([hit], replace(far, unseen=frozenset({"new"})))
+    assert with_one < without
+
+
+def test_a_hit_counts_for_itself_or_for_what_leads_to_it():
+    own = Ranked(id="a", text="Marta works at the harbour.")
+    other, led = Ranked(id="b", text="The bus is late."), Ranked(id="b", text="The bus is late.", led_to=0.8)
+    searched = Searched(query="where does marta work")
+    assert relevances([own, other], searched)[1] < relevances([own, led], searched)[1]
+    assert relevances([own, own], searched)[1] < relevances([own, own], searched)[0]
+
+
+def test_nearness_is_told_between_the_anchors():
+    anchors = Anchors(low=0.2, high=0.7, nothing_asked=np.eye(4, dtype=np.float32))
+    vector = np.eye(4, dtype=np.float32)[0]
     assert by_meaning(vector, (0.7, 0.2), anchors, 9)["nearness"] == pytest.approx(1)
 
 
