@@ -32,7 +32,7 @@ from hydramem.search.passages import stitched, surroundings
 from hydramem.search.query_plan import NEAREST, RecallPlan, by_meaning, check_query, plan
 from hydramem.search.recall_explanation import explanation
 from hydramem.search.recall_run import RecallRun, RecallSources
-from hydramem.search.relevance.relevance import READ, Ranked, Searched, relevances
+from hydramem.search.relevance.relevance import READ, RankedHit, Searched, relevances
 from hydramem.search.rerank.rerank import reordered
 from hydramem.search.retrieval_arms import Walk, graph_arm, text_arm, vector_arm, walk
 from hydramem.storage.chunk_filter import ChunkFilter
@@ -293,7 +293,8 @@ def _relevances(
         unseen=frozenset() if by_vector is None else by_vector.unseen,
     )
     ranked = [
-        Ranked(id=one.chunk.id, text=indexed_text(one.chunk), led_to=one.fused.led_to) for one in candidates
+        RankedHit(id=one.chunk.id, text=indexed_text(one.chunk), led_to=one.fused.led_to)
+        for one in candidates
     ]
     return [round(each, 4) for each in relevances(ranked, searched)]
 

@@ -113,7 +113,7 @@ class Searched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
+class RankedHit:
     """A hit as relevance sees it.
 
     Attributes:
@@ -126,7 +126,7 @@ class Ranked:
     led_to: float = 0.0
 
 
-def relevances(hits: Sequence[Ranked], searched: Searched) -> list[float]:
+def relevances(hits: Sequence[RankedHit], searched: Searched) -> list[float]:
     """Return the probability, 0 to 1, that each hit bears on a query.
 
     The first hit's is that the query is answered at all; it cannot tell that an answer is missing among

@@ -14,7 +14,7 @@ from hydramem.llm.choose import choose_embedder
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search.relevance.relevance import (
     Anchors,
-    Ranked,
+    RankedHit,
     Searched,
     at_rank,
     by_meaning,
@@ -126,7 +126,7 @@ def test_words_of_a_query():
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=6))
 def test_it_is_a_probability_whatever_is_asked(query, texts):
-    hits = [Ranked(id=str(place), text=text) for place, text in enumerate(texts)]
+    hits = [RankedHit(id=str(place), text=text) for place, text in enumerate(texts)]
     assert all(0 <= each <= 1 for each in relevances(hits, Searched(query=query)))
     assert relevances([], Searched(query=query)) == []
 
@@ -134,7 +134,7 @@ def test_it_is_a_probability_whatever_is_asked(query, texts):
 def test_a_hit_without_a_vector_is_not_judged_by_those_that_have_one():
     anchors = Anchors(low=0.2, high=0.7, nothing_asked=np.eye(4, dtype=np.float32))
     vector, query = np.eye(4, dtype=np.float32)[0], "where does marta work"
-    hit = Ranked(id="new", text="Where does Marta work? Marta works at the harbour.")
+    hit = RankedHit(id="new", text="Where does Marta work? Marta works at the harbour.")
     far = Searched(query=query, vector=vector, cosines={"old": 0.1}, anchors=anchors)
     (with_one,) = relevances([hit], far)
     (without,) = relevances([hit], replace(far, unseen=frozenset({"new"})))
@@ -142,8 +142,11 @@ def test_a_hit_without_a_vector_is_not_judged_by_those_that_have_one():
 
 
 def test_a_hit_counts_for_itself_or_for_what_leads_to_it():
-    own = Ranked(id="a", text="Marta works at the harbour.")
-    other, led = Ranked(id="b", text="The bus is late."), Ranked(id="b", text="The bus is late.", led_to=0.8)
+    own = RankedHit(id="a", text="Marta works at the harbour.")
+    other, led = (
+        RankedHit(id="b", text="The bus is late."),
+        RankedHit(id="b", text="The bus is late.", led_to=0.8),
+    )
     searched = Searched(query="where does marta work")
     assert relevances([own, other], searched)[1] < relevances([own, led], searched)[1]
     assert relevances([own, own], searched)[1] < relevances([own, own], searched)[0]
