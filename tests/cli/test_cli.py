@@ -265,7 +265,8 @@ def test_recall_does_not_load_what_it_does_not_need(tmp_path, monkeypatch):
     monkeypatch.setenv("HYDRAMEM_EMBEDDING_MODEL", "minilm")
     heavy = {
         *("fastembed", "huggingface_hub", "requests", "httpx", "urllib3", "pandas", "sklearn", "dateparser"),
-        *("torch", "fastmcp", "kuzu", "selectolax", "markdown_it", "charset_normalizer", "spacy"),
+        *("torch", "fastmcp", "selectolax", "markdown_it", "charset_normalizer", "spacy"),
+        "ladybug" if ENGINE == "kuzu" else "kuzu",
     }
     code = (
         "import sys; from hydramem.cli.main import main\n"
