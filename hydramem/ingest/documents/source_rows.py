@@ -7,7 +7,7 @@ from datetime import datetime
 from hydramem.core.config import IngestConfig, Parser
 from hydramem.core.ids import document_id, passage_id, session_id, turn_id
 from hydramem.core.row_types import Chunk, Document, Session, Times
-from hydramem.ingest.documents.formats.document_text import without_places
+from hydramem.ingest.documents.formats.document_text import without_place_lines, without_places
 from hydramem.ingest.documents.formats.transcript import Conversation
 from hydramem.ingest.documents.read import SourceText, Transcript
 from hydramem.ingest.extraction.extract import Passage, extract
@@ -40,7 +40,9 @@ class SourceRows:
         """Return what the extraction rules, and a parser where one is used, find in each chunk, by its id."""
         passages = [
             Passage(
-                text=row.text, headings=without_places(row.heading_path, row.source_type), author=row.author
+                text=without_place_lines(row.text, row.source_type),
+                headings=without_places(row.heading_path, row.source_type),
+                author=row.author,
             )
             for row in self.chunks
         ]

@@ -129,6 +129,15 @@ def without_places(headings: Sequence[str], format: str) -> tuple[str, ...]:
     return tuple(heading for heading in plain if heading)
 
 
+def without_place_lines(text: str, format: str) -> str:
+    """Return a text with spaces for the places in its heading lines: small pages join into one chunk."""
+    place = _PLACES.get(format)
+    if place is None:
+        return text
+    in_headings = re.compile(rf"(?<=[#] ){place.pattern[1:]}", re.MULTILINE)
+    return in_headings.sub(lambda found: " " * len(found.group()), text)
+
+
 def one_line(text: str) -> str:
     """Return a text on one line, without white space around it."""
     return _SPACE.sub(" ", text).strip()
