@@ -140,27 +140,40 @@ def relevances(hits: Sequence[RankedHit], searched: Searched) -> list[float]:
         return []
     texts = [one.text for one in hits[:READ]]
     english = in_english(searched.query, texts)
-    nearest = max(searched.cosines.values(), default=0.0)
-    best = _probability(searched, texts, nearest, english=english)
+    cosines = list(searched.cosines.values())
+    of_query = _of_query(searched, cosines)
+    best = _probability(searched, texts, max(cosines, default=0.0), of_query, english=english)
     if not searched.unseen.isdisjoint(one.id for one in hits[:READ]):
         best = max(best, weights("by_words").probability(by_words(searched.query, texts)))
-    found = [best]
+    found, farthest = [best], min(cosines, default=0.0)
     for rank, one in enumerate(hits[1:], 1):
         share = 1.0
         if rank < _JUDGED:
-            cosine = searched.cosines.get(one.id, min(searched.cosines.values(), default=0.0))
-            share = max(_probability(searched, [one.text], cosine, english=english), one.led_to)
+            cosine = searched.cosines.get(one.id, farthest)
+            own = _probability(searched, [one.text], cosine, of_query, english=english)
+            share = max(own, one.led_to)
         found.append(best * at_rank(rank) * share)
     return found
 
 
-def _probability(searched: Searched, texts: Sequence[str], cosine: float, *, english: bool) -> float:
+def _of_query(searched: Searched, cosines: Sequence[float]) -> dict[str, float]:
+    """Return the numbers by meaning of the nearest chunk; none without vectors."""
+    if searched.vector is None or not cosines or searched.anchors is None:
+        return {}
+    return by_meaning(searched.vector, cosines, searched.anchors, searched.chunks)
+
+
+def _probability(
+    searched: Searched, texts: Sequence[str], cosine: float, of_query: Mapping[str, float], *, english: bool
+) -> float:
     """Return the probability that texts bear on a query, of which the nearest has a cosine."""
     numbers = by_words(searched.query, texts)
-    if searched.vector is None or not searched.cosines or searched.anchors is None:
+    if not of_query or searched.anchors is None:
         return weights("by_words").probability(numbers)
-    cosines = [cosine, *list(searched.cosines.values())[_NEXT]]
-    numbers |= by_meaning(searched.vector, cosines, searched.anchors, searched.chunks)
+    # Only how near this text is differs from the nearest chunk's numbers.
+    nearness = searched.anchors.between(cosine)
+    others = of_query["nearness"] - of_query["stands_out"]
+    numbers |= {**of_query, "nearness": nearness, "stands_out": nearness - others}
     return weights("by_meaning" if english else "not_english").probability(numbers)
 
 
