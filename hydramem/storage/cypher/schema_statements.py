@@ -30,14 +30,17 @@ Steps = tuple[tuple[str, ...], ...]
 
 MIGRATIONS: Steps = (
     (
-        "ALTER TABLE RELATES ADD verifier STRING",
-        "ALTER TABLE RELATES ADD probability DOUBLE",
-        "ALTER TABLE RELATES ADD verified_at TIMESTAMP",
-        "ALTER TABLE Change ADD reason STRING",
+        "ALTER TABLE RELATES ADD IF NOT EXISTS verifier STRING",
+        "ALTER TABLE RELATES ADD IF NOT EXISTS probability DOUBLE",
+        "ALTER TABLE RELATES ADD IF NOT EXISTS verified_at TIMESTAMP",
+        "ALTER TABLE Change ADD IF NOT EXISTS reason STRING",
     ),
-    ("ALTER TABLE Change ADD image STRING",),
+    ("ALTER TABLE Change ADD IF NOT EXISTS image STRING",),
 )
-"""The statements that lead from version 1 to 2, from 2 to 3, and so on."""
+"""The statements that lead from version 1 to 2, from 2 to 3, and so on.
+
+A column is added where it is missing: some stores of version 1 have columns of version 2 already.
+"""
 
 
 def _columns(table: Table) -> tuple[str, ...]:
