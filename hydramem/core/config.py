@@ -33,7 +33,6 @@ class StorageConfig(_Section):
             above, an index on disk is used.
         compact_fragments: Number of fragments from which the vector store is compacted.
         compact_unindexed: Number of rows outside the full-text index from which it is updated.
-        keep_versions_minutes: Age at which old versions of the vector store are deleted.
     """
 
     graph: Literal["ladybug", "kuzu", "memory"] = "ladybug"
@@ -42,7 +41,6 @@ class StorageConfig(_Section):
     index_rows: int = 200_000
     compact_fragments: int = 64
     compact_unindexed: int = 512
-    keep_versions_minutes: int = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
-from hydramem.core.row_types import Chunk
+from hydramem.core.row_types import Chunk, Entity
 from hydramem.storage.changes import with_run
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector, VectorStore, indexed_text
@@ -215,12 +215,12 @@ class Mirror:
             store.put(
                 self._with_vectors(self._chunks_of(writes.values()), vectors),
                 [
-                    EntityVector(entity=entity, vector=vectors.get(entity.id))
+                    EntityVector(entity=entity, vector=vectors[entity.id])
                     for entity in entities.values()
-                    if entity.id in vectors or not worth_a_vector(entity.mention_count)
+                    if entity.id in vectors and worth_a_vector(entity.mention_count)
                 ],
             )
-            _remove(store, writes.values())
+            _remove(store, writes.values(), unworthy=_unworthy(entities.values()))
             self._replicated = (*self._replicated, *writes)
         except BaseException:
             self._behind = True
@@ -303,13 +303,14 @@ class Mirror:
         store.remove(chunks=sorted(set(ids) - {chunk.id for chunk in chunks}))
 
     def refresh_entities(self, ids: Sequence[str], vectors: Mapping[str, Vector] | None = None) -> None:
-        """Copy these entities from the graph to the vector store; delete those that the graph lacks."""
+        """Copy these entities from the graph to the vector store; delete those not worth a vector."""
         entities = self._graph.entities(ids)
         store = self._vectors()
         names = {row.id: row.name for row in entities if worth_a_vector(row.mention_count)}
         known = self._vectors_of(names, vectors or {})
-        store.put(entities=[EntityVector(entity=row, vector=known.get(row.id)) for row in entities])
-        store.remove(entities=sorted(set(ids) - {entity.id for entity in entities}))
+        held = [EntityVector(entity=row, vector=known[row.id]) for row in entities if row.id in known]
+        store.put(entities=held)
+        store.remove(entities=sorted(set(ids) - known.keys()))
 
     def _with_vectors(self, chunks: Sequence[Chunk], given: Mapping[str, Vector]) -> list[ChunkVector]:
         """Pair chunks with vectors: given, stored or made now; none where a job makes it later."""
@@ -334,12 +335,23 @@ def _wants_vector(chunk: Chunk) -> bool:
     return chunk.vector_state == "ready"
 
 
-def _remove(store: VectorStore, writes: Iterable[Write]) -> None:
-    """Delete from the vector store what writes removed, and no later one of them wrote again."""
+def _unworthy(entities: Iterable[Entity]) -> set[str]:
+    """Return the ids of the entities that are not worth a vector; the vector store may hold some."""
+    return {row.id for row in entities if not worth_a_vector(row.mention_count)}
+
+
+def _remove(store: VectorStore, writes: Iterable[Write], *, unworthy: set[str]) -> None:
+    """Delete from the vector store what writes removed, and no later one of them wrote again.
+
+    Args:
+        store, writes: Where from, and the writes in their order.
+        unworthy: Entities that the writes left without a claim to a vector.
+    """
     chunks: set[str] = set()
     entities: set[str] = set()
     for write in writes:
         chunks = (chunks | set(write.removed.chunks)) - {row.id for row in write.chunks}
         entities = (entities | set(write.removed.entities)) - {row.id for row in write.entities}
+    entities |= unworthy
     if chunks or entities:
         store.remove(chunks=sorted(chunks), entities=sorted(entities))

@@ -29,10 +29,10 @@ class ChunkVector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityVector:
-    """An entity for the vector store; without a vector it is found by its name's words only."""
+    """An entity that the vector store holds: one whose name is worth a vector (`worth_a_vector`)."""
 
     entity: Entity
-    vector: Vector | None
+    vector: Vector
 
 
 def indexed_text(chunk: Chunk) -> str:
@@ -159,13 +159,10 @@ class VectorStore(Protocol):
         """Return the hash of the mirrored columns (`chunk_mirror_hash`) of every chunk held, or of some."""
 
     def entity_hashes(self) -> Mapping[str, str]:
-        """Return the same for entities."""
+        """Return the same for the entities held."""
 
     def chunks_without_vector(self, among: Sequence[str] | None = None) -> frozenset[str]:
         """Return the ids of the chunks that are held without a vector, of all or of those named."""
-
-    def entities_without_vector(self) -> frozenset[str]:
-        """Return the ids of the entities that are held without a vector."""
 
     def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
         """Index, compact and drop old versions where the policy says it pays.

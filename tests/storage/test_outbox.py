@@ -95,8 +95,8 @@ def mirror(graph: InMemoryGraph, vectors: FailingVectors, embed: Counting, commi
 def test_a_commit_reaches_both_stores_and_empties_the_outbox(
     mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors, committed: list[Write]
 ) -> None:
-    wrote = write(chunks=(chunk("c1"),), entities=(entity("e1"),))
-    mirror.commit(wrote)
+    wrote = write(chunks=(chunk("c1"),), entities=(entity("e1", mention_count=3),))
+    mirror.commit(wrote, {"e1": EMBEDDER.embed_query("Ada")})
     assert [each.chunks for each in committed] == [wrote.chunks]
     mirror.tidy()
     assert graph.outbox() == ()
@@ -123,7 +123,9 @@ def test_a_change_of_state_keeps_the_vector(mirror: Mirror, vectors: FailingVect
 def test_what_is_removed_leaves_the_vectors_at_once(
     mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
 ) -> None:
-    mirror.commit(write(chunks=(chunk("c1"), chunk("c2")), entities=(entity("e1"), entity("e2", "Bob"))))
+    named = entity("e1", mention_count=3), entity("e2", "Bob", mention_count=3)
+    mirror.commit(write(chunks=(chunk("c1"), chunk("c2")), entities=named, deferred=True))
+    mirror.replicate_deferred()
     with mirror.watching() as written:
         anew = chunk("c2", "Other.")
         mirror.commit(write(chunks=(anew,), removed=Removal(chunks=("c1", "c2"), entities=("e1",))))
@@ -132,6 +134,20 @@ def test_what_is_removed_leaves_the_vectors_at_once(
     assert vectors.entity_hashes().keys() == {"e2"}
     mirror.tidy()
     assert graph.outbox() == ()
+    assert diagnose(graph, vectors, mirror).healthy
+
+
+def test_the_vectors_hold_the_entities_that_several_chunks_mention(
+    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
+) -> None:
+    vector = EMBEDDER.embed_query("Ada")
+    mirror.commit(
+        write(entities=(entity("e1"), entity("e2", "Bob", mention_count=3))), {"e1": vector, "e2": vector}
+    )
+    assert vectors.entity_hashes().keys() == {"e2"}
+    assert diagnose(graph, vectors, mirror).healthy
+    mirror.commit(write(entities=(entity("e2", "Bob", mention_count=2),)))
+    assert vectors.entity_hashes() == {}, "it was mentioned less"
     assert diagnose(graph, vectors, mirror).healthy
 
 
@@ -163,7 +179,8 @@ def test_the_doctor_finds_and_repairs_every_kind_of_difference(
     mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
 ) -> None:
     rows = tuple(chunk(f"c{number}", f"Crate {number}.") for number in range(4))
-    mirror.commit(write(chunks=rows, entities=(entity("e1"),)))
+    mirror.commit(write(chunks=rows, entities=(entity("e1", mention_count=3),), deferred=True))
+    mirror.replicate_deferred()
     vectors.remove(chunks=["c0"], entities=["e1"])
     vector = EMBEDDER.embed_query("x")
     vectors.put(chunks=[ChunkVector(chunk=replace(rows[1], layer="verified"), vector=vector)])
@@ -308,9 +325,9 @@ def test_the_doctor_finds_an_entity_that_should_have_a_vector(
 ) -> None:
     mirror.commit(write(entities=(entity("e1"),)))
     mirror.commit(write(entities=(entity("e1", mention_count=3),)))
-    assert diagnose(graph, vectors, mirror).stale == 1
+    assert diagnose(graph, vectors, mirror).missing == 1
     assert diagnose(graph, vectors, mirror, fix=True).healthy
-    assert vectors.entities_without_vector() == frozenset()
+    assert vectors.entity_vectors(["e1"]).keys() == {"e1"}
 
 
 def pending(id: str, text: str = "Ada leads billing.") -> Chunk:
@@ -346,7 +363,8 @@ def test_deferred_writes_are_delivered_together_with_the_next_one(
     mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
 ) -> None:
     mirror.commit(write(chunks=(pending("c1"),), deferred=True))
-    mirror.commit(write(chunks=(pending("c2"),), entities=(entity("e1"),), deferred=True))
+    named = entity("e1", mention_count=3)
+    mirror.commit(write(chunks=(pending("c2"),), entities=(named,), deferred=True))
     assert vectors.chunk_hashes() == {}
     assert len(graph.outbox()) == 2
     mirror.commit(write(chunks=(chunk("c3"),)))
@@ -707,7 +725,7 @@ def test_what_was_refused_is_refreshed_from_the_graph_with_the_vectors_given(
     assert mirror.drain({"c3": vector, "e2": vector, "unknown": vector}) == 8
     assert sorted(embed.texts) == ["Ada leads billing.", "M"]
     assert vectors.chunk_hashes().keys() == {"c1", "c2", "c3"}
-    assert vectors.entity_hashes().keys() == {"e0", "e1", "e2"}
+    assert vectors.entity_hashes().keys() == {"e1", "e2"}
     assert vectors.vectors(["c1", "c2", "c3"]).keys() == {"c1", "c3"}
     assert vectors.entity_vectors(["e0", "e1", "e2"]).keys() == {"e1", "e2"}
     np.testing.assert_array_equal(vectors.vectors(["c3"])["c3"], vector)
@@ -720,12 +738,13 @@ def test_what_was_refused_is_refreshed_from_the_graph_with_the_vectors_given(
 def test_of_several_deferred_writes_the_last_says_whether_a_row_is_there(
     mirror: Mirror, vectors: FailingVectors, order: str
 ) -> None:
-    mirror.commit(write(chunks=(pending("c1"), pending("c2")), entities=(entity("e1"),)))
+    named = entity("e1", mention_count=3)
+    mirror.commit(write(chunks=(pending("c1"), pending("c2")), entities=(named,)))
     for step in ("gone", "back", "gone") if order == "removed last" else ("gone", "back"):
         if step == "gone":
             mirror.commit(write(removed=Removal(chunks=("c1",), entities=("e1",)), deferred=True))
         else:
-            mirror.commit(write(chunks=(pending("c1"),), entities=(entity("e1"),), deferred=True))
+            mirror.commit(write(chunks=(pending("c1"),), entities=(named,), deferred=True))
     mirror.replicate_deferred()
     left = {"c2"} if order == "removed last" else {"c1", "c2"}
     assert vectors.chunk_hashes().keys() == left

@@ -194,7 +194,7 @@ def test_removed_rows_are_gone_and_unknown_ids_are_no_error(store: VectorStore) 
 def test_hashes_are_those_of_the_mirrored_columns(store: VectorStore) -> None:
     chunks = [chunk(f"c{i}", f"text {i}") for i in range(30)]
     put(store, *chunks)
-    store.put(entities=[EntityVector(entity=entity("e"), vector=None)])
+    store.put(entities=[EntityVector(entity=entity("e"), vector=direction(0))])
     assert store.chunk_hashes() == {c.id: chunk_mirror_hash(c) for c in chunks}
     assert store.chunk_hashes([chunks[0].id, "gone"]) == {chunks[0].id: chunk_mirror_hash(chunks[0])}
     assert store.chunk_hashes([]) == {}
@@ -206,7 +206,6 @@ def test_entities_are_found_by_cosine_within_projects(store: VectorStore) -> Non
         entities=[
             EntityVector(entity=entity("a"), vector=direction(1)),
             EntityVector(entity=entity("b", "it's"), vector=direction(2)),
-            EntityVector(entity=entity("c"), vector=None),
         ]
     )
     assert store.nearest_entities(direction(1), (), 5)[0].id == "a"

@@ -204,6 +204,7 @@ class Diagnosis:
     """Whether the graph and the vectors agree.
 
     Attributes:
+        entities_in_vectors: Of the entities, the vectors hold those that several chunks mention.
         missing: Rows that the vectors lack.
         stale: Rows that the vectors hold in another version.
         orphaned: Rows that only the vectors hold.

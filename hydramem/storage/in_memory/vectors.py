@@ -7,7 +7,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -63,9 +63,12 @@ class InMemoryVectors:
         Raises:
             InvalidInputError: A vector has another length, is zero or not finite; nothing is written.
         """
-        kept_chunks = [ChunkVector(chunk=c.chunk, vector=self._checked(c.chunk.id, c.vector)) for c in chunks]
+        kept_chunks = [
+            replace(c, vector=None if c.vector is None else self._copied(c.chunk.id, c.vector))
+            for c in chunks
+        ]
         kept_entities = [
-            EntityVector(entity=e.entity, vector=self._checked(e.entity.id, e.vector)) for e in entities
+            EntityVector(entity=e.entity, vector=self._copied(e.entity.id, e.vector)) for e in entities
         ]
         with self._lock:
             for item in kept_chunks:
@@ -119,8 +122,7 @@ class InMemoryVectors:
     def entity_vectors(self, entities: Sequence[str]) -> Mapping[str, Vector]:
         """Return the same of entities."""
         with self._lock:
-            held = {id: self._entities[id].vector for id in entities if id in self._entities}
-        return {id: vector for id, vector in held.items() if vector is not None}
+            return {id: self._entities[id].vector for id in entities if id in self._entities}
 
     def chunk_hashes(self, among: Sequence[str] | None = None) -> Mapping[str, str]:
         """Return the hash of the mirrored columns of every chunk held, or of some."""
@@ -130,7 +132,7 @@ class InMemoryVectors:
             return {id: chunk_mirror_hash(held[id].item.chunk) for id in ids}
 
     def entity_hashes(self) -> Mapping[str, str]:
-        """Return the same for entities."""
+        """Return the same for the entities held."""
         with self._lock:
             return {id: entity_mirror_hash(item.entity) for id, item in self._entities.items()}
 
@@ -140,11 +142,6 @@ class InMemoryVectors:
             held = self._chunks
             ids = held if among is None else [id for id in among if id in held]
             return frozenset(id for id in ids if held[id].item.vector is None)
-
-    def entities_without_vector(self) -> frozenset[str]:
-        """Return the ids of the entities that are held without a vector."""
-        with self._lock:
-            return frozenset(id for id, item in self._entities.items() if item.vector is None)
 
     def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
         """Do nothing: every search looks at every row."""
@@ -156,8 +153,8 @@ class InMemoryVectors:
     def close(self) -> None:
         """Do nothing; the rows go with the object."""
 
-    def _checked(self, id: str, vector: Vector | None) -> Vector | None:
-        return None if vector is None else checked_vector(vector, self._dimension, name=id).copy()
+    def _copied(self, id: str, vector: Vector) -> Vector:
+        return checked_vector(vector, self._dimension, name=id).copy()
 
     def _add(self, item: ChunkVector) -> None:
         found = words(searched_text(item.chunk))

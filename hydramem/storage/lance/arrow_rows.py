@@ -48,7 +48,7 @@ def chunk_schema(dimension: int) -> "pa.Schema":
 
 
 def entity_schema(dimension: int) -> "pa.Schema":
-    """Return the columns of the table `entities`."""
+    """Return the columns of the table `entities`; a row without a vector would take as much room."""
     import pyarrow as pa
 
     return pa.schema(
@@ -56,7 +56,7 @@ def entity_schema(dimension: int) -> "pa.Schema":
             pa.field("id", pa.string(), nullable=False),
             ("project", pa.string()),
             ("name", pa.string()),
-            ("vector", pa.list_(pa.float32(), dimension)),
+            pa.field("vector", pa.list_(pa.float32(), dimension), nullable=False),
             ("mirror", pa.string()),
         ]
     )

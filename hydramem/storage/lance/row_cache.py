@@ -237,6 +237,10 @@ class RowIds:
         """Say whether the table has a row of one of these ids."""
         return any(id in self._mirrors for id in rows["id"].to_pylist())
 
+    def those_held(self, ids: Iterable[str]) -> list[str]:
+        """Return those of some ids that the table has a row of."""
+        return [id for id in ids if id in self._mirrors]
+
     def changed(self, rows: "pa.Table") -> "pa.Table":
         """Return those rows that the table does not have already; one that has a vector, or had, counts."""
         ids = rows["id"].to_pylist()

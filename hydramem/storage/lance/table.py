@@ -2,9 +2,10 @@
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hydramem.core.config import StorageConfig
@@ -12,12 +13,11 @@ from hydramem.storage.lance.filters import ids_predicate
 from hydramem.storage.lance.read_write_lock import ReadWriteLock
 from hydramem.storage.lance.row_arrays import ROW_ID
 from hydramem.storage.lance.row_cache import RowCache, RowIds
-from hydramem.storage.lance.text_index import TEXT_INDEX, index_reads, make_text_index
+from hydramem.storage.lance.text_index import TEXT_INDEX, index_reads
 from hydramem.storage.lance.unindexed_text import UnindexedText
 from hydramem.storage.vector_rows import Vector
 
 if TYPE_CHECKING:
-    import lancedb
     import pyarrow as pa
 
 # LanceDB's own annotations call the result of `Table.stats` an object (it is a dict) and do not know the
@@ -39,8 +39,9 @@ _ROWS_PER_BULK = 100
 # Rows read at once where all are.
 _ROWS_PER_PIECE = 8192
 
-# Versions kept at most, whatever their age, in units of `compact_fragments`.
-_VERSIONS_PER_FRAGMENT = 4
+# Dead bytes of a folder, as a share of its live ones and besides, from which they are dropped.
+_DEAD_SHARE = 0.2
+_DEAD_BYTES = 128 << 10
 
 # Parts that a vector index may fall into (one more at each upkeep) before it is built anew.
 _MOST_INDEX_PARTS = 64
@@ -61,35 +62,15 @@ class TableStats:
     indexed: bool
 
 
-def open_table(
-    database: "lancedb.DBConnection", known: set[str], name: str, schema: "pa.Schema"
-) -> LanceTable:
-    """Open a table of a folder, or create it, with its full-text index.
-
-    Args:
-        database, known: The folder, and the names of its tables.
-        name, schema: The name and the columns of the table.
-    """
-    if name in known:
-        table = database.open_table(name)
-        missing = set(schema.names) - set(table.schema.names)
-        if missing:
-            raise ValueError(f"table {name} lacks {', '.join(sorted(missing))}")
-    else:
-        table = database.create_table(name, schema=schema)
-    if "text" in schema.names:
-        make_text_index(table)
-    return table
-
-
 class Table:
     """A table with a unique `id` and a nullable `vector`; the caller sees to one writer at a time.
 
     Upkeep is decided from counters of what was written, so that a call with nothing due costs nothing.
     """
 
-    def __init__(self, table: LanceTable, settings: StorageConfig, lock: ReadWriteLock) -> None:
+    def __init__(self, table: LanceTable, folder: Path, settings: StorageConfig, lock: ReadWriteLock) -> None:
         self._table = table
+        self._folder = folder
         self._settings = settings
         self._lock = lock
         schema = table.schema
@@ -102,7 +83,8 @@ class Table:
         self._indexed = stats.indexed
         self._fragments = max(0, stats.fragments - 1)
         self._unindexed = stats.unindexed
-        self._versions = stats.versions
+        # Whether there may be old versions: those that an earlier process left, or this one writes.
+        self._changed = stats.versions > 1
         self._unindexed_text = (
             UnindexedText(index_reads(table), complete=not stats.unindexed)
             if "text" in schema.names
@@ -137,7 +119,8 @@ class Table:
         self._count_write(rows.num_rows)
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Delete rows by id."""
+        """Delete rows by id; ids that are not there cost nothing."""
+        ids = self._known_rows().those_held(ids)
         for predicate in _predicates(ids):
             with self._dropping_caches():
                 self._table.delete(predicate)
@@ -303,7 +286,8 @@ class Table:
         """Say whether compaction pays: after a bulk of writes sooner, because searches follow, not writes."""
         fragments, unindexed = self._settings.compact_fragments, self._settings.compact_unindexed
         if after_bulk:
-            return self._unindexed >= max(unindexed // 2, self.rows() // _ROWS_PER_BULK)
+            many = self._unindexed >= max(unindexed // 2, self.rows() // _ROWS_PER_BULK)
+            return many or self._is_wasteful()
         if self._fragments < fragments and self._unindexed < unindexed:
             return False
         rows = self.rows()
@@ -328,16 +312,13 @@ class Table:
     def _compact(self, writing: Callable[[], AbstractContextManager[None]]) -> None:
         # In two steps: the long one runs in parallel with others, only deleting files has to be alone.
         self._gather(writing)
-        full = self._versions >= _VERSIONS_PER_FRAGMENT * self._settings.compact_fragments
-        kept = timedelta(minutes=self._settings.keep_versions_minutes)
         with writing():
             self._cache.renumber()
             with self._lock.exclusive():
-                self._table.optimize(cleanup_older_than=max(_AT_ONCE, timedelta() if full else kept))
+                self._drop_versions()
             if self._unindexed_text is not None:
                 text = self._table.index_stats(TEXT_INDEX)
                 self._unindexed_text.restart(unindexed=text.num_unindexed_rows)
-            self._versions = 0 if full else self._versions + 2
 
     def _gather(self, writing: Callable[[], AbstractContextManager[None]]) -> None:
         """Merge fragments and update indices in parallel with writers; alone, if one came in between.
@@ -361,13 +342,29 @@ class Table:
                 self._table.optimize(cleanup_older_than=_NEVER)
                 self._fragments = self._unindexed = 0
 
-    def drop_versions(self) -> None:
-        """Drop old versions where they are many; there are no readers or writers, now or later."""
-        if self._versions < self._settings.compact_fragments or not self._upkeep.acquire(blocking=False):
+    def _drop_versions(self) -> None:
+        """Merge what is left to merge and delete every file that the last version does not name.
+
+        Those of a compaction that a writer preempted are named by no version: LanceDB would keep them for a
+        week, as another process might be writing them. Here no one else reads or writes.
+        """
+        self._table.optimize(cleanup_older_than=_AT_ONCE, delete_unverified=True)
+        self._changed = False
+
+    def _is_wasteful(self) -> bool:
+        """Say whether much of the folder is dead: files of old versions and of preempted compactions."""
+        if not self._changed:
+            return False
+        live = int(self._table.stats()["total_bytes"])
+        return folder_bytes(self._folder) - live > _DEAD_SHARE * live + _DEAD_BYTES
+
+    def tidy(self) -> None:
+        """Drop what is dead where it is much; there are no readers or writers, now or later."""
+        if not self._upkeep.acquire(blocking=False):
             return
         try:
-            self._table.optimize(cleanup_older_than=_AT_ONCE)
-            self._versions = 0
+            if self._is_wasteful():
+                self._drop_versions()
         finally:
             self._upkeep.release()
 
@@ -393,7 +390,16 @@ class Table:
     def _count_write(self, rows: int) -> None:
         self._fragments += 1
         self._unindexed += rows
-        self._versions += 1
+        self._changed = True
+
+
+def folder_bytes(folder: Path) -> int:
+    """Return the bytes of the files of a folder; one that goes meanwhile counts nothing."""
+    total = 0
+    for file in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            total += file.stat().st_size if file.is_file() else 0
+    return total
 
 
 def _predicates(ids: Sequence[str]) -> Iterator[str]:

@@ -18,11 +18,12 @@ from hydramem.core.errors import EmbeddingMismatchError, StorageError
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.lance.arrow_rows import chunk_rows, chunk_schema, entity_rows, entity_schema
 from hydramem.storage.lance.filters import chunk_predicate, project_predicate, storable
+from hydramem.storage.lance.open_table import open_table
 from hydramem.storage.lance.read_write_lock import ReadWriteLock
 from hydramem.storage.lance.remote_client import import_lancedb
 from hydramem.storage.lance.row_arrays import ROW_ID
 from hydramem.storage.lance.row_cache import RowCache
-from hydramem.storage.lance.table import Table, open_table
+from hydramem.storage.lance.table import Table
 from hydramem.storage.lance.text_index import any_word
 from hydramem.storage.vector_rows import (
     ChunkVector,
@@ -84,8 +85,8 @@ def open_vectors(path: Path, dimension: int, settings: StorageConfig) -> "LanceV
         return LanceVectors(
             path,
             dimension,
-            Table(chunks, settings, lock),
-            Table(entities, settings, lock),
+            Table(chunks, path / "chunks.lance", settings, lock),
+            Table(entities, path / "entities.lance", settings, lock),
             lock,
         )
 
@@ -201,7 +202,7 @@ class LanceVectors:
             return self._chunks.mirror(among)
 
     def entity_hashes(self) -> Mapping[str, str]:
-        """Return the same for entities."""
+        """Return the same for the entities held."""
         with self._read():
             return self._entities.mirror()
 
@@ -211,11 +212,6 @@ class LanceVectors:
             if among is None:
                 return frozenset(self._chunks.without_vector())
             return frozenset(self._chunks.without_vector_among(among))
-
-    def entities_without_vector(self) -> frozenset[str]:
-        """Return the ids of the entities that are held without a vector."""
-        with self._read():
-            return frozenset(self._entities.without_vector())
 
     def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
         """Compact, index and drop old versions where the policy says it pays; cheap where it does not.
@@ -254,7 +250,7 @@ class LanceVectors:
     def close(self) -> None:
         """Release the store; harmless when repeated. Waits for an index that is being built.
 
-        The end of the process would wait for most of that work too, and then lose it. Many old versions are
+        The end of the process would wait for most of that work too, and then lose it. Much dead data is
         dropped, because there are no open readers any more.
         """
         self._await_builder()
@@ -263,7 +259,7 @@ class LanceVectors:
         try:
             with self._write():
                 for table in (self._chunks, self._entities):
-                    table.drop_versions()
+                    table.tidy()
         except StorageError as error:
             _log.warning("%s", error)  # the next upkeep drops them
         finally:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from random import sample as sample_of
 
 from hydramem.core.results.upkeep_results import Diagnosis
-from hydramem.core.row_types import Chunk, Entity
+from hydramem.core.row_types import Chunk
 from hydramem.storage.outbox import BATCH, Mirror, worth_a_vector
 from hydramem.storage.schema import CHUNK, ENTITY
 from hydramem.storage.store import GraphStore
@@ -111,17 +111,18 @@ def compare_stores(
     graph: GraphStore, vectors: VectorStore
 ) -> tuple[Diagnosis, MirrorDifference, MirrorDifference]:
     """Compare every row; return the diagnosis, and where chunks and entities differ."""
-    bare, waiting = vectors.entities_without_vector(), vectors.chunks_without_vector()
+    waiting = vectors.chunks_without_vector()
     chunk_truth = {
         c.id: _expected_chunk_hash(c, lacks_vector=c.id in waiting)
         for batch in graph.scan(CHUNK)
         for c in batch
     }
-    entity_truth = {
-        e.id: _expected_entity_hash(e, lacks_vector=e.id in bare)
-        for batch in graph.scan(ENTITY)
-        for e in batch
-    }
+    entity_truth: dict[str, str] = {}
+    entities_in_graph = 0
+    for entity_batch in graph.scan(ENTITY):
+        entities_in_graph += len(entity_batch)
+        worth = (e for e in entity_batch if worth_a_vector(e.mention_count))
+        entity_truth.update((e.id, entity_mirror_hash(e)) for e in worth)
     chunk_mirror, entity_mirror = vectors.chunk_hashes(), vectors.entity_hashes()
     chunks, entities = _compare(chunk_truth, chunk_mirror), _compare(entity_truth, entity_mirror)
     pending = sum(len(row.chunks) + len(row.entities) for row in graph.outbox())
@@ -130,7 +131,7 @@ def compare_stores(
         healthy=not problems,
         chunks_in_graph=len(chunk_truth),
         chunks_in_vectors=len(chunk_mirror),
-        entities_in_graph=len(entity_truth),
+        entities_in_graph=entities_in_graph,
         entities_in_vectors=len(entity_mirror),
         missing=len(chunks.missing) + len(entities.missing),
         stale=len(chunks.stale) + len(entities.stale),
@@ -142,13 +143,9 @@ def compare_stores(
 
 
 def _expected_chunk_hash(chunk: Chunk, *, lacks_vector: bool) -> str:
-    # As below; a chunk whose vector is still pending is right without one.
+    # No row has the empty hash, so a row that lacks its vector counts as stale. A chunk whose vector is
+    # still pending is right without one.
     return "" if lacks_vector and chunk.vector_state == "ready" else chunk_mirror_hash(chunk)
-
-
-def _expected_entity_hash(entity: Entity, *, lacks_vector: bool) -> str:
-    # No row has the empty hash, so a row that lacks its vector counts as stale.
-    return "" if lacks_vector and worth_a_vector(entity.mention_count) else entity_mirror_hash(entity)
 
 
 def rebuild(

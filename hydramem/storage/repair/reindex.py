@@ -98,7 +98,8 @@ def _fill(
     graph: GraphStore, vectors: VectorStore, follower: Mirror, progress: Progress | None
 ) -> ReindexedVectors:
     found, chunks, entities = compare_stores(graph, vectors)
-    total = found.chunks_in_graph + found.entities_in_graph
+    of_entities = found.entities_in_vectors + len(entities.missing) - len(entities.orphaned)
+    total = found.chunks_in_graph + of_entities
     resumed = total - found.missing - found.stale
 
     def report(done: int, _: int) -> None:
@@ -107,9 +108,7 @@ def _fill(
 
     report(0, total)
     made = rebuild(follower, vectors, chunks, entities, report, size=_BATCH)
-    return ReindexedVectors(
-        chunks=found.chunks_in_graph, entities=found.entities_in_graph, made=made, resumed=resumed
-    )
+    return ReindexedVectors(chunks=found.chunks_in_graph, entities=of_entities, made=made, resumed=resumed)
 
 
 def _catch_up(follower: Mirror, chunks: Sequence[str], entities: Sequence[str]) -> None:

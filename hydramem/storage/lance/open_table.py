@@ -1,0 +1,43 @@
+"""Open or create the LanceDB tables of a folder, and bring those of earlier versions up to date."""
+
+from typing import TYPE_CHECKING, Any
+
+from hydramem.storage.lance.text_index import make_text_index
+
+if TYPE_CHECKING:
+    import lancedb
+    import pyarrow as pa
+
+LanceTable = Any  # as in `table`
+
+
+def open_table(
+    database: "lancedb.DBConnection", known: set[str], name: str, schema: "pa.Schema"
+) -> LanceTable:
+    """Open a table of a folder, or create it, with its full-text index.
+
+    Args:
+        database, known: The folder, and the names of its tables.
+        name, schema: The name and the columns of the table.
+
+    Raises:
+        ValueError: A column is missing.
+    """
+    if name in known:
+        table = database.open_table(name)
+        missing = set(schema.names) - set(table.schema.names)
+        if missing:
+            raise ValueError(f"table {name} lacks {', '.join(sorted(missing))}")
+        if table.schema.field("vector").nullable and not schema.field("vector").nullable:
+            _require_vectors(table)
+    else:
+        table = database.create_table(name, schema=schema)
+    if "text" in schema.names:
+        make_text_index(table)
+    return table
+
+
+def _require_vectors(table: LanceTable) -> None:
+    """Delete the rows without a vector, which stores of earlier versions have, and let none in again."""
+    table.delete("vector IS NULL")
+    table.alter_columns({"path": "vector", "nullable": False})
