@@ -16,7 +16,11 @@ _MARK = re.compile(
 )
 _SENTENCE_END = re.compile(r"[.!?:;,。！？…]$")
 _STARTS_BLOCK = re.compile(r"[-*+>|`~<{\[(]|\d+[.)]\s")
-_MARKUP = re.compile(r"[*_`]+|\[([^\]]*)\]\([^)]*\)")
+# What a link shows; emphasis, whose marks stand at the edges of words; marks of code; an escaped mark.
+_LINK = re.compile(r"\[([^\[\]]{0,200})\]\([^()]{0,500}\)")
+_EMPHASIS = re.compile(r"(?<![\w*\\])(\*{1,3}|_{1,3})(?=[^\s*])(.{1,200}?)(?<=[^\s\\])\1(?![\w*])")
+_CODE_MARKS = re.compile(r"`+")
+_ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+.!<>|~-])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +86,17 @@ def leading_title(text: str) -> tuple[str | None, int]:
 
 
 def plain_heading(heading: str) -> str:
-    """Return a heading without its Markdown marks."""
-    return " ".join(_MARKUP.sub(lambda match: match.group(1) or "", heading).split())
+    """Return a heading without its Markdown marks; underscores and stars within a name stay."""
+    plain = _LINK.sub(r"\1", heading)
+    for _ in range(2):  # bold with slanted words in it
+        plain = _EMPHASIS.sub(_emphasized, plain)
+    return " ".join(_ESCAPED.sub(r"\1", _CODE_MARKS.sub("", plain)).split())
+
+
+def _emphasized(match: re.Match[str]) -> str:
+    # `__init__` is a name, though CommonMark reads it as bold.
+    is_name = match[1] == "__" and match[2].isidentifier() and match[2].islower()
+    return match[0] if is_name else match[2]
 
 
 def _outline(text: str, *, headings: bool) -> Iterator[tuple[_Open, int]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from hydramem.text.cutting.piece import Piece, fewest_tokens, line_spans, trim
+from hydramem.text.cutting.table_cuts import cuts_header, header_above
 from hydramem.text.sentences import sentence_spans
 from hydramem.text.tokens import count_tokens, token_ends
 
@@ -70,9 +71,14 @@ def _joined(text: str, pairs: Sequence[tuple[Piece, Piece]], limit: int) -> Iter
             yield first, (made,)
 
 
-def _cut_out(text: str, like: Piece, start: int, end: int, shared: int) -> Piece:
-    """Return a piece from `start` to `end` with the first headings of another that begins there or below."""
-    head = like.head if start == like.start else ""
+def _cut_out(text: str, like: Piece, start: int, end: int, shared: int, head: str | None = None) -> Piece:
+    """Return a piece from `start` to `end` with the first headings of another that begins there or below.
+
+    `head` is the header of the table that the piece continues; None for that of the other where both begin
+    together.
+    """
+    if head is None:
+        head = like.head if start == like.start else ""
     words = head + text[start:end]
     return Piece(
         text=words,
@@ -95,10 +101,12 @@ def _shifted(
         backwards = first.tokens > second.tokens
         for cut in _borders(text, first, second, backwards, fewest, prose):
             before, after = trim(text, first.start, cut)[1], trim(text, cut, second.end)[0]
-            if not first.fresh < before <= after < second.end:
+            if not first.fresh < before <= after < second.end or (prose and cuts_header(text, after)):
                 continue
+            donor = first if backwards else second
+            head = header_above(text, donor.start, after, donor.head, limit) if prose else ""
             if backwards:
-                lower = _cut_out(text, second, after, second.end, shared)
+                lower = _cut_out(text, second, after, second.end, shared, head)
                 if lower.tokens < fewest:
                     continue
                 upper = _cut_out(text, first, first.start, before, len(first.heading_path))
@@ -107,7 +115,7 @@ def _shifted(
                 upper = _cut_out(text, first, opening, before, shared)
                 if upper.tokens < fewest:
                     continue
-                lower = _cut_out(text, second, after, second.end, len(second.heading_path))
+                lower = _cut_out(text, second, after, second.end, len(second.heading_path), head)
             if all(fewest <= one.tokens <= limit for one in (upper, lower)):
                 yield first, (upper, lower)
 

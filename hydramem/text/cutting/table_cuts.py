@@ -23,6 +23,44 @@ def table_header(text: str, start: int, end: int) -> str:
     return match.group() if match else ""
 
 
+def header_above(text: str, start: int, position: int, head: str, limit: int) -> str:
+    """Return the header of the table whose row begins at a position; empty where no row begins there.
+
+    Args:
+        text: The source.
+        start: Where the piece that holds the row begins.
+        position: Where the row begins.
+        head: The header that the piece repeats.
+        limit: Most tokens of a piece; a header that would take too much of it is not repeated.
+    """
+    line = text.rfind("\n", 0, position) + 1
+    if text[line:position].strip() or "|" not in _line(text, position):
+        return ""
+    while line > start:
+        line = text.rfind("\n", 0, line - 1) + 1
+        if "|" not in _line(text, line):
+            return ""
+        if header := table_header(text, line, position):
+            return header if count_tokens(header) <= limit * _LARGEST_HEADER else ""
+    return head
+
+
+def cuts_header(text: str, position: int) -> bool:
+    """Say whether a cut before the line at a position goes through a table's header, or right below it."""
+    line = position
+    for _ in range(2):
+        line = text.rfind("\n", 0, max(0, line - 1)) + 1
+        header = table_header(text, line, len(text))
+        if header and line < position <= line + len(header):
+            return True
+    return False
+
+
+def _line(text: str, start: int) -> str:
+    stop = text.find("\n", start)
+    return text[start : len(text) if stop < 0 else stop]
+
+
 def cut_table(text: str, start: int, end: int, limit: int) -> Iterator[tuple[int, int, int, str]]:
     """Cut a table into spans of about equally many tokens, at most `limit` with the header.
 

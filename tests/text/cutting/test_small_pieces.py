@@ -110,3 +110,16 @@ def test_twice_the_code_takes_about_twice_the_time() -> None:
         text = unit * (20_000 // len(unit))
         once, twice = min(seconds(text) for _ in range(3)), min(seconds(text * 2) for _ in range(3))
         assert twice <= 2.6 * once + 0.02, unit
+
+
+def test_a_table_below_one_line_repeats_its_header_too() -> None:
+    header = "| name | use |\n| --- | --- |"
+    for count in (20, *range(40, 47), 60):
+        rows = [f"| part {n} | it is for {'me ' * (n % 2)}|" for n in range(count)]
+        text = "# Parts\n\nThese are known.\n\n" + "\n".join([header, *rows]) + "\n"
+        cut = chunk(text, kind="markdown", max_tokens=220, overlap_tokens=20)
+        for piece in cut:
+            assert piece.tokens == count_tokens(piece.text) <= 220
+            assert piece.text == piece.head + text[piece.start : piece.end]
+            assert f"{header}\n| part" in piece.text, piece.text
+        assert all(sum(row in piece.text for piece in cut) == 1 for row in rows)
