@@ -8,6 +8,7 @@ python -m benchmarks verification [--out PAGE]         how well true claims are 
 python -m benchmarks writes [--out docs/writes.md]     what a memory costs, and what many single ones leave
 python -m benchmarks consolidation [--out PAGE]        what a new memory does to older ones, harm first
 python -m benchmarks relevance [--fit] [--out PAGE]    how well relevance tells answers from noise
+python -m benchmarks chunking [--out PAGE]             what stays whole where documents are cut
 python -m benchmarks matching [--fit] [--out PAGE]     how well things that are one are told from two
 python -m benchmarks garden [--out PAGE]               how well false relations are told; nights at scale
 python -m benchmarks inferring [--nights N]            how often what is inferred from a graph is so
@@ -44,6 +45,9 @@ from benchmarks import (
     writes,
     writes_page,
 )
+from benchmarks.chunking import measure as chunking
+from benchmarks.chunking import section as chunking_section
+from benchmarks.chunking.texts import all_texts
 from benchmarks.consolidation import measure as consolidation
 from benchmarks.consolidation import section as consolidation_section
 from benchmarks.consolidation.sets import read_sets
@@ -241,6 +245,16 @@ def _relevance(given: argparse.Namespace) -> int:
     return 0
 
 
+def _chunking(given: argparse.Namespace) -> int:
+    figures = chunking.measure(all_texts())
+    as_json = json.dumps([asdict(one) for one in figures] + [where()], indent=2)
+    print(as_json if given.json else chunking_section.shown(figures))
+    if given.out is not None:
+        out = Path(given.out)
+        out.write_text(chunking_section.placed(out.read_text("utf-8"), figures), encoding="utf-8")
+    return 0
+
+
 def _matching(given: argparse.Namespace) -> int:
     data = _data(given)
     if data is None:
@@ -343,6 +357,10 @@ def _parser() -> argparse.ArgumentParser:
     relevant.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     relevant.add_argument("--json", action="store_true")
     relevant.set_defaults(run=_relevance)
+    cut = commands.add_parser("chunking", help="what stays whole where documents are cut, and what is lost")
+    cut.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
+    cut.add_argument("--json", action="store_true")
+    cut.set_defaults(run=_chunking)
     alike = commands.add_parser("matching", help="how well things that are one are told from two")
     alike.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
     alike.add_argument("--fit", action="store_true", help="fit the model that comes with the package anew")

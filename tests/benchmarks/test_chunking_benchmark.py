@@ -1,0 +1,143 @@
+"""The benchmark of chunks: it finds functions apart from the rules that cut, and counts what goes wrong."""
+
+from itertools import pairwise
+
+import pytest
+
+from benchmarks.chunking.cutters import CUTTERS, Cut, by_paragraph, by_structure, by_window
+from benchmarks.chunking.functions import brace_functions, cython_functions, python_functions
+from benchmarks.chunking.measure import Figure, lost_lines, measure
+from benchmarks.chunking.section import placed, shown
+from benchmarks.chunking.texts import Text, all_texts
+from benchmarks.chunking.written import LANGUAGES, written_files
+from hydramem.text.tokens import count_tokens
+
+PYTHON = '''
+class Kept:
+    # A note on it.
+    @property
+    def size(self) -> int:
+        """Say how large it is.
+
+    Not indented as the rest.
+        """
+
+        def inner():
+            return "}"
+
+        return inner()
+
+    other = 1
+'''
+CYTHON = """
+cdef class Kept:
+    cdef int size
+    # A note on it.
+    cdef int count(self, int a,
+                   int b) except -1:
+        return a
+
+    def other(self):
+        pass
+"""
+C = """
+#define TWICE(a) { a; a; }
+struct point { int x; };
+
+/* A note
+   on it. */
+static int
+count(char *text)
+{
+    if (*text == '{') {
+        return 1; /* } */
+    }
+    return 0;
+}
+namespace inner {
+// Another.
+Status Add(int a) const { return "{"; }
+}  // namespace inner
+int table[] = { 1, 2 };
+"""
+
+
+def texts_at(text: str, spans: list[tuple[int, int]]) -> list[str]:
+    return [text[start:end].strip() for start, end in spans]
+
+
+def test_functions_are_found_with_what_belongs_to_them() -> None:
+    (size,) = texts_at(PYTHON, python_functions(PYTHON))
+    assert size.startswith("# A note on it.") and size.endswith("return inner()")
+    count, other = texts_at(CYTHON, cython_functions(CYTHON))
+    assert count.startswith("# A note") and count.endswith("return a") and other.endswith("pass")
+    first, second = texts_at(C, brace_functions(C))
+    assert first.startswith("/* A note") and first.endswith("return 0;\n}")
+    assert second == '// Another.\nStatus Add(int a) const { return "{"; }'
+    assert brace_functions("int f() {") == []
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_written_code_is_the_same_each_time_and_its_functions_are_known(name: str) -> None:
+    (text, spans), (other, _) = written_files(name, count=2)
+    assert written_files(name, count=1) == [(text, spans)] and text != other
+    for function in texts_at(text, spans):
+        assert function.endswith("}") and function.count("{") == function.count("}")
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
+
+
+@pytest.mark.parametrize("cutter", CUTTERS.values())
+def test_cutters_keep_the_limit_and_lose_nothing(cutter) -> None:
+    text = "\n\n".join(f"Paragraph {n} tells of the harbour. " * (n % 7 + 1) for n in range(30))
+    cuts = cutter(text, "text", 60)
+    assert all(0 < cut.tokens <= 60 and count_tokens(text[cut.start : cut.end]) <= 61 for cut in cuts)
+    assert lost_lines(text, cuts) == []
+    assert cutter("Short.", "text", 60) == [Cut(0, 6, 2)]
+
+
+def test_what_is_lost_is_named_and_headings_above_a_chunk_are_not() -> None:
+    text = "# The *first* one\n\nkept\nlost\n---\n"
+    cuts = [Cut(text.index("kept"), text.index("lost"), 1, path=("The first one",))]
+    assert lost_lines(text, cuts) == ["lost"]
+
+
+def by_way(figures: list[Figure]) -> dict[str, Figure]:
+    return {one.cutter: one for one in figures}
+
+
+def test_figures_tell_a_good_way_from_a_bad_one() -> None:
+    (code, spans), *_ = written_files("Go", count=1, functions=12)
+    rows = "".join(f"| part {n} | {'it is used ' * 3} |\n" for n in range(60))
+    table = f"| name | use |\n| --- | --- |\n{rows}"
+    texts = [
+        Text(group="Go", origin="here", kind="code", text=code, units=tuple(spans)),
+        Text(group="Tables", origin="here", kind="markdown", text=table, units=((0, len(table)),)),
+    ]
+    figures = measure(texts, limit=220, timed=2_000)
+    go = by_way([one for one in figures if one.group == "Go"])
+    assert go["HydraMem"].whole == go["HydraMem"].units > go["token window"].whole
+    assert go["HydraMem"].lost == go["HydraMem"].small == 0
+    assert go["HydraMem"].ratio > 0 and go["HydraMem"].rate > 0
+    tables = by_way([one for one in figures if one.group == "Tables"])
+    assert tables["HydraMem"].headed == tables["HydraMem"].parts > 0
+    assert tables["token window"].headed == 0 < tables["token window"].parts
+    page = placed("# Results\n\n## Chunks\n\nold\n\n## Other\n\nstays\n", figures)
+    assert shown(figures) in page and "old" not in page and page.rstrip().endswith("stays")
+
+
+def test_every_group_has_texts_and_every_table_below_a_line_keeps_its_header() -> None:
+    texts = all_texts()
+    groups = {one.group for one in texts}
+    assert groups >= {"Python", *LANGUAGES, "JSON", "YAML", "Markdown", "Fences", "Tables"}
+    for one in texts:
+        assert all(0 <= start < end <= len(one.text) for start, end in one.units)
+    tables = [one for one in texts if one.group == "Tables"]
+    figure = by_way(measure(tables, timed=0))["HydraMem"]
+    assert figure.headed == figure.parts > 0 and figure.lost == 0
+
+
+def test_the_common_ways_are_what_they_are_called() -> None:
+    text = "one two three four five six\n\nseven eight"
+    assert next(text[cut.start : cut.end] for cut in by_window(text, "text", 4)) == "one two three four"
+    assert [text[cut.start : cut.end] for cut in by_paragraph(text, "text", 8)] == [text[:29], text[29:]]
+    assert len(by_structure(text, "text", 8)) == 2
