@@ -23,6 +23,7 @@ from hydramem.storage.cypher.open_database import (
     open_database,
     release_claim,
 )
+from hydramem.storage.cypher.recovery.check_log import check_log
 
 log = logging.getLogger(__name__)
 
@@ -52,8 +53,8 @@ class CheckpointedDatabase:
     that checkpoints or reopens hold the writer lock.
     """
 
-    def __init__(self, file: Path, settings: StorageConfig) -> None:
-        """Open or create a graph file; see `Engine` for the errors."""
+    def __init__(self, file: Path, settings: StorageConfig, *, salvage: bool = False) -> None:
+        """Open or create a graph file; see `Engine` for the arguments and errors."""
         self.file = file
         self.connections = ConnectionPool(file, self._connect)
         self._settings = settings
@@ -61,6 +62,7 @@ class CheckpointedDatabase:
         self._library = load_engine(settings.graph)
         self._owner = claim(file, self)
         try:
+            check_log(file, settings, salvage=salvage)
             self._open()
         except BaseException:
             release_claim(self._owner)

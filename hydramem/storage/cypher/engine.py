@@ -21,22 +21,23 @@ Query = Callable[[str, Parameters], list[list[Any]]]
 class Engine:
     """An open graph database: connections for reads, one writer at a time."""
 
-    def __init__(self, file: Path, settings: StorageConfig) -> None:
+    def __init__(self, file: Path, settings: StorageConfig, *, salvage: bool = False) -> None:
         """Open or create a graph file.
 
         Args:
             file: The graph file; its folder must exist.
             settings: Which engine, and its memory limits.
+            salvage: Whether to open what comes before the damage of a log, which is kept aside.
 
         Raises:
             ConfigError: The limits are not possible, or the other engine is loaded in this process.
             StoreBusyError: The file is open already, here or in another process.
             SchemaError: The file was written by another version of the engine.
-            StorageError: The file is damaged or cannot be opened.
+            StorageError: The file or its log is damaged or cannot be opened.
         """
         self.name = settings.graph
         self.file = file
-        self.database = CheckpointedDatabase(file, settings)
+        self.database = CheckpointedDatabase(file, settings, salvage=salvage)
         self._writer = threading.Lock()
 
     @contextmanager

@@ -29,25 +29,26 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def open_graph(path: Path, settings: StorageConfig) -> "CypherGraph":
+def open_graph(path: Path, settings: StorageConfig, *, salvage: bool = False) -> "CypherGraph":
     """Open the graph in a folder, or create it there.
 
     Args:
         path: The folder of the graph's files.
         settings: Which engine (`ladybug` or `kuzu`) and its memory limits.
+        salvage: Whether to open a graph whose log is damaged or gone, with what can still be read.
 
     Raises:
         ConfigError: The limits are not possible.
         StoreBusyError: Another process, or another handle of this one, holds it.
         SchemaError: A newer version wrote it.
-        StorageError: The other engine wrote it, or a file is damaged or gone.
+        StorageError: The other engine wrote it, or a file is damaged or gone; none was changed.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
-        check_folder(path, settings.graph)
-        engine = Engine(graph_file(path, settings.graph), settings)
+        wrote = check_folder(path, settings.graph, salvage=salvage)
+        engine = Engine(graph_file(path, settings.graph), settings, salvage=salvage)
         try:
-            prepare_schema(engine)
+            prepare_schema(engine, new=not wrote or salvage)
             mark_folder(path, settings.graph)
         except BaseException:
             engine.close(checkpoint=False)

@@ -133,7 +133,7 @@ def open_database(
                 pool *= 2
                 log.info("%s: its log needs more memory; opened with %d MiB for pages", file, pool >> 20)
             else:
-                raise _opening_error(file, error) from error
+                raise opening_error(file, error) from error
 
 
 def _checkpoint_torn_log(library: ModuleType, file: Path, limits: dict[str, int]) -> None:
@@ -154,7 +154,7 @@ def _checkpoint_torn_log(library: ModuleType, file: Path, limits: dict[str, int]
         connection.close()
         database.close()
     except (*_BACKEND_ERRORS, OSError) as error:
-        raise _opening_error(file, error) from error
+        raise opening_error(file, error) from error
 
 
 def log_file(file: Path) -> Path:
@@ -177,7 +177,8 @@ def _limits(settings: StorageConfig) -> dict[str, int]:
     }
 
 
-def _opening_error(file: Path, error: Exception) -> StorageError:
+def opening_error(file: Path, error: Exception) -> StorageError:
+    """Return HydraMem's error for what an engine raised when it opened a file."""
     text = str(error)
     if "Could not set lock" in text:
         return StoreBusyError(f"{file}: another process holds it; close that process or use its server")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from hydramem.core.errors import SchemaError, StorageError
 from hydramem.storage.cypher.engine import Engine, Query
+from hydramem.storage.cypher.recovery.check_log import REMEDY
 from hydramem.storage.schema import (
     CHUNK_EDGE_TABLES,
     EDGE_TABLES,
@@ -65,17 +66,23 @@ def schema_statements() -> tuple[str, ...]:
     )
 
 
-def prepare_schema(engine: Engine, *, version: int = SCHEMA_VERSION, migrations: Steps = MIGRATIONS) -> None:
+def prepare_schema(
+    engine: Engine, *, new: bool = True, version: int = SCHEMA_VERSION, migrations: Steps = MIGRATIONS
+) -> None:
     """Create the tables of a new store, or bring an older one up to date, in one transaction.
 
     Args:
+        new: Whether the store may be new; else it must have tables.
         version: The version to arrive at.
         migrations: The steps from version 1 on.
 
     Raises:
         SchemaError: The store was written by a newer version; it is untouched.
+        StorageError: It must have tables and has none.
     """
     found = stored_version(engine)
+    if found is None and not new:
+        raise StorageError(f"{engine.file}: a store was written here, but its log is gone or empty; {REMEDY}")
     if found is None:
         _apply(engine, schema_statements(), version)
     elif found > version:
@@ -120,10 +127,17 @@ def graph_file(folder: Path, engine: str) -> Path:
     return folder / f"{engine}.db"
 
 
-def check_folder(folder: Path, engine: str) -> None:
+def check_folder(folder: Path, engine: str, *, salvage: bool = False) -> bool:
     """Check, before anything is opened, that a folder is new or was written by this engine.
 
     Opening alone lets an engine write to its file, so a newer store must be told from outside.
+
+    Args:
+        folder, engine: The folder of the graph, and the engine.
+        salvage: Whether the graph file may be gone or empty.
+
+    Returns:
+        Whether a store was written there.
 
     Raises:
         SchemaError: A newer version wrote it.
@@ -131,7 +145,7 @@ def check_folder(folder: Path, engine: str) -> None:
     """
     marker = folder / MARKER
     if not marker.exists():
-        return
+        return False
     wrote, _, version = marker.read_text(encoding="utf-8").strip().partition(" ")
     if version.isdecimal() and int(version) > SCHEMA_VERSION:
         raise _too_new(folder, int(version), SCHEMA_VERSION)
@@ -143,8 +157,9 @@ def check_folder(folder: Path, engine: str) -> None:
     file = graph_file(folder, engine)
     log = file.with_name(file.name + ".wal")
     # The engine would take an empty or missing file for a new store and start over in silence.
-    if not file.exists() or (file.stat().st_size == 0 and not log.exists()):
-        raise StorageError(f"{file}: the graph file is gone or empty; restore a backup")
+    if not salvage and (not file.exists() or (file.stat().st_size == 0 and not log.exists())):
+        raise StorageError(f"{file}: the graph file is gone or empty; {REMEDY}")
+    return True
 
 
 def mark_folder(folder: Path, engine: str) -> None:

@@ -1,0 +1,1 @@
+"""Damage that a store must survive, or refuse by name: seeded, on real engines."""
