@@ -24,6 +24,12 @@ from hydramem.core.errors import NotFoundError as NotFoundError
 from hydramem.core.errors import SchemaError as SchemaError
 from hydramem.core.errors import StorageError as StorageError
 from hydramem.core.errors import StoreBusyError as StoreBusyError
+from hydramem.core.inputs import ExtractedChunk as ExtractedChunk
+from hydramem.core.inputs import ExtractedEntity as ExtractedEntity
+from hydramem.core.inputs import ExtractedRelation as ExtractedRelation
+from hydramem.core.inputs import MemoryInput as MemoryInput
+from hydramem.core.inputs import Progress as Progress
+from hydramem.core.inputs import SaidTurn as SaidTurn
 from hydramem.core.results.garden_results import Answer as Answer
 from hydramem.core.results.garden_results import Gardened as Gardened
 from hydramem.core.results.garden_results import NotTaken as NotTaken
@@ -107,12 +113,6 @@ from hydramem.core.row_types import Session as Session
 from hydramem.core.row_types import Times as Times
 from hydramem.core.row_types import Usage as Usage
 from hydramem.core.version import __version__ as __version__
-from hydramem.ingest.documents.ingest import Progress as Progress
-from hydramem.ingest.documents.ingest_extracted import ExtractedChunk as ExtractedChunk
-from hydramem.ingest.documents.ingest_extracted import ExtractedEntity as ExtractedEntity
-from hydramem.ingest.documents.ingest_extracted import ExtractedRelation as ExtractedRelation
-from hydramem.ingest.memories.memory_input import MemoryInput as MemoryInput
-from hydramem.ingest.memories.sessions import SaidTurn as SaidTurn
 from hydramem.llm.contracts import Embedder as Embedder
 from hydramem.llm.contracts import Generator as Generator
 from hydramem.llm.contracts import Reply as Reply

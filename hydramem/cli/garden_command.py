@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -18,15 +18,10 @@ from hydramem.cli.terminal import plain
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError, StoreBusyError
 from hydramem.core.ids import content_hash
 from hydramem.core.results.garden_results import Gardened
-from hydramem.garden.night.schedule import (
-    ScheduleTimes,
-    crontab_line,
-    launchd_plist,
-    parse,
-    systemd_units,
-    with_line,
-)
 from hydramem.operations import present
+
+if TYPE_CHECKING:
+    from hydramem.garden.night.schedule import ScheduleTimes
 
 Clock = Literal["systemd", "launchd", "cron"]
 Run = Callable[..., None]
@@ -59,6 +54,8 @@ def install(expression: str, invocation: Invocation, *, only_print: bool) -> Sch
         InvalidInputError: The text is not a cron expression.
         StorageError: The system's scheduler failed, or a file cannot be written; the message says which.
     """
+    from hydramem.garden.night.schedule import parse, with_line
+
     times, clock, name = parse(expression), clock_of_system(), _schedule_name(invocation)
     command = _scheduled_command(invocation)
     texts = _file_texts(clock, times, command, name)
@@ -80,6 +77,8 @@ def uninstall(invocation: Invocation) -> Scheduled:
     Raises:
         StorageError: The system's scheduler failed.
     """
+    from hydramem.garden.night.schedule import with_line
+
     clock, name = clock_of_system(), _schedule_name(invocation)
     if clock == "cron":
         before = _crontab() if shutil.which("crontab") else ""  # no cron, no schedule
@@ -123,7 +122,9 @@ def _schedule_files(clock: Clock, name: str) -> tuple[Path, ...]:
     return (units / f"{name}.service", units / f"{name}.timer")
 
 
-def _file_texts(clock: Clock, times: ScheduleTimes, command: tuple[str, ...], name: str) -> dict[str, str]:
+def _file_texts(clock: Clock, times: "ScheduleTimes", command: tuple[str, ...], name: str) -> dict[str, str]:
+    from hydramem.garden.night.schedule import crontab_line, launchd_plist, systemd_units
+
     if clock == "cron":
         return {"crontab": crontab_line(times, command, name=name)}
     if clock == "launchd":

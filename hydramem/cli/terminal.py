@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from hydramem.core.inputs import Progress
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.results.verdicts import ConflictSide, FieldChange
 from hydramem.core.results.write_results import RelationView
 from hydramem.core.row_types import Entity, Usage
-from hydramem.ingest.documents.ingest import Progress
 from hydramem.operations import Operation
 from hydramem.text.shown_text import amount
 

@@ -16,6 +16,7 @@ LinkType = Literal[
 Decision = Literal["accepted", "rejected", "deferred"]
 Stage = Literal["srmkg", "vog", "person"]
 Traversal = Literal["bfs", "ppr", "hybrid", "none"]
+Measure = Literal["pagerank", "betweenness", "relations", "chunks"]
 RecallMode = Literal["fast", "deep"]
 EdgeKind = Literal["relation", "mention", "link", "synonym"]
 JobState = Literal["waiting", "running", "done", "failed"]

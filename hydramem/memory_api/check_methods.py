@@ -15,10 +15,6 @@ from hydramem.memory_api.handle import Handle
 from hydramem.search.visible import listings
 from hydramem.storage.changes import in_one_run
 from hydramem.text.dates.caller_dates import moment_or_none
-from hydramem.verification.calibration.calibrate import CalibrationRequest, CalibrationTarget, run_calibration
-from hydramem.verification.calibration.consolidation_threshold import calibrate_consolidation
-from hydramem.verification.conflicts.conflicts import conflicts
-from hydramem.verification.verify_stored import VerifyRequest, verify_request
 
 
 class CheckMethods(Handle):
@@ -52,6 +48,8 @@ class CheckMethods(Handle):
         Raises:
             NotFoundError: No entity has this name.
         """
+        from hydramem.verification.conflicts.conflicts import conflicts
+
         store = self._use()
         snapshot = store.snapshots.of(self._name(project))
         with store.reading() as space:
@@ -100,6 +98,8 @@ class CheckMethods(Handle):
             InvalidInputError: A type or object without a subject, or a claim of one thing about itself.
             NotFoundError: No entity has one of the names.
         """
+        from hydramem.verification.verify_stored import VerifyRequest, verify_request
+
         store, name = self._use(), self._name(project)
         request = VerifyRequest(subject=subject, type=type, object=object, limit=arguments.row_limit(limit))
         judge = self._judge(project)
@@ -143,6 +143,13 @@ class CheckMethods(Handle):
             ModelError: The embedder failed while its threshold was fitted.
             StorageError: The calibration cannot be read or written; the one before stays in use.
         """
+        from hydramem.verification.calibration.calibrate import (
+            CalibrationRequest,
+            CalibrationTarget,
+            run_calibration,
+        )
+        from hydramem.verification.calibration.consolidation_threshold import calibrate_consolidation
+
         request = arguments.gathered(CalibrationRequest, locals())
         store, written = self._use(), self._target(project)
         target = CalibrationTarget(

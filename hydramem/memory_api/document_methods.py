@@ -4,17 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from hydramem.core.inputs import ExtractedChunk, ExtractedEntity, ExtractedRelation, Progress
 from hydramem.core.results.write_results import Ingested
-from hydramem.ingest.documents.ingest import Progress, ingest
-from hydramem.ingest.documents.ingest_extracted import (
-    ExtractedChunk,
-    ExtractedEntity,
-    ExtractedRelation,
-    ingest_extracted,
-)
 from hydramem.memory_api.handle import Handle
 from hydramem.storage.changes import in_one_run
-from hydramem.verification.verify_stored import WriteVerifier
 
 
 class DocumentMethods(Handle):
@@ -46,6 +39,9 @@ class DocumentMethods(Handle):
         Raises:
             InvalidInputError: A source does not exist; nothing is written.
         """
+        from hydramem.ingest.documents.ingest import ingest
+        from hydramem.verification.verify_stored import WriteVerifier
+
         store = self._use()
         verifier = WriteVerifier(self._judge(project))
         with store.one_ingest:
@@ -87,6 +83,9 @@ class DocumentMethods(Handle):
         Raises:
             InvalidInputError: A field is wrong; nothing is written.
         """
+        from hydramem.ingest.documents.ingest_extracted import ingest_extracted
+        from hydramem.verification.verify_stored import WriteVerifier
+
         store = self._use()
         verifier = WriteVerifier(self._judge(project))
         with store.one_ingest:

@@ -6,40 +6,31 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from hydramem.core import version
 from hydramem.core.argument_checks import check_choices
 from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
+from hydramem.core.inputs import Progress
 from hydramem.core.results.garden_results import Answer, Gardened, Reviewed, Trained
 from hydramem.core.results.upkeep_results import BackedUp
 from hydramem.core.row_types import Phase
 from hydramem.core.time import now
-from hydramem.garden.edges import edge_scoring
-from hydramem.garden.night.apply import WriteAccess
-from hydramem.garden.night.interpreter_tuning import tuned_interpreter
-from hydramem.garden.night.report import last_report, save_report
-from hydramem.garden.night.run_phases import STEPS, GardenRun, apply_file, interrupted, plan, run_phases
-from hydramem.garden.phases.distill_sessions import distill_sessions
-from hydramem.garden.phases.maintain import Upkeep, maintain
-from hydramem.garden.proposals.exclusions import undecided_pairs
-from hydramem.garden.proposals.phase_context import Budget, PhaseContext, PhaseStep
-from hydramem.garden.proposals.plan_file import key_in
-from hydramem.garden.review import question_files
-from hydramem.garden.review.answers import Answering, act, checked
-from hydramem.garden.review.questions import Case, cases, with_evidence
-from hydramem.ingest.documents.ingest import Progress
-from hydramem.ingest.memories.forget import re_extract, revive
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.memory_api.open.open_store import OpenStore
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.quotas import cutoffs
 from hydramem.storage.repair.doctor import Sampled, sample
-from hydramem.storage.undo.undo import is_undone
-from hydramem.verification.verify_stored import WriteVerifier
+
+if TYPE_CHECKING:
+    from hydramem.garden.night.run_phases import GardenRun
+    from hydramem.garden.phases.maintain import Upkeep
+    from hydramem.garden.proposals.phase_context import PhaseContext
+    from hydramem.garden.review.answers import Answering
+    from hydramem.garden.review.questions import Case
 
 _REPORTS = "reports"
 
@@ -107,6 +98,10 @@ class GardenMethods(Handle):
 
     def _status(self, name: str, phases: Sequence[Phase]) -> Gardened | None:
         """Return the report of the last run, also of one that was interrupted."""
+        from hydramem.garden.night.report import last_report
+        from hydramem.garden.night.run_phases import interrupted
+        from hydramem.storage.undo.undo import is_undone
+
         report = interrupted(self._garden_run(name, phases, None))
         if report is None:
             report = last_report(self._garden_folder(name) / _REPORTS)
@@ -146,6 +141,10 @@ class GardenMethods(Handle):
             InvalidInputError: An answer or a line of the file is wrong, two contradict each other, the file
                 for export exists or comes with answers, or an agent answers; nothing is written.
         """
+        from hydramem.garden.review import question_files
+        from hydramem.garden.review.answers import act, checked
+        from hydramem.garden.review.questions import with_evidence
+
         store, name, most = self._use(), self._name(project), arguments.row_limit(limit)
         if export is not None and (import_ is not None or answers):
             raise InvalidInputError("review: export the questions or give answers, not both")
@@ -163,7 +162,10 @@ class GardenMethods(Handle):
             exported=0 if export is None else len(waiting),
         )
 
-    def _cases(self, name: str) -> list[Case]:
+    def _cases(self, name: str) -> "list[Case]":
+        from hydramem.garden.proposals.exclusions import undecided_pairs
+        from hydramem.garden.review.questions import cases
+
         store = self._use()
         return cases(
             store.graph,
@@ -172,7 +174,10 @@ class GardenMethods(Handle):
             functional=store.config.verification.functional,
         )
 
-    def _answering(self, name: str) -> Answering:
+    def _answering(self, name: str) -> "Answering":
+        from hydramem.garden.review.answers import Answering
+        from hydramem.ingest.memories.forget import re_extract, revive
+
         store, target = self._use(), self._target(name)
 
         def release(ids: Sequence[str]) -> None:
@@ -198,6 +203,13 @@ class GardenMethods(Handle):
         *,
         backs_up: bool,
     ) -> Gardened:
+        from hydramem.garden.night.report import save_report
+        from hydramem.garden.night.run_phases import STEPS, apply_file, plan, run_phases
+        from hydramem.garden.phases.distill_sessions import distill_sessions
+        from hydramem.garden.phases.maintain import maintain
+        from hydramem.garden.proposals.phase_context import PhaseStep
+        from hydramem.verification.verify_stored import WriteVerifier
+
         # A backup holds the whole store: one is enough, after the last project.
         upkeep = partial(maintain, upkeep=_upkeep(self._use(), name, backs_up=backs_up))
         target = self._target(name, WriteVerifier(self._judge(name)))  # what is open is left to `verify`
@@ -218,8 +230,12 @@ class GardenMethods(Handle):
 
     def _garden_run(
         self, name: str, phases: Sequence[Phase], progress: Callable[[Progress], None] | None
-    ) -> GardenRun:
+    ) -> "GardenRun":
         """Return what a run of the gardener works with, without the upkeep."""
+        from hydramem.garden.night.apply import WriteAccess
+        from hydramem.garden.night.run_phases import GardenRun
+        from hydramem.garden.proposals.plan_file import key_in
+
         store, at, folder = self._use(), now(), self._garden_folder(name)
 
         def reporter(what: str) -> Callable[[int, int], None]:
@@ -247,8 +263,10 @@ class GardenMethods(Handle):
             began=lambda phase: reporter(phase)(0, 1),
         )
 
-    def _phase_context(self, name: str, at: datetime, progress: Callable[[int, int], None]) -> PhaseContext:
+    def _phase_context(self, name: str, at: datetime, progress: Callable[[int, int], None]) -> "PhaseContext":
         """Return what a phase reads, with a budget of its own."""
+        from hydramem.garden.proposals.phase_context import Budget, PhaseContext
+
         store, space = self._use(), self._use().space
         settings = store.config.garden
         return PhaseContext(
@@ -272,6 +290,8 @@ class GardenMethods(Handle):
     @contextmanager
     def _exclusive_run(self) -> Iterator[None]:
         """Allow one run of the gardener in this process."""
+        from hydramem.garden.night.interpreter_tuning import tuned_interpreter
+
         if not self._use().one_garden_run.acquire(blocking=False):
             raise StoreBusyError(f"{self.folder}: another run of the gardener is in progress; wait for it")
         try:
@@ -298,6 +318,8 @@ class GardenMethods(Handle):
             ModelUnavailableError: Torch is not installed.
             InvalidInputError: The project has too few relations to learn from.
         """
+        from hydramem.garden.edges import edge_scoring
+
         store, name = self._use(), self._name(project)
         folder = self._garden_folder(name)
         return edge_scoring.train(
@@ -311,8 +333,10 @@ _MOST_COMPARED = 5000
 """Most chunks whose vectors are compared with the graph in a run."""
 
 
-def _upkeep(store: OpenStore, project: str, *, backs_up: bool) -> Upkeep:
+def _upkeep(store: OpenStore, project: str, *, backs_up: bool) -> "Upkeep":
     """Return the upkeep of a store in the run of a project, whose chunks are compared with their vectors."""
+
+    from hydramem.garden.phases.maintain import Upkeep
 
     def compact() -> None:
         with store.reading() as space:

@@ -14,15 +14,11 @@ from hydramem.core.results.graph_views import (
 )
 from hydramem.core.results.verdicts import History
 from hydramem.core.results.write_results import RelationView
-from hydramem.core.row_types import Entity
+from hydramem.core.row_types import Entity, Measure
 from hydramem.core.time import When, now
-from hydramem.garden.phases.lasting_communities import read_groups
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
-from hydramem.search.overview import overview, surroundings
-from hydramem.search.overview.history import history
 from hydramem.search.visible import listings
-from hydramem.search.visible.entities_at import entities_at
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.text.dates.caller_dates import moment_or_none
 
@@ -54,6 +50,8 @@ class GraphMethods(Handle):
             offset: Rows to skip.
             project: Project to read; this handle's own by default.
         """
+        from hydramem.search.visible.entities_at import entities_at
+
         graph, name, page = self._use().graph, self._name(project), arguments.page(limit, offset)
         where = ChunkFilter(
             projects=(name,),
@@ -113,6 +111,8 @@ class GraphMethods(Handle):
         Raises:
             NotFoundError: Nothing has, or had, this id.
         """
+        from hydramem.search.overview.history import history
+
         store, name = self._use(), self._name(project)
         return history(id, graph=store.graph, snapshot=lambda: store.snapshots.of(name))
 
@@ -146,6 +146,8 @@ class GraphMethods(Handle):
         Raises:
             NotFoundError: A start is no entity and no chunk of the project.
         """
+        from hydramem.search.overview import surroundings
+
         named = arguments.ids(starts)
         check_count(len(named), name="number of starts", most=arguments.MAX_STARTS)
         return surroundings.expand(
@@ -184,6 +186,8 @@ class GraphMethods(Handle):
         Raises:
             NotFoundError: No entity has this name.
         """
+        from hydramem.search.overview import surroundings
+
         return surroundings.neighbors(
             entity,
             depth=arguments.depth(depth),
@@ -221,6 +225,8 @@ class GraphMethods(Handle):
         Raises:
             NotFoundError: No entity has one of the names. No path is a value, not an error.
         """
+        from hydramem.search.overview import surroundings
+
         return surroundings.path(
             start,
             end,
@@ -233,7 +239,7 @@ class GraphMethods(Handle):
     def central(
         self,
         *,
-        by: overview.Measure = "pagerank",
+        by: Measure = "pagerank",
         type: str | None = None,
         limit: int = 20,
         as_of: When | None = None,
@@ -251,8 +257,10 @@ class GraphMethods(Handle):
             known_at: Return what the store believed at this time; now by default.
             project: Project to read; this handle's own by default.
         """
+        from hydramem.search.overview import overview
+
         return overview.central(
-            by=check_choice(by, get_args(overview.Measure), name="by"),
+            by=check_choice(by, get_args(Measure), name="by"),
             type=type,
             limit=arguments.row_limit(limit),
             seen=self._view(project, as_of, known_at),
@@ -281,6 +289,9 @@ class GraphMethods(Handle):
             known_at: Return what the store believed at this time; now by default.
             project: Project to read; this handle's own by default.
         """
+        from hydramem.garden.phases.lasting_communities import read_groups
+        from hydramem.search.overview import overview
+
         return overview.communities(
             limit=arguments.row_limit(limit),
             members=check_count(members, name="members", most=arguments.MAX_PAGE),
@@ -318,6 +329,9 @@ class GraphMethods(Handle):
         Raises:
             NotFoundError: Nothing in the project has this name, id or source.
         """
+        from hydramem.garden.phases.lasting_communities import read_groups
+        from hydramem.search.overview import overview
+
         return overview.graph_view(
             center,
             depth=arguments.depth(depth),

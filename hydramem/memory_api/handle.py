@@ -4,15 +4,12 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path as FilePath
-from typing import Self, get_args
+from typing import TYPE_CHECKING, Self, get_args
 
 from hydramem.core.argument_checks import check_choice, check_project
 from hydramem.core.config import Config, MemoryConfig
 from hydramem.core.ids import content_hash
 from hydramem.core.time import When, now
-from hydramem.ingest.memories.ask_models import Models
-from hydramem.ingest.memories.distill.distill import NO_MODEL, SWITCHED_OFF, Distillation
-from hydramem.ingest.memories.edit_curated_files import CuratedPlace
 from hydramem.ingest.write_target import Accept, Target
 from hydramem.llm.choose import choose_generator
 from hydramem.llm.contracts import Generator
@@ -24,8 +21,12 @@ from hydramem.search.visible.visible_graph import View, view
 from hydramem.storage.files.curated_files import CuratedTarget
 from hydramem.storage.vector_rows import VectorStore
 from hydramem.text.dates.caller_dates import moment_or_none
-from hydramem.verification.first_stage.similar_entities import prepare
-from hydramem.verification.verify import Judge
+
+if TYPE_CHECKING:
+    from hydramem.ingest.memories.ask_models import Models
+    from hydramem.ingest.memories.distill.distill import Distillation
+    from hydramem.ingest.memories.edit_curated_files import CuratedPlace
+    from hydramem.verification.verify import Judge
 
 
 class Handle:
@@ -74,7 +75,9 @@ class Handle:
     def _garden_folder(self, project: str) -> FilePath:
         return self._use().files / "garden" / content_hash(project)[:16]
 
-    def _judge(self, project: str | None) -> Judge:
+    def _judge(self, project: str | None) -> "Judge":
+        from hydramem.verification.verify import Judge
+
         store, name = self._use(), self._name(project)
         serving = store.calibrations.of(name)
         return Judge(
@@ -85,7 +88,9 @@ class Handle:
             replies=store.replies,
         )
 
-    def _curated(self, target: CuratedTarget, project: str) -> CuratedPlace:
+    def _curated(self, target: CuratedTarget, project: str) -> "CuratedPlace":
+        from hydramem.ingest.memories.edit_curated_files import CuratedPlace
+
         store = self._use()
         return CuratedPlace(
             folder=store.curated_folder,
@@ -95,6 +100,8 @@ class Handle:
         )
 
     def _target(self, project: str | None, accept: Accept | None = None) -> Target:
+        from hydramem.verification.first_stage.similar_entities import prepare
+
         store, name = self._use(), self._name(project)
         space = store.space
         return Target(
@@ -121,8 +128,10 @@ class Handle:
         store = self._use()
         return store.bounds.applied_to(store.config.memory, store.embedder.fingerprint)
 
-    def _models(self) -> Models:
+    def _models(self) -> "Models":
         """Return the models that encode memories."""
+        from hydramem.ingest.memories.ask_models import Models
+
         roles = self.config.llm.roles
         own = (roles.classify, roles.consolidate, roles.extract)
         providers = (self.config.llm.provider, *(role.provider for role in own))
@@ -137,18 +146,22 @@ class Handle:
 
     def _log_note(self) -> str | None:
         """Say why sessions stay logs; None where a model may distill them."""
+        from hydramem.ingest.memories.distill.distill import NO_MODEL, SWITCHED_OFF
+
         if self.config.memory.session_facts <= 0:
             return SWITCHED_OFF
         llm = self.config.llm
         provider = llm.roles.extract.provider or llm.provider
         return NO_MODEL if self._given_generator is None and provider == "none" else None
 
-    def _distillation(self, target: Target) -> Distillation | None:
+    def _distillation(self, target: Target) -> "Distillation | None":
         """Return what distills sessions; None where they stay logs.
 
         Raises:
             ModelUnavailableError: The model's client is not installed, or its key is not set.
         """
+        from hydramem.ingest.memories.distill.distill import Distillation
+
         generator = None if self._log_note() else self._generator("extract")
         if generator is None:
             return None

@@ -5,15 +5,10 @@ from contextlib import suppress
 
 from hydramem.core.errors import NotFoundError, StorageError
 from hydramem.core.row_types import Job, Usage
-from hydramem.ingest.documents.ingest import extract_again
-from hydramem.ingest.memories.distill.distill import distill
-from hydramem.ingest.memories.link.link import link_memories
-from hydramem.ingest.memories.remember import encode
 from hydramem.ingest.pending_jobs import DISTILL, EMBED, ENCODE, LINK, REREAD, chunks_to_embed, embed
 from hydramem.ingest.write_target import Target
 from hydramem.memory_api.handle import Handle
 from hydramem.storage.jobs import Handler, in_the_name_of, job_payload
-from hydramem.verification.verify_stored import WriteVerifier
 
 _EMBED_BATCH = 64
 _LINK_BATCH = 32
@@ -37,6 +32,8 @@ class JobHandlers(Handle):
 
     def _encode(self, jobs: Sequence[Job]) -> Usage:
         """Embed memories in one batch, then compare each with others in the run that stored it."""
+        from hydramem.ingest.memories.remember import encode
+
         target, settings = self._deferring_target(jobs[0].project), self._encoding()
         vectors, usage = embed([job_payload(each)["chunk"] for each in jobs], target=target), Usage()
         for each in jobs:
@@ -55,6 +52,8 @@ class JobHandlers(Handle):
         return usage
 
     def _extract_again(self, jobs: Sequence[Job]) -> Usage:
+        from hydramem.ingest.documents.ingest import extract_again
+
         store, generator = self._use(), self._generator("extract")
         usage = Usage()
         if generator is None:
@@ -70,6 +69,8 @@ class JobHandlers(Handle):
         return usage
 
     def _link(self, jobs: Sequence[Job]) -> Usage:
+        from hydramem.ingest.memories.link.link import link_memories
+
         project, store = jobs[0].project, self._use()
         if store.config.memory.link_neighbors <= 0:
             return Usage()
@@ -85,6 +86,8 @@ class JobHandlers(Handle):
         return sum((each.usage for each in linked), Usage())
 
     def _distill(self, jobs: Sequence[Job]) -> Usage:
+        from hydramem.ingest.memories.distill.distill import distill
+
         usage = Usage()
         for each in jobs:
             work = self._distillation(self._deferring_target(each.project))
@@ -95,4 +98,6 @@ class JobHandlers(Handle):
 
     def _deferring_target(self, project: str) -> Target:
         """Return where a job writes; it leaves undecided relations to `verify`, which may ask a model."""
+        from hydramem.verification.verify_stored import WriteVerifier
+
         return self._target(project, WriteVerifier(self._judge(project)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from hydramem.core.argument_checks import MAX_SCOPE, check_count, check_scope
 from hydramem.core.errors import InvalidInputError
@@ -9,21 +10,15 @@ from hydramem.core.results.knowledge_results import Divided, EntityChange, Merge
 from hydramem.core.results.write_results import Related, RelationView
 from hydramem.core.row_types import Layer
 from hydramem.core.time import When
-from hydramem.graph.functional_types import functional_types
-from hydramem.ingest.knowledge.entities import Naming, set_entity
-from hydramem.ingest.knowledge.merging.merge_entities import merge
-from hydramem.ingest.knowledge.merging.reassign import reassign
-from hydramem.ingest.knowledge.merging.split_entity import split
-from hydramem.ingest.knowledge.relation_input import RelationInput
-from hydramem.ingest.knowledge.relations import Functional, Withdrawal, relate, unrelate
-from hydramem.ingest.knowledge.scopes import move, tree
-from hydramem.ingest.knowledge.trust_layers import promote
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.search.visible import listings
 from hydramem.search.visible.listings import relation_subject
 from hydramem.storage.changes import in_one_run
 from hydramem.text.dates.caller_dates import moment_or_none
+
+if TYPE_CHECKING:
+    from hydramem.ingest.knowledge.relations import Functional
 
 
 class KnowledgeMethods(Handle):
@@ -71,6 +66,9 @@ class KnowledgeMethods(Handle):
             InvalidInputError: A field is wrong, or the quote is not in the evidence; nothing is written.
             NotFoundError: The project has no such chunk; nothing is written.
         """
+        from hydramem.ingest.knowledge.relation_input import RelationInput
+        from hydramem.ingest.knowledge.relations import relate
+
         statement = arguments.gathered(RelationInput, locals())
         statement = replace(
             statement,
@@ -81,8 +79,11 @@ class KnowledgeMethods(Handle):
         done = relate(statement, target=self._target(project), functional=self._functional(project))
         return listings.related(done, self._use().graph)
 
-    def _functional(self, project: str | None) -> Functional:
+    def _functional(self, project: str | None) -> "Functional":
         """Return which types of relation have one object at a time."""
+        from hydramem.graph.functional_types import functional_types
+        from hydramem.ingest.knowledge.relations import Functional
+
         store, name = self._use(), self._name(project)
         return Functional(
             types=store.config.verification.functional,
@@ -119,6 +120,8 @@ class KnowledgeMethods(Handle):
             NotFoundError: The project has no such relation; nothing is written.
             InvalidInputError: It would end before it begins; nothing is written.
         """
+        from hydramem.ingest.knowledge.relations import Withdrawal, unrelate
+
         withdrawal = replace(
             arguments.gathered(Withdrawal, locals()),
             ended=moment_or_none(ended, "ended"),
@@ -154,6 +157,8 @@ class KnowledgeMethods(Handle):
         Raises:
             InvalidInputError: A field is wrong, or a name belongs to another entity; nothing is written.
         """
+        from hydramem.ingest.knowledge.entities import Naming, set_entity
+
         naming = replace(arguments.gathered(Naming, locals()), aliases=arguments.ids(aliases))
         return set_entity(naming, target=self._target(project))
 
@@ -177,6 +182,8 @@ class KnowledgeMethods(Handle):
                 written.
             NotFoundError: The project has no such entity; nothing is written.
         """
+        from hydramem.ingest.knowledge.merging.merge_entities import merge
+
         return merge(keep, arguments.ids(others), reason=reason, target=self._target(project))
 
     @in_one_run()
@@ -208,6 +215,9 @@ class KnowledgeMethods(Handle):
                 have one name; nothing is written.
             NotFoundError: No such entity was merged, or the project has none; nothing is written.
         """
+        from hydramem.ingest.knowledge.merging.reassign import reassign
+        from hydramem.ingest.knowledge.merging.split_entity import split
+
         target, named = self._target(project), arguments.ids(chunks)
         if (of is None) != (not named):
             raise InvalidInputError("of, chunks: give both, to move what some chunks say, or neither")
@@ -228,6 +238,8 @@ class KnowledgeMethods(Handle):
             depth: Levels below the prefix; all by default.
             project: Project to read; this handle's own by default.
         """
+        from hydramem.ingest.knowledge.scopes import tree
+
         start = check_scope(prefix)
         levels = None if depth is None else check_count(depth, name="depth", least=0, most=MAX_SCOPE)
         return tree(self._use().graph.scope_counts(self._name(project), start), prefix=start, depth=levels)
@@ -248,6 +260,8 @@ class KnowledgeMethods(Handle):
             InvalidInputError: The destination is in the source, or a path is too long; nothing is written.
             NotFoundError: The scope is empty; nothing is written.
         """
+        from hydramem.ingest.knowledge.scopes import move
+
         target = self._target(project)
         return move(check_scope(source), check_scope(destination), reason=reason, target=target)
 
@@ -271,6 +285,8 @@ class KnowledgeMethods(Handle):
                 verified; nothing is written.
             NotFoundError: The project has no such chunk or relation; nothing is written.
         """
+        from hydramem.ingest.knowledge.trust_layers import promote
+
         store, name = self._use(), self._name(project)
         return promote(
             arguments.ids(ids),

@@ -18,14 +18,10 @@ from hydramem.core.results.upkeep_results import ProjectView
 from hydramem.core.results.write_results import Curated, DocumentView
 from hydramem.core.row_types import Chunk, ChunkKind, Document, Layer, RecallMode, Session, State, Traversal
 from hydramem.core.time import When
-from hydramem.ingest.memories.edit_curated_files import curated
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.search.arm_weights import Arm, with_arms
-from hydramem.search.deep_recall import deepened
 from hydramem.search.linked_memories import with_links
-from hydramem.search.overview.session_start import opening
-from hydramem.search.prompt_block import prime
 from hydramem.search.recall import recall
 from hydramem.search.recall_run import RecallSources
 from hydramem.search.visible import listings
@@ -109,6 +105,8 @@ class ReadMethods(Handle):
         found = self._search(query, where, settings, limit, traversal, explain, context, max_tokens, floor)
         if not deep:
             return found
+        from hydramem.search.deep_recall import deepened
+
         seen = self._view(project, as_of, known_at, include_private=include_private)
         return deepened(found, seen=seen, graph=self._use().graph, judge=self._judge(project))
 
@@ -183,6 +181,8 @@ class ReadMethods(Handle):
         Raises:
             InvalidInputError: The project is blank, or the query is blank or too long.
         """
+        from hydramem.search.prompt_block import prime
+
         named = None if project is None else check_project(project)
         recalls = self._use().recalls
         asked = recalls.session if session is None else check_name(session, name="session")
@@ -215,6 +215,8 @@ class ReadMethods(Handle):
         return found
 
     def _opening(self, seen: View, project: str, *, session: str | None) -> tuple[Hit, ...]:
+        from hydramem.search.overview.session_start import opening
+
         # The curated files describe the user, so a reader without private memories gets none.
         shown = seen.where.include_private
         curated = self.curated(session=session, project=project) if shown else ()
@@ -292,6 +294,8 @@ class ReadMethods(Handle):
         Raises:
             StorageError: A file cannot be read.
         """
+        from hydramem.ingest.memories.edit_curated_files import curated
+
         name = self._name(project)
         targets: Sequence[CuratedTarget] = get_args(CuratedTarget) if target is None else (target,)
         found = [curated(self._curated(one, name)) for one in targets]

@@ -16,9 +16,6 @@ from hydramem.memory_api.job_handlers import JobHandlers
 from hydramem.memory_api.open import open_store, shared_stores
 from hydramem.storage.backup.restore import Exchange
 from hydramem.storage.changes import in_one_run
-from hydramem.storage.exchange.dump import DumpRequest, dump
-from hydramem.storage.exchange.load import LoadTarget, load
-from hydramem.storage.undo.undo import undo
 
 _MOST_PATH = 4000
 _CREATED_BY = f"hydramem {version.__version__}"
@@ -44,6 +41,8 @@ class SafekeepingMethods(Handle):
             NotFoundError: No run and no change has this id.
             InvalidInputError: It is undone already, or has nothing to undo; nothing is written.
         """
+        from hydramem.storage.undo.undo import undo
+
         store = self._use()
         return undo(check_name(id, name="id"), graph=store.graph, mirror=store.mirror, force=force)
 
@@ -77,6 +76,8 @@ class SafekeepingMethods(Handle):
             NotFoundError: A named project holds nothing.
             StorageError: A store cannot be read or the folder cannot be written; no folder is left.
         """
+        from hydramem.storage.exchange.dump import DumpRequest, dump
+
         store, place = self._use(), _path(folder, "folder")
         if place.is_relative_to(store.path):
             raise InvalidInputError(f"folder: {place} is in the store; name a folder outside it")
@@ -115,6 +116,8 @@ class SafekeepingMethods(Handle):
             ModelError: The embedder failed; loaded rows stay.
             StorageError: A store failed; loaded rows stay.
         """
+        from hydramem.storage.exchange.load import LoadTarget, load
+
         store, space = self._use(), self._use().space
         target = LoadTarget(
             graph=store.graph,

@@ -7,12 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any, get_args
 
 from hydramem.core.argument_checks import check_choices, check_name
+from hydramem.core.inputs import SaidTurn
 from hydramem.core.results.hits import Prompt, Recall
 from hydramem.core.results.write_results import Captured, Distilled, Remembered
 from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.core.time import When, check_interval, now
-from hydramem.ingest.memories.distill.distill import NO_MODEL, distill
-from hydramem.ingest.memories.sessions import SaidTurn, capture, kept_text
 from hydramem.ingest.pending_jobs import DISTILL
 from hydramem.memory_api import arguments
 from hydramem.memory_api.read_methods import ReadMethods
@@ -22,7 +21,6 @@ from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.jobs import job
 from hydramem.storage.write import Write
 from hydramem.text.dates.caller_dates import moment, moment_or_none, stretch
-from hydramem.verification.verify_stored import WriteVerifier
 
 
 class LiveSession:
@@ -67,6 +65,8 @@ class LiveSession:
         Raises:
             InvalidInputError: A field is wrong; nothing is written.
         """
+        from hydramem.ingest.memories.sessions import kept_text
+
         turns = (
             SaidTurn(author=check_name(author, name="author"), text=user),
             SaidTurn(author="assistant", text=assistant),
@@ -117,6 +117,7 @@ class SessionMethods(WriteMethods, ReadMethods):
         Raises:
             InvalidInputError: The name is blank, too long or not text.
         """
+
         live = LiveSession(
             self, check_name(name, name="session"), private=private, project=self._name(project)
         )
@@ -152,6 +153,9 @@ class SessionMethods(WriteMethods, ReadMethods):
         Raises:
             InvalidInputError: A field is wrong; nothing is written.
         """
+        from hydramem.ingest.memories.sessions import capture
+        from hydramem.verification.verify_stored import WriteVerifier
+
         store = self._use()
         verifier = WriteVerifier(self._judge(project))
         done = capture(
@@ -185,6 +189,9 @@ class SessionMethods(WriteMethods, ReadMethods):
             NotFoundError: No session has this name.
             ModelError: The model failed before it had read any turn.
         """
+        from hydramem.ingest.memories.distill.distill import NO_MODEL, distill
+        from hydramem.verification.verify_stored import WriteVerifier
+
         name, store = check_name(session, name="session"), self._use()
         verifier = WriteVerifier(self._judge(project))
         work = self._distillation(self._target(project, verifier))

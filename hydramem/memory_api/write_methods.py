@@ -2,32 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from hydramem.core.argument_checks import check_choices, check_reason, check_scope, check_share, check_text
 from hydramem.core.errors import InvalidInputError
+from hydramem.core.inputs import MemoryInput
 from hydramem.core.results.write_results import Curated, Forgotten, Remembered
 from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.core.time import When
-from hydramem.ingest.memories.edit_curated_files import curate
-from hydramem.ingest.memories.forget import Sweep, forget, forget_matching, re_extract, revive
-from hydramem.ingest.memories.memory_input import (
-    MEMORIES,
-    MOST_SUMMARY,
-    MemoryInput,
-    ValidatedMemory,
-    labels,
-    validate,
-)
-from hydramem.ingest.memories.remember import remember_all
-from hydramem.ingest.memories.revise import Revision, revise
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.files.curated_files import CuratedChange, CuratedTarget
 from hydramem.storage.quotas import noted
 from hydramem.text.dates.caller_dates import moment_or_none
-from hydramem.verification.verify_stored import WriteVerifier
+
+if TYPE_CHECKING:
+    from hydramem.ingest.memories.memory_input import ValidatedMemory
 
 
 class WriteMethods(Handle):
@@ -155,6 +146,9 @@ class WriteMethods(Handle):
             NotFoundError: No memory has this id; nothing is written.
             InvalidInputError: A field is wrong, or the memory is no longer believed; nothing is written.
         """
+        from hydramem.ingest.memories.memory_input import MOST_SUMMARY, labels
+        from hydramem.ingest.memories.revise import Revision, revise
+
         store = self._use()
         revision = Revision(
             text=text,
@@ -172,14 +166,19 @@ class WriteMethods(Handle):
     def _remember(
         self, given: Sequence[MemoryInput], project: str | None, *, wait: bool, listed: bool = False
     ) -> tuple[Remembered, ...]:
+        from hydramem.ingest.memories.memory_input import validate
+
         memories = validate(given, self._use().config.memory, listed=listed)
         done = self._stored(memories, project, wait=wait)
         notes = noted(self.config.limits, self._name(project), self._use().graph)
         return tuple(replace(each, notes=(*each.notes, *notes)) for each in done) if notes else done
 
     def _stored(
-        self, memories: Sequence[ValidatedMemory], project: str | None, *, wait: bool
+        self, memories: "Sequence[ValidatedMemory]", project: str | None, *, wait: bool
     ) -> tuple[Remembered, ...]:
+        from hydramem.ingest.memories.remember import remember_all
+        from hydramem.verification.verify_stored import WriteVerifier
+
         store = self._use()
         verifier = WriteVerifier(self._judge(project))
         target = self._target(project, verifier)
@@ -218,6 +217,9 @@ class WriteMethods(Handle):
             NotFoundError: No entry holds the words of a change; nothing is written.
             StoreBusyError: Another program is writing the file.
         """
+        from hydramem.ingest.memories.edit_curated_files import curate
+        from hydramem.ingest.memories.forget import forget
+
         store = self._use()
         return curate(
             self._curated(target, self._name(project)),
@@ -261,6 +263,9 @@ class WriteMethods(Handle):
                 `expect`; nothing is written.
             NotFoundError: An id is not in the store; nothing is written.
         """
+        from hydramem.ingest.memories.forget import Sweep, forget, forget_matching
+        from hydramem.ingest.memories.memory_input import MEMORIES, labels
+
         store, named = self._use(), arguments.ids(ids)
         filtered = scope is not None or kinds or categories or before is not None
         if bool(named) == bool(filtered):
@@ -290,11 +295,15 @@ class WriteMethods(Handle):
         Raises:
             NotFoundError: An id is not in the store; nothing is written.
         """
+        from hydramem.ingest.memories.forget import revive
+
         store = self._use()
         return revive(arguments.ids(ids), graph=store.graph, mirror=store.mirror, re_extract=self._re_extract)
 
     def _re_extract(self, released: Sequence[Chunk]) -> None:
         """Extract the graph of memories that leave quarantine, each in its own project."""
+        from hydramem.ingest.memories.forget import re_extract
+
         for project in sorted({row.project for row in released}):
             rows = [row for row in released if row.project == project]
             re_extract(rows, target=self._target(project), operation="revive")

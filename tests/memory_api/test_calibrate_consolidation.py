@@ -9,7 +9,8 @@ from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.hash_embedder import HashEmbedder
-from hydramem.verification.calibration.consolidation_threshold import KEPT, Bounds, Fitted, fit
+from hydramem.verification.calibration.consolidation_threshold import KEPT, fit
+from hydramem.verification.calibration.saved_thresholds import Bounds, Fitted
 
 HASHED = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
 ON_DISK = Config(embedding=EmbeddingConfig(model="hash"))

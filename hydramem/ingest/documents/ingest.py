@@ -6,12 +6,13 @@ nothing of the document is recalled, and the next run does not embed the stored 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
 from hydramem.core.config import IngestConfig
 from hydramem.core.ids import document_id
+from hydramem.core.inputs import Progress
 from hydramem.core.results.write_results import Ingested, SkippedSource
 from hydramem.core.row_types import Document, Session, Usage
 from hydramem.core.time import now
@@ -24,15 +25,6 @@ from hydramem.ingest.knowledge.support import document_chunks
 from hydramem.ingest.write_target import Target
 from hydramem.llm.contracts import Generator
 from hydramem.storage.store import GraphStore
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """How far an ingest is: how many of all sources are done, and the last one."""
-
-    done: int
-    total: int
-    what: str
 
 
 def ingest(

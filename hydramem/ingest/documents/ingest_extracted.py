@@ -1,17 +1,18 @@
 """Stores what an agent extracted itself: chunks, entities and relations, all checked before any write."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from time import perf_counter
-from typing import Any, Literal, get_args
+from typing import get_args
 
 from hydramem.core.argument_checks import check_choice, check_name, check_share, check_text
 from hydramem.core.config import IngestConfig, MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import content_hash, document_id
+from hydramem.core.inputs import ExtractedChunk, ExtractedEntity, ExtractedKind, ExtractedRelation
 from hydramem.core.results.write_results import Ingested
-from hydramem.core.row_types import Chunk, Document, Metadata, Times
-from hydramem.core.time import When, check_interval, now
+from hydramem.core.row_types import Chunk, Document, Times
+from hydramem.core.time import check_interval, now
 from hydramem.ingest.documents.batches import DocumentBatches
 from hydramem.ingest.documents.source_rows import SourceRows, compare, passage_ids
 from hydramem.ingest.extraction.findings import Claim, Found, Name, folded_words
@@ -25,63 +26,6 @@ from hydramem.text.normalize import entity_key
 from hydramem.text.tokens import count_tokens
 
 _MOST_CHARS = 1_000_000
-
-# Read by pydantic where JSON becomes these: a mistyped field is an error, not a fact lost in silence.
-_STRICT: Any = {"extra": "forbid"}
-ExtractedKind = Literal["passage", "note", "fact", "event"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractedChunk:
-    """A piece of text, as the agent cut it; one over the configured tokens is cut further.
-
-    Attributes:
-        heading_path: Headings above it, outermost first.
-        author: Who said it.
-        happened_at: When it was said or happened.
-    """
-
-    __pydantic_config__ = _STRICT
-
-    text: str
-    kind: ExtractedKind = "passage"
-    heading_path: tuple[str, ...] = ()
-    author: str | None = None
-    happened_at: When | None = None
-    metadata: Metadata = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractedEntity:
-    """A named thing in the text."""
-
-    __pydantic_config__ = _STRICT
-
-    name: str
-    type: str = "thing"
-    description: str | None = None
-    aliases: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractedRelation:
-    """A typed edge between two entities, by name.
-
-    Attributes:
-        confidence: 0 to 1.
-        quote: The words of the text that state it.
-        valid_from, valid_to: When it was true in the world.
-    """
-
-    __pydantic_config__ = _STRICT
-
-    subject: str
-    type: str
-    object: str
-    confidence: float = 1.0
-    quote: str | None = None
-    valid_from: When | None = None
-    valid_to: When | None = None
 
 
 def ingest_extracted(

@@ -7,12 +7,13 @@ from typing import assert_never
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.ids import session_id
+from hydramem.core.inputs import MemoryInput
 from hydramem.core.results.write_results import RememberAction
 from hydramem.core.row_types import Chunk, LinkType
 from hydramem.ingest.knowledge.end_validity import corrected
 from hydramem.ingest.knowledge.trust_layers import latest_end, raised_by_voices
 from hydramem.ingest.memories.consolidate.duplicate_or_update import ENDING, Action, ConsolidationPlan
-from hydramem.ingest.memories.memory_input import MemoryInput, ValidatedMemory, validate
+from hydramem.ingest.memories.memory_input import ValidatedMemory, validate
 from hydramem.ingest.memories.memory_write import MemoryWrite, current_generation
 from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.storage.vector_rows import Vector, indexed_text

@@ -4,19 +4,17 @@ The file itself decides what it holds. A change is added to the history right af
 process that dies in between leaves the file changed and the history without it.
 """
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
+from hydramem.core.inputs import MemoryInput
 from hydramem.core.results.write_results import Curated
 from hydramem.core.row_types import Chunk
 from hydramem.core.time import now
 from hydramem.ingest.knowledge.support import matching_chunks
-from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.remember import remember
 from hydramem.ingest.screening.quarantine import screen, threats_in
 from hydramem.ingest.write_target import Target
@@ -24,7 +22,6 @@ from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.files.curated_files import (
     DELIMITER,
-    FILES,
     CuratedChange,
     CuratedTarget,
     CuratedText,
@@ -42,7 +39,6 @@ from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 
 _MOST_CHANGES = 200
-_MOST_SESSIONS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,27 +67,6 @@ class CuratedPlace:
         """Most characters of its entries together."""
         settings = self.settings
         return settings.curated_memory_chars if self.target == "memory" else settings.curated_user_chars
-
-
-@dataclass(slots=True)
-class SessionBlocks:
-    """The block that each session was shown first, so that its prompts stay the same to the letter.
-
-    Kept while the store is open, for the sessions that asked last.
-    """
-
-    _blocks: OrderedDict[tuple[str, str, str], str] = field(default_factory=OrderedDict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def frozen(self, project: str, session: str, file: Curated) -> str:
-        """Return the block of a file that this session was shown first; the one given where that is now."""
-        key = (project, session, file.target)
-        with self._lock:
-            block = self._blocks.setdefault(key, file.block)
-            self._blocks.move_to_end(key)
-            while len(self._blocks) > _MOST_SESSIONS * len(FILES):
-                self._blocks.popitem(last=False)
-            return block
 
 
 def curated(place: CuratedPlace) -> Curated:

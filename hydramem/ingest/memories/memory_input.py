@@ -11,8 +11,9 @@ from hydramem.core.argument_checks import check_choice, check_name, check_scope,
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import session_id
+from hydramem.core.inputs import MemoryInput
 from hydramem.core.row_types import Chunk, ChunkKind, Metadata, Times
-from hydramem.core.time import When, check_interval, now
+from hydramem.core.time import check_interval, now
 from hydramem.ingest.extraction.extract import Passage, extract
 from hydramem.ingest.extraction.findings import Found, Name
 from hydramem.ingest.knowledge.end_validity import DISTILLED_FROM, said_at
@@ -21,9 +22,6 @@ from hydramem.ingest.screening.strip_recalled_blocks import spoken_text
 from hydramem.storage.chunk_filter import within_scope
 from hydramem.text.dates.caller_dates import moment_or_none
 from hydramem.text.tokens import count_tokens
-
-# Read by pydantic where JSON becomes these: a mistyped field is an error, not a field lost in silence.
-_STRICT: Any = {"extra": "forbid"}
 
 MOST_AT_ONCE = 1000
 """Most memories of one call."""
@@ -52,57 +50,6 @@ MEMORIES: tuple[ChunkKind, ...] = ("note", "fact", "event", "turn")
 
 STEADY: tuple[ChunkKind, ...] = ("note", "fact")
 """Kinds that say how something is: another may take their place, while what happened stays."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryInput:
-    """A memory to remember; fields as in `remember`.
-
-    Attributes:
-        text: What to remember.
-        kind: note, fact, event (give `happened_at`) or turn (give `session`).
-        source: Where it came from, as a person reads it.
-        author: Who said it.
-        session: Name of the conversation it belongs to.
-        scope: Path such as /infra/database; found where not given.
-        within: The path that a found scope is at or under.
-        categories, keywords: Labels to filter by, and words to look for; found where not given.
-        importance: 0 to 1; found where not given.
-        summary: One sentence; found where not given.
-        entities: Names of things that it is about, besides those that it names.
-        confidence: 0 to 1.
-        event_type: What kind of event, such as deployment.
-        happened_at: When the event took place.
-        valid_from, valid_to: From when and until when it is true in the world.
-        expires_at: When it stops being recalled.
-        private: Keep it out of recall that leaves private memories out.
-        metadata: Values of your own that come back with it.
-        replaces: Ids of memories that hold no longer now that this one does; they end, with history.
-    """
-
-    __pydantic_config__ = _STRICT
-
-    text: str
-    kind: ChunkKind = "note"
-    source: str = ""
-    author: str | None = None
-    session: str | None = None
-    scope: str | None = None
-    within: str = "/"
-    categories: Sequence[str] | None = None
-    importance: float | None = None
-    keywords: Sequence[str] | None = None
-    summary: str | None = None
-    entities: Sequence[str] = ()
-    confidence: float = 1.0
-    event_type: str | None = None
-    happened_at: When | None = None
-    valid_from: When | None = None
-    valid_to: When | None = None
-    expires_at: When | None = None
-    private: bool = False
-    metadata: Mapping[str, object] | None = None
-    replaces: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

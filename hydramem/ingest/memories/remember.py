@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from hydramem.core.config import MemoryConfig
+from hydramem.core.inputs import MemoryInput
 from hydramem.core.results.write_results import Remembered
 from hydramem.core.row_types import Chunk, Usage
 from hydramem.core.time import now
@@ -22,7 +23,7 @@ from hydramem.ingest.memories.ask_models import (
     ask_models,
     same_text,
 )
-from hydramem.ingest.memories.memory_input import MemoryInput, ValidatedMemory, validate, validate_stored
+from hydramem.ingest.memories.memory_input import ValidatedMemory, validate, validate_stored
 from hydramem.ingest.memories.memory_write import MemoryWrite
 from hydramem.ingest.memories.model_findings import add_model_findings
 from hydramem.ingest.memories.neighbours import find_neighbours

@@ -6,13 +6,14 @@ from datetime import datetime
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.inputs import MemoryInput
 from hydramem.core.results.write_results import Remembered
 from hydramem.core.row_types import Chunk
 from hydramem.core.time import now
 from hydramem.ingest.knowledge.end_validity import corrected, is_version
 from hydramem.ingest.knowledge.trust_layers import VOICES
 from hydramem.ingest.memories.apply_plan import merge_known
-from hydramem.ingest.memories.memory_input import MemoryInput, ValidatedMemory, validate
+from hydramem.ingest.memories.memory_input import ValidatedMemory, validate
 from hydramem.ingest.memories.memory_write import MemoryWrite, current_generation, remembered
 from hydramem.ingest.pending_jobs import LINK
 from hydramem.ingest.write_target import Target

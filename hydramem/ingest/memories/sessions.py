@@ -5,17 +5,17 @@ memory of its own: the same words said twice are two turns.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from hydramem.core.argument_checks import check_count, check_name, check_text
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import session_id, turn_id
+from hydramem.core.inputs import SaidTurn
 from hydramem.core.results.write_results import Captured
 from hydramem.core.row_types import Chunk, Times
-from hydramem.core.time import When, now
+from hydramem.core.time import now
 from hydramem.ingest.extraction.extract import Passage, extract
 from hydramem.ingest.extraction.findings import Found
 from hydramem.ingest.memories.ask_models import NO_MODELS, Models
@@ -32,25 +32,6 @@ from hydramem.text.dates.caller_dates import moment
 from hydramem.text.tokens import count_tokens
 
 _MOST_TURNS = 1000
-
-# Read by pydantic where JSON becomes these: a mistyped field is an error, not a turn lost in silence.
-_STRICT: Any = {"extra": "forbid"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaidTurn:
-    """What one side said.
-
-    Attributes:
-        author: Who said it: user, assistant, or a name.
-        happened_at: When it was said; now where not given.
-    """
-
-    __pydantic_config__ = _STRICT
-
-    author: str
-    text: str
-    happened_at: When | None = None
 
 
 @in_one_run()

@@ -13,7 +13,6 @@ from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelUnava
 from hydramem.core.results.upkeep_results import BackedUp, Diagnosis, Reindexed
 from hydramem.core.time import advance_past, now
 from hydramem.graph.snapshot.registry import Snapshots
-from hydramem.ingest.memories.edit_curated_files import SessionBlocks
 from hydramem.ingest.pending_jobs import missing_jobs
 from hydramem.ingest.write_target import Commit
 from hydramem.llm.choose import AbsentEmbedder, choose_embedder
@@ -23,6 +22,7 @@ from hydramem.memory_api.open.serving_vectors import Serving, Space, VectorFolde
 from hydramem.search.relevance.relevance_anchors import AnchorsByEmbedder
 from hydramem.storage.backup.backup import backup
 from hydramem.storage.backup.restore import finish as finish_restore
+from hydramem.storage.files.curated_files import SessionBlocks
 from hydramem.storage.files.folder_lock import FolderLock
 from hydramem.storage.jobs import Jobs
 from hydramem.storage.outbox import Mirror
@@ -32,9 +32,9 @@ from hydramem.storage.repair.reindex import DIMENSION, EMBEDDER, move
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Vector, VectorStore
 from hydramem.storage.write import Write
-from hydramem.verification.calibration.consolidation_threshold import Bounds
 from hydramem.verification.calibration.saved_calibrations import Calibrations
-from hydramem.verification.first_stage.first_stage import NAMES
+from hydramem.verification.calibration.saved_thresholds import Bounds
+from hydramem.verification.first_stage.weights import DEFAULT
 from hydramem.verification.grounding.model_replies import Replies
 
 
@@ -76,7 +76,7 @@ class OpenStore:
         self.snapshots = Snapshots(self.graph)
         self.replies = Replies(None if self.in_memory else self.path / "models" / "vog_replies.db")
         self._closing.callback(self.replies.close)
-        self.calibrations = Calibrations(None if self.in_memory else self.path, NAMES)
+        self.calibrations = Calibrations(None if self.in_memory else self.path, DEFAULT.names)
         self.bounds = Bounds(None if self.in_memory else self.path)
         self.anchors = AnchorsByEmbedder(None if self.in_memory else self.path)
         self.curated_blocks = SessionBlocks()

@@ -3,14 +3,13 @@
 import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.errors import NotFoundError
 from hydramem.core.results.graph_views import CentralEntity, Community, GraphEdge, GraphNode, GraphView
-from hydramem.core.row_types import Chunk
+from hydramem.core.row_types import Chunk, Measure
 from hydramem.garden.phases.lasting_communities import LastingCommunity, lasting
 from hydramem.graph.betweenness import betweenness
 from hydramem.graph.centrality import Centrality, centrality, weight_matrix
@@ -23,7 +22,6 @@ from hydramem.search.visible.listings import possible_document_ids
 from hydramem.search.visible.visible_graph import View, checked, find_start
 from hydramem.storage.store import GraphStore
 
-Measure = Literal["pagerank", "betweenness", "relations", "chunks"]
 _LEADERS = 3
 
 

@@ -7,6 +7,7 @@ from dataclasses import fields
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hydramem.core.config import LimitsConfig
 from hydramem.core.errors import NotFoundError
@@ -17,12 +18,14 @@ from hydramem.core.row_types import Entity, Relation, State
 from hydramem.core.time import now
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.ingest.knowledge.relations import Asserted
 from hydramem.llm.contracts import Embedder
 from hydramem.storage.chunk_filter import LIVE, ChunkFilter, holds
 from hydramem.storage.quotas import usage, uses
 from hydramem.storage.schema import SCHEMA_VERSION
 from hydramem.storage.store import GraphStore, Listing
+
+if TYPE_CHECKING:
+    from hydramem.ingest.knowledge.relations import Asserted
 
 _PAGE = 1000
 
@@ -118,7 +121,7 @@ def named(
     return tuple(_view(row, names) for row in rows)
 
 
-def related(done: Asserted, graph: GraphStore) -> Related:
+def related(done: "Asserted", graph: GraphStore) -> Related:
     """Return what relating did, with every end named."""
     (relation,) = named([done.relation], graph, known=done.ends)
     return Related(

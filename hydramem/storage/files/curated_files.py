@@ -8,9 +8,11 @@ writes the same form. A file is written whole or not at all, under a lock that o
 import os
 import re
 import tempfile
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -20,6 +22,7 @@ from filelock import FileLock, Timeout
 from hydramem.core.argument_checks import check_choice
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError, StoreBusyError
 from hydramem.core.ids import content_hash
+from hydramem.core.results.write_results import Curated
 from hydramem.storage.files.durable_files import storage_errors, sync_folder
 
 # Read by pydantic where JSON becomes a change: a mistyped field is an error, not an entry lost in silence.
@@ -42,6 +45,7 @@ _PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}")
 _MOST_BYTES = 4_000_000
 _MOST_PREVIEW = 80
 _LOCK_SECONDS = 10.0
+_MOST_SESSIONS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,3 +304,24 @@ def block(target: CuratedTarget, entries: Sequence[str], *, limit: int) -> str:
 def gone(before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
     """Return the entries that a change took out."""
     return tuple(entry for entry in before if entry not in after)
+
+
+@dataclass(slots=True)
+class SessionBlocks:
+    """The block that each session was shown first, so that its prompts stay the same to the letter.
+
+    Kept while the store is open, for the sessions that asked last.
+    """
+
+    _blocks: OrderedDict[tuple[str, str, str], str] = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def frozen(self, project: str, session: str, file: Curated) -> str:
+        """Return the block of a file that this session was shown first; the one given where that is now."""
+        key = (project, session, file.target)
+        with self._lock:
+            block = self._blocks.setdefault(key, file.block)
+            self._blocks.move_to_end(key)
+            while len(self._blocks) > _MOST_SESSIONS * len(FILES):
+                self._blocks.popitem(last=False)
+            return block

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError, ModelError, NotFoundError
 from hydramem.core.ids import link_id, new_id, session_id
+from hydramem.core.inputs import MemoryInput
 from hydramem.core.results.write_results import Distilled, Remembered
 from hydramem.core.row_types import Link, Session, Times, Usage
 from hydramem.core.time import now
@@ -24,7 +25,7 @@ from hydramem.ingest.memories.distill.session_turns import (
     next_window,
     turns_waiting,
 )
-from hydramem.ingest.memories.memory_input import MemoryInput, ValidatedMemory, validate
+from hydramem.ingest.memories.memory_input import ValidatedMemory, validate
 from hydramem.ingest.memories.remember import remember_all
 from hydramem.ingest.write_target import Target
 from hydramem.llm.contracts import Generator
