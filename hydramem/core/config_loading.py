@@ -88,6 +88,8 @@ def _set(settings: dict[str, Any], keys: tuple[str, ...], value: Any) -> None:
 
 
 def _validate(settings: Mapping[str, Any], where: str) -> Config:
+    if not settings:
+        return Config()  # without the validator, which takes longer to build than a small file to read
     from pydantic import ValidationError
 
     try:

@@ -64,12 +64,26 @@ class LocalEmbedder:
         dimension: Length of a vector.
     """
 
-    def __init__(self, space: VectorSpace, load: Callable[[], TextModel], *, settings: EmbeddingConfig):
+    def __init__(
+        self,
+        space: VectorSpace,
+        load: Callable[[], TextModel],
+        *,
+        settings: EmbeddingConfig,
+        load_once: Callable[[], TextModel] | None = None,
+    ) -> None:
+        """Take a model that is not loaded yet.
+
+        Args:
+            space, load, settings: The space of its vectors, how it is loaded, and how it is run.
+            load_once: Loads it sooner to run slower, for a process that embeds one query; None where
+                nothing is gained by it.
+        """
         self.fingerprint = space.fingerprint
         self.dimension = space.dimension
         self._space = space
         self._query_prefix, self._document_prefix = prefixes(space.name)
-        self._load = load
+        self._load, self._load_once = load, load_once
         self._batch_size = max(1, settings.batch_size)
         self._max_chars = _MAX_CHARS_A_TOKEN * settings.max_tokens
         self._lock = threading.Lock()
@@ -89,17 +103,17 @@ class LocalEmbedder:
         Raises:
             ModelError: The model's files are missing or damaged, or it failed.
         """
-        row: Vectors = self._embed([self._prepare(self._query_prefix, text)])[0]
+        row: Vectors = self._embed([self._prepare(self._query_prefix, text)], once=True)[0]
         return row
 
     def _prepare(self, prefix: str, text: str) -> str:
         return prefix + well_formed(text[: self._max_chars])
 
-    def _embed(self, texts: list[str]) -> Vectors:
+    def _embed(self, texts: list[str], *, once: bool = False) -> Vectors:
         rows = np.empty((len(texts), self._space.full_dimension), dtype=np.float32)
         if not texts:
             return rows[:, : self.dimension]
-        model = self._opened()
+        model = self._opened(once=once)
         # A batch is padded to its longest text: neighbours in length waste the least.
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]), reverse=True)
         with model_errors(f"embedding model {self._space.name}"):
@@ -108,8 +122,11 @@ class LocalEmbedder:
                 rows[place] = vector
         return _unit_rows(rows, self._space)
 
-    def _opened(self) -> TextModel:
+    def _opened(self, *, once: bool) -> TextModel:
         with self._lock:
+            load_once, self._load_once = self._load_once, None
+            if self._model is None and once and load_once is not None:
+                return load_once()
             if self._model is None:
                 self._model = self._load()
             return self._model
@@ -125,7 +142,12 @@ def open_known(model: KnownModel, *, settings: EmbeddingConfig, models: Path | N
     space = known_space(model, settings.dimension)
     if locate(model, models) is None:
         raise ModelUnavailableError(_absent(model))
-    return LocalEmbedder(space, lambda: _load_known(model, settings, models), settings=settings)
+    return LocalEmbedder(
+        space,
+        lambda: _load_known(model, settings, models),
+        settings=settings,
+        load_once=(lambda: _load_known(model, settings, models, optimized=False)) if model.carried else None,
+    )
 
 
 def known_space(model: KnownModel, dimension: int = 0) -> VectorSpace:
@@ -200,7 +222,11 @@ def _absent(model: KnownModel) -> str:
     return f"embedding model {model.name} is not on this machine; get it: `hydramem models get {model.name}`"
 
 
-def _load_known(model: KnownModel, settings: EmbeddingConfig, models: Path | None) -> OnnxTextModel:
+def _load_known(
+    model: KnownModel, settings: EmbeddingConfig, models: Path | None, *, optimized: bool = True
+) -> OnnxTextModel:
+    # To optimize the carried model is to turn its 8-bit weights into floats, which takes as long as embedding
+    # ten queries without.
     place = locate(model, models)
     if place is None:
         raise ModelUnavailableError(_absent(model))
@@ -215,6 +241,7 @@ def _load_known(model: KnownModel, settings: EmbeddingConfig, models: Path | Non
             pooling=model.pooling,
             max_tokens=min(settings.max_tokens, model.max_tokens),
             threads=settings.threads,
+            optimized=optimized,
         )
 
 

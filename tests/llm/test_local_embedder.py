@@ -84,6 +84,34 @@ def test_threads_that_ask_at_once_share_one_model():
     assert opened == [1]
 
 
+def test_only_a_first_query_is_embedded_by_a_model_that_is_loaded_for_it_alone():
+    opened = []
+
+    def loading(name, vector):
+        return lambda: opened.append(name) or Constant(*vector)
+
+    kept, alone = [1.0] + [0.0] * 383, [0.0, 1.0] + [0.0] * 382
+    for first in ("query", "documents"):
+        opened.clear()
+        embedder = LocalEmbedder(
+            known_space(MINILM),
+            loading("kept", kept),
+            settings=EmbeddingConfig(),
+            load_once=loading("once", alone),
+        )
+        if first == "documents":
+            embedder.embed_documents(["a text"])
+        assert np.array_equal(embedder.embed_query("q"), alone if first == "query" else kept)
+        assert np.array_equal(embedder.embed_query("q"), kept)
+        assert opened == (["once", "kept"] if first == "query" else ["kept"])
+
+
+def test_the_first_query_has_the_vector_of_later_ones():
+    embedder = open_known(MINILM, settings=EmbeddingConfig(threads=2))
+    first, later = embedder.embed_query("who leads billing?"), embedder.embed_query("who leads billing?")
+    assert first == pytest.approx(later, abs=1e-5)
+
+
 class Constant:
     """Stands where a loaded model does, and gives one vector for every text."""
 
