@@ -17,7 +17,7 @@ from hydramem.cli.output import show, write
 from hydramem.cli.terminal import console, plain, reporting
 from hydramem.core.config_reference import config_text
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
-from hydramem.llm import catalogue
+from hydramem.llm import catalogue, listed_model
 from hydramem.memory_api.memory import Memory
 from hydramem.operations import OPERATIONS, call
 from hydramem.text.shown_text import one_line
@@ -128,7 +128,7 @@ def add_commands(app: App) -> None:
     app.command(demo, group=group)
     app.command(init, group=group)
     app.command(serve, group=group)
-    models = App(name="models", help="List the embedding models, and fetch one.", group=group)
+    models = App(name="models", help="List the local models, and fetch one.", group=group)
     models.command(list_models, name="list")
     models.command(get_model, name="get")
     app.command(models)
@@ -175,8 +175,8 @@ def serve(
 
 
 def list_models(*, invocation: Given) -> None:
-    """List the embedding models, and whether each is on this machine."""
-    show(catalogue.list_models(), as_json=invocation.json)
+    """List the embedding models that HydraMem knows, and what was fetched beside them."""
+    show((*catalogue.list_models(), *listed_model.list_fetched()), as_json=invocation.json)
 
 
 def get_model(
@@ -188,7 +188,7 @@ def get_model(
     """Fetch a model into the user's cache and check its hashes.
 
     Args:
-        name: A name that `hydramem models list` shows.
+        name: A name that `hydramem models list` shows, or an embedder or cross-encoder that fastembed lists.
     """
     from hydramem.llm import fetch_model
 

@@ -218,8 +218,9 @@ class SearchConfig(_Section):
         max_limit: Largest number of hits that can be asked for.
         min_relevance: Relevance, 0 to 1, from which a query counts as answered; below it `prime` returns
             nothing.
-        rerank: none, llm (the generator of the role `rerank`), or a cross-encoder that fastembed lists and
-            `hydramem models get` has downloaded.
+        rerank: none, llm (the generator of the role `rerank`), local (the cross-encoder
+            Xenova/ms-marco-MiniLM-L-6-v2), or another one that fastembed lists; `hydramem models get` fetches
+            them.
         rerank_candidates: Candidates that the reranker reads.
         rerank_ms: Milliseconds after which recall continues without the reranker and reports it.
     """

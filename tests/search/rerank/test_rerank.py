@@ -2,14 +2,18 @@
 
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from hydramem.core.config import EmbeddingConfig, SearchConfig
 from hydramem.core.errors import ConfigError, ModelUnavailableError
+from hydramem.llm.cross_encoder import LOCAL
+from hydramem.llm.fetch_model import get_model
 from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.search.rerank.rerank import Order, Reranker, by_generator, by_score, choose_reranker
 from tests.graph.graphs import chunk
+from tests.llm.tiny_cross_encoder import write_cross_encoder
 from tests.search.test_recall import Memory
 
 TEXTS = ("The key is red.", "The key is blue.", "It rained.")
@@ -107,6 +111,26 @@ def test_a_cross_encoder_that_does_not_exist_is_an_error() -> None:
     memory = Memory(*(chunk(f"c{n}", f"crane {n}") for n in range(3)))
     with pytest.raises(ConfigError, match=r"search.rerank: no cross-encoder is called"):
         memory.recall("crane", reranker=choose_reranker(settings, EmbeddingConfig(), lambda: None))
+
+
+def test_a_fetched_cross_encoder_orders_what_recall_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HYDRAMEM_MODELS", str(tmp_path / "models"))
+    memory = Memory(
+        chunk("c1", "The boat is blue."),
+        chunk("c2", "The crane of the harbour is mended by Marta."),
+        chunk("c3", "It rained all day."),
+    )
+    settings = SearchConfig(rerank="local", rerank_ms=SLOW_MS)
+    reranker = choose_reranker(settings, EmbeddingConfig(threads=1), lambda: None)
+    with pytest.raises(ModelUnavailableError, match=f"`hydramem models get {LOCAL}`"):
+        memory.recall("boat", reranker=reranker)
+    get_model(LOCAL, source=write_cross_encoder(tmp_path / "tiny"))
+    for question, best in (("who mends the crane of the harbour", "c2"), ("it rained all day", "c3")):
+        found = memory.recall(question, limit=3, reranker=reranker)
+        assert found.skipped == () and "rerank" in found.milliseconds
+        assert found.hits[0].id == best
 
 
 def test_recall_uses_it_and_says_where_it_did_not() -> None:
