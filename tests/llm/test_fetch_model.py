@@ -137,7 +137,7 @@ def test_a_model_of_hubs_alone_is_unavailable_without_one(tmp_path: Path):
 def test_other_files_of_a_hub_than_those_of_the_catalogue_are_refused(tmp_path: Path):
     files = {NOMIC.weights.remote: b"other weights", NOMIC.tokenizer.remote: b"{}"}
     with serving(LocalHub({NOMIC.repository: files})) as hub:
-        with pytest.raises(ModelError, match="expected SHA-256 147d5aa8.*nothing was installed"):
+        with pytest.raises(ModelError, match=r"expected SHA-256 147d5aa8.*nothing was installed"):
             get_model("nomic", models=tmp_path, hub=hub.address)
         del hub.repositories[NOMIC.repository][NOMIC.tokenizer.remote]
         with pytest.raises(ModelUnavailableError, match=r"not all of its files \(404\).*--from FOLDER"):
