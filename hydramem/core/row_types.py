@@ -7,6 +7,8 @@ from typing import Literal
 
 ChunkKind = Literal["passage", "note", "fact", "event", "turn"]
 Layer = Literal["working", "shared", "verified"]
+Tier = Literal["working", "curated", "shared", "verified"]
+"""The layer of a hit, least trusted first: that of its chunk, or `curated` for an entry of a curated file."""
 State = Literal["active", "superseded", "archived", "quarantined"]
 Origin = Literal["extracted", "asserted", "inferred"]
 VectorState = Literal["pending", "ready"]
@@ -117,6 +119,13 @@ class Chunk:
     last_recalled_at: datetime | None = None
     vector_state: VectorState = "pending"
     metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CuratedEntry(Chunk):
+    """An entry of a curated file in the form of a chunk; it is read from the file, and no store has it."""
+
+    layer: Tier = "curated"  # type: ignore[assignment]  # a layer that no stored row has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from hydramem.core.argument_checks import (
     check_share,
 )
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.row_types import ChunkKind, Layer, State
+from hydramem.core.row_types import ChunkKind, State, Tier
 from hydramem.core.time import When, now
 from hydramem.search.visible.listings import session_key
 from hydramem.storage.chunk_filter import LIVE, ChunkFilter
@@ -52,7 +52,7 @@ def chunk_filter(project: str, arguments: Mapping[str, Any]) -> ChunkFilter:
     return ChunkFilter(
         projects=tuple(dict.fromkeys((project, *map(check_project, ids(given("also", ())))))),
         kinds=check_choices(given("kinds", ()), get_args(ChunkKind), name="kinds"),
-        layers=check_choices(given("layers", ()), get_args(Layer), name="layers"),
+        layers=check_choices(given("layers", ()), get_args(Tier), name="layers"),
         states=check_choices(given("states", ()), get_args(State), name="states") or states(as_of, known_at),
         scope=None if scope is None else check_scope(scope),
         categories=ids(given("categories", ())),

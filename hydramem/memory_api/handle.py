@@ -18,14 +18,13 @@ from hydramem.memory_api.open import open_store, shared_stores
 from hydramem.memory_api.open.serving_vectors import Space
 from hydramem.search.rerank.rerank import choose_reranker
 from hydramem.search.visible.visible_graph import View, view
-from hydramem.storage.files.curated_files import CuratedTarget
+from hydramem.storage.files.curated_files import CuratedPlace, CuratedTarget
 from hydramem.storage.vector_rows import VectorStore
 from hydramem.text.dates.caller_dates import moment_or_none
 
 if TYPE_CHECKING:
     from hydramem.ingest.memories.ask_models import Models
     from hydramem.ingest.memories.distill.distill import Distillation
-    from hydramem.ingest.memories.edit_curated_files import CuratedPlace
     from hydramem.verification.verify import Judge
 
 
@@ -88,9 +87,7 @@ class Handle:
             replies=store.replies,
         )
 
-    def _curated(self, target: CuratedTarget, project: str) -> "CuratedPlace":
-        from hydramem.ingest.memories.edit_curated_files import CuratedPlace
-
+    def _curated(self, target: CuratedTarget, project: str) -> CuratedPlace:
         store = self._use()
         return CuratedPlace(
             folder=store.curated_folder,

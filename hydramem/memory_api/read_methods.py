@@ -16,7 +16,7 @@ from hydramem.core.errors import NotFoundError
 from hydramem.core.results.hits import Hit, LinkedChunk, Prompt, Recall
 from hydramem.core.results.upkeep_results import ProjectView
 from hydramem.core.results.write_results import Curated, DocumentView
-from hydramem.core.row_types import Chunk, ChunkKind, Document, Layer, RecallMode, Session, State, Traversal
+from hydramem.core.row_types import Chunk, ChunkKind, Document, RecallMode, Session, State, Tier, Traversal
 from hydramem.core.time import When
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
@@ -46,7 +46,7 @@ class ReadMethods(Handle):
         *,
         limit: int = 10,
         kinds: Sequence[ChunkKind] = (),
-        layers: Sequence[Layer] = (),
+        layers: Sequence[Tier] = (),
         scope: str | None = None,
         categories: Sequence[str] = (),
         session: str | None = None,
@@ -68,11 +68,14 @@ class ReadMethods(Handle):
     ) -> Recall:
         """Find what answers a question: by meaning, by words, and by a graph walk from its entities.
 
+        It searches the entries of curated files too. They are private notes that hold now: a read with
+        `as_of` or `known_at`, and a filter by session, label or date, has none of them.
+
         Args:
             query: A question or words.
             limit: Most hits to return.
             kinds: Only chunks of these kinds; all by default.
-            layers: Only chunks of these layers; all by default.
+            layers: Only chunks of these layers, or entries of curated files (curated); all by default.
             scope: Only chunks at or under this path.
             categories: Only chunks with one of these labels.
             session: Only what was said in this conversation.
@@ -133,6 +136,7 @@ class ReadMethods(Handle):
                 embedder=space.embedder,
                 settings=settings,
                 anchors=lambda: store.anchors.of(space.embedder),
+                curated=store.curated,
                 reranker=self._reranker,
             )
             found = recall(
@@ -164,6 +168,7 @@ class ReadMethods(Handle):
         """Return what answers a question as one block for a prompt, escaped and within a token budget.
 
         Where nothing bears on the question (`search.min_relevance`), the block is empty: no text, no tokens.
+        Entries of curated files are found like memories.
         Without a question it returns the start of a session: curated files, trusted facts, coming events and
         central entities. It reads the handle's own project and the named one; a memory of both appears once,
         in its more trusted layer, which each snippet names.
@@ -223,19 +228,19 @@ class ReadMethods(Handle):
         return opening(curated=curated, seen=seen, graph=self._use().graph)
 
     def get(self, id: str) -> LinkedChunk:
-        """Return one chunk or memory in any state, with its links.
+        """Return one chunk or memory in any state, or an entry of a curated file, with its links.
 
         Args:
-            id: Id of the chunk.
+            id: Id of the chunk, or of a hit in a curated file.
 
         Raises:
-            NotFoundError: No chunk has this id.
+            NotFoundError: No chunk has this id, and no entry of a curated file as it is now.
         """
-        graph = self._use().graph
-        found = graph.chunks([id])
-        if not found:
+        store = self._use()
+        found = next(iter(store.graph.chunks([id])), None) or store.curated.entry(id)
+        if found is None:
             raise NotFoundError(f"{id[:80]!r}: no chunk has this id")
-        return with_links(found[0], graph)
+        return with_links(found, store.graph)
 
     def memories(
         self,
@@ -284,7 +289,8 @@ class ReadMethods(Handle):
     ) -> tuple[Curated, ...]:
         """Return the curated files: short plain text for every prompt, which a person can edit.
 
-        The files are in the store's folder `curated`, by project, in the format of Hermes Agent.
+        The files are in the store's folder `curated`, by project, in the format of Hermes Agent. `recall` and
+        `prime` with a question find their entries, as the files are at that moment.
 
         Args:
             target: memory or user; both by default.

@@ -8,14 +8,16 @@ raises by layer, named day, age and importance. Wherever a best score exceeds 1,
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import get_args
 
 from hydramem.core.config import SearchConfig
 from hydramem.core.results.graph_views import PathStep
-from hydramem.core.row_types import Chunk
+from hydramem.core.row_types import Chunk, Tier
 from hydramem.text.dates.dates_in_text import Dated
 from hydramem.text.normalize import wording
 
-_LAYERS = {"working": 0.0, "shared": 0.15, "verified": 0.3}
+_LAYERS = {"working": 0.0, "curated": 0.0, "shared": 0.15, "verified": 0.3}
+_TIERS: tuple[Tier, ...] = get_args(Tier)
 _HALF_LIFE_DAYS = 30.0
 _LED_TO = ("graph", "links", "neighbors", "later", "duplicate")
 _DAY = 86_400.0
@@ -194,6 +196,11 @@ def _gains(
 def layer_gain(chunk: Chunk) -> float:
     """Return by which share the layer of a chunk raises its score."""
     return _LAYERS[chunk.layer]
+
+
+def trust(layer: Tier) -> int:
+    """Return the place of a layer among all, from the least trusted."""
+    return _TIERS.index(layer)
 
 
 def freshness(chunk: Chunk, at: datetime | None) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.results.hits import Hit, LinkView
 from hydramem.core.row_types import Chunk
-from hydramem.search.candidate_scores import RecallCandidate, layer_gain, statement
+from hydramem.search.candidate_scores import RecallCandidate, statement, trust
 from hydramem.search.other_versions import DUPLICATE, LATER, OtherVersions
 from hydramem.storage.vector_rows import indexed_text
 from hydramem.text.search_terms import words
@@ -24,8 +24,9 @@ _SHOWN_WORDS = 4
 def distinct(candidates: Sequence[RecallCandidate]) -> Iterator[RecallCandidate]:
     """Leave out what a better candidate says: memories of the same words, passages within passages.
 
-    Of memories of the same words, also in several projects, the one of the most trusted layer takes the best
-    place and its score. Turns stay, and so do the same words in another document: they were said twice.
+    Of memories of the same words, also in several projects or in a curated file, the one of the most trusted
+    layer takes the best place and its score. Turns stay, and so do the same words in another document: they
+    were said twice.
     """
     trusted = _most_trusted(candidates)
     passages: dict[str, list[str]] = {}
@@ -51,7 +52,7 @@ def _most_trusted(candidates: Sequence[RecallCandidate]) -> dict[tuple[object, .
     found: dict[tuple[object, ...], RecallCandidate] = {}
     for one in (each for each in candidates if each.chunk.kind in _MEMORIES):
         same = statement(one.chunk)
-        if layer_gain(one.chunk) > layer_gain(found.setdefault(same, one).chunk):
+        if trust(one.chunk.layer) > trust(found.setdefault(same, one).chunk.layer):
             found[same] = one
     return found
 

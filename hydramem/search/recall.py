@@ -18,6 +18,7 @@ from hydramem.search.candidate_scores import (
     trusted,
 )
 from hydramem.search.conversation import covering, in_conversation, spoken_share
+from hydramem.search.curated_entries import CuratedEntries
 from hydramem.search.linked_memories import shown_links, with_link_scores
 from hydramem.search.other_versions import (
     VersionLink,
@@ -34,7 +35,7 @@ from hydramem.search.recall_explanation import explanation
 from hydramem.search.recall_run import RecallRun, RecallSources
 from hydramem.search.relevance.relevance import READ, RankedHit, Searched, relevances
 from hydramem.search.rerank.rerank import reordered
-from hydramem.search.retrieval_arms import Walk, graph_arm, text_arm, vector_arm, walk
+from hydramem.search.retrieval_arms import Walk, graph_arm, text_arm, vector_arm, walk, with_curated
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.vector_rows import Vector, VectorStore, indexed_text
 from hydramem.text.dates.dates_in_text import dates_in
@@ -77,7 +78,15 @@ def recall(
     settings = sources.settings
     check_query(query, limit, max_chars=settings.max_query_chars, max_limit=settings.max_limit)
     dates = dates_in(query, where.at)
-    run = RecallRun(query=query, sources=sources, where=where, limit=limit, traversal=traversal, dates=dates)
+    run = RecallRun(
+        query=query,
+        sources=sources,
+        where=where,
+        limit=limit,
+        traversal=traversal,
+        dates=dates,
+        curated=sources.curated.admitted(where) if sources.curated is not None else CuratedEntries(),
+    )
     plans, arms, vector = _gather(run)
     scored = _score(run, plans, arms)
     with run.timed("versions"):
@@ -98,7 +107,7 @@ def recall(
         entities=tuple(entity.name for each in plans for entity in each.entities),
         milliseconds=run.milliseconds,
         explanation=_explain(run, plans, scored, hits) if explain else None,
-        skipped=skipped,
+        skipped=(*(f"curated: {problem}" for problem in run.curated.problems), *skipped),
     )
 
 
@@ -137,7 +146,15 @@ def _gather(run: RecallRun) -> tuple[tuple[RecallPlan, ...], tuple[ArmScores, ..
     def by_words(plans: Sequence[RecallPlan]) -> ArmScores:
         with run.timed("text"):
             snapshots, weight = [each.snapshot for each in plans], settings.text_weight
-            return text_arm(run.query, where, sources.vectors, snapshots, limit=run.most_found, weight=weight)
+            return text_arm(
+                run.query,
+                where,
+                sources.vectors,
+                snapshots,
+                limit=run.most_found,
+                weight=weight,
+                curated=run.curated.chunks.values(),
+            )
 
     arms: list[ArmScores] = []
     vector = None
@@ -148,12 +165,24 @@ def _gather(run: RecallRun) -> tuple[tuple[RecallPlan, ...], tuple[ArmScores, ..
             with run.timed("embed"):
                 vector = sources.embedder.embed_query(run.query)
             with run.timed("vector"):
-                weight = settings.vector_weight
-                arms.append(vector_arm(vector, where, sources.vectors, limit=run.most_found, weight=weight))
+                arms.append(_by_meaning(run, vector))
         if text is not None:
             arms.append(text.result())
     seen = tuple(_with_unseen(arm, arms, sources.vectors) for arm in arms)
     return _plans_by_meaning(run, plans.result(), vector), seen, vector
+
+
+def _by_meaning(run: RecallRun, vector: Vector) -> ArmScores:
+    sources, files = run.sources, run.sources.curated
+    entries = run.curated.chunks.values()
+    return vector_arm(
+        vector,
+        run.where,
+        sources.vectors,
+        limit=run.most_found,
+        weight=sources.settings.vector_weight,
+        curated={} if files is None else files.cosines(entries, vector, sources.embedder),
+    )
 
 
 def _with_unseen(arm: ArmScores, arms: Sequence[ArmScores], vectors: VectorStore) -> ArmScores:
@@ -186,7 +215,7 @@ def _score(run: RecallRun, plans: Sequence[RecallPlan], arms: tuple[ArmScores, .
     with run.timed("neighbors"):
         found = in_conversation(found, plans, settings)
     with run.timed("graph"):
-        walks = tuple(
+        walked = (
             walk(
                 each,
                 found,
@@ -197,6 +226,7 @@ def _score(run: RecallRun, plans: Sequence[RecallPlan], arms: tuple[ArmScores, .
             )
             for each in plans
         )
+        walks = tuple(with_curated(each, found, run.curated.chunks) for each in walked)
         by_graph = graph_arm(walks, settings.graph_weight * (1 - spoken_share(found, plans)))
         snapshots = [each.snapshot for each in plans]
         mixed = blended(found, by_graph)
@@ -209,10 +239,13 @@ def _check(
 ) -> tuple[tuple[RecallCandidate, ...], Mapping[str, Chunk]]:
     """Load candidates, best first, until enough pass; a few spare ones make a second read rare.
 
+    Curated entries were just read from their files.
+
     Returns:
         The candidates, best first, and every loaded chunk by id.
     """
     where, settings, graph = run.where, run.sources.settings, run.sources.graph
+    curated = run.curated.chunks
     most = max(run.limit, READ)  # relevance reads the first few, however few are asked for
     if run.sources.reranker is not None:
         most = max(most, settings.rerank_candidates)
@@ -225,7 +258,9 @@ def _check(
             batch = {one.id: one for one in scored.found[start : start + step]}
             paths = scored.paths(batch)
             between = {id for path in paths.values() for id in path.chunks}
-            read = {chunk.id: chunk for chunk in graph.chunks([*batch, *sorted(between - batch.keys())])}
+            stored = [id for id in (*batch, *sorted(between - batch.keys())) if id not in curated]
+            read = {chunk.id: chunk for chunk in graph.chunks(stored)}
+            read |= {id: curated[id] for id in batch if id in curated}
             loaded |= read
             admitted.extend(
                 RecallCandidate(chunk=read[id], fused=one, path=_visible_path(paths.get(id), read, shown))
@@ -289,7 +324,8 @@ def _relevances(
         vector=vector,
         cosines={} if by_vector is None else by_vector.cosines,
         anchors=None if vector is None else run.sources.anchors(),
-        chunks=sum(int(np.count_nonzero(each.snapshot.nodes.is_chunk)) for each in plans),
+        chunks=len(run.curated.chunks)
+        + sum(int(np.count_nonzero(each.snapshot.nodes.is_chunk)) for each in plans),
         unseen=frozenset() if by_vector is None else by_vector.unseen,
     )
     ranked = [

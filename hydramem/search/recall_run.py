@@ -9,6 +9,7 @@ from hydramem.core.config import SearchConfig
 from hydramem.core.row_types import Traversal
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.llm.contracts import Embedder
+from hydramem.search.curated_entries import CuratedEntries, CuratedFiles
 from hydramem.search.relevance.relevance import Anchors
 from hydramem.search.rerank.rerank import Reranker
 from hydramem.storage.chunk_filter import LIVE, ChunkFilter
@@ -26,6 +27,7 @@ class RecallSources:
         embedder: The model of the vectors.
         settings: Weights and bounds.
         anchors: What the embedder's cosines mean; asked when they are needed.
+        curated: The curated files; None searches none.
         reranker: Reorders the best candidates; None leaves their order.
     """
 
@@ -35,12 +37,17 @@ class RecallSources:
     embedder: Embedder
     settings: SearchConfig
     anchors: Callable[[], Anchors]
+    curated: CuratedFiles | None = None
     reranker: Reranker | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallRun:
-    """One recall: what it looks for, where, and how long each stage takes."""
+    """One recall: what it looks for, where, and how long each stage takes.
+
+    Attributes:
+        curated: The entries of curated files that it may return.
+    """
 
     query: str
     sources: RecallSources
@@ -48,6 +55,7 @@ class RecallRun:
     limit: int
     traversal: Traversal
     dates: tuple[Dated, ...]
+    curated: CuratedEntries = field(default_factory=CuratedEntries)
     milliseconds: dict[str, float] = field(default_factory=dict)
 
     @property

@@ -2,25 +2,27 @@
 
 By meaning (nearest vectors), by words (full text by BM25), and by the graph: a walk from the query's
 entities and from the best chunks. The walk is Personalized PageRank seeded by rare entities and, lightly, by
-what the other arms found, after HippoRAG (Gutierrez et al., 2024); or plain breadth-first distance.
+what the other arms found, after HippoRAG (Gutierrez et al., 2024); or plain breadth-first distance. Entries
+of curated files, which no store has, are scored by each arm beside the chunks.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.row_types import Traversal
+from hydramem.core.results.graph_views import PathStep
+from hydramem.core.row_types import Chunk, Traversal
 from hydramem.graph.pagerank import personalized_pagerank
 from hydramem.graph.snapshot.adjacency import Mask
-from hydramem.graph.snapshot.snapshot import MENTION, RELATION, Snapshot
+from hydramem.graph.snapshot.snapshot import MENTION, MENTIONS, RELATION, Snapshot
 from hydramem.graph.walks import Reached, bfs, trail
 from hydramem.search.candidate_scores import ArmScores, FusedScore, GraphPath, normalised
 from hydramem.search.conversation import at_turns_length
 from hydramem.search.query_plan import Named, RecallPlan
 from hydramem.storage.chunk_filter import ChunkFilter
-from hydramem.storage.vector_rows import Vector, VectorStore
+from hydramem.storage.vector_rows import Vector, VectorStore, best_first, searched_text
 
 # The best chunks restart the walk more often than the entities, and by a high power of their score:
 # a clear winner then keeps its place, while an even field leaves the order to the graph.
@@ -33,17 +35,27 @@ _PATH_STEPS = 4
 _PATH_NODES = 4000
 _BFS_DECAY = 0.5
 
+# Curated entries that are searched for the names of a query: the best, about a millisecond each.
+_MOST_READ_FOR_NAMES = 5
+
 
 def vector_arm(
-    vector: Vector, where: ChunkFilter, vectors: VectorStore, *, limit: int, weight: float
+    vector: Vector,
+    where: ChunkFilter,
+    vectors: VectorStore,
+    *,
+    limit: int,
+    weight: float,
+    curated: Mapping[str, float],
 ) -> ArmScores:
-    """Find the chunks whose meaning is nearest."""
-    found = vectors.nearest(vector, where, limit)
+    """Find the chunks and curated entries whose meaning is nearest; the entries' cosines are given by id."""
+    cosines = {**{one.id: one.score for one in vectors.nearest(vector, where, limit)}, **curated}
+    found = best_first(cosines, cosines.values(), limit)
     return ArmScores(
         name="vector",
         weight=weight,
         scores=normalised({one.id: one.score for one in found}),
-        cosines={one.id: one.score for one in sorted(found, key=lambda one: -one.score)},
+        cosines={one.id: one.score for one in found},
     )
 
 
@@ -55,9 +67,14 @@ def text_arm(
     *,
     limit: int,
     weight: float,
+    curated: Collection[Chunk] = (),
 ) -> ArmScores:
     """Find the chunks that best match the query's words; the snapshots know which of them are turns."""
     scores = {one.id: one.score for one in vectors.matching(query, where, limit)}
+    if curated:
+        of_curated = vectors.text_scores(query, [searched_text(one) for one in curated])
+        scores |= {one.id: score for one, score in zip(curated, of_curated, strict=True) if score > 0}
+        scores = {one.id: one.score for one in best_first(scores, scores.values(), limit)}
     for snapshot in snapshots:
         scores = at_turns_length(scores, snapshot)
     # The floor is no match at all, so that the weakest match keeps something.
@@ -81,15 +98,20 @@ class Walk:
         scores: By chunk id, 0 to 1.
         reached: How the query's entities lead to nodes; None where nothing was walked.
         places: Place in `reached` by node.
+        named: The rarest entity of the query that a curated entry names, by the entry's id.
     """
 
     plan: RecallPlan
     scores: Mapping[str, float] = field(default_factory=dict)
     reached: Reached | None = None
     places: Mapping[int, int] = field(default_factory=dict)
+    named: Mapping[str, Named] = field(default_factory=dict)
 
     def path(self, id: str) -> GraphPath | None:
-        """Return the shortest path from an entity of the query to a chunk that the walk reached."""
+        """Return the shortest path from an entity of the query to a chunk or entry that the walk reached."""
+        if (entity := self.named.get(id)) is not None:
+            step = PathStep(source=entity.name, label=MENTIONS, target=id, forward=False)
+            return GraphPath(steps=(step,), chunks=())
         snapshot = self.plan.snapshot
         node = snapshot.node(id) if id in self.scores else None
         place = None if node is None else self.places.get(node)
@@ -153,6 +175,31 @@ def walk(
     scores = {id: max(each.get(id, 0.0) for each in methods) for each in methods for id in each}
     places = {node: place for place, node in enumerate(reached.nodes.tolist())}
     return Walk(plan=plan, scores=scores, reached=reached, places=places)
+
+
+def with_curated(walk: Walk, found: Sequence[FusedScore], curated: Mapping[str, Chunk]) -> Walk:
+    """Add to a walk the curated entries that name entities of the query: no snapshot has an entry.
+
+    A walk starts from the query's entities, the rare ones above all, and from what the other arms found: an
+    entry gets the share of its own score that the entities have, by rarity, that it names.
+
+    Args:
+        walk: The walk of one project.
+        found: What the other arms found, best first.
+        curated: The entries by id.
+    """
+    plan = walk.plan
+    total = sum(each.rarity for each in plan.entities)
+    own = [one for one in found if one.id in curated and curated[one.id].project == plan.snapshot.project]
+    scores: dict[str, float] = {}
+    rarest: dict[str, Named] = {}
+    for one in own[:_MOST_READ_FOR_NAMES] if walk.scores and total > 0 else ():
+        nodes = {match.node for match in plan.snapshot.names.matching(curated[one.id].text)}
+        named = [each for each in plan.entities if each.node in nodes and each.rarity > 0]
+        if named:
+            scores[one.id] = one.score * sum(each.rarity for each in named) / total
+            rarest[one.id] = max(named, key=lambda each: each.rarity)
+    return replace(walk, scores={**walk.scores, **scores}, named=rarest) if rarest else walk
 
 
 def _not_hubs(entities: Sequence[Named]) -> Sequence[Named]:

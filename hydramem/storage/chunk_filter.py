@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from hydramem.core.row_types import Chunk, ChunkKind, Layer, State, Times
+from hydramem.core.row_types import Chunk, ChunkKind, State, Tier, Times
 
 LIVE: tuple[State, ...] = ("active",)
 
@@ -23,7 +23,7 @@ class ChunkFilter:
 
     projects: tuple[str, ...] = ()
     kinds: tuple[ChunkKind, ...] = ()
-    layers: tuple[Layer, ...] = ()
+    layers: tuple[Tier, ...] = ()
     states: tuple[State, ...] = LIVE
     scope: str | None = None
     categories: tuple[str, ...] = ()

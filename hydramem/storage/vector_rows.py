@@ -146,6 +146,14 @@ class VectorStore(Protocol):
         The query is words, never query syntax.
         """
 
+    def text_scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        """Return the BM25 scores that texts would have if they were rows too; 0 without a word of a query.
+
+        Args:
+            query: Words, as `matching` takes them.
+            texts: As `searched_text` returns them.
+        """
+
     def nearest_entities(self, vector: Vector, projects: Sequence[str], limit: int) -> tuple[Scored, ...]:
         """Return the entities whose name is nearest by cosine, best first."""
 

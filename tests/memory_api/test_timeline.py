@@ -181,7 +181,7 @@ def test_without_a_question_a_session_gets_what_it_should_start_with(known: hydr
     assert "Grace Hopper (" in found.text and "leads" in found.text
     for unsaid in ("cheese", "wake", "Their key"):
         assert unsaid not in found.text
-    assert {snippet.layer for snippet in found.snippets} == {"agent-working"}
+    assert [snippet.layer for snippet in found.snippets[:3]] == [*["agent-curated"] * 2, "agent-working"]
     with pytest.raises(InvalidInputError, match="recalled from this memory"):
         known.remember(found.text)
 
@@ -189,6 +189,7 @@ def test_without_a_question_a_session_gets_what_it_should_start_with(known: hydr
 def test_a_start_keeps_projects_privacy_and_budget(known: hydramem.Memory) -> None:
     both = known.prime(project="theirs")
     assert {(one.project, one.layer) for one in both.snippets} == {
+        ("default", "agent-curated"),
         ("default", "agent-working"),
         ("theirs", "project-working"),
     }

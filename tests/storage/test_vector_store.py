@@ -122,6 +122,28 @@ def test_a_query_is_words_never_syntax(store: VectorStore, query: str) -> None:
     assert found(store, query) == ["x"]
 
 
+@pytest.mark.parametrize("indexed", [False, True])
+def test_texts_score_as_rows_of_the_same_words_do(store: VectorStore, indexed: bool) -> None:
+    rows = [chunk(f"c{i}", f"the cat sat on mat {i % 5} with {'a dog ' * (i % 3)}") for i in range(40)]
+    texts = ["the cat and the axolotl", "a dog, a dog", "nothing of it", "cat dog mat " * 9]
+    put(store, *rows)
+    if indexed:
+        store.maintain(force=True)
+    scores = store.text_scores("dog axolotl cat cat", texts)
+    put(store, *(chunk(f"t{i}", text) for i, text in enumerate(texts)))
+    as_rows = {hit.id: hit.score for hit in store.matching("dog axolotl cat cat", ALL, 100)}
+    assert scores == pytest.approx([as_rows.get(f"t{i}", 0.0) for i in range(4)], rel=1e-3)
+    assert scores[2] == 0.0
+
+
+def test_texts_score_in_a_store_without_rows_and_with_no_word_of_a_query(store: VectorStore) -> None:
+    assert store.text_scores("hello", []) == ()
+    low, high, none = store.text_scores("hello otter", ["hello", "hello otter", "else"])
+    assert high > low > none == 0.0
+    for query in ("", "  ", "the of", "\ud800", "qqqq" * 1000):
+        assert store.text_scores(query, ["hello world", ""]) == (0.0, 0.0)
+
+
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_below_one_finds_nothing(store: VectorStore, limit: int) -> None:
     put(store, chunk("x"))

@@ -7,7 +7,7 @@ from typing import Literal
 
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.results.verdicts import VerifiedRelation
-from hydramem.core.row_types import Chunk, ChunkKind, Layer, LinkType, Traversal
+from hydramem.core.row_types import Chunk, ChunkKind, LinkType, Tier, Traversal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +31,14 @@ class LinkView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedChunk(Chunk):
-    """A chunk with its links.
+    """A chunk, or an entry of a curated file, with its links.
 
     Attributes:
+        layer: As in a hit.
         links: Its strongest links to current memories, and to those that it superseded.
     """
 
+    layer: Tier = "working"  # type: ignore[assignment]  # an entry has a layer that no stored row has
     links: tuple[LinkView, ...] = ()
 
 
@@ -56,9 +58,10 @@ class OtherVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One recalled chunk.
+    """One recalled chunk, or entry of a curated file.
 
     Attributes:
+        layer: The chunk's layer of trust; `curated` for an entry of a curated file, which `source` names.
         context: The chunk within the passage around it, if requested.
         relevance: Probability, 0 to 1, that it bears on the query, comparable between recalls and stores;
             None where nothing was asked. The first hit's is the highest.
@@ -77,7 +80,7 @@ class Hit:
     source: str
     kind: ChunkKind
     project: str
-    layer: Layer
+    layer: Tier
     document: str | None = None
     session: str | None = None
     position: int = 0
@@ -180,7 +183,8 @@ class Recall:
         entities: Names of the entities that the query is about.
         milliseconds: Time by stage.
         explanation: How the hits were found, if requested.
-        skipped: Requested stages that did not run, each with its reason.
+        skipped: Requested stages that did not run and curated files that were not searched, each with the
+            reason.
         relations: In deep mode, the relations among the entities of query and hits, each verified now.
     """
 
@@ -199,7 +203,7 @@ class Snippet:
     """The memory of a snippet in a prompt block; its escaped text is in the block only.
 
     Attributes:
-        layer: `agent-` or `project-`, then working, shared or verified.
+        layer: `agent-` or `project-`, then working, curated, shared or verified.
         relevance: As its hit has it; None at the start of a session.
     """
 

@@ -5,10 +5,8 @@ process that dies in between leaves the file changed and the history without it.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
-from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.inputs import MemoryInput
 from hydramem.core.results.write_results import Curated
@@ -23,11 +21,10 @@ from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.files.curated_files import (
     DELIMITER,
     CuratedChange,
-    CuratedTarget,
+    CuratedPlace,
     CuratedText,
     block,
     changed,
-    curated_file,
     gone,
     keep_copy,
     normal,
@@ -39,34 +36,6 @@ from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 
 _MOST_CHANGES = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CuratedPlace:
-    """A curated file: where it is, and what it may hold.
-
-    Attributes:
-        folder: The store's folder of curated memory.
-        project: Whose file.
-        target: Which file.
-        settings: How long it may be, and how entries are screened.
-    """
-
-    folder: Path
-    project: str
-    target: CuratedTarget
-    settings: MemoryConfig
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return curated_file(self.folder, self.project, self.target)
-
-    @property
-    def limit(self) -> int:
-        """Most characters of its entries together."""
-        settings = self.settings
-        return settings.curated_memory_chars if self.target == "memory" else settings.curated_user_chars
 
 
 def curated(place: CuratedPlace) -> Curated:

@@ -19,6 +19,7 @@ from hydramem.llm.choose import AbsentEmbedder, choose_embedder
 from hydramem.llm.contracts import Embedder
 from hydramem.llm.pair_classifier import JudgePairs, shared_classifier
 from hydramem.memory_api.open.serving_vectors import Serving, Space, VectorFolders
+from hydramem.search.curated_entries import CuratedFiles
 from hydramem.search.relevance.relevance_anchors import AnchorsByEmbedder
 from hydramem.storage.backup.backup import backup
 from hydramem.storage.backup.restore import finish as finish_restore
@@ -82,6 +83,9 @@ class OpenStore:
         self.curated_blocks = SessionBlocks()
         self.files = self._files()
         self.curated_folder = self.files / "curated"
+        self.curated = CuratedFiles(
+            self.curated_folder, self.config.memory, most_tokens=self.config.ingest.chunk_tokens
+        )
         self.mirror = Mirror(
             self.graph,
             lambda: self.vectors,

@@ -63,7 +63,7 @@ def _file(project: str, file: Curated) -> Hit:
         source=name[-1],
         kind="note",
         project=project,
-        layer="working",
+        layer="curated",
     )
 
 

@@ -20,6 +20,7 @@ from typing import Any, Literal, get_args
 from filelock import FileLock, Timeout
 
 from hydramem.core.argument_checks import check_choice
+from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError, StoreBusyError
 from hydramem.core.ids import content_hash
 from hydramem.core.results.write_results import Curated
@@ -90,6 +91,34 @@ def curated_file(folder: Path, project: str, target: CuratedTarget) -> Path:
     readable = re.sub(r"[^a-z0-9]+", "-", project.casefold())[:40].strip("-")
     # `~` is in no plain name, so that no two projects share a folder, on no file system.
     return folder / (project if plain else f"{readable}~{content_hash(project)[:12]}") / FILES[target]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CuratedPlace:
+    """A curated file: where it is, and what it may hold.
+
+    Attributes:
+        folder: The store's folder of curated memory.
+        project: Whose file.
+        target: Which file.
+        settings: How long it may be, and how entries are screened.
+    """
+
+    folder: Path
+    project: str
+    target: CuratedTarget
+    settings: MemoryConfig
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return curated_file(self.folder, self.project, self.target)
+
+    @property
+    def limit(self) -> int:
+        """Most characters of its entries together."""
+        settings = self.settings
+        return settings.curated_memory_chars if self.target == "memory" else settings.curated_user_chars
 
 
 def read_curated(path: Path, *, limit: int) -> CuratedText:

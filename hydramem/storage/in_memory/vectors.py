@@ -104,14 +104,36 @@ class InMemoryVectors:
         """
         asked = Counter(words(query[:MAX_QUERY_CHARS]))
         with self._lock:
-            weights = {word: times * self._rarity(word) for word, times in asked.items()}
+            rows = len(self._chunks)
+            weights = {word: times * _rarity(self._rows_with[word], rows) for word, times in asked.items()}
             mean = self._words / max(1, len(self._chunks))
             scores = {
-                id: sum(_bm25(row, word, mean) * weights[word] for word in shared)
+                id: sum(_bm25(row.counts[word], row.length, mean) * weights[word] for word in shared)
                 for id, row in self._chunks.items()
                 if (shared := weights.keys() & row.counts.keys()) and where.admits(row.item.chunk)
             }
         return best_first(scores, scores.values(), max(0, limit))
+
+    def text_scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        """Return the BM25 scores that texts would have if they were rows too; 0 without a word of a query."""
+        asked = Counter(words(query[:MAX_QUERY_CHARS]))
+        read = [Counter(words(text)) for text in texts]
+        with self._lock:
+            total, length = len(self._chunks), self._words
+            holding = {word: self._rows_with[word] for word in asked}
+        total += len(read)
+        mean = (length + sum(counts.total() for counts in read)) / max(1, total)
+        weights = {
+            word: times * _rarity(holding[word] + sum(word in counts for counts in read), total)
+            for word, times in asked.items()
+        }
+        return tuple(
+            sum(
+                _bm25(counts[word], counts.total(), mean) * weights[word]
+                for word in weights.keys() & counts.keys()
+            )
+            for counts in read
+        )
 
     def vectors(self, chunks: Sequence[str]) -> Mapping[str, Vector]:
         """Return the vectors of chunks by id; those without one are left out."""
@@ -168,10 +190,6 @@ class InMemoryVectors:
             self._rows_with.subtract(row.counts.keys())
             self._words -= row.length
 
-    def _rarity(self, word: str) -> float:
-        rows, holding = len(self._chunks), self._rows_with[word]
-        return math.log(1.0 + (rows - holding + 0.5) / (holding + 0.5))
-
     def _nearest(
         self, vector: Vector, items: Sequence[tuple[str, Vector | None]], limit: int
     ) -> tuple[Scored, ...]:
@@ -184,6 +202,10 @@ class InMemoryVectors:
         return best_first((id for id, _ in embedded), cosine, max(0, limit))
 
 
-def _bm25(row: _Row, word: str, mean_length: float) -> float:
-    count = row.counts[word]
-    return count * (_K1 + 1.0) / (count + _K1 * (1.0 - _B + _B * row.length / mean_length))
+def _rarity(holding: int, rows: int) -> float:
+    """Return the inverse document frequency of a word that so many rows hold."""
+    return math.log(1.0 + (rows - holding + 0.5) / (holding + 0.5))
+
+
+def _bm25(count: int, length: int, mean_length: float) -> float:
+    return count * (_K1 + 1.0) / (count + _K1 * (1.0 - _B + _B * length / mean_length))

@@ -267,6 +267,10 @@ class Table:
         """
         return None if self._unindexed_text is None else self._unindexed_text.matching(query)
 
+    def text_scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        """Return the scores that texts would have if they were rows too, where the table has text."""
+        return () if self._unindexed_text is None else self._unindexed_text.scores(query, texts)
+
     def rows(self) -> int:
         """Return the number of rows."""
         return int(self._table.count_rows())

@@ -148,7 +148,20 @@ class UnindexedText:
             weights = {word: times * self._rarity(word) for word, times in shared.items()}
             mean = self._mean_length()
             found = {id for word in shared for id in self._places[word]}
-            return [(id, self._score(id, weights, mean)) for id in found]
+            return [(id, _score(self._counts[id], weights, mean)) for id in found]
+
+    def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        """Return the scores that texts would have if they were rows too; 0 without a word of a query."""
+        tokens, *read = self._reads.tokens([query, *texts])
+        asked, counts = Counter(tokens), [Counter(words) for words in read]
+        shared = {word for word in asked if any(word in each for each in counts)}
+        if not shared:
+            return (0.0,) * len(counts)
+        with self._lock:
+            self._read_pending()
+            weights = {word: asked[word] * self._rarity(word, among=counts) for word in shared}
+            mean = self._mean_length(among=counts)
+        return tuple(_score(each, weights, mean) for each in counts)
 
     def _read_pending(self) -> None:
         if not self._pending:
@@ -160,26 +173,24 @@ class UnindexedText:
             for word, count in counts.items():
                 self._places.setdefault(word, {})[id] = count
 
-    def _score(self, id: str, weights: Mapping[str, float], mean: float) -> float:
-        counts = self._counts[id]
-        longer = _K1 * (1.0 - _B + _B * counts.total() / mean)
-        return sum(
-            weight * count * (_K1 + 1.0) / (count + longer)
-            for word, weight in weights.items()
-            if (count := counts[word])
-        )
+    def _rarity(self, word: str, among: Sequence[Counter[str]] = ()) -> float:
+        """Return how much a word says: its inverse document frequency among the rows of index and memory.
 
-    def _rarity(self, word: str) -> float:
-        """Return how much a word says: its inverse document frequency among the rows of index and memory."""
+        Args:
+            word: The word.
+            among: Counts of further texts that are taken for rows.
+        """
         index = self._indexed_counts()
-        rows = index.rows + len(self._texts)
-        holding = index.rows_with(word, self._reads.rows_with) + len(self._places[word])
+        rows = index.rows + len(self._texts) + len(among)
+        holding = index.rows_with(word, self._reads.rows_with) + len(self._places.get(word, ()))
+        holding += sum(word in each for each in among)
         return math.log(1.0 + (rows - holding + 0.5) / (holding + 0.5))
 
-    def _mean_length(self) -> float:
+    def _mean_length(self, among: Sequence[Counter[str]] = ()) -> float:
         index = self._indexed_counts()
-        words = index.mean_length * index.rows + sum(counts.total() for counts in self._counts.values())
-        return words / (index.rows + len(self._texts))
+        held = [*self._counts.values(), *among]
+        words = index.mean_length * index.rows + sum(counts.total() for counts in held)
+        return words / (index.rows + len(held))
 
     def _indexed_counts(self) -> "_IndexCounts":
         if self._index is None:
@@ -188,6 +199,15 @@ class UnindexedText:
             words = self._reads.tokens(indexed) if indexed else ()
             self._index = _IndexCounts(max(0, rows - len(self._texts)), words)
         return self._index
+
+
+def _score(counts: Counter[str], weights: Mapping[str, float], mean: float) -> float:
+    longer = _K1 * (1.0 - _B + _B * counts.total() / mean)
+    return sum(
+        weight * count * (_K1 + 1.0) / (count + longer)
+        for word, weight in weights.items()
+        if (count := counts[word])
+    )
 
 
 class _IndexCounts:

@@ -174,8 +174,7 @@ class LanceVectors:
         The query is words, never query syntax; words beyond `MAX_QUERY_CHARS` are not looked for.
         """
         self._require_usable()
-        text = query[:MAX_QUERY_CHARS]
-        text = text if storable(text) else text.encode("utf-8", "replace").decode()
+        text = _storable_words(query)
         if limit <= 0 or not text.strip():
             return ()
         with self._read():
@@ -185,6 +184,11 @@ class LanceVectors:
             else:
                 scores = self._matching_cached(cache, text, where, limit)
         return best_first(scores, scores.values(), limit)
+
+    def text_scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        """Return the BM25 scores that texts would have if they were rows too; 0 without a word of a query."""
+        with self._read():
+            return self._chunks.text_scores(_storable_words(query), texts)
 
     def vectors(self, chunks: Sequence[str]) -> Mapping[str, Vector]:
         """Return the vectors of chunks by id; those without one are left out."""
@@ -378,6 +382,12 @@ class LanceVectors:
             )
         if self._closed:
             raise StorageError(f"vectors in {self._path} are closed; connect again")
+
+
+def _storable_words(query: str) -> str:
+    """Return the words of a query that are looked for, without lone surrogates."""
+    text = query[:MAX_QUERY_CHARS]
+    return text if storable(text) else text.encode("utf-8", "replace").decode()
 
 
 def _return_freed_blocks() -> None:

@@ -88,6 +88,17 @@ def test_scores_are_bm25_over_the_rows_of_index_and_memory(
     assert dict(memory.matching(query) or ()) == pytest.approx(expected)
 
 
+@given(indexed=st.lists(TEXTS, max_size=6), added=st.lists(TEXTS, min_size=1, max_size=4), query=TEXTS)
+@pytest.mark.parametrize("complete", [True, False])
+def test_texts_that_are_no_rows_score_as_if_they_were(
+    complete: bool, indexed: Sequence[str], added: Sequence[str], query: str
+) -> None:
+    rows = {f"c{number}": text for number, text in enumerate(indexed)}
+    more = {f"n{number}": text for number, text in enumerate(added)}
+    scores = UnindexedText(reads(rows), complete=complete).scores(query, added)
+    assert scores == pytest.approx([bm25(rows | more, id, query) for id in more])
+
+
 def test_rows_written_while_the_index_is_brought_up_to_date_stay() -> None:
     memory = UnindexedText(reads({}), complete=True)
     memory.put(arrow({"a": "x", "b": "x"}))
