@@ -1,6 +1,7 @@
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from hydramem.core.config import EmbeddingConfig
 from hydramem.core.errors import ConfigError, ModelError, ModelUnavailableError
 from hydramem.llm.catalogue import BGE_SMALL, KNOWN_MODELS, MINILM, NOMIC, check_file, locate
+from hydramem.llm.fetch_model import get_model
 from hydramem.llm.local_embedder import (
     LocalEmbedder,
     VectorSpace,
@@ -141,6 +143,26 @@ def test_a_model_that_is_not_here_says_how_to_get_it(tmp_path):
     assert listed.fingerprint == "BAAI/bge-base-en-v1.5/768"
     with pytest.raises(ModelUnavailableError, match=r"`hydramem models get BAAI/bge-base-en-v1\.5`"):
         listed.embed_query("q")
+
+
+def test_a_listed_model_from_a_folder_embeds_and_another_kind_is_refused(tmp_path):
+    place = locate(MINILM)
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in ("model.onnx", "model_optimized.onnx"):
+        (source / name).symlink_to(place.weights)
+    (source / "tokenizer.json").symlink_to(place.tokenizer)
+    (source / "tokenizer_config.json").write_text('{"model_max_length": 256, "pad_token": "[PAD]"}')
+    name = "sentence-transformers/all-MiniLM-L6-v2"
+    models = tmp_path / "models"
+    view = get_model(name, source=source, models=models)
+    assert (view.name, view.dimension, view.installed) == (name, 384, True)
+    listed = open_listed(name, settings=EmbeddingConfig(threads=1), models=models)
+    carried = open_known(MINILM, settings=EmbeddingConfig(threads=1))
+    assert listed.embed_query("the crane") @ carried.embed_query("the crane") > 0.999
+    with pytest.raises(ModelError, match=r"cannot be loaded: gives vectors of 384 numbers, not 768"):
+        get_model("BAAI/bge-base-en-v1.5", source=source, models=models)
+    assert [path.name for path in (models / "fastembed").iterdir()] == [Path(view.where).name]
 
 
 def test_a_damaged_file_is_named_and_not_loaded(tmp_path):
