@@ -46,23 +46,27 @@ class Invocation:
         """Return the settings of a store in a folder."""
         return load_config(config_file(folder or self.folder, self.config))
 
-    def open(self, *, make: bool, folder: Path | None = None, reindexing: bool = False) -> Memory:
+    def open(
+        self, *, make: bool, folder: Path | None = None, reindexing: bool = False, salvage: bool = False
+    ) -> Memory:
         """Open the memory.
 
         Args:
             make: Whether to make a missing store; a mistyped path would become one.
             folder: Folder of the store, instead of the given one.
-            reindexing: As in `connect`.
+            reindexing, salvage: As in `connect`.
 
         Raises:
             NotFoundError: There is no store, and `make` is false.
         """
         where = folder or self.folder
-        if not make and not (where / "graph").exists():
+        if not make and not salvage and not (where / "graph").exists():
             raise NotFoundError(
                 f"{where}: no memory here yet; `hydramem ingest` or `hydramem remember` makes one"
             )
-        return connect(where, project=self.namespace, config=self.config, reindexing=reindexing)
+        return connect(
+            where, project=self.namespace, config=self.config, reindexing=reindexing, salvage=salvage
+        )
 
 
 # The type of the parameter `invocation` of a command: `main` passes it, Cyclopts does not parse it.

@@ -83,8 +83,10 @@ def _run(operation: Operation, arguments: Mapping[str, object], invocation: Invo
     brings_content = writes or operation.method is Memory.load
     # Only this command opens a store whose embedder is not the configured one.
     reindexing = operation.method is Memory.reindex
+    # Only this one opens a store that has lost writes.
+    salvage = operation.method is Memory.doctor and bool(arguments.get("salvage"))
     with (
-        invocation.open(make=brings_content, reindexing=reindexing) as memory,
+        invocation.open(make=brings_content, reindexing=reindexing, salvage=salvage) as memory,
         reporting(operation) as report,
     ):
         supplied: dict[str, object] = {"progress": report} if operation.reports_progress else {}

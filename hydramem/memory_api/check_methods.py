@@ -218,14 +218,29 @@ class CheckMethods(Handle):
         most = arguments.seconds(timeout, "timeout")
         return self._use().jobs.drain(most, retry=retry, progress=progress)
 
-    def doctor(self, *, fix: bool = False, progress: Callable[[int, int], None] | None = None) -> Diagnosis:
-        """Check row by row that the vectors agree with the graph; `fix` rebuilds rows that differ.
+    def doctor(
+        self,
+        *,
+        fix: bool = False,
+        salvage: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Diagnosis:
+        """Check row by row that the vectors agree with the graph; `fix` repairs rows that differ.
+
+        The graph is right, but for damaged words: the words of a passage or a memory are in its id, so the
+        side that fits the id is right. Rows that only the vectors hold were lost by the graph: they are
+        written to a file of the store and kept.
 
         Args:
             fix: Repair what differs; a damaged folder of vectors is moved aside, never deleted.
+            salvage: Accept that writes are lost: repair, and delete lost rows from the vectors once they are
+                in the file. The command also opens a store whose log is damaged or whose graph is gone.
             progress: Called with the rows rebuilt and the total.
+
+        Raises:
+            StorageError: A store failed, or lost rows cannot be written to a file.
         """
-        return self._use().diagnose(fix=fix, progress=progress)
+        return self._use().diagnose(fix=fix, salvage=salvage, progress=progress)
 
     def reindex(
         self, model: str | None = None, *, progress: Callable[[int, int], None] | None = None

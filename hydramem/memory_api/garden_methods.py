@@ -23,7 +23,7 @@ from hydramem.memory_api.handle import Handle
 from hydramem.memory_api.open.open_store import OpenStore
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.quotas import cutoffs
-from hydramem.storage.repair.doctor import Sampled, sample
+from hydramem.storage.repair.compare_stores import Sampled, sample
 
 if TYPE_CHECKING:
     from hydramem.garden.night.run_phases import GardenRun

@@ -27,6 +27,7 @@ def connect(
     embedder: Embedder | None = None,
     generator: Generator | None = None,
     reindexing: bool = False,
+    salvage: bool = False,
 ) -> "Memory":
     """Open a folder as a memory; a missing folder is created.
 
@@ -40,18 +41,21 @@ def connect(
         generator: Answers prompts; None chooses as `llm` says.
         reindexing: Open with the store's own embedder instead of the configured one, so that `reindex` can
             change it.
+        salvage: Also open a store that has lost writes, with what can still be read: its log is damaged, or
+            its graph is older than its vectors or gone. Damaged files are kept under another name, and
+            `doctor` with `salvage` writes what only the vectors hold to a file.
 
     Raises:
         ConfigError: A setting is wrong.
         StoreBusyError: Another process holds the folder.
         EmbeddingMismatchError: The folder holds vectors of another embedder.
         SchemaError: A newer version wrote the folder.
-        StorageError: The folder cannot be read or written.
+        StorageError: The folder cannot be read or written, or the store has lost writes.
     """
     folder = FilePath(path).expanduser().resolve()
     default = check_project(project)
     settings = config if isinstance(config, Config) else load_config(config_file(folder, config))
-    store = shared_stores.acquire(folder, settings, embedder, reindexing=reindexing)
+    store = shared_stores.acquire(folder, settings, embedder, reindexing=reindexing, salvage=salvage)
     if not reindexing and (generator is not None or not store.jobs.served):
         # The jobs have a handle of their own, which stays open when the caller closes this one.
         store.jobs.serve(JobHandlers(store, default, generator).handlers())

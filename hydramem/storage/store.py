@@ -322,6 +322,9 @@ class GraphStore(Protocol):
     def counts(self, project: str | None = None) -> Counts:
         """Count active rows (all rows of mentions, links, sessions and changes)."""
 
+    def count_chunks(self) -> int:
+        """Count the chunks of every state in every project."""
+
     def scope_counts(self, project: str, prefix: str) -> tuple[ScopeCount, ...]:
         """Count a project's active memories at or under a scope, by scope and categories, in that order."""
 

@@ -5,6 +5,7 @@ Two vector stores ship: `storage.lance` and `storage.in_memory`. Each is safe to
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 import numpy as np
@@ -33,6 +34,45 @@ class EntityVector:
 
     entity: Entity
     vector: Vector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredChunk:
+    """What the vector store holds of a chunk, without its vector.
+
+    Attributes:
+        text: Its text as full text reads it (`searched_text`): with its day, headings and speaker.
+        mirror: The hash of the mirrored columns when it was written (`chunk_mirror_hash`).
+    """
+
+    id: str
+    project: str
+    text: str
+    kind: str
+    layer: str
+    scope: str
+    state: str
+    session: str | None
+    document: str | None
+    categories: tuple[str, ...]
+    private: bool
+    confidence: float | None
+    happened_at: datetime | None
+    valid_from: datetime | None
+    valid_to: datetime | None
+    recorded_at: datetime
+    retired_at: datetime | None
+    expires_at: datetime | None
+    mirror: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredEntity:
+    """What the vector store holds of an entity, without its vector."""
+
+    id: str
+    project: str
+    name: str
 
 
 def indexed_text(chunk: Chunk) -> str:
@@ -168,6 +208,12 @@ class VectorStore(Protocol):
 
     def entity_hashes(self) -> Mapping[str, str]:
         """Return the same for the entities held."""
+
+    def stored_chunks(self, ids: Sequence[str]) -> tuple[StoredChunk, ...]:
+        """Return what is held of chunks by id, in any order; those that are not held are left out."""
+
+    def stored_entities(self, ids: Sequence[str]) -> tuple[StoredEntity, ...]:
+        """Return the same of entities."""
 
     def chunks_without_vector(self, among: Sequence[str] | None = None) -> frozenset[str]:
         """Return the ids of the chunks that are held without a vector, of all or of those named."""

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.jobs import job
 from hydramem.storage.outbox import Mirror, worth_a_vector
-from hydramem.storage.repair.doctor import Sampled, diagnose, sample
+from hydramem.storage.repair.compare_stores import Sampled, sample
+from hydramem.storage.repair.doctor import diagnose
 from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector
 from hydramem.storage.write import Removal, Write
 from tests.storage.rows import chunk, entity, session, write
@@ -176,7 +178,7 @@ def test_what_the_vectors_refused_is_delivered_later(
 
 
 def test_the_doctor_finds_and_repairs_every_kind_of_difference(
-    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
+    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors, tmp_path: Path
 ) -> None:
     rows = tuple(chunk(f"c{number}", f"Crate {number}.") for number in range(4))
     mirror.commit(write(chunks=rows, entities=(entity("e1", mention_count=3),), deferred=True))
@@ -190,9 +192,14 @@ def test_the_doctor_finds_and_repairs_every_kind_of_difference(
     assert len(found.problems) == 3
     steps: list[tuple[int, int]] = []
     fixed = diagnose(graph, vectors, mirror, fix=True, progress=lambda done, all: steps.append((done, all)))
-    assert (fixed.healthy, fixed.repaired, fixed.problems) == (True, 4, ())
-    assert steps[-1] == (4, 4)
+    assert (fixed.healthy, fixed.repaired, fixed.lost, len(fixed.problems)) == (False, 3, 1, 1)
+    assert steps[-1] == (3, 3)
+    assert "c9" in vectors.chunk_hashes()
     assert diagnose(graph, vectors, mirror, fix=True).repaired == 0
+    accepted = diagnose(graph, vectors, mirror, salvage=True, folder=tmp_path)
+    assert (accepted.healthy, accepted.lost, accepted.problems) == (True, 0, ())
+    assert "c9" not in vectors.chunk_hashes()
+    assert accepted.lost_file is not None and '"c9"' in Path(accepted.lost_file).read_text()
 
 
 class StoppedGraph(InMemoryGraph):

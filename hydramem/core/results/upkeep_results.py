@@ -201,15 +201,18 @@ class Drained:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """Whether the graph and the vectors agree.
+    """Whether the graph and the vectors agree, and whether their rows are whole.
 
     Attributes:
         entities_in_vectors: Of the entities, the vectors hold those that several chunks mention.
         missing: Rows that the vectors lack.
         stale: Rows that the vectors hold in another version.
         orphaned: Rows that only the vectors hold.
+        lost: Those of them that the graph should have and lacks.
+        damaged: Chunks whose words differ between the two, and do not fit their id in the graph.
         pending: Outbox rows to be delivered.
         repaired: Rows rebuilt by this call.
+        lost_file: File of JSON lines with the lost rows, where it was written.
         problems: A sentence each; empty if there are none.
         unfinished_reindex: Fingerprint of the target of an interrupted reindex; the old vectors stay in use.
     """
@@ -222,8 +225,11 @@ class Diagnosis:
     missing: int = 0
     stale: int = 0
     orphaned: int = 0
+    lost: int = 0
+    damaged: int = 0
     pending: int = 0
     repaired: int = 0
+    lost_file: str | None = None
     problems: tuple[str, ...] = ()
     unfinished_reindex: str | None = None
 

@@ -13,7 +13,7 @@ from hydramem.core.results.knowledge_results import Cutoffs
 from hydramem.core.results.upkeep_results import BackedUp, Drained
 from hydramem.garden.phases.lasting_communities import regroup
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, PhaseWork
-from hydramem.storage.repair.doctor import Sampled
+from hydramem.storage.repair.compare_stores import Sampled
 
 _DRAIN_SHARE = 0.5
 """Share of the phase's time for pending jobs."""

@@ -1,5 +1,6 @@
 """One open store: its graph, vectors, models, snapshots and jobs."""
 
+import logging
 import os
 import tempfile
 import threading
@@ -18,6 +19,7 @@ from hydramem.ingest.write_target import Commit
 from hydramem.llm.choose import AbsentEmbedder, choose_embedder
 from hydramem.llm.contracts import Embedder
 from hydramem.llm.pair_classifier import JudgePairs, shared_classifier
+from hydramem.memory_api.open.lost_graph import missing_graph, require_no_loss
 from hydramem.memory_api.open.serving_vectors import Serving, Space, VectorFolders
 from hydramem.search.curated_entries import CuratedFiles
 from hydramem.search.relevance.relevance_anchors import AnchorsByEmbedder
@@ -28,7 +30,9 @@ from hydramem.storage.files.folder_lock import FolderLock
 from hydramem.storage.jobs import Jobs
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.recall_log import Recalls
+from hydramem.storage.repair.compare_stores import compare_stores
 from hydramem.storage.repair.doctor import Progress, diagnose
+from hydramem.storage.repair.lost_rows import export_lost, lost_rows
 from hydramem.storage.repair.reindex import DIMENSION, EMBEDDER, move
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Vector, VectorStore
@@ -38,12 +42,20 @@ from hydramem.verification.calibration.saved_thresholds import Bounds
 from hydramem.verification.first_stage.weights import DEFAULT
 from hydramem.verification.grounding.model_replies import Replies
 
+log = logging.getLogger(__name__)
+
 
 class OpenStore:
     """The stores of one folder with their models and snapshots; it counts its handles."""
 
     def __init__(
-        self, path: Path, config: Config, embedder: Embedder | None, *, reindexing: bool = False
+        self,
+        path: Path,
+        config: Config,
+        embedder: Embedder | None,
+        *,
+        reindexing: bool = False,
+        salvage: bool = False,
     ) -> None:
         self.path = path
         self.config = config
@@ -60,18 +72,18 @@ class OpenStore:
         # Closes every part, also where one fails: a remaining lock would block every process.
         self._closing = ExitStack()
         try:
-            self._open(embedder, reindexing)
+            self._open(embedder, reindexing, salvage)
         except BaseException:
             self.close()
             raise
 
-    def _open(self, embedder: Embedder | None, reindexing: bool) -> None:
+    def _open(self, embedder: Embedder | None, reindexing: bool, salvage: bool) -> None:
         self._prepare_folder()
-        self.graph: GraphStore = _open_graph(self.path, self.config)
+        self.lost_file = None if self.in_memory else missing_graph(self.path, self.config, salvage=salvage)
+        self.graph: GraphStore = _open_graph(self.path, self.config, salvage=salvage)
         self._closing.callback(self.graph.close)
         agreed = self._agree_on_embedder(embedder, reindexing)
         self._folders = VectorFolders(self.path, self.config, self.graph)
-        self._folders.remove_leftovers()
         self._serving = Serving(self._folders.open(agreed))
         self._closing.callback(self._serving.close)
         self.snapshots = Snapshots(self.graph)
@@ -103,6 +115,9 @@ class OpenStore:
             advance_past(last)
         if not isinstance(self.space.held, StorageError):
             self.mirror.catch_up()
+            if not salvage:
+                require_no_loss(self.path, self.graph, self.vectors)
+                self._folders.remove_leftovers()
 
     def _files(self) -> Path:
         """Return the folder of the store's plain files; a temporary one for a store in memory."""
@@ -203,20 +218,29 @@ class OpenStore:
         if closed:
             raise StorageError(f"{self.path}: this handle is closed; connect again")
 
-    def diagnose(self, *, fix: bool, progress: Progress | None) -> Diagnosis:
+    def diagnose(self, *, fix: bool, salvage: bool = False, progress: Progress | None) -> Diagnosis:
         """Compare graph and vectors; with `fix`, move a damaged vectors folder aside and rebuild it."""
         with self.mirror.one_writer:
             self.mirror.replicate_deferred()
             held = self.space.held
             if isinstance(held, StorageError):
-                if not fix:
+                if not (fix or salvage):
                     return self._diagnosis_of_damage(held)
                 self._serving.replace(self._folders.renew(self.space))
-            found = diagnose(self.graph, self.vectors, self.mirror, fix=fix, progress=progress)
-            if fix:
+            found = diagnose(
+                self.graph,
+                self.vectors,
+                self.mirror,
+                fix=fix,
+                salvage=salvage,
+                folder=self.files,
+                progress=progress,
+            )
+            if fix or salvage:
                 jobs = missing_jobs(self.vectors.chunks_without_vector(), self.graph)
                 self.mirror.commit(Write(changes=(), jobs=jobs))
-        return replace(found, unfinished_reindex=self._folders.target)
+        lost_file = found.lost_file or (None if self.lost_file is None else str(self.lost_file))
+        return replace(found, lost_file=lost_file, unfinished_reindex=self._folders.target)
 
     def back_up(self, to: Path | None, *, created_by: str) -> BackedUp:
         """Write a backup while others read and write; `garden.backups` limits the store's own backups.
@@ -260,6 +284,7 @@ class OpenStore:
             )
 
     def _move(self, before: Space, embedder: Embedder, progress: Progress | None) -> Reindexed:
+        self._keep_lost_rows(before)
         space = self._folders.prepare(embedder)
         try:
             moved = move(
@@ -284,6 +309,17 @@ class OpenStore:
             made=moved.made,
             resumed=moved.resumed,
         )
+
+    def _keep_lost_rows(self, space: Space) -> None:
+        """Write the rows that only the vectors of a space hold to a file, before its folder is deleted."""
+        if isinstance(space.held, StorageError):
+            return
+        with self.mirror.one_writer:
+            compared = compare_stores(self.graph, space.held)
+            lost = lost_rows(self.graph, space.held, chunks=compared.chunks.orphaned)
+        if lost:
+            file = export_lost(self.files, lost)
+            log.warning("%d chunks are in the vectors only; kept in %s", len(lost), file)
 
     def _switch(self, space: Space) -> None:
         """Put a complete space in use; the writer lock is held."""
@@ -325,11 +361,11 @@ class OpenStore:
         self._closing.close()
 
 
-def _open_graph(path: Path, config: Config) -> GraphStore:
+def _open_graph(path: Path, config: Config, *, salvage: bool) -> GraphStore:
     if config.storage.graph == "memory":
         from hydramem.storage.in_memory.graph import InMemoryGraph
 
         return InMemoryGraph()
     from hydramem.storage.cypher.graph import open_graph
 
-    return open_graph(path / "graph", config.storage)
+    return open_graph(path / "graph", config.storage, salvage=salvage)

@@ -100,6 +100,11 @@ class Serving:
         self._current.close()
 
 
+def vector_folders(store: Path) -> list[Path]:
+    """Return the folders of vectors in a store, in use or not, by name."""
+    return sorted(part for part in store.iterdir() if _FOLDER_NAME.fullmatch(part.name))
+
+
 class VectorFolders:
     """The folders of vectors in a store.
 
@@ -175,12 +180,12 @@ class VectorFolders:
 
     def remove_leftovers(self) -> None:
         """Delete folders that are neither in use nor a target: of a reindex that was cancelled or killed."""
-        if self._in_memory:
-            return
+        if self._in_memory or not self._graph.count_chunks():
+            return  # a graph that is empty may not know which folder is in use
         kept = {self.serving, folder_name(self.target or "")}
-        for part in list(self._path.iterdir()):
-            if _FOLDER_NAME.fullmatch(part.name) and part.name not in kept:
-                self.delete(part.name)
+        for folder in vector_folders(self._path):
+            if folder.name not in kept:
+                self.delete(folder.name)
 
     def delete(self, folder: str) -> None:
         """Delete a folder of vectors that is not in use."""

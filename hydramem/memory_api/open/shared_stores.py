@@ -30,10 +30,18 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_registry)
 
 
-def acquire(path: Path, config: Config, embedder: Embedder | None, *, reindexing: bool = False) -> OpenStore:
+def acquire(
+    path: Path,
+    config: Config,
+    embedder: Embedder | None,
+    *,
+    reindexing: bool = False,
+    salvage: bool = False,
+) -> OpenStore:
     """Open a folder, or share the store that this process has open on the same real path.
 
-    With `reindexing` a store is opened with its own embedder instead of the configured one.
+    With `reindexing` a store is opened with its own embedder instead of the configured one, with `salvage`
+    also one that has lost writes.
 
     Raises:
         EmbeddingMismatchError: The store has another embedder than the given one.
@@ -42,10 +50,11 @@ def acquire(path: Path, config: Config, embedder: Embedder | None, *, reindexing
     """
     if config.storage.graph == "memory":
         return OpenStore(path, config, embedder, reindexing=reindexing)
+    opening = {"reindexing": reindexing, "salvage": salvage}
     with _registry:
         store = _open.get(path)
         if store is None or store._pid != os.getpid():
-            store = _open[path] = OpenStore(path, config, embedder, reindexing=reindexing)
+            store = _open[path] = OpenStore(path, config, embedder, **opening)
             return store
         if embedder is not None and embedder.fingerprint != store.embedder.fingerprint:
             raise EmbeddingMismatchError(

@@ -43,6 +43,11 @@ class CypherCounts(CypherReads):
         with self._engine.reading() as query:
             return Counts(**{name: count(*counted) for name, counted in _COUNTED.items()})
 
+    def count_chunks(self) -> int:
+        """Count the chunks of every state in every project."""
+        ((number,),) = self._rows("MATCH (c:Chunk) RETURN count(*)", {})
+        return int(number)
+
     def projects(self) -> tuple[ProjectView, ...]:
         """Return every project that holds a document, chunk, entity or session, by name."""
         shown = [item.name for item in fields(ProjectView) if item.name != "name"]

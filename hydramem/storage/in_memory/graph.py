@@ -213,6 +213,11 @@ class InMemoryGraph(GraphStore):
                 changes=len(_equal(tables.changes, project=project)),
             )
 
+    def count_chunks(self) -> int:
+        """Count the chunks of every state in every project."""
+        with self._open() as tables:
+            return len(tables.chunks)
+
     def scope_counts(self, project: str, prefix: str) -> tuple[ScopeCount, ...]:
         """Count a project's active memories at or under a scope, by scope and categories."""
         with self._open() as tables:

@@ -7,15 +7,18 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from hydramem.core.row_types import Chunk
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.vector_rows import (
     ChunkVector,
     EntityVector,
     Scored,
+    StoredChunk,
+    StoredEntity,
     Vector,
     VectorStats,
     best_first,
@@ -158,6 +161,18 @@ class InMemoryVectors:
         with self._lock:
             return {id: entity_mirror_hash(item.entity) for id, item in self._entities.items()}
 
+    def stored_chunks(self, ids: Sequence[str]) -> tuple[StoredChunk, ...]:
+        """Return what is held of chunks by id, in any order; those that are not held are left out."""
+        with self._lock:
+            rows = [self._chunks[id].item.chunk for id in dict.fromkeys(ids) if id in self._chunks]
+        return tuple(map(_stored, rows))
+
+    def stored_entities(self, ids: Sequence[str]) -> tuple[StoredEntity, ...]:
+        """Return the same of entities."""
+        with self._lock:
+            rows = [self._entities[id].entity for id in dict.fromkeys(ids) if id in self._entities]
+        return tuple(StoredEntity(id=row.id, project=row.project, name=row.name) for row in rows)
+
     def chunks_without_vector(self, among: Sequence[str] | None = None) -> frozenset[str]:
         """Return the ids of the chunks that are held without a vector, of all or of those named."""
         with self._lock:
@@ -200,6 +215,16 @@ class InMemoryVectors:
         matrix = np.stack([held for _, held in embedded])
         cosine = matrix @ query / (np.linalg.norm(matrix, axis=1) * np.linalg.norm(query))
         return best_first((id for id, _ in embedded), cosine, max(0, limit))
+
+
+def _stored(chunk: Chunk) -> StoredChunk:
+    names = {item.name for item in fields(StoredChunk)} - {"text", "mirror"}
+    values = {name: getattr(chunk.times, name, None) or getattr(chunk, name, None) for name in names}
+    return StoredChunk(
+        **values,  # type: ignore[arg-type]
+        text=searched_text(chunk),
+        mirror=chunk_mirror_hash(chunk),
+    )
 
 
 def _rarity(holding: int, rows: int) -> float:

@@ -1,18 +1,19 @@
 """Rows of the LanceDB tables: their Arrow schemas, and Arrow tables made from chunks and entities."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.storage.lance.filters import microseconds, storable
+from hydramem.storage.lance.filters import microseconds, moment, storable
 from hydramem.storage.row_codec import column_value
 from hydramem.storage.vector_rows import (
     ChunkVector,
     EntityVector,
+    StoredChunk,
     Vector,
     checked_vector,
     chunk_mirror_hash,
@@ -77,6 +78,13 @@ def chunk_rows(items: Sequence[ChunkVector], dimension: int) -> "pa.Table":
     plain = pa.schema([column for column in schema if column.name != "vector"])
     table = pa.Table.from_pylist(rows, schema=plain)
     return table.add_column(schema.get_field_index("vector"), schema.field("vector"), vectors)
+
+
+def stored_chunks(rows: "pa.Table") -> Iterator[StoredChunk]:
+    """Yield what rows of the table `chunks` hold of their chunks."""
+    for values in rows.to_pylist():
+        times = {name: None if values[name] is None else moment(values[name]) for name in _TIMES}
+        yield StoredChunk(**{**values, **times, "categories": tuple(values["categories"] or ())})
 
 
 def entity_rows(items: Sequence[EntityVector], dimension: int) -> "pa.Table":

@@ -15,6 +15,11 @@ def microseconds(moment: datetime) -> int:
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
+def moment(stored: int) -> datetime:
+    """Return the moment that the store keeps as a number."""
+    return _EPOCH + timedelta(microseconds=stored)
+
+
 def storable(text: str) -> bool:
     """Say whether text can be a column's value: lone surrogates have no UTF-8."""
     try:

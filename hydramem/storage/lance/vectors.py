@@ -16,7 +16,13 @@ import numpy as np
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import EmbeddingMismatchError, StorageError
 from hydramem.storage.chunk_filter import ChunkFilter
-from hydramem.storage.lance.arrow_rows import chunk_rows, chunk_schema, entity_rows, entity_schema
+from hydramem.storage.lance.arrow_rows import (
+    chunk_rows,
+    chunk_schema,
+    entity_rows,
+    entity_schema,
+    stored_chunks,
+)
 from hydramem.storage.lance.filters import chunk_predicate, project_predicate, storable
 from hydramem.storage.lance.open_table import open_table
 from hydramem.storage.lance.read_write_lock import ReadWriteLock
@@ -29,6 +35,8 @@ from hydramem.storage.vector_rows import (
     ChunkVector,
     EntityVector,
     Scored,
+    StoredChunk,
+    StoredEntity,
     Vector,
     VectorStats,
     best_first,
@@ -66,7 +74,7 @@ def open_vectors(path: Path, dimension: int, settings: StorageConfig) -> "LanceV
     os.environ.setdefault("LANCE_CPU_THREADS", str((os.cpu_count() or 1) + 4))
     lancedb = import_lancedb()
     _return_freed_blocks()
-    with _lance_errors(path):
+    with lance_errors(path):
         database = lancedb.connect(path)
         known = set(database.list_tables().tables or ())
         if not known:
@@ -81,7 +89,7 @@ def open_vectors(path: Path, dimension: int, settings: StorageConfig) -> "LanceV
                 f"vectors in {path} have length {stored}, the embedder makes {dimension}; "
                 "use the embedder that made them, or `hydramem reindex`"
             )
-    with _lance_errors(path):
+    with lance_errors(path):
         return LanceVectors(
             path,
             dimension,
@@ -210,6 +218,18 @@ class LanceVectors:
         with self._read():
             return self._entities.mirror()
 
+    def stored_chunks(self, ids: Sequence[str]) -> tuple[StoredChunk, ...]:
+        """Return what is held of chunks by id, in any order; those that are not held are left out."""
+        columns = [name for name in chunk_schema(self._dimension).names if name != "vector"]
+        with self._read():
+            return tuple(row for part in self._chunks.by_id(ids, columns) for row in stored_chunks(part))
+
+    def stored_entities(self, ids: Sequence[str]) -> tuple[StoredEntity, ...]:
+        """Return the same of entities."""
+        with self._read():
+            parts = self._entities.by_id(ids, ("id", "project", "name"))
+            return tuple(StoredEntity(**row) for part in parts for row in part.to_pylist())
+
     def chunks_without_vector(self, among: Sequence[str] | None = None) -> frozenset[str]:
         """Return the ids of the chunks that are held without a vector, of all or of those named."""
         with self._read():
@@ -229,7 +249,7 @@ class LanceVectors:
             due = [
                 table for table in (self._chunks, self._entities) if force or table.due(after_bulk=after_bulk)
             ]
-        with _lance_errors(self._path):
+        with lance_errors(self._path):
             compacted = [table for table in due if table.compact(self._write)]
         with self._read():
             wanting = [table for table in compacted if table.wants_index()]
@@ -341,7 +361,7 @@ class LanceVectors:
 
     def _build(self, tables: Sequence[Table]) -> None:
         # Not as a reader: upkeep that waited for it would hold up every other read.
-        with _lance_errors(self._path):
+        with lance_errors(self._path):
             for table in tables:
                 table.build_index()
 
@@ -366,13 +386,13 @@ class LanceVectors:
     @contextmanager
     def _read(self) -> Iterator[None]:
         self._require_usable()
-        with self._lock.reading(), _lance_errors(self._path):
+        with self._lock.reading(), lance_errors(self._path):
             yield
 
     @contextmanager
     def _write(self) -> Iterator[None]:
         self._require_usable()
-        with self._writing, _lance_errors(self._path):
+        with self._writing, lance_errors(self._path):
             yield
 
     def _require_usable(self) -> None:
@@ -409,7 +429,7 @@ def _require_unused(path: Path) -> None:
 
 
 @contextmanager
-def _lance_errors(path: Path) -> Iterator[None]:
+def lance_errors(path: Path) -> Iterator[None]:
     """Turn what LanceDB and Arrow raise into a StorageError that names the folder and the way out."""
     try:
         yield

@@ -1,41 +1,37 @@
-"""The doctor: compare the vector store with the graph store row by row, and rebuild what differs."""
+"""The doctor: compare the vector store with the graph store row by row, and repair what differs."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from random import sample as sample_of
+from pathlib import Path
 
 from hydramem.core.results.upkeep_results import Diagnosis
-from hydramem.core.row_types import Chunk
-from hydramem.storage.outbox import BATCH, Mirror, worth_a_vector
-from hydramem.storage.schema import CHUNK, ENTITY
+from hydramem.storage.changes import record
+from hydramem.storage.outbox import BATCH, Mirror
+from hydramem.storage.repair.compare_stores import Comparison, MirrorDifference, compare_stores
+from hydramem.storage.repair.damaged_rows import JudgedRows, judge_rows
+from hydramem.storage.repair.lost_rows import LostRows, export_lost, lost_rows
 from hydramem.storage.store import GraphStore
-from hydramem.storage.vector_rows import VectorStore, chunk_mirror_hash, entity_mirror_hash
+from hydramem.storage.vector_rows import VectorStore
+from hydramem.storage.write import Write
 from hydramem.storage.write_validation import batches
 
 Progress = Callable[[int, int], None]
 """Called with rows done and rows to do."""
+_NAMED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class MirrorDifference:
-    """Where a mirror differs from the graph store, by row id."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What a comparison means: which rows the graph has lost, and whose words are damaged."""
 
-    missing: tuple[str, ...]
-    stale: tuple[str, ...]
-    orphaned: tuple[str, ...]
+    lost: LostRows
+    judged: JudgedRows
 
     @property
-    def ids(self) -> tuple[str, ...]:
-        """Every row that differs."""
-        return (*self.missing, *self.stale, *self.orphaned)
-
-
-def _compare(truth: Mapping[str, str], mirror: Mapping[str, str]) -> MirrorDifference:
-    return MirrorDifference(
-        missing=tuple(sorted(truth.keys() - mirror.keys())),
-        stale=tuple(sorted(id for id in truth.keys() & mirror.keys() if truth[id] != mirror[id])),
-        orphaned=tuple(sorted(mirror.keys() - truth.keys())),
-    )
+    def kept(self) -> frozenset[str]:
+        """Ids of the rows that must not be rebuilt from the graph."""
+        lost = [row.id for row in self.lost.chunks] + [row.id for row in self.lost.entities]
+        return frozenset((*lost, *self.judged.undecided))
 
 
 def diagnose(
@@ -44,108 +40,65 @@ def diagnose(
     mirror: Mirror,
     *,
     fix: bool = False,
+    salvage: bool = False,
+    folder: Path | None = None,
     progress: Progress | None = None,
 ) -> Diagnosis:
-    """Compare the two stores row by row; with `fix`, rebuild what differs from the graph.
+    """Compare the two stores row by row; with `fix`, repair what differs from the side that is right.
+
+    That is the graph, but for words that do not fit their id where those of the vectors do. What only the
+    vectors hold is never overwritten.
 
     Args:
         graph, vectors, mirror: The two stores, and the mirror that rebuilds rows.
-        fix: Rebuild missing and stale rows, remove orphaned ones.
+        fix: Repair rows, and write what the graph has lost to a file.
+        salvage: Also delete what the graph has lost from the vectors, after it was written to the file.
+        folder: The store's folder, where that file is made; None makes none.
         progress: Called while rows are rebuilt.
+
+    Raises:
+        StorageError: A store failed, or the file cannot be written; then nothing was deleted.
     """
     with mirror.one_writer:
         mirror.tidy()
-        if not fix:
-            return compare_stores(graph, vectors)[0]
+        if not (fix or salvage):
+            compared = compare_stores(graph, vectors)
+            return _diagnosis(compared, _examine(graph, vectors, compared))
         mirror.drain()
-        _, chunks, entities = compare_stores(graph, vectors)
+        compared = compare_stores(graph, vectors)
+        findings = _examine(graph, vectors, compared)
+        file = export_lost(folder, findings.lost) if folder is not None and findings.lost else None
+        _restore_words(mirror, findings.judged)
+        kept = findings.kept
+        chunks, entities = compared.chunks.without(kept), compared.entities.without(kept)
         repaired = rebuild(mirror, vectors, chunks, entities, progress)
+        if salvage and file is not None:
+            lost = findings.lost
+            vectors.remove(chunks=[row.id for row in lost.chunks], entities=[row.id for row in lost.entities])
         if repaired:
             vectors.maintain(force=True)
-        after, _, _ = compare_stores(graph, vectors)
-    return replace(after, repaired=repaired)
+        after = compare_stores(graph, vectors)
+        found = _diagnosis(after, _examine(graph, vectors, after), file)
+    return replace(found, repaired=repaired)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sampled:
-    """How many rows were compared, and how many of them differ between graph and vectors."""
-
-    compared: int
-    differing: int
-
-
-def sample(
-    graph: GraphStore, vectors: VectorStore, mirror: Mirror, *, ids: Iterable[str], most: int
-) -> Sampled:
-    """Compare all chunks, or a random sample, while others write.
-
-    Writers wait only while a batch that seemed to differ is compared again: it may have been written since.
-
-    Args:
-        graph, vectors, mirror: The two stores, and the mirror whose lock holds writers.
-        ids: Ids of chunks of the graph, to find those that the vector store lacks.
-        most: Rows to compare; each call draws others.
-    """
-    mirror.replicate_deferred()
-    every = sorted(vectors.chunk_hashes().keys() | set(ids))
-    drawn = every if len(every) <= most else sample_of(every, most)
-    differing = 0
-    for part in batches(drawn, BATCH):
-        suspects = _differing(part, graph, vectors)
-        if suspects:
-            with mirror.one_writer:
-                mirror.replicate_deferred()
-                differing += len(_differing(suspects, graph, vectors))
-    return Sampled(compared=len(drawn), differing=differing)
-
-
-def _differing(ids: Sequence[str], graph: GraphStore, vectors: VectorStore) -> list[str]:
-    stored, without_vector = vectors.chunk_hashes(ids), vectors.chunks_without_vector(ids)
-    truth = {
-        row.id: _expected_chunk_hash(row, lacks_vector=row.id in without_vector) for row in graph.chunks(ids)
-    }
-    return [id for id in ids if truth.get(id) != stored.get(id)]
-
-
-def compare_stores(
-    graph: GraphStore, vectors: VectorStore
-) -> tuple[Diagnosis, MirrorDifference, MirrorDifference]:
-    """Compare every row; return the diagnosis, and where chunks and entities differ."""
-    waiting = vectors.chunks_without_vector()
-    chunk_truth = {
-        c.id: _expected_chunk_hash(c, lacks_vector=c.id in waiting)
-        for batch in graph.scan(CHUNK)
-        for c in batch
-    }
-    entity_truth: dict[str, str] = {}
-    entities_in_graph = 0
-    for entity_batch in graph.scan(ENTITY):
-        entities_in_graph += len(entity_batch)
-        worth = (e for e in entity_batch if worth_a_vector(e.mention_count))
-        entity_truth.update((e.id, entity_mirror_hash(e)) for e in worth)
-    chunk_mirror, entity_mirror = vectors.chunk_hashes(), vectors.entity_hashes()
-    chunks, entities = _compare(chunk_truth, chunk_mirror), _compare(entity_truth, entity_mirror)
-    pending = sum(len(row.chunks) + len(row.entities) for row in graph.outbox())
-    problems = _problems(chunks, entities, pending)
-    diagnosis = Diagnosis(
-        healthy=not problems,
-        chunks_in_graph=len(chunk_truth),
-        chunks_in_vectors=len(chunk_mirror),
-        entities_in_graph=entities_in_graph,
-        entities_in_vectors=len(entity_mirror),
-        missing=len(chunks.missing) + len(entities.missing),
-        stale=len(chunks.stale) + len(entities.stale),
-        orphaned=len(chunks.orphaned) + len(entities.orphaned),
-        pending=pending,
-        problems=problems,
+def _examine(graph: GraphStore, vectors: VectorStore, compared: Comparison) -> Findings:
+    only = compared.chunks.orphaned, compared.entities.orphaned
+    return Findings(
+        lost=lost_rows(graph, vectors, chunks=only[0], entities=only[1]),
+        judged=judge_rows(graph, vectors, compared.chunks.stale),
     )
-    return diagnosis, chunks, entities
 
 
-def _expected_chunk_hash(chunk: Chunk, *, lacks_vector: bool) -> str:
-    # No row has the empty hash, so a row that lacks its vector counts as stale. A chunk whose vector is
-    # still pending is right without one.
-    return "" if lacks_vector and chunk.vector_state == "ready" else chunk_mirror_hash(chunk)
+def _restore_words(mirror: Mirror, judged: JudgedRows) -> None:
+    """Write chunks with the words of the vectors to the graph, which holds damaged ones."""
+    for rows in batches(judged.right_in_vectors, BATCH):
+        changes = tuple(
+            record("doctor", project=row.project, target=row.id, after=row, reason="its words were damaged")
+            for row in rows
+        )
+        mirror.commit(Write(changes=changes, chunks=tuple(rows)))
+    mirror.tidy()
 
 
 def rebuild(
@@ -175,17 +128,67 @@ def rebuild(
     return done
 
 
-def _problems(chunks: MirrorDifference, entities: MirrorDifference, pending: int) -> tuple[str, ...]:
+def _diagnosis(compared: Comparison, findings: Findings, file: Path | None = None) -> Diagnosis:
+    chunks, entities = compared.chunks, compared.entities
+    problems = (*_differences(compared, findings), *_losses(findings, file))
+    return Diagnosis(
+        healthy=not problems,
+        chunks_in_graph=compared.chunks_in_graph,
+        chunks_in_vectors=compared.chunks_in_vectors,
+        entities_in_graph=compared.entities_in_graph,
+        entities_in_vectors=compared.entities_in_vectors,
+        missing=len(chunks.missing) + len(entities.missing),
+        stale=len(chunks.stale) + len(entities.stale),
+        orphaned=len(chunks.orphaned) + len(entities.orphaned),
+        lost=len(findings.lost),
+        damaged=len(findings.judged.right_in_vectors) + len(findings.judged.undecided),
+        pending=compared.pending,
+        lost_file=None if file is None else str(file),
+        problems=problems,
+    )
+
+
+def _differences(compared: Comparison, findings: Findings) -> Iterator[str]:
+    damaged = frozenset(row.id for row in findings.judged.right_in_vectors)
+    kept = findings.kept | damaged
+    chunks, entities = compared.chunks.without(kept), compared.entities.without(kept)
     counted = {
         "are missing from the vectors": (len(chunks.missing), len(entities.missing)),
         "are out of date in the vectors": (len(chunks.stale), len(entities.stale)),
-        "are in the vectors only": (len(chunks.orphaned), len(entities.orphaned)),
+        "are in the vectors, which do not need them": (len(chunks.orphaned), len(entities.orphaned)),
     }
-    problems = [
-        f"{of_chunks} chunks and {of_entities} entities {what}; `hydramem doctor --fix` rebuilds them"
-        for what, (of_chunks, of_entities) in counted.items()
-        if of_chunks or of_entities
-    ]
-    if pending:
-        problems.append(f"{pending} rows wait in the outbox; opening the store delivers them")
-    return tuple(problems)
+    for what, (of_chunks, of_entities) in counted.items():
+        if of_chunks or of_entities:
+            counts = f"{of_chunks} chunks and {of_entities} entities"
+            yield f"{counts} {what}; `hydramem doctor --fix` rebuilds them"
+    if compared.pending:
+        yield f"{compared.pending} rows wait in the outbox; opening the store delivers them"
+
+
+def _losses(findings: Findings, file: Path | None) -> Iterator[str]:
+    lost, judged = findings.lost, findings.judged
+    if lost:
+        where = (
+            "`hydramem doctor --fix` writes them to a file" if file is None else f"they are kept in {file}"
+        )
+        yield (
+            f"{len(lost.chunks)} chunks and {len(lost.entities)} entities are in the vectors only: the graph "
+            f"has lost them; {where}; restore a backup that has them, or delete them from the vectors with "
+            "`hydramem doctor --salvage`"
+        )
+    if judged.right_in_vectors:
+        named = _named([row.id for row in judged.right_in_vectors])
+        yield (
+            f"the graph holds damaged words of {named}, as the ids show; the vectors hold the right ones, "
+            "and `hydramem doctor --fix` writes them back"
+        )
+    if judged.undecided:
+        yield (
+            f"graph and vectors hold different words of {_named(judged.undecided)}, and the ids do not show "
+            "which are right; nothing is overwritten; compare them with a backup"
+        )
+
+
+def _named(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    return f"{len(ids)} chunks ({', '.join(ids[:_NAMED])}{more})"

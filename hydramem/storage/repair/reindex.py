@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from hydramem.core.ids import content_hash
 from hydramem.storage.outbox import Embed, Mirror
-from hydramem.storage.repair.doctor import Progress, compare_stores, rebuild
+from hydramem.storage.repair.compare_stores import compare_stores
+from hydramem.storage.repair.doctor import Progress, rebuild
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import VectorStore
 from hydramem.storage.write_validation import batches
@@ -97,10 +98,11 @@ def move(
 def _fill(
     graph: GraphStore, vectors: VectorStore, follower: Mirror, progress: Progress | None
 ) -> ReindexedVectors:
-    found, chunks, entities = compare_stores(graph, vectors)
+    found = compare_stores(graph, vectors)
+    chunks, entities = found.chunks, found.entities
     of_entities = found.entities_in_vectors + len(entities.missing) - len(entities.orphaned)
     total = found.chunks_in_graph + of_entities
-    resumed = total - found.missing - found.stale
+    resumed = total - sum(len(part.missing) + len(part.stale) for part in (chunks, entities))
 
     def report(done: int, _: int) -> None:
         if progress is not None:

@@ -18,7 +18,7 @@ from hydramem.garden.phases.community_names_prompt import GroupReply
 from hydramem.garden.phases.lasting_communities import FILE, lasting, read_groups
 from hydramem.garden.phases.maintain import Upkeep, maintain
 from hydramem.garden.proposals.phase_context import Budget, PhaseContext
-from hydramem.storage.repair.doctor import Sampled
+from hydramem.storage.repair.compare_stores import Sampled
 from tests.garden.memories import night, opened, put
 from tests.storage.rows import entity, relation
 
