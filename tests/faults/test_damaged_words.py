@@ -8,6 +8,8 @@ import pytest
 
 import hydramem
 from hydramem.storage.cypher.schema_statements import graph_file
+from hydramem.storage.repair.content_address import chunk_fits_id
+from hydramem.storage.schema import CHUNK
 from hydramem.storage.vector_rows import ChunkVector
 from tests.faults.damage import ENGINE, flip
 from tests.faults.stores import CONFIG, remember, sentence
@@ -93,3 +95,22 @@ def test_the_words_of_a_turn_are_not_in_its_id_so_none_are_overwritten(memory: h
     assert (fixed.healthy, fixed.damaged) == (False, 1)
     assert memory._opened.vectors.stored_chunks([turn.id])[0].text.endswith("is broken.")
     assert memory.get(turn.id).text.endswith("is mended.")
+
+
+def test_every_chunk_of_a_store_in_use_fits_its_id_or_has_none_of_its_words_in_it(
+    memory: hydramem.Memory, tmp_path: Path
+) -> None:
+    (tmp_path / "harbour.md").write_text(PAGE + PAGE)
+    memory.ingest([str(tmp_path / "harbour.md")])
+    old = remember(memory, 1)
+    memory.forget([old])
+    remember(memory, 1)
+    memory.remember("The gate of pier six is green.", happened_at="2024-05-01")
+    first = memory.remember("The harbour office is in hall 3.").id
+    memory.remember("The harbour office is in hall 5 now.", replaces=[first])
+    rows = [row for batch in memory._opened.graph.scan(CHUNK) for row in batch]
+    assert len(rows) >= 7
+    fits = [chunk_fits_id(row) for row in rows]
+    assert False not in fits and fits.count(None) <= 1
+    for row in rows:
+        assert not chunk_fits_id(replace(row, text=row.text.replace("a", "e", 1)))
