@@ -9,6 +9,7 @@ python -m benchmarks writes [--out docs/writes.md]     what a memory costs, and 
 python -m benchmarks consolidation [--out PAGE]        what a new memory does to older ones, harm first
 python -m benchmarks relevance [--fit] [--out PAGE]    how well relevance tells answers from noise
 python -m benchmarks chunking [--out PAGE]             what stays whole where documents are cut
+python -m benchmarks recency [--out PAGE]              what newness may add to a score
 python -m benchmarks matching [--fit] [--out PAGE]     how well things that are one are told from two
 python -m benchmarks garden [--out PAGE]               how well false relations are told; nights at scale
 python -m benchmarks inferring [--nights N]            how often what is inferred from a graph is so
@@ -36,6 +37,7 @@ from benchmarks import (
     nights,
     nights_page,
     nights_recall,
+    recency,
     risk,
     scale,
     scale_page,
@@ -53,6 +55,7 @@ from benchmarks.consolidation import section as consolidation_section
 from benchmarks.consolidation.sets import read_sets
 from benchmarks.relevance import run as relevance
 from benchmarks.relevance import section as relevance_section
+from benchmarks.relevance.sizes import SIZES
 from benchmarks.results import SETS, collect, others, page, where
 from benchmarks.retrieval import EMBEDDERS, Report, measure, shown
 from hydramem.core.errors import HydraMemError
@@ -233,15 +236,27 @@ def _relevance(given: argparse.Namespace) -> int:
     if data is None:
         return 2
     keep = None if given.keep is None else Path(given.keep)
-    rows, floor = relevance.run(data, embedder=given.embedder, refit=given.fit, keep=keep)
+    report = relevance.run(data, embedder=given.embedder, refit=given.fit, keep=keep, sizes=given.sizes)
     if given.json:
-        print(json.dumps([asdict(row) for row in rows] + [where()], indent=2))
+        print(json.dumps(asdict(report) | where(), indent=2))
     else:
-        print(relevance_section.shown(rows, floor=floor))
+        print(relevance_section.shown(report))
     if given.out is not None:
         out = Path(given.out)
-        written = relevance_section.placed(out.read_text("utf-8"), rows, floor=floor, embedder=given.embedder)
-        out.write_text(written, encoding="utf-8")
+        out.write_text(relevance_section.placed(out.read_text("utf-8"), report), encoding="utf-8")
+    return 0
+
+
+def _recency(given: argparse.Namespace) -> int:
+    data = _data(given)
+    if data is None:
+        return 2
+    keep = None if given.keep is None else Path(given.keep)
+    report = recency.measure(data, embedder=given.embedder, limit_queries=given.limit_queries, keep=keep)
+    print(json.dumps(asdict(report) | where(), indent=2) if given.json else recency.shown(report))
+    if given.out is not None:
+        out = Path(given.out)
+        out.write_text(recency.placed(out.read_text(encoding="utf-8"), report), encoding="utf-8")
     return 0
 
 
@@ -353,6 +368,9 @@ def _parser() -> argparse.ArgumentParser:
     relevant.add_argument(
         "--fit", action="store_true", help="fit the weights that come with the package anew"
     )
+    relevant.add_argument(
+        "--sizes", nargs="*", choices=SIZES, default=SIZES, help="other sizes of stores to measure"
+    )
     relevant.add_argument("--keep", metavar="FILE", help="keep what is measured in a file, or read it there")
     relevant.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     relevant.add_argument("--json", action="store_true")
@@ -361,6 +379,7 @@ def _parser() -> argparse.ArgumentParser:
     cut.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     cut.add_argument("--json", action="store_true")
     cut.set_defaults(run=_chunking)
+    _add_recency(commands.add_parser("recency", help="what newness may add to a score"))
     alike = commands.add_parser("matching", help="how well things that are one are told from two")
     alike.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
     alike.add_argument("--fit", action="store_true", help="fit the model that comes with the package anew")
@@ -385,6 +404,16 @@ def _add_consolidation(judged: argparse.ArgumentParser) -> None:
     judged.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     judged.add_argument("--json", action="store_true")
     judged.set_defaults(run=_consolidation)
+
+
+def _add_recency(measured: argparse.ArgumentParser) -> None:
+    measured.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
+    measured.add_argument("--embedder", choices=EMBEDDERS, default="minilm")
+    measured.add_argument("--limit-queries", type=int, metavar="N", help="questions of each conversation")
+    measured.add_argument("--keep", metavar="DIR", help="where filled stores are kept and found again")
+    measured.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
+    measured.add_argument("--json", action="store_true")
+    measured.set_defaults(run=_recency)
 
 
 def _add_verification(judged: argparse.ArgumentParser) -> None:

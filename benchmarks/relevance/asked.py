@@ -20,9 +20,6 @@ DATA = Path(__file__).parents[1] / "data" / "relevance"
 """Texts written for this: `talk_test.jsonl` and `test` are not fitted on."""
 
 _DOCUMENTS = {"2wiki": 1500}
-_OWN = {"hotpot100": 100, "2wiki": 150, "locomo-turn": 40, "locomo-session": 30, "beam100k": 18}
-_FOREIGN = {"hotpot100": 250, "2wiki": 250, "locomo-turn": 60, "locomo-session": 40, "beam100k": 40}
-_TALK = {"hotpot100": 150, "2wiki": 150, "locomo-turn": 40, "locomo-session": 40, "beam100k": 40}
 _REWORDINGS = 2
 _WORD = re.compile(r"[\w'-]+")
 _NAMES = re.compile(r"(?<![.?!] )(?<!^)\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)*")
@@ -73,37 +70,85 @@ class Store:
 
 def visible_stores(data: Path, seed: int = 5) -> Iterator[Store]:
     """Yield a store for each case of the sets."""
-    draw = random.Random(seed)
+    drawn = Drawn(seed)
     questions = {name: by_case(data / name / "queries.jsonl") for name in SETS}
-    talk = [replace(one, use="fit") for one in talk_of(DATA / "talk.jsonl")]
-    other_talk = [replace(one, use="test") for one in talk_of(DATA / "talk_test.jsonl")]
     for name in SETS:
         for case, rows in by_case(data / name / "docs.jsonl").items():
             rows = rows[: _DOCUMENTS.get(name)]
-            held = {row["id"] for row in rows}
-            own = [row for row in questions[name][case] if set(row["gold"]) <= held]
-            draw.shuffle(own)
-            others = [
-                row["query"]
-                for other in SETS
-                for elsewhere, asked in questions[other].items()
-                if elsewhere != case
-                for row in asked
-            ]
-            foreign = [
-                Asked(text=text, kind="foreign")
-                for text in draw.sample(others, min(_FOREIGN[name], len(others)))
-            ]
-            plain = [
-                Asked(text=row["query"], kind="own", gold=frozenset(row["gold"])) for row in own[: _OWN[name]]
-            ]
-            asked = [*plain, *foreign]
-            asked += [*draw.sample(talk, _TALK[name]), *draw.sample(other_talk, _TALK[name])]
-            for one in plain:
-                asked += draw.sample(_reworded(one, draw), _REWORDINGS)
-            for one in foreign[::3]:
-                asked += draw.sample(_reworded(one, draw), 1)
-            yield Store(name=f"{name}-{case}", kind=name, asked=tuple(asked), documents=rows)
+            own = answered_by(questions[name][case], rows)
+            asked = drawn.asked(own, elsewhere(questions, case), counts=COUNTS[name])
+            yield Store(name=f"{name}-{case}", kind=name, asked=asked, documents=rows)
+
+
+def answered_by(questions: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> list[Asked]:
+    """Return the questions whose answers some documents hold, as own queries."""
+    held = {row["id"] for row in rows}
+    return [
+        Asked(text=row["query"], kind="own", gold=frozenset(row["gold"]))
+        for row in questions
+        if set(row["gold"]) <= held
+    ]
+
+
+def elsewhere(questions: Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]], case: str) -> list[str]:
+    """Return the questions of all other cases, by set and case."""
+    return [
+        row["query"]
+        for cases in questions.values()
+        for other, asked in cases.items()
+        if other != case
+        for row in asked
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How many own questions, foreign ones and phrases of talk of either author are asked, at most."""
+
+    own: int
+    foreign: int
+    talk: int
+
+
+COUNTS = {
+    "hotpot100": Counts(own=100, foreign=250, talk=150),
+    "2wiki": Counts(own=150, foreign=250, talk=150),
+    "locomo-turn": Counts(own=40, foreign=60, talk=40),
+    "locomo-session": Counts(own=30, foreign=40, talk=40),
+    "beam100k": Counts(own=18, foreign=40, talk=40),
+}
+"""What each case of a set is asked."""
+
+
+class Drawn:
+    """Draws what stores are asked, the same for the same seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self._talk = [replace(one, use="fit") for one in talk_of(DATA / "talk.jsonl")]
+        self._other_talk = [replace(one, use="test") for one in talk_of(DATA / "talk_test.jsonl")]
+
+    def asked(self, own: Sequence[Asked], others: Sequence[str], *, counts: Counts) -> tuple[Asked, ...]:
+        """Draw own and foreign questions and talk, and reword all own and a third of the foreign ones.
+
+        Args:
+            own: Questions that the store answers.
+            others: Questions that it does not.
+            counts: How many of them; of talk, of each of the two authors.
+        """
+        draw = self.random
+        shuffled = list(own)
+        draw.shuffle(shuffled)
+        plain = shuffled[: counts.own]
+        drawn = draw.sample(others, min(counts.foreign, len(others)))
+        foreign = [Asked(text=text, kind="foreign") for text in drawn]
+        asked = [*plain, *foreign]
+        asked += [*draw.sample(self._talk, counts.talk), *draw.sample(self._other_talk, counts.talk)]
+        for one in plain:
+            asked += draw.sample(_reworded(one, draw), _REWORDINGS)
+        for one in foreign[::3]:
+            asked += draw.sample(_reworded(one, draw), 1)
+        return tuple(asked)
 
 
 def written_stores(part: Literal["fit", "languages", "test"]) -> Iterator[Store]:

@@ -90,21 +90,29 @@ def balance(used: Sequence[Measured]) -> Floats:
     return np.array([len(used) * shares[one.kind] / counts[one.kind] / 2 for one in used])
 
 
-def left_out(measured: Sequence[Measured], *, floor: float, of: Callable[[Measured], str]) -> list[Row]:
+def left_out(
+    measured: Sequence[Measured],
+    *,
+    floor: float,
+    of: Callable[[Measured], str],
+    on: Sequence[Measured] | None = None,
+) -> list[Row]:
     """Return the figures of each kind of store with weights that were fitted without it.
 
     Args:
+        measured: What is fitted on, apart from what is left out.
         of: What is left out together.
+        on: What the figures are of; by default what is left out itself.
     """
-    kinds = dict.fromkeys(of(one) for one in measured)
+    judged = measured if on is None else on
     return [
         figures(
             kind,
-            [one for one in measured if of(one) == kind and one.use != "fit"],
+            [one for one in judged if of(one) == kind and one.use != "fit"],
             fit_all([one for one in measured if of(one) != kind]),
             floor=floor,
         )
-        for kind in kinds
+        for kind in dict.fromkeys(of(one) for one in judged)
     ]
 
 

@@ -1,14 +1,16 @@
 """The command: measure, show each kind of store left out, and fit what the package carries."""
 
 import json
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from benchmarks.relevance.asked import LANGUAGES, visible_stores, written_stores
+from benchmarks.relevance.asked import LANGUAGES, Store, visible_stores, written_stores
 from benchmarks.relevance.fit import Row, as_data, figures, fit_all, left_out, mean
 from benchmarks.relevance.measure import Measured, measure
+from benchmarks.relevance.sizes import Size, figures_of_sizes, large_store, small_stores
 from hydramem.core.config import EmbeddingConfig, SearchConfig
 from hydramem.llm.choose import choose_embedder
 from hydramem.search.relevance.relevance_anchors import encoded, measured
@@ -16,18 +18,36 @@ from hydramem.search.relevance.relevance_anchors import encoded, measured
 SHIPPED = Path(__file__).parents[2] / "hydramem" / "data" / "relevance"
 
 
-def run(data: Path, *, embedder: str, refit: bool, keep: Path | None) -> tuple[list[Row], float]:
-    """Measure every store; return a row for each kind, left out of the fit in turn.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What was measured.
+
+    Attributes:
+        floor: The relevance from which a query counts as answered.
+        rows: A row for each kind of store, left out of the fit in turn.
+        sizes: Rows of stores of other sizes.
+    """
+
+    embedder: str
+    floor: float
+    rows: Sequence[Row]
+    sizes: Sequence[Row]
+
+
+def run(data: Path, *, embedder: str, refit: bool, keep: Path | None, sizes: Sequence[Size]) -> Report:
+    """Measure every store.
 
     Args:
         data: Folder of the sets.
         refit: Whether to write the weights that the package carries anew.
-        keep: File of what was measured: read where it is, written where it is not.
+        keep: File of what was measured; what it holds is not measured again.
+        sizes: Other sizes of stores to measure.
     """
     floor = SearchConfig().min_relevance
     if refit:
         _write_anchors(embedder)
-    known, unknown = _measured(data, embedder, keep)
+    measured = _measured(data, embedder, keep, sizes)
+    known, unknown = measured["fit"], measured["test"]
     other_languages = {one.store for one in known if one.store_kind == LANGUAGES}
     found = left_out(
         known, floor=floor, of=lambda one: one.store if one.store in other_languages else one.store_kind
@@ -43,21 +63,31 @@ def run(data: Path, *, embedder: str, refit: bool, keep: Path | None) -> tuple[l
         table = {"embedder": embedder, "floor": floor, "rows": [asdict(row) for row in rows]}
         path = SHIPPED / "weights.json"
         path.write_text(json.dumps(as_data(known, table), indent=1) + "\n", encoding="utf-8")
-    return rows, floor
+    sized = figures_of_sizes(known, {size: measured[size] for size in sizes}, floor=floor)
+    return Report(embedder=embedder, floor=floor, rows=rows, sizes=sized)
 
 
-def _measured(data: Path, embedder: str, keep: Path | None) -> tuple[list[Measured], list[Measured]]:
-    """Return what was measured on stores that are fitted on, and on those that are not."""
+def _measured(
+    data: Path, embedder: str, keep: Path | None, sizes: Sequence[Size]
+) -> Mapping[str, list[Measured]]:
+    """Return what was measured: on stores that are fitted on, on those that are not, and at each size."""
+    stores: dict[str, Callable[[], Iterable[Store]]] = {
+        "fit": lambda: chain(visible_stores(data), written_stores("fit"), written_stores("languages")),
+        "test": lambda: written_stores("test"),
+        "small": lambda: small_stores(data),
+        "large": lambda: [large_store(data)],
+    }
+    kept: dict[str, Any] = {}
     if keep is not None and keep.is_file():
         kept = json.loads(keep.read_text(encoding="utf-8"))
-        known, unknown = ([_read(row) for row in kept[part]] for part in ("fit", "test"))
-        return known, unknown
-    stores = chain(visible_stores(data), written_stores("fit"), written_stores("languages"))
-    known, unknown = measure(stores, embedder=embedder), measure(written_stores("test"), embedder=embedder)
-    if keep is not None:
-        rows = {"fit": [asdict(one) for one in known], "test": [asdict(one) for one in unknown]}
-        keep.write_text(json.dumps(rows), encoding="utf-8")
-    return known, unknown
+    found = {part: [_read(row) for row in rows] for part, rows in kept.items()}
+    for part in ("fit", "test", *sizes):
+        if part not in found:
+            found[part] = measure(stores[part](), embedder=embedder)
+            if keep is not None:
+                rows = {name: [asdict(one) for one in each] for name, each in found.items()}
+                keep.write_text(json.dumps(rows), encoding="utf-8")
+    return found
 
 
 def _read(row: dict[str, Any]) -> Measured:

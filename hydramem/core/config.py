@@ -209,7 +209,8 @@ class SearchConfig(_Section):
         session_weight: Share that a turn's score gains if its session contains the most words of the query.
         date_weight: Share that a chunk's score gains if its date is in the query.
         layer_weight: Weight of the layer of trust: 1 raises shared chunks by 15 %, verified ones by 30 %.
-        recency_weight: Share that a new chunk's score gains; it halves every thirty days.
+        recency_weight: Share that a new chunk's score gains; none where the query names a date.
+        recency_days: Days after which that share has halved.
         importance_weight: Share that a chunk's score gains or loses by its importance.
         link_weight: Share of a good match's score that a memory linked to it with weight 1 reaches; two
             fifths of this if they are linked by similarity alone.
@@ -237,6 +238,7 @@ class SearchConfig(_Section):
     date_weight: float = 0.5
     layer_weight: float = 1.0
     recency_weight: float = 0.0
+    recency_days: float = 30.0
     importance_weight: float = 0.0
     link_weight: float = 0.6
     damping: float = 0.7

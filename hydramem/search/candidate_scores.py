@@ -18,7 +18,7 @@ from hydramem.text.normalize import wording
 
 _LAYERS = {"working": 0.0, "curated": 0.0, "shared": 0.15, "verified": 0.3}
 _TIERS: tuple[Tier, ...] = get_args(Tier)
-_HALF_LIFE_DAYS = 30.0
+_HALF_LIFE_DAYS, _SHORTEST_DAYS = 30.0, 1e-3
 _LED_TO = ("graph", "links", "neighbors", "later", "duplicate")
 _DAY = 86_400.0
 
@@ -169,7 +169,7 @@ def trusted(
 
     Args:
         at: The moment that age is counted from; None leaves age out.
-        dates: Stretches of time that the query names.
+        dates: Stretches of time that the query names; such a query wants no newer chunks.
     """
     parts = {
         one.chunk.id: {**one.fused.parts, **_gains(one.chunk, one.fused.score, at, settings, dates)}
@@ -188,7 +188,7 @@ def _gains(
         "layer": settings.layer_weight * layer_gain(chunk),
         "date": settings.date_weight * on_date,
         "importance": settings.importance_weight * (chunk.importance - 0.5),
-        "recency": settings.recency_weight * freshness(chunk, at),
+        "recency": 0.0 if dates else settings.recency_weight * freshness(chunk, at, settings.recency_days),
     }
     return {name: gain * score for name, gain in gains.items() if gain}
 
@@ -203,9 +203,14 @@ def trust(layer: Tier) -> int:
     return _TIERS.index(layer)
 
 
-def freshness(chunk: Chunk, at: datetime | None) -> float:
-    """Return 1 for a new chunk, half of it every thirty days; a passage counts from its ingest."""
+def freshness(chunk: Chunk, at: datetime | None, half_life: float = _HALF_LIFE_DAYS) -> float:
+    """Return 1 for a new chunk, half of it after each half-life; a passage counts from its ingest.
+
+    Args:
+        at: The moment that age is counted from; None for 0.
+        half_life: In days.
+    """
     if at is None:
         return 0.0
     age = (at - (chunk.happened_at or chunk.times.recorded_at)).total_seconds() / _DAY
-    return float(0.5 ** (max(age, 0.0) / _HALF_LIFE_DAYS))
+    return float(0.5 ** (max(age, 0.0) / max(half_life, _SHORTEST_DAYS)))

@@ -1,14 +1,18 @@
 """The benchmark of relevance: what it asks, and what its fit and its figures are."""
 
 import json
+import random
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from benchmarks.relevance.asked import DATA, Asked, Store, talk_of, written_stores
 from benchmarks.relevance.fit import figures, fit, fit_all, fit_rank, left_out, mean, usable
 from benchmarks.relevance.measure import Measured, measure
+from benchmarks.relevance.run import Report
 from benchmarks.relevance.section import placed, shown
+from benchmarks.relevance.sizes import IN_LARGE, figures_of_sizes, large_store, sampled, small_stores
 from hydramem.search.relevance.relevance import BY_MEANING
 
 
@@ -51,8 +55,12 @@ def test_a_fit_tells_them_apart_where_the_kind_of_store_was_left_out():
         assert one.auc_foreign == one.auc_talk == 1
         assert one.lost == 0 and one.foreign_unanswered == 1
     assert mean("mean", found).own == 80
-    page = placed("# Results\n", found, floor=0.4, embedder="minilm")
-    assert shown(found, floor=0.4) in page
+    sizes = figures_of_sizes(measured, {"small": [*rows("letters")], "large": measured}, floor=0.4)
+    assert sizes[0].store == "small: letters" and sizes[0].own == 40
+    assert len(sizes) == 4 and sizes[-1].own == 80
+    report = Report(embedder="minilm", floor=0.4, rows=found, sizes=sizes)
+    page = placed("# Results\n", report)
+    assert shown(report) in page and "own lost at 0.4" in page
 
 
 def test_own_questions_that_recall_missed_and_held_out_talk_are_not_fitted_on():
@@ -100,3 +108,61 @@ def test_a_store_is_measured_as_a_user_has_it(embedder):
     assert found[0].answerable and found[0].gold_ranks[0] == 0
     assert found[0].relevance > found[1].relevance
     assert json.dumps(found[0].numbers)
+
+
+def a_set(folder: Path, cases: dict[str, int]) -> None:
+    """Write a set of cases, each with so many documents, every fourth of which answers a question."""
+    folder.mkdir(parents=True)
+    docs, queries = [], []
+    for case, count in cases.items():
+        for number in range(count):
+            id = f"D{number}"
+            docs.append({"case": case, "id": id, "text": f"Text {number} of {case}.", "meta": {"time": ""}})
+            if number % 4 == 0:
+                query = f"What is text {number} of {case}?"
+                queries.append({"case": case, "qid": id, "query": query, "gold": [id], "category": "c"})
+    for name, rows in (("docs", docs), ("queries", queries)):
+        lines = "\n".join(json.dumps(row) for row in rows)
+        (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    for name in ("2wiki", "hotpot100", "beam100k"):
+        a_set(tmp_path / name, {name: 400})
+    for name in ("locomo-session", "locomo-turn"):
+        a_set(tmp_path / name, {"talk-1": 300, "talk-2": 300})
+    return tmp_path
+
+
+def test_a_sample_holds_whole_answers_with_what_stands_beside_them_in_order() -> None:
+    rows = [{"id": number} for number in range(20)]
+    questions = [{"gold": [4, 9]}, {"gold": [15]}, {"gold": [19]}]
+    for seed in range(20):
+        found = [row["id"] for row in sampled(rows, questions, 7, random.Random(seed))]
+        assert found == sorted(set(found)) and len(found) <= 7
+        answered = [set(one["gold"]) for one in questions if set(one["gold"]) <= set(found)]
+        assert answered and all({3, 4, 5} <= set(found) for one in answered if 4 in one and len(found) == 6)
+        assert {4, 9}.isdisjoint(found) or {4, 9} <= set(found)
+
+
+def test_small_stores_answer_their_own_questions_and_no_foreign_one(data: Path) -> None:
+    stores = list(small_stores(data))
+    assert len({store.name for store in stores}) == len(stores) == 3 + 3 + 2 + 2 + 1
+    for store in stores:
+        held = {row["id"] for row in store.documents}
+        assert 3 <= len(held) <= 100
+        own = [one for one in store.asked if one.kind == "own"]
+        assert own and all(one.gold <= held for one in own)
+        case = store.name.removeprefix(f"{store.kind}-").rsplit("-", 1)[0]
+        assert not any(case in one.text for one in store.asked if one.kind == "foreign")
+
+
+def test_the_large_store_holds_its_sets_whole_under_ids_of_their_own(data: Path) -> None:
+    store = large_store(data)
+    held = {row["id"] for row in store.documents}
+    assert len(held) == len(store.documents) == 400 + 400 + 600
+    own = [one for one in store.asked if one.kind == "own"]
+    assert own and all(one.gold <= held for one in own)
+    foreign = [one.text for one in store.asked if one.kind == "foreign"]
+    assert foreign and not any(name in text for text in foreign for name in (*IN_LARGE, "talk-"))

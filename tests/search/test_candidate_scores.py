@@ -195,6 +195,15 @@ def test_age_halves_what_newness_gives() -> None:
     assert new.fused.parts["recency"] == pytest.approx(0.25)
     assert old.fused.parts["recency"] == pytest.approx(0.125)
     assert all("recency" not in one.fused.parts for one in trusted(both, THEN, SearchConfig()))
+    slower = trusted(both, THEN, replace(settings, recency_days=60.0))
+    assert slower[1].fused.parts["recency"] == pytest.approx(0.25 * 0.5**0.5)
+
+
+def test_newness_counts_nothing_where_the_query_names_a_date() -> None:
+    both = [found("old", 0.5, times=OLD), found("new", 0.5)]
+    settings = SearchConfig(recency_weight=0.5, date_weight=0.0)
+    asked = trusted(both, THEN, settings, dates_in("who ran it in March 2019", THEN))
+    assert all("recency" not in one.fused.parts for one in asked)
 
 
 def test_importance_counts_where_configured() -> None:
@@ -232,6 +241,11 @@ def test_freshness_halves_every_thirty_days(days: int, fresh: float) -> None:
     late = Times(recorded_at=THEN - timedelta(days=300))
     assert freshness(chunk("a", times=late, happened_at=then), THEN) == pytest.approx(fresh)
     assert freshness(chunk("a", times=late, happened_at=then), None) == 0
+
+
+@pytest.mark.parametrize(("half_life", "fresh"), [(15.0, 0.25), (60.0, 0.5**0.5), (0.0, 0.0)])
+def test_freshness_halves_after_each_half_life(half_life: float, fresh: float) -> None:
+    assert freshness(chunk("a", times=OLD), THEN, half_life) == pytest.approx(fresh)
 
 
 @pytest.mark.parametrize(("importance", "gain"), [(0.5, None), (1.0, 0.25), (0.25, -0.125)])
