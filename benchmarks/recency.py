@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 
 import hydramem
-from benchmarks.consolidation.sets import Pair, read_sets
+from benchmarks.consolidation.sets import Pair, read_past, read_sets
 from benchmarks.results import table, where, with_section
 from benchmarks.retrieval import Answered, Row, by_case, document_names, ingest_case, recall_at
 from hydramem.core.config import Config, EmbeddingConfig, SearchConfig
@@ -43,11 +43,16 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatedPair:
-    """Two texts, and when each was said."""
+    """Two texts, and when each was said.
+
+    Attributes:
+        past: Asks for the old text as what was so before; empty where there is no such question.
+    """
 
     pair: Pair
     old_at: datetime
     new_at: datetime
+    past: str = ""
 
     @property
     def far_apart(self) -> bool:
@@ -64,6 +69,7 @@ class Setting:
         current: Updates whose new text comes before the old one.
         asked: Pairs of which both are true, and the old text, which is asked for, comes before the new one.
         month: Updates asked with the month of the old text, which comes before the new one.
+        past: Updates asked for what was so before, without a date; the old text comes first.
         recall: By set, recall at 5 and at 10.
     """
 
@@ -72,6 +78,7 @@ class Setting:
     current: float
     asked: float
     month: float
+    past: float
     recall: Mapping[str, tuple[float, float]]
 
 
@@ -80,7 +87,7 @@ class Report:
     """What was measured, with how many questions.
 
     Attributes:
-        dated: Updates that are asked with a month.
+        dated, past: Updates that are asked with a month, and for what was so before.
         questions: By set of conversations.
     """
 
@@ -88,6 +95,7 @@ class Report:
     updates: int
     both_true: int
     dated: int
+    past: int
     questions: Mapping[str, int]
     settings: tuple[Setting, ...]
 
@@ -132,6 +140,7 @@ def measure(
         updates=sum(one.pair.label == "update" for one in told),
         both_true=sum(one.pair.label == "unrelated" for one in told),
         dated=sum(one.pair.label == "update" and one.far_apart for one in told),
+        past=sum(bool(one.past) for one in told),
         questions={name: sum(len(one.asked) for one in cases) for name, cases in sets.items()},
         settings=found,
     )
@@ -139,13 +148,18 @@ def measure(
 
 def dated(pairs: Sequence[Pair], seed: int = 11) -> list[DatedPair]:
     """Give each text a time of the past year: the old one any, the new one any after it."""
-    draw, today = random.Random(seed), now().replace(microsecond=0)
+    draw, today, past = random.Random(seed), now().replace(microsecond=0), read_past()
     found = []
     for pair in pairs:
         old = draw.uniform(1, _YEAR_DAYS)
         new = draw.uniform(0, old)
         found.append(
-            DatedPair(pair=pair, old_at=today - timedelta(days=old), new_at=today - timedelta(days=new))
+            DatedPair(
+                pair=pair,
+                old_at=today - timedelta(days=old),
+                new_at=today - timedelta(days=new),
+                past=past.get(pair.old, ""),
+            )
         )
     return found
 
@@ -214,7 +228,7 @@ def _measured(
 
 def _orders(memory: hydramem.Memory, pairs: Sequence[DatedPair]) -> dict[str, list[bool]]:
     """Return, for each figure, whether each text that is asked for comes before the other of its pair."""
-    orders: dict[str, list[bool]] = {"current": [], "asked": [], "month": []}
+    orders: dict[str, list[bool]] = {"current": [], "asked": [], "month": [], "past": []}
     for one in pairs:
         pair = one.pair
         if pair.label != "update":
@@ -224,6 +238,8 @@ def _orders(memory: hydramem.Memory, pairs: Sequence[DatedPair]) -> dict[str, li
         if one.far_apart:
             question = f"In {one.old_at:%B %Y}: {pair.question}"
             orders["month"].append(_before(memory, question, pair.old, pair.new))
+        if one.past:
+            orders["past"].append(_before(memory, one.past, pair.old, pair.new))
     return orders
 
 
@@ -262,13 +278,14 @@ def shown(report: Report) -> str:
         f"changed: the current text first ({report.updates})",
         f"both true: the older one, which is asked for, first ({report.both_true})",
         f"changed, asked with the month of the old text: that one first ({report.dated})",
+        f"changed, asked for what was before: the old text first ({report.past})",
         *(f"{name} @5 / @10 ({counts[name]})" for name in SETS),
     )
     lines = [
         (
             f"{one.weight:g}",
             f"{one.days:g}",
-            *(f"{100 * share:.1f}" for share in (one.current, one.asked, one.month)),
+            *(f"{100 * share:.1f}" for share in (one.current, one.asked, one.month, one.past)),
             *(" / ".join(f"{100 * share:.1f}" for share in one.recall[name]) for name in SETS),
         )
         for one in report.settings

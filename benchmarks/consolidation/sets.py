@@ -84,6 +84,11 @@ def read_sets(name: SetName = "test", folder: Path = FOLDER) -> PairSets:
     )
 
 
+def read_past(folder: Path = FOLDER) -> dict[str, str]:
+    """Return questions for what was so before an update of the set `test`, by the old text."""
+    return {row["old"]: row["question"] for row in _rows(folder / "past.jsonl")}
+
+
 def _rows(file: Path) -> Iterator[dict[str, Any]]:
     for line in file.read_text(encoding="utf-8").splitlines():
         yield json.loads(line)

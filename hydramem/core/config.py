@@ -209,7 +209,7 @@ class SearchConfig(_Section):
         session_weight: Share that a turn's score gains if its session contains the most words of the query.
         date_weight: Share that a chunk's score gains if its date is in the query.
         layer_weight: Weight of the layer of trust: 1 raises shared chunks by 15 %, verified ones by 30 %.
-        recency_weight: Share that a new chunk's score gains; none where the query names a date.
+        recency_weight: Share that a new chunk's score gains; none where the query asks for the past.
         recency_days: Days after which that share has halved.
         importance_weight: Share that a chunk's score gains or loses by its importance.
         link_weight: Share of a good match's score that a memory linked to it with weight 1 reaches; two

@@ -169,7 +169,7 @@ def trusted(
 
     Args:
         at: The moment that age is counted from; None leaves age out.
-        dates: Stretches of time that the query names; such a query wants no newer chunks.
+        dates: Stretches of time that the query names.
     """
     parts = {
         one.chunk.id: {**one.fused.parts, **_gains(one.chunk, one.fused.score, at, settings, dates)}
@@ -188,7 +188,7 @@ def _gains(
         "layer": settings.layer_weight * layer_gain(chunk),
         "date": settings.date_weight * on_date,
         "importance": settings.importance_weight * (chunk.importance - 0.5),
-        "recency": 0.0 if dates else settings.recency_weight * freshness(chunk, at, settings.recency_days),
+        "recency": settings.recency_weight * freshness(chunk, at, settings.recency_days),
     }
     return {name: gain * score for name, gain in gains.items() if gain}
 

@@ -270,7 +270,8 @@ def _check(
             if len(without_duplicates(tuple(distinct(admitted)), versions)) >= most:
                 break
         covered = covering(run.query, admitted, settings.session_weight)
-        best = tuple(distinct(trusted(covered, where.at, settings, run.dates)))
+        age_from = where.at if run.wants_newest else None
+        best = tuple(distinct(trusted(covered, age_from, settings, run.dates)))
         return without_duplicates(best, versions)[:most], loaded
 
 

@@ -16,6 +16,7 @@ from hydramem.storage.chunk_filter import LIVE, ChunkFilter
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import VectorStore
 from hydramem.text.dates.dates_in_text import Dated
+from hydramem.text.dates.past_questions import asks_for_past
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +60,14 @@ class RecallRun:
     milliseconds: dict[str, float] = field(default_factory=dict)
 
     @property
+    def wants_newest(self) -> bool:
+        """Whether of several versions it asks for the last one, not for one of a time or of before."""
+        return not self.dates and not asks_for_past(self.query)
+
+    @property
     def about_now(self) -> bool:
         """Whether it asks for what holds now, not for what was true, believed or said at a time."""
-        return not self.dates and self.where.states == LIVE
+        return self.wants_newest and self.where.states == LIVE
 
     @property
     def most_found(self) -> int:

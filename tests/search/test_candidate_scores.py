@@ -199,13 +199,6 @@ def test_age_halves_what_newness_gives() -> None:
     assert slower[1].fused.parts["recency"] == pytest.approx(0.25 * 0.5**0.5)
 
 
-def test_newness_counts_nothing_where_the_query_names_a_date() -> None:
-    both = [found("old", 0.5, times=OLD), found("new", 0.5)]
-    settings = SearchConfig(recency_weight=0.5, date_weight=0.0)
-    asked = trusted(both, THEN, settings, dates_in("who ran it in March 2019", THEN))
-    assert all("recency" not in one.fused.parts for one in asked)
-
-
 def test_importance_counts_where_configured() -> None:
     both = [found("minor", 0.5, importance=0.1), found("major", 0.5, importance=0.9)]
     first, second = trusted(both, THEN, SearchConfig(importance_weight=1.0))

@@ -111,6 +111,8 @@ def test_of_two_later_ones_the_newest_is_first_and_named() -> None:
     [
         {"where": ChunkFilter(projects=(P,), states=("active", "superseded"), at=THEN + timedelta(days=9))},
         {"query": "where was the lathe of the workshop in January 2024"},
+        {"query": "where was the lathe of the workshop before"},
+        {"query": "where did the lathe of the workshop use to stand"},
     ],
 )
 def test_a_question_about_the_past_keeps_the_order(asked: dict[str, object]) -> None:
@@ -206,3 +208,18 @@ def test_other_versions_cost_one_read_and_none_without_links() -> None:
     plain.loads.clear()
     plain.recall(QUESTION, limit=1)
     assert len(plain.loads) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "counts"),
+    [
+        (QUESTION, True),
+        ("where was the lathe of the workshop before", False),
+        ("where was the lathe of the workshop in January 2024", False),
+    ],
+)
+def test_newness_adds_nothing_where_the_past_is_asked_for(query: str, counts: bool) -> None:
+    where = ChunkFilter(projects=(P,), at=THEN + timedelta(days=9))
+    found = Memory(FIRST, SECOND, BENCH).recall(query, where=where, recency_weight=0.5)
+    assert found.hits
+    assert all(("recency" in hit.scores) == counts for hit in found.hits)
