@@ -1,7 +1,9 @@
 """Open or create the LanceDB tables of a folder, and bring those of earlier versions up to date."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hydramem.storage.lance.remote_client import import_lancedb
 from hydramem.storage.lance.text_index import make_text_index
 
 if TYPE_CHECKING:
@@ -11,10 +13,10 @@ if TYPE_CHECKING:
 LanceTable = Any  # as in `table`
 
 
-def open_table(
-    database: "lancedb.DBConnection", known: set[str], name: str, schema: "pa.Schema"
-) -> LanceTable:
-    """Open a table of a folder, or create it, with its full-text index.
+def prepare_table(database: "lancedb.DBConnection", known: set[str], name: str, schema: "pa.Schema") -> int:
+    """Bring a table of a folder up to date, or create it, with its full-text index.
+
+    Returns the length of its vectors.
 
     Args:
         database, known: The folder, and the names of its tables.
@@ -34,7 +36,12 @@ def open_table(
         table = database.create_table(name, schema=schema)
     if "text" in schema.names:
         make_text_index(table)
-    return table
+    return int(table.schema.field("vector").type.list_size)
+
+
+def reopen_table(folder: Path) -> LanceTable:
+    """Open a table in a session of its own, which caches what is read of its files and indices."""
+    return import_lancedb().connect(folder.parent).open_table(folder.stem)
 
 
 def _require_vectors(table: LanceTable) -> None:

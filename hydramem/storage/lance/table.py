@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hydramem.core.config import StorageConfig
 from hydramem.storage.lance.filters import ids_predicate
+from hydramem.storage.lance.open_table import reopen_table
 from hydramem.storage.lance.read_write_lock import ReadWriteLock
 from hydramem.storage.lance.row_arrays import ROW_ID
 from hydramem.storage.lance.row_cache import RowCache, RowIds
@@ -68,9 +69,16 @@ class Table:
     Upkeep is decided from counters of what was written, so that a call with nothing due costs nothing.
     """
 
-    def __init__(self, table: LanceTable, folder: Path, settings: StorageConfig, lock: ReadWriteLock) -> None:
-        self._table = table
+    def __init__(self, folder: Path, settings: StorageConfig, lock: ReadWriteLock) -> None:
+        """Open a table that is there.
+
+        Args:
+            folder: The folder of the table.
+            settings: When to index and compact.
+            lock: Keeps readers out of upkeep that deletes files.
+        """
         self._folder = folder
+        self._table = table = reopen_table(folder)
         self._settings = settings
         self._lock = lock
         schema = table.schema
@@ -86,7 +94,7 @@ class Table:
         # Whether there may be old versions: those that an earlier process left, or this one writes.
         self._changed = stats.versions > 1
         self._unindexed_text = (
-            UnindexedText(index_reads(table), complete=not stats.unindexed)
+            UnindexedText(index_reads(lambda: self._table), complete=not stats.unindexed)
             if "text" in schema.names
             else None
         )
@@ -353,6 +361,8 @@ class Table:
         week, as another process might be writing them. Here no one else reads or writes.
         """
         self._table.optimize(cleanup_older_than=_AT_ONCE, delete_unverified=True)
+        # The session of a table keeps the files of each index that was ever read open, deleted ones too.
+        self._table = reopen_table(self._folder)
         self._changed = False
 
     def _is_wasteful(self) -> bool:

@@ -3,7 +3,7 @@
 import random
 import secrets
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hydramem.storage.lance.unindexed_text import IndexReads
@@ -54,20 +54,25 @@ def any_word(text: str) -> "MatchQuery":
     )
 
 
-def index_reads(table: LanceTable) -> IndexReads:
-    """Return what the memory of unindexed rows asks of a table and its index."""
+def index_reads(current: Callable[[], LanceTable]) -> IndexReads:
+    """Return what the memory of unindexed rows asks of a table and its index.
+
+    Args:
+        current: Returns the table; it is opened anew from time to time.
+    """
 
     def sample() -> tuple[int, Mapping[str, str]]:
+        table = current()
         rows = int(table.count_rows())
         places = range(rows) if rows <= _SAMPLE else sorted(random.sample(range(rows), _SAMPLE))
         taken = table.take_offsets(list(places)).select(["id", "text"]).to_arrow()
         return rows, dict(zip(taken["id"].to_pylist(), taken["text"].to_pylist(), strict=True))
 
     def rows_with(token: str, limit: int) -> int:
-        search = table.search(any_word(token)).fast_search().limit(limit)
+        search = current().search(any_word(token)).fast_search().limit(limit)
         return int(search.select(["_score"]).with_row_id(True).to_arrow().num_rows)
 
-    return IndexReads(tokens=lambda texts: index_tokens(table, texts), sample=sample, rows_with=rows_with)
+    return IndexReads(tokens=lambda texts: index_tokens(current(), texts), sample=sample, rows_with=rows_with)
 
 
 def index_tokens(table: LanceTable, texts: Sequence[str]) -> Sequence[Sequence[str]]:

@@ -24,7 +24,7 @@ from hydramem.storage.lance.arrow_rows import (
     stored_chunks,
 )
 from hydramem.storage.lance.filters import chunk_predicate, project_predicate, storable
-from hydramem.storage.lance.open_table import open_table
+from hydramem.storage.lance.open_table import prepare_table
 from hydramem.storage.lance.read_write_lock import ReadWriteLock
 from hydramem.storage.lance.remote_client import import_lancedb
 from hydramem.storage.lance.row_arrays import ROW_ID
@@ -80,10 +80,11 @@ def open_vectors(path: Path, dimension: int, settings: StorageConfig) -> "LanceV
         if not known:
             _require_unused(path)
         lock = ReadWriteLock()
-        chunks = open_table(database, known, "chunks", chunk_schema(dimension))
-        entities = open_table(database, known, "entities", entity_schema(dimension))
-    for table in (chunks, entities):
-        stored = table.schema.field("vector").type.list_size
+        held = (
+            prepare_table(database, known, "chunks", chunk_schema(dimension)),
+            prepare_table(database, known, "entities", entity_schema(dimension)),
+        )
+    for stored in held:
         if stored != dimension:
             raise EmbeddingMismatchError(
                 f"vectors in {path} have length {stored}, the embedder makes {dimension}; "
@@ -93,8 +94,8 @@ def open_vectors(path: Path, dimension: int, settings: StorageConfig) -> "LanceV
         return LanceVectors(
             path,
             dimension,
-            Table(chunks, path / "chunks.lance", settings, lock),
-            Table(entities, path / "entities.lance", settings, lock),
+            Table(path / "chunks.lance", settings, lock),
+            Table(path / "entities.lance", settings, lock),
             lock,
         )
 

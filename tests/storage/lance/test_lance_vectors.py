@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -290,6 +290,26 @@ def test_upkeep_goes_on_where_it_stood_when_opened_again(folder: Path) -> None:
         store.maintain()
         store.close()
     assert opened(folder).stats().fragments <= 10
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_files_of_old_indices_are_not_kept_open(folder: Path) -> None:
+    def open_files() -> list[str]:
+        links = []
+        for link in Path("/proc/self/fd").iterdir():
+            with suppress(FileNotFoundError):
+                links.append(str(link.readlink()))
+        return [link for link in links if link.startswith(str(folder))]
+
+    with closing(opened(folder, compact_fragments=8)) as store:
+        seen = []
+        for i in range(160):
+            fill(store, clustered(1, seed=i), first=i)
+            store.maintain()
+            assert store.matching(f"number{i}", ALL, 1)
+            seen.append(len(open_files()))
+        assert not [link for link in open_files() if link.endswith("(deleted)")]
+        assert max(seen[80:]) <= max(seen[:80])
 
 
 def test_what_is_written_anew_is_not_kept_twice(folder: Path, tmp_path: Path) -> None:
