@@ -64,6 +64,24 @@ def test_a_damaged_passage_is_put_right_with_its_headings(memory: hydramem.Memor
     assert memory.get(chunk.id).text == chunk.text
 
 
+def test_a_damaged_source_is_put_right_from_the_chunks(memory: hydramem.Memory, tmp_path: Path) -> None:
+    (tmp_path / "harbour.md").write_text(PAGE)
+    memory.ingest([str(tmp_path / "harbour.md")])
+    (document,) = memory.documents()
+    engine = memory._opened.graph._engine  # type: ignore[attr-defined]
+    with engine.writing() as query:
+        query("MATCH (d:Document) SET d.source = 'harbour.mc'", {})
+    found = memory.doctor()
+    assert (found.healthy, found.damaged) == (False, 1) and document.id in found.problems[0]
+    assert memory.doctor(fix=True).healthy
+    assert memory.documents() == (document,)
+    with engine.writing() as query:
+        query("MATCH (d:Document) SET d.source = 'harbour.mc'", {})
+        query("MATCH (c:Chunk) SET c.source = 'harbour.mc'", {})
+    fixed = memory.doctor(fix=True)
+    assert (fixed.healthy, fixed.damaged) == (False, 1) and "nothing is overwritten" in fixed.problems[0]
+
+
 def test_damaged_words_in_the_vectors_are_put_right_from_the_graph(memory: hydramem.Memory) -> None:
     id = remember(memory, 1)
     change_vector_words(memory, id, "Crate 1 is lost.")

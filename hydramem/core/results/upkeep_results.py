@@ -209,7 +209,7 @@ class Diagnosis:
         stale: Rows that the vectors hold in another version.
         orphaned: Rows that only the vectors hold.
         lost: Those of them that the graph should have and lacks.
-        damaged: Chunks whose words differ between the two, and do not fit their id in the graph.
+        damaged: Chunks and documents whose words do not fit their id, or that no id can tell to be right.
         pending: Outbox rows to be delivered.
         repaired: Rows rebuilt by this call.
         lost_file: File of JSON lines with the lost rows, where it was written.

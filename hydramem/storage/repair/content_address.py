@@ -6,8 +6,8 @@ was in the id that they were given.
 
 from itertools import product
 
-from hydramem.core.ids import memory_id, passage_id, version_id
-from hydramem.core.row_types import Chunk
+from hydramem.core.ids import document_id, memory_id, passage_id, version_id
+from hydramem.core.row_types import Chunk, Document
 
 _GENERATIONS = range(64)
 """How often a memory can have been withdrawn and asserted again, and still be recognised."""
@@ -28,6 +28,11 @@ def chunk_fits_id(chunk: Chunk) -> bool | None:
     if chunk.kind in _MEMORIES and chunk.document is None:
         return _memory_fits(chunk)
     return None
+
+
+def document_fits_id(document: Document) -> bool:
+    """Say whether a document's project and source fit its id."""
+    return document_id(document.project, document.source) == document.id
 
 
 def _is_version(chunk: Chunk) -> bool:

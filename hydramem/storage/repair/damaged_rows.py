@@ -1,4 +1,4 @@
-"""Decides which store is right where graph and vectors hold different words of a chunk.
+"""Decides which rows are right where graph and vectors, or a document and its chunks, say different things.
 
 The words of a passage or a memory are in its id, so the side whose words give that id is right. The words of
 a turn are not: where nothing but they differ, no side can be told to be right.
@@ -7,9 +7,10 @@ a turn are not: where nothing but they differ, no side can be told to be right.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hydramem.core.row_types import Chunk
-from hydramem.storage.repair.content_address import chunk_fits_id
-from hydramem.storage.store import GraphStore
+from hydramem.core.row_types import Chunk, Document
+from hydramem.storage.repair.content_address import chunk_fits_id, document_fits_id
+from hydramem.storage.schema import DOCUMENT
+from hydramem.storage.store import GraphStore, Stretch
 from hydramem.storage.vector_rows import StoredChunk, VectorStore, chunk_mirror_hash, searched_text
 
 
@@ -66,3 +67,34 @@ def _is_outdated(row: Chunk, other: Chunk | None, held: StoredChunk) -> bool:
     if chunk_fits_id(row) is not None:
         return False
     return other is None or chunk_mirror_hash(other) != held.mirror
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedDocuments:
+    """Documents whose project or source does not fit their id.
+
+    Attributes:
+        right_in_chunks: The documents with the source that their chunks name, which fits.
+        undecided: Ids of those whose chunks do not tell it either.
+    """
+
+    right_in_chunks: tuple[Document, ...] = ()
+    undecided: tuple[str, ...] = ()
+
+
+def judge_documents(graph: GraphStore) -> JudgedDocuments:
+    """Judge every document by its id, and those that do not fit by their first chunk."""
+    damaged = [row for batch in graph.scan(DOCUMENT) for row in batch if not document_fits_id(row)]
+    repaired = tuple(filter(None, (_as_chunks_say(row, graph) for row in damaged)))
+    known = {row.id for row in repaired}
+    return JudgedDocuments(
+        right_in_chunks=repaired, undecided=tuple(row.id for row in damaged if row.id not in known)
+    )
+
+
+def _as_chunks_say(document: Document, graph: GraphStore) -> Document | None:
+    for chunk in graph.between([Stretch(document=document.id, first=0, last=0)]):
+        other = replace(document, source=chunk.source, project=chunk.project)
+        if document_fits_id(other):
+            return other
+    return None

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hydramem.core.results.upkeep_results import Diagnosis
+from hydramem.core.row_types import Change, Chunk, Document
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import BATCH, Mirror
 from hydramem.storage.repair.compare_stores import Comparison, MirrorDifference, compare_stores
-from hydramem.storage.repair.damaged_rows import JudgedRows, judge_rows
+from hydramem.storage.repair.damaged_rows import JudgedDocuments, JudgedRows, judge_documents, judge_rows
 from hydramem.storage.repair.lost_rows import LostRows, export_lost, lost_rows
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import VectorStore
@@ -26,6 +27,7 @@ class Findings:
 
     lost: LostRows
     judged: JudgedRows
+    documents: JudgedDocuments
 
     @property
     def kept(self) -> frozenset[str]:
@@ -68,7 +70,7 @@ def diagnose(
         compared = compare_stores(graph, vectors)
         findings = _examine(graph, vectors, compared)
         file = export_lost(folder, findings.lost) if folder is not None and findings.lost else None
-        _restore_words(mirror, findings.judged)
+        _restore_words(mirror, findings)
         kept = findings.kept
         chunks, entities = compared.chunks.without(kept), compared.entities.without(kept)
         repaired = rebuild(mirror, vectors, chunks, entities, progress)
@@ -87,18 +89,22 @@ def _examine(graph: GraphStore, vectors: VectorStore, compared: Comparison) -> F
     return Findings(
         lost=lost_rows(graph, vectors, chunks=only[0], entities=only[1]),
         judged=judge_rows(graph, vectors, compared.chunks.stale),
+        documents=judge_documents(graph),
     )
 
 
-def _restore_words(mirror: Mirror, judged: JudgedRows) -> None:
-    """Write chunks with the words of the vectors to the graph, which holds damaged ones."""
-    for rows in batches(judged.right_in_vectors, BATCH):
-        changes = tuple(
-            record("doctor", project=row.project, target=row.id, after=row, reason="its words were damaged")
-            for row in rows
-        )
-        mirror.commit(Write(changes=changes, chunks=tuple(rows)))
+def _restore_words(mirror: Mirror, findings: Findings) -> None:
+    """Write rows with the words that fit their ids to the graph, which holds damaged ones."""
+    for chunks in batches(findings.judged.right_in_vectors, BATCH):
+        mirror.commit(Write(changes=_repairs(chunks), chunks=tuple(chunks)))
+    for documents in batches(findings.documents.right_in_chunks, BATCH):
+        mirror.commit(Write(changes=_repairs(documents), documents=tuple(documents)))
     mirror.tidy()
+
+
+def _repairs(rows: Sequence[Chunk] | Sequence[Document]) -> tuple[Change, ...]:
+    why = "its words were damaged"
+    return tuple(record("doctor", project=row.project, target=row.id, after=row, reason=why) for row in rows)
 
 
 def rebuild(
@@ -141,7 +147,7 @@ def _diagnosis(compared: Comparison, findings: Findings, file: Path | None = Non
         stale=len(chunks.stale) + len(entities.stale),
         orphaned=len(chunks.orphaned) + len(entities.orphaned),
         lost=len(findings.lost),
-        damaged=len(findings.judged.right_in_vectors) + len(findings.judged.undecided),
+        damaged=sum(map(len, _damaged(findings))),
         pending=compared.pending,
         lost_file=None if file is None else str(file),
         problems=problems,
@@ -182,6 +188,15 @@ def _losses(findings: Findings, file: Path | None) -> Iterator[str]:
             f"the graph holds damaged words of {named}, as the ids show; the vectors hold the right ones, "
             "and `hydramem doctor --fix` writes them back"
         )
+    if findings.documents.right_in_chunks:
+        named = _named([row.id for row in findings.documents.right_in_chunks], "documents")
+        yield (
+            f"the graph holds damaged sources of {named}, as the ids show; their chunks name the right ones, "
+            "and `hydramem doctor --fix` writes them back"
+        )
+    if findings.documents.undecided:
+        named = _named(findings.documents.undecided, "documents")
+        yield f"the sources of {named} do not fit their ids; nothing is overwritten; compare with a backup"
     if judged.undecided:
         yield (
             f"graph and vectors hold different words of {_named(judged.undecided)}, and the ids do not show "
@@ -189,6 +204,14 @@ def _losses(findings: Findings, file: Path | None) -> Iterator[str]:
         )
 
 
-def _named(ids: Sequence[str]) -> str:
+def _damaged(findings: Findings) -> tuple[Sequence[object], ...]:
+    chunks, documents = findings.judged, findings.documents
+    return (
+        *(chunks.right_in_vectors, chunks.undecided),
+        *(documents.right_in_chunks, documents.undecided),
+    )
+
+
+def _named(ids: Sequence[str], what: str = "chunks") -> str:
     more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
-    return f"{len(ids)} chunks ({', '.join(ids[:_NAMED])}{more})"
+    return f"{len(ids)} {what} ({', '.join(ids[:_NAMED])}{more})"
