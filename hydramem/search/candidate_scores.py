@@ -94,6 +94,8 @@ def ranked(parts: Mapping[str, Mapping[str, float]]) -> tuple[FusedScore, ...]:
     sums = {id: sum(part.values()) for id, part in parts.items()}
     top = max(1.0, max(sums.values(), default=1.0))
     order = sorted(sums, key=lambda id: (-sums[id], id))
+    if top == 1.0:
+        return tuple(FusedScore(id=id, score=sums[id], parts=parts[id]) for id in order)
     return tuple(
         FusedScore(id=id, score=sums[id] / top, parts={arm: part / top for arm, part in parts[id].items()})
         for id in order

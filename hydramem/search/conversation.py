@@ -79,9 +79,12 @@ def in_conversation(
         found: Scores; those of other chunks stay as they are.
         plans: The query in each project, with the snapshot of its turns.
     """
+    weighed = [_weighed_parts(plan, found, settings) for plan in plans]
+    if not any(weighed):
+        return tuple(found)
     parts = {one.id: one.parts for one in found}
-    for plan in plans:
-        parts |= _weighed_parts(plan, found, settings)
+    for each in weighed:
+        parts |= each
     return ranked(parts)
 
 

@@ -12,7 +12,7 @@ from hydramem.core.row_types import Chunk
 from hydramem.search.candidate_scores import RecallCandidate, statement, trust
 from hydramem.search.other_versions import DUPLICATE, LATER, OtherVersions
 from hydramem.storage.vector_rows import indexed_text
-from hydramem.text.search_terms import words
+from hydramem.text.search_terms import distinct_words, words
 from hydramem.text.tokens import count_tokens
 
 _MEMORIES = ("note", "fact", "event")
@@ -234,7 +234,7 @@ def path_line(path: Sequence[PathStep]) -> str:
 
 def shared_words(query: str, text: str) -> tuple[str, ...]:
     """Return the query's words that a text holds in some form, in the query's order, a few at most."""
-    held = set(words(text))
+    held = distinct_words(text)
     return tuple(word for word, forms in _word_forms(query) if not held.isdisjoint(forms))[:_SHOWN_WORDS]
 
 

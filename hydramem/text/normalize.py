@@ -6,11 +6,14 @@ never carries meaning: white space, the form of quotes and dashes, the full stop
 capital of a small word that begins the text.
 """
 
+import re
 import unicodedata
 
 from hydramem.text.lexicon import word_set
 
 _FORMS = str.maketrans({"“": '"', "”": '"', "„": '"', "’": "'", "‘": "'", "‐": "-", "‑": "-", "\u00ad": None})
+# Marks go only where they are accents of Latin, Greek or Cyrillic; in Thai or Hindi they are letters.
+_ACCENTS = re.compile("[\u0300-\u036f]+")
 _SMALL = word_set("stop_words", "sentence_starts")
 
 
@@ -39,6 +42,4 @@ def folded(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    # Marks go only where they are accents of Latin, Greek or Cyrillic; in Thai or Hindi they are letters.
-    bare = "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
-    return unicodedata.normalize("NFC", bare)
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))

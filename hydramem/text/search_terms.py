@@ -25,10 +25,17 @@ def words(text: str) -> list[str]:
     Args:
         text: Any text; lone surrogates and symbols separate words.
     """
-    found: list[str] = []
-    for match in _WORD.finditer(folded(text)):
-        found.extend(_split(match.group()))
+    plain = folded(text)
+    found = _WORD.findall(plain)
+    if not plain.isascii():
+        found = [part for word in found for part in _split(word)]
     return [_search_stem(word) for word in found if word not in STOP_WORDS]
+
+
+@lru_cache(maxsize=256)
+def distinct_words(text: str) -> frozenset[str]:
+    """Return the words of a text, each once; those of the last texts are kept."""
+    return frozenset(words(text))
 
 
 def _split(word: str) -> list[str]:

@@ -15,7 +15,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.text.english import is_english
-from hydramem.text.search_terms import words
+from hydramem.text.search_terms import distinct_words, words
 
 READ = 5
 """How many of the first hits are read."""
@@ -201,15 +201,19 @@ def by_meaning(
 
 def by_words(query: str, texts: Sequence[str]) -> dict[str, float]:
     """Return the numbers that words give: `share`, `length` and `missing_names`."""
-    asked = set(words(query))
-    held = [set(words(text)) for text in texts[:READ]]
-    everything = set[str]().union(*held)
-    names = [word for name in _names(query) for word in words(name)]
+    asked, names = distinct_words(query), _words_of_names(query)
+    held = [distinct_words(text) for text in texts[:READ]]
+    everything = frozenset[str]().union(*held)
     return {
         "share": max((len(asked & each) / len(asked) for each in held), default=0.0) if asked else 0.0,
         "length": math.log1p(len(asked)),
         "missing_names": sum(word not in everything for word in names) / len(names) if names else 0.0,
     }
+
+
+@lru_cache(maxsize=16)
+def _words_of_names(query: str) -> tuple[str, ...]:
+    return tuple(word for name in _names(query) for word in words(name))
 
 
 def _names(query: str) -> list[str]:
