@@ -8,8 +8,8 @@ a walk that has gone so far has forgotten where it began, and is next at a node 
 edges.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,14 @@ from hydramem.core.row_types import ABOUT
 from hydramem.graph.snapshot.adjacency import Adjacency, Expansion, Ints, Mask, Rows
 
 Floats = NDArray[np.float32]
+Product = Callable[[Floats], Floats]
+"""Multiplies a matrix by a vector."""
+
 SOLVED_WHOLE = 10_000
 _PRECISION = 1e-5
+
+# Up to so many entries of a matrix, all its products together take less time than importing scipy.
+_FEW_ENTRIES = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +82,10 @@ def personalized_pagerank(
             rarity=rarity,
         )
     starts, which = np.unique(seeds, return_inverse=True)
-    inside, matrix, strength = _reachable(graph, starts, weights, edges, nodes, rarity)
+    inside, product, strength = _reachable(graph, starts, weights, edges, nodes, rarity)
     restart = np.zeros(len(inside), dtype=np.float32)
     restart[: len(starts)] = np.bincount(which, weights=share)  # the seeds come first
-    return Ranked(nodes=inside, probability=_iterate(matrix, strength, restart, damping, iterations))
+    return Ranked(nodes=inside, probability=_iterate(product, strength, restart, damping, iterations))
 
 
 def strengths(weights: Floats) -> Floats:
@@ -99,7 +105,7 @@ def _strengths_along(out: Expansion, expanded: Ints, weights: Floats, rarity: Fl
     return strength * rarity[expanded][out.origins] * rarity[out.neighbors]
 
 
-def _iterate(matrix: Any, strength: Floats, restart: Floats, damping: float, iterations: int) -> Floats:
+def _iterate(product: Product, strength: Floats, restart: Floats, damping: float, iterations: int) -> Floats:
     """Solve a weight matrix of shape (nodes, nodes) with row sums `strength` by power iteration."""
     # A node without edges gives its probability back to the seeds, so that none is lost.
     dangling = strength == 0
@@ -107,7 +113,7 @@ def _iterate(matrix: Any, strength: Floats, restart: Floats, damping: float, ite
     probability = restart
     for _ in range(iterations):
         lost = damping * float(probability[dangling].sum())
-        probability = matrix @ (probability * scale) + restart * (1 - damping + lost)
+        probability = product(probability * scale) + restart * (1 - damping + lost)
     return probability
 
 
@@ -118,11 +124,11 @@ def _reachable(
     edges: Mask | None,
     nodes: Mask | None,
     rarity: Floats | None,
-) -> tuple[Ints, Any, Floats]:
+) -> tuple[Ints, Product, Floats]:
     """Gather the nodes that some nodes lead to, and the edges between them, each node expanded once.
 
     Returns:
-        The nodes; their symmetric weight matrix, shape (nodes, nodes); its row sums.
+        The nodes; the product with their symmetric weight matrix, shape (nodes, nodes); its row sums.
     """
     place = np.full(graph.size, -1, dtype=np.int32)
     total = 0
@@ -146,18 +152,25 @@ def _reachable(
     if len(graph.extra_nodes):
         # Later edges follow the base's; a row's entries must be contiguous.
         within = within[np.argsort(origins[within], kind="stable")]
-    matrix, strength = _weight_matrix(origins[within], columns[within], values[within], total)
-    return np.concatenate(inside), matrix, strength
+    product, strength = _weight_product(origins[within], columns[within], values[within], total)
+    return np.concatenate(inside), product, strength
 
 
-def _weight_matrix(rows: Rows, columns: Ints, values: Floats, size: int) -> tuple[Any, Floats]:
-    """Return a CSR matrix of shape (size, size) from entries sorted by row, and its row sums."""
+def _weight_product(rows: Rows, columns: Ints, values: Floats, size: int) -> tuple[Product, Floats]:
+    """Return the product with a matrix of shape (size, size), its entries sorted by row, and its row sums."""
+
+    def sums(of: Floats) -> Floats:
+        found: Floats = np.bincount(rows, weights=of, minlength=size).astype(np.float32)
+        return found
+
+    if len(rows) <= _FEW_ENTRIES:
+        return lambda vector: sums(values * vector[columns]), sums(values)
     from scipy.sparse import csr_matrix
 
     row_ends = np.zeros(size + 1, dtype=np.int32)
     np.cumsum(np.bincount(rows, minlength=size), out=row_ends[1:])
-    strength = np.bincount(rows, weights=values, minlength=size).astype(np.float32)
-    return csr_matrix((values, columns, row_ends), shape=(size, size)), strength
+    matrix = csr_matrix((values, columns, row_ends), shape=(size, size))
+    return lambda vector: matrix @ vector, sums(values)
 
 
 def push(

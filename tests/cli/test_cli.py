@@ -264,8 +264,8 @@ def test_help_and_version_do_not_load_what_they_do_not_need():
 def test_recall_does_not_load_what_it_does_not_need(tmp_path, monkeypatch):
     monkeypatch.setenv("HYDRAMEM_EMBEDDING_MODEL", "minilm")
     heavy = {
-        *("fastembed", "huggingface_hub", "requests", "httpx", "urllib3", "pandas", "sklearn", "dateparser"),
-        *("torch", "fastmcp", "selectolax", "markdown_it", "charset_normalizer", "spacy"),
+        *("fastembed", "huggingface_hub", "requests", "httpx", "urllib3", "pandas", "sklearn", "scipy"),
+        *("torch", "fastmcp", "selectolax", "markdown_it", "charset_normalizer", "spacy", "dateparser"),
         *(
             "hydramem.garden",
             "hydramem.ingest.documents",

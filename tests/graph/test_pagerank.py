@@ -27,6 +27,29 @@ def test_pagerank_is_networkx_s(graph, seed: int) -> None:
         assert probability == pytest.approx(known[node], abs=1e-4)
 
 
+@pytest.mark.parametrize("count", [2_000, 12_000], ids=["few edges", "many"])
+def test_it_solves_the_equation_of_a_graph_with_few_and_with_many_edges(count: int) -> None:
+    chance = np.random.default_rng(count)
+    size = count // 4
+    sources, targets = chance.integers(0, size, (2, count)).astype(np.int32)
+    weights = chance.uniform(0.1, 1.0, count).astype(np.float32)
+    ranked = personalized_pagerank(
+        adjacency.build(size, sources, targets),
+        sources[:1],
+        np.ones(1, dtype=np.float32),
+        weights=weights,
+        iterations=80,
+    )
+    share = np.zeros(size)
+    share[ranked.nodes] = ranked.probability
+    strength = np.bincount(sources, weights, size) + np.bincount(targets, weights, size)
+    each = np.divide(share, strength, out=np.zeros(size), where=strength > 0)
+    reached = np.bincount(targets, weights * each[sources], size)
+    reached += np.bincount(sources, weights * each[targets], size)
+    restart = np.arange(size) == sources[0]
+    assert share == pytest.approx(0.7 * reached + 0.3 * restart, abs=1e-6)
+
+
 @pytest.mark.parametrize("whole", [1000, 10], ids=["whole", "pushed"])
 def test_pagerank_skips_masked_nodes_but_starts_at_any(whole: int) -> None:
     chain = np.arange(99, dtype=np.int32)
