@@ -36,6 +36,8 @@ def quiet_session(weights: Path | bytes, threads: int = 0, *, optimized: bool = 
     if not optimized:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Memory planned for each shape of input is kept: batches of texts have many, and held 280 MB.
+    options.enable_mem_pattern = False
     if threads:
         options.intra_op_num_threads = options.inter_op_num_threads = threads
     source = weights if isinstance(weights, bytes) else str(weights)

@@ -193,11 +193,13 @@ def layer_for(verdict: Verdict, candidate: RelationCandidate) -> Layer:
     if verdict.stage == "vog":
         return "verified" if verdict.quote else layer
     sources = _passages_by_source(candidate)
-    if sum(_is_stated(replace(candidate, passages=tuple(rows))) for rows in sources) >= _INDEPENDENT:
+    several = len(sources) >= _INDEPENDENT
+    # Reading a passage takes long, and most relations have one source.
+    if several and _stating(candidate, sources) >= _INDEPENDENT:
         return "verified"
     if row.origin == "inferred" and not (verdict.quote or row.quote):
         return "working"  # it was inferred because several passages name both ends: they are no sources
-    return "shared" if len(sources) >= _INDEPENDENT else layer
+    return "shared" if several else layer
 
 
 def _passages_by_source(candidate: RelationCandidate) -> list[list[Chunk]]:
@@ -207,6 +209,11 @@ def _passages_by_source(candidate: RelationCandidate) -> list[list[Chunk]]:
         for source in sources_of(chunk):
             groups.setdefault(source, []).append(chunk)
     return list(groups.values())
+
+
+def _stating(candidate: RelationCandidate, sources: Sequence[Sequence[Chunk]]) -> int:
+    """Return how many sources state a relation."""
+    return sum(_is_stated(replace(candidate, passages=tuple(rows))) for rows in sources)
 
 
 def _is_stated(candidate: RelationCandidate) -> bool:
