@@ -60,7 +60,8 @@ class Invocation:
             NotFoundError: There is no store, and `make` is false.
         """
         where = folder or self.folder
-        if not make and not salvage and not (where / "graph").exists():
+        # Vectors without a graph are a damaged store, which `connect` names.
+        if not make and not any((where / part).exists() for part in ("graph", "vectors")):
             raise NotFoundError(
                 f"{where}: no memory here yet; `hydramem ingest` or `hydramem remember` makes one"
             )

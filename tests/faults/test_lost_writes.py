@@ -84,6 +84,13 @@ def test_a_store_whose_graph_is_gone_is_refused_and_salvaged_into_a_file(killed:
     assert list(killed.glob("vectors.damaged-*"))
 
 
+def test_a_command_says_that_the_graph_is_gone(killed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.rmtree(killed / "graph")
+    (killed / "config.yml").write_text(f"storage:\n  graph: {ENGINE}\n")
+    assert run(["doctor", "--store", str(killed)]) == 1
+    assert "the graph is gone or empty" in capsys.readouterr().err
+
+
 @pytest.mark.skipif(ENGINE != "ladybug", reason="Kuzu's log has no checksums")
 def test_the_command_names_the_way_out_of_a_damaged_log_and_takes_it(
     killed: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
