@@ -8,6 +8,7 @@ python -m benchmarks verification [--out PAGE]         how well true claims are 
 python -m benchmarks writes [--out docs/writes.md]     what a memory costs, and what many single ones leave
 python -m benchmarks consolidation [--out PAGE]        what a new memory does to older ones, harm first
 python -m benchmarks relevance [--fit] [--out PAGE]    how well relevance tells answers from noise
+python -m benchmarks conversations [--out PAGE]        what the learned order of turns brings
 python -m benchmarks chunking [--out PAGE]             what stays whole where documents are cut
 python -m benchmarks recency [--out PAGE]              what newness may add to a score
 python -m benchmarks matching [--fit] [--out PAGE]     how well things that are one are told from two
@@ -53,6 +54,7 @@ from benchmarks.chunking.texts import all_texts
 from benchmarks.consolidation import measure as consolidation
 from benchmarks.consolidation import section as consolidation_section
 from benchmarks.consolidation.sets import read_sets
+from benchmarks.conversations import run as conversations
 from benchmarks.relevance import run as relevance
 from benchmarks.relevance import section as relevance_section
 from benchmarks.relevance.sizes import SIZES
@@ -260,6 +262,25 @@ def _recency(given: argparse.Namespace) -> int:
     return 0
 
 
+def _conversations(given: argparse.Namespace) -> int:
+    data = _data(given)
+    if data is None:
+        return 2
+    stores = None if given.stores is None else Path(given.stores)
+    rows = conversations.run(data, embedder=given.embedder, refit=given.fit, stores=stores)
+    print(
+        json.dumps([asdict(row) for row in rows] + [where()], indent=2)
+        if given.json
+        else conversations.shown(rows)
+    )
+    if given.out is not None:
+        out = Path(given.out)
+        out.write_text(
+            conversations.placed(out.read_text("utf-8"), rows, embedder=given.embedder), encoding="utf-8"
+        )
+    return 0
+
+
 def _chunking(given: argparse.Namespace) -> int:
     figures = chunking.measure(all_texts())
     as_json = json.dumps([asdict(one) for one in figures] + [where()], indent=2)
@@ -375,6 +396,16 @@ def _parser() -> argparse.ArgumentParser:
     relevant.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     relevant.add_argument("--json", action="store_true")
     relevant.set_defaults(run=_relevance)
+    talked = commands.add_parser("conversations", help="what the learned order of turns brings")
+    talked.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
+    talked.add_argument("--embedder", choices=EMBEDDERS, default="minilm")
+    talked.add_argument("--fit", action="store_true", help="fit the weights that come with the package anew")
+    talked.add_argument(
+        "--stores", metavar="FOLDER", help="keep the ingested sets in a folder, or read them there"
+    )
+    talked.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
+    talked.add_argument("--json", action="store_true")
+    talked.set_defaults(run=_conversations)
     cut = commands.add_parser("chunking", help="what stays whole where documents are cut, and what is lost")
     cut.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     cut.add_argument("--json", action="store_true")

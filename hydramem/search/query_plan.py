@@ -12,8 +12,9 @@ from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.storage.vector_rows import Scored
 from hydramem.text.normalize import entity_key
 
-# The authors in chat logs who are the person that asks.
-_ASKERS = ("user", "User", "human", "Human", "me", "Me")
+ASKERS = ("user", "User", "human", "Human", "me", "Me")
+"""The authors in chat logs who are the person that asks."""
+
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself)\b", re.IGNORECASE)
 _NAME_WORD = re.compile(r"[^\W_]+(?:[-.'][^\W_]+)*")
 _POSSESSIVE = re.compile("['’]s\\b")
@@ -129,7 +130,7 @@ def _speakers(query: str, authors: Mapping[str, int]) -> tuple[int, ...]:
 def _askers(query: str, authors: Mapping[str, int]) -> tuple[int, ...]:
     if _FIRST_PERSON.search(query[:_MOST_CHARACTERS]) is None:
         return ()
-    return tuple(authors[name] for name in _ASKERS if name in authors)
+    return tuple(authors[name] for name in ASKERS if name in authors)
 
 
 def _capitals(query: str) -> frozenset[str]:

@@ -17,7 +17,8 @@ from hydramem.search.candidate_scores import (
     fuse,
     trusted,
 )
-from hydramem.search.conversation import covering, in_conversation, spoken_share
+from hydramem.search.conversation.turn_order import MOST_TURNS, ordered_turns, turns_around
+from hydramem.search.conversation.turn_scores import covering, in_conversation, spoken_share
 from hydramem.search.curated_entries import CuratedEntries
 from hydramem.search.linked_memories import shown_links, with_link_scores
 from hydramem.search.other_versions import (
@@ -92,7 +93,7 @@ def recall(
     with run.timed("versions"):
         snapshots = [each.snapshot for each in plans]
         versions = version_links([one.id for one in scored.found], snapshots, where)
-    candidates, passed = _check(run, scored, versions)
+    candidates, passed = _check(run, plans, scored, versions)
     candidates, skipped = _rerank(run, candidates)
     candidates, passed = _order_versions(run, candidates, versions, passed)
     with run.timed("relevance"):
@@ -235,7 +236,7 @@ def _score(run: RecallRun, plans: Sequence[RecallPlan], arms: tuple[ArmScores, .
 
 
 def _check(
-    run: RecallRun, scored: _Scored, versions: Sequence[VersionLink]
+    run: RecallRun, plans: Sequence[RecallPlan], scored: _Scored, versions: Sequence[VersionLink]
 ) -> tuple[tuple[RecallCandidate, ...], Mapping[str, Chunk]]:
     """Load candidates, best first, until enough pass; a few spare ones make a second read rare.
 
@@ -249,6 +250,9 @@ def _check(
     most = max(run.limit, READ)  # relevance reads the first few, however few are asked for
     if run.sources.reranker is not None:
         most = max(most, settings.rerank_candidates)
+    beside = turns_around([one.id for one in scored.found], plans)
+    if beside:
+        most = max(most, MOST_TURNS)
     with run.timed("check"):
         admitted: list[RecallCandidate] = []
         shown = surroundings(where)
@@ -258,7 +262,8 @@ def _check(
             batch = {one.id: one for one in scored.found[start : start + step]}
             paths = scored.paths(batch)
             between = {id for path in paths.values() for id in path.chunks}
-            stored = [id for id in (*batch, *sorted(between - batch.keys())) if id not in curated]
+            more = (between | (beside - loaded.keys())) - batch.keys()
+            stored = [id for id in (*batch, *sorted(more)) if id not in curated]
             read = {chunk.id: chunk for chunk in graph.chunks(stored)}
             read |= {id: curated[id] for id in batch if id in curated}
             loaded |= read
@@ -269,9 +274,11 @@ def _check(
             )
             if len(without_duplicates(tuple(distinct(admitted)), versions)) >= most:
                 break
+        turns = [loaded[id] for id in sorted(beside & loaded.keys()) if shown.admits(loaded[id])]
         covered = covering(run.query, admitted, settings.session_weight)
+        ordered = ordered_turns(run.query, covered, plans, around=turns, scorer=run.sources.turn_scorer)
         age_from = where.at if run.wants_newest else None
-        best = tuple(distinct(trusted(covered, age_from, settings, run.dates)))
+        best = tuple(distinct(trusted(ordered, age_from, settings, run.dates)))
         return without_duplicates(best, versions)[:most], loaded
 
 

@@ -9,6 +9,7 @@ from hydramem.core.config import SearchConfig
 from hydramem.core.row_types import Traversal
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.llm.contracts import Embedder
+from hydramem.search.conversation.turn_order import TurnScorer, by_weights
 from hydramem.search.curated_entries import CuratedEntries, CuratedFiles
 from hydramem.search.relevance.relevance import Anchors
 from hydramem.search.rerank.rerank import Reranker
@@ -30,6 +31,7 @@ class RecallSources:
         anchors: What the embedder's cosines mean; asked when they are needed.
         curated: The curated files; None searches none.
         reranker: Reorders the best candidates; None leaves their order.
+        turn_scorer: Orders the turns of a conversation.
     """
 
     graph: GraphStore
@@ -40,6 +42,7 @@ class RecallSources:
     anchors: Callable[[], Anchors]
     curated: CuratedFiles | None = None
     reranker: Reranker | None = None
+    turn_scorer: TurnScorer = by_weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from hydramem.graph.snapshot.adjacency import Mask
 from hydramem.graph.snapshot.snapshot import MENTION, MENTIONS, RELATION, Snapshot
 from hydramem.graph.walks import Reached, bfs, trail
 from hydramem.search.candidate_scores import ArmScores, FusedScore, GraphPath, normalised
-from hydramem.search.conversation import at_turns_length
+from hydramem.search.conversation.turn_scores import at_turns_length
 from hydramem.search.query_plan import Named, RecallPlan
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.vector_rows import Vector, VectorStore, best_first, searched_text

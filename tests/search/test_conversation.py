@@ -6,7 +6,13 @@ from hydramem.core.config import SearchConfig
 from hydramem.core.row_types import Chunk
 from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.search.candidate_scores import FusedScore, RecallCandidate, ranked
-from hydramem.search.conversation import at_turns_length, coverage, covering, in_conversation, spoken_share
+from hydramem.search.conversation.turn_scores import (
+    at_turns_length,
+    coverage,
+    covering,
+    in_conversation,
+    spoken_share,
+)
 from hydramem.search.query_plan import plan
 from tests.graph.graphs import P, chunk, tables, turn
 

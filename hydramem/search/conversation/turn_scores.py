@@ -204,12 +204,8 @@ def coverage(query: str, chunks: Sequence[Chunk]) -> Mapping[str, float]:
 
     The rarer a word is among the chunks, the more it counts.
     """
-    pattern = _stem_pattern(query)
-    if pattern is None:
-        return {}
-    held = {chunk.id: frozenset(pattern.findall(folded(searched_text(chunk)))) for chunk in chunks}
-    often = Counter(word for each in held.values() for word in each)
-    rarity = {word: math.log(1 + (len(chunks) - many + 0.5) / (many + 0.5)) for word, many in often.items()}
+    held = held_stems(query, chunks)
+    rarity = stem_rarity(list(held.values()))
     sessions: dict[str, set[str]] = defaultdict(set)
     for chunk in chunks:
         if chunk.kind == "turn" and chunk.session:
@@ -223,6 +219,20 @@ def coverage(query: str, chunks: Sequence[Chunk]) -> Mapping[str, float]:
         for chunk in chunks
         if chunk.kind == "turn" and chunk.session in sums
     }
+
+
+def held_stems(query: str, chunks: Sequence[Chunk]) -> dict[str, frozenset[str]]:
+    """Return by chunk id which stems of a query's words its text holds."""
+    pattern = _stem_pattern(query)
+    if pattern is None:
+        return {chunk.id: frozenset() for chunk in chunks}
+    return {chunk.id: frozenset(pattern.findall(folded(searched_text(chunk)))) for chunk in chunks}
+
+
+def stem_rarity(held: Sequence[frozenset[str]]) -> dict[str, float]:
+    """Return the inverse document frequency of stems among texts, as BM25 has it."""
+    often = Counter(stem for each in held for stem in each)
+    return {stem: math.log(1 + (len(held) - many + 0.5) / (many + 0.5)) for stem, many in often.items()}
 
 
 @lru_cache(maxsize=16)

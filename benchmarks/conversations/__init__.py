@@ -1,0 +1,1 @@
+"""The order of turns in conversations: its weights, and what it brings."""
