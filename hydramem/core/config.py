@@ -33,6 +33,7 @@ class StorageConfig(_Section):
             above, an index on disk is used.
         compact_fragments: Number of fragments from which the vector store is compacted.
         compact_unindexed: Number of rows outside the full-text index from which it is updated.
+        min_free_mb: Free space of the disk, in MiB, below which writes are refused; reads go on.
     """
 
     graph: Literal["ladybug", "kuzu", "memory"] = "ladybug"
@@ -41,6 +42,7 @@ class StorageConfig(_Section):
     index_rows: int = 200_000
     compact_fragments: int = 64
     compact_unindexed: int = 512
+    min_free_mb: int = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ HydraMemError
 ├── NotFoundError            the named thing is not in the store
 ├── StorageError             the stores cannot do what was requested
 │   ├── StoreBusyError       another process holds the store
+│   ├── DiskFullError        the disk has no room for what was to be written
 │   ├── SchemaError          the store was written by another version
 │   └── EmbeddingMismatchError   the store holds vectors of another embedder
 └── ModelError               an embedder or generator failed
@@ -36,6 +37,10 @@ class StorageError(HydraMemError):
 
 class StoreBusyError(StorageError):
     """Another process holds the store; the message names it."""
+
+
+class DiskFullError(StorageError):
+    """The disk has no room for what was to be written; the message says how much is free."""
 
 
 class SchemaError(StorageError):

@@ -1,1 +1,1 @@
-"""Damage that a store must survive, or refuse by name: seeded, on real engines."""
+"""What a store does when its disk fails, is full, or holds damage; seeded, on real engines."""

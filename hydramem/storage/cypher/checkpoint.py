@@ -2,9 +2,14 @@
 
 A checkpoint runs while there are no open readers: LadybugDB crashes if a read runs in parallel, and Kuzu
 waits for seconds and gives up. So the engines are opened without checkpoints of their own.
+
+An engine that could not write to the disk is broken: LadybugDB never returns from its next commit, Kuzu finds
+no row by its key and loses what it acknowledges, and either may end the process when it is closed. So it is
+never used, closed or freed again: the file is opened anew, after a failed commit with its log cut back.
 """
 
 import logging
+import os
 import shutil
 import threading
 import time
@@ -12,18 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from hydramem.core.config import StorageConfig
-from hydramem.core.errors import StorageError
+from hydramem.core.errors import DiskFullError, StorageError
 from hydramem.storage.cypher.connection_pool import ConnectionPool
 from hydramem.storage.cypher.open_database import (
     PoolFullError,
     claim,
     engine_errors,
+    keep_for_ever,
     load_engine,
     log_file,
     open_database,
     release_claim,
 )
 from hydramem.storage.cypher.recovery.check_log import check_log
+from hydramem.storage.files.durable_files import storage_errors
+from hydramem.storage.files.free_space import require_free
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +48,13 @@ _MOST_COLUMNS_SET_BYTES = 512 << 20
 _LEAST_POOL_PER_FILE = 2
 _COPIES_BESIDE_WRITERS = 3
 
+# Free space for a checkpoint: a half of the file, and twice the log.
+_FILE_PER_CHECKPOINT = 2
+_LOGS_PER_CHECKPOINT = 2
+
+# Writes do not try again at once a checkpoint that failed: each failure costs the memory of an engine.
+_SECONDS_AFTER_FAILURE = 60.0
+
 # File systems date a write by a clock that ticks every few milliseconds.
 _TICK_SECONDS = 0.02
 
@@ -49,8 +64,8 @@ class CheckpointedDatabase:
 
     Where memory runs out in a checkpoint, what the engine holds in memory may contradict the file, and the
     next checkpoint would write it down. So after such a failure the database is dropped as it is, and opened
-    again with more memory from its file and its log, which hold all that was committed. Callers of a method
-    that checkpoints or reopens hold the writer lock.
+    again with more memory from its file and its log, which hold all that was committed. A database that was
+    dropped is opened by its next use. Callers of a method that checkpoints or drops hold the writer lock.
     """
 
     def __init__(self, file: Path, settings: StorageConfig, *, salvage: bool = False) -> None:
@@ -59,6 +74,13 @@ class CheckpointedDatabase:
         self.connections = ConnectionPool(file, self._connect)
         self._settings = settings
         self._copying = False
+        self._no_checkpoint_until = 0.0
+        self._opening = threading.Lock()
+        self._database: Any | None = None
+        self._pool = 0
+        # Where the log must be cut before it is opened; None where it is whole.
+        self._log_end: int | None = None
+        self._broken = False
         self._library = load_engine(settings.graph)
         self._owner = claim(file, self)
         try:
@@ -68,12 +90,18 @@ class CheckpointedDatabase:
             release_claim(self._owner)
             raise
 
-    def _open(self, *, pool: int = 0) -> None:
-        self._database, self._pool = open_database(self._library, self.file, self._settings, least=pool)
+    def _open(self) -> None:
+        self._cut_log()
+        self._database, self._pool = open_database(
+            self._library, self.file, self._settings, least=self._pool
+        )
         self._writes = 0
         self._columns_set = self.log_size() // _LOG_BYTES_PER_COLUMN_SET
 
     def _connect(self) -> Any:
+        with self._opening:
+            if self._database is None:
+                self._open()
         with engine_errors(self.file, self._settings.graph):
             return self._library.Connection(self._database)
 
@@ -100,11 +128,12 @@ class CheckpointedDatabase:
 
     def checkpoint_if_due(self) -> None:
         """Checkpoint after a write where that pays; a failure is logged, and the log keeps the write."""
-        if not self._is_due():
+        if not self._is_due() or time.monotonic() < self._no_checkpoint_until:
             return
         try:
             self.checkpoint()
         except StorageError as error:
+            self._no_checkpoint_until = time.monotonic() + _SECONDS_AFTER_FAILURE
             log.warning("%s", error)
 
     def _is_due(self) -> bool:
@@ -114,61 +143,115 @@ class CheckpointedDatabase:
         # While a copy is being made, only what must be checkpointed is.
         return self._writes >= _WRITES_PER_CHECKPOINT and not self._copying
 
+    def require_room(self) -> None:
+        """Check that the disk has room for a write.
+
+        Raises:
+            DiskFullError: It is nearly full.
+        """
+        require_free(self.file.parent, self._settings.min_free_mb << 20, "a write")
+
+    def _require_room_to_checkpoint(self) -> None:
+        """Check that the disk has room for a checkpoint, which writes what changed beside what it replaces."""
+        if held := self.log_size():
+            pages = self.file.stat().st_size // _FILE_PER_CHECKPOINT + _LOGS_PER_CHECKPOINT * held
+            require_free(self.file.parent, (self._settings.min_free_mb << 20) + pages, "a checkpoint")
+
     # How ----------------------------------------------------------------------------------------
     def checkpoint(self) -> None:
         """Write the log into the file; where that fails, once more in a database that is opened anew.
 
         Raises:
+            DiskFullError: The disk has no room for it; nothing is lost.
             StorageError: Both failed; nothing is lost, the log keeps what was written.
         """
+        self._require_room_to_checkpoint()
         with self.connections.exclusive():
             try:
                 self._checkpoint()
             except StorageError as error:
                 log.warning("%s; it is opened again from its log", error)
-                more = 2 if isinstance(error, PoolFullError) else 1
-                self._reopen_and_checkpoint(pool=more * self._pool)
+                if isinstance(error, PoolFullError):
+                    self._pool *= 2
+                self._checkpoint()
             if self.file.stat().st_size * _LEAST_POOL_PER_FILE > self._pool:
-                self._reopen(pool=self._pool)
+                self._drop()
 
     def _checkpoint(self) -> None:
+        """Write the log into the file; a database that fails is dropped."""
         connection = self._connect()
         try:
             with engine_errors(self.file, self._settings.graph):
                 connection.execute("CHECKPOINT").close()
-        finally:
+        except PoolFullError:
             connection.close()
+            self._drop()
+            raise
+        except StorageError:
+            keep_for_ever(connection)
+            self._abandon()
+            raise
+        connection.close()
         self._writes = self._columns_set = 0
 
-    def reopen_with_more(self) -> None:
-        """Open the file again with twice the memory, after memory ran out."""
+    def reopen_with_more(self, *, log_end: int | None = None) -> None:
+        """Open the file again with twice the memory, after memory ran out.
+
+        Args:
+            log_end: Bytes of the log before a transaction that failed, which is cut off.
+        """
         with self.connections.exclusive():
             log.info("%s: memory ran out; it is opened again with more", self.file)
-            self._reopen_and_checkpoint(pool=2 * self._pool)
-
-    def _reopen_and_checkpoint(self, *, pool: int) -> None:
-        """Open the file anew and checkpoint its log; where even that fails, leave it open with its log."""
-        self._reopen(pool=pool)
-        try:
-            self._checkpoint()
-        except StorageError:
-            self._reopen(pool=self._pool)
-            raise
-
-    def _reopen(self, *, pool: int) -> None:
-        """Drop the open database without a checkpoint, and open what its file and its log hold."""
-        try:
             self._drop()
-            self._open(pool=pool)
-        except BaseException:
-            self.connections.close(wait=False)
-            release_claim(self._owner)
-            raise
+            self._log_end = log_end
+            self._pool *= 2
+            try:
+                self._require_room_to_checkpoint()
+            except DiskFullError as error:
+                log.warning("%s", error)
+            else:
+                self._checkpoint()
+
+    def discard_failed_commit(self, log_end: int) -> None:
+        """Abandon the engine whose commit failed, and cut off its log what it wrote of that commit.
+
+        Args:
+            log_end: Bytes of the log before the transaction.
+
+        Raises:
+            StorageError: The log cannot be cut; it is tried again before the next use.
+        """
+        with self.connections.exclusive():
+            self._abandon()
+            self._log_end = log_end
+            self._cut_log()
+
+    def _cut_log(self) -> None:
+        if self._log_end is None:
+            return
+        wal = log_file(self.file)
+        with storage_errors(wal, "a failed commit cannot be cut off"):
+            if not self._log_end:
+                wal.unlink(missing_ok=True)
+            elif self.log_size() > self._log_end:
+                _truncate(wal, self._log_end)
+        self._log_end = None
 
     def _drop(self) -> None:
+        """Close the database without a checkpoint."""
+        if self._database is None:
+            return
         self.connections.close_idle()
         with engine_errors(self.file, self._settings.graph):
             self._database.close()
+        self._database = None
+
+    def _abandon(self) -> None:
+        """Leave a broken database as it is, for ever: closing or freeing it may end the process."""
+        for part in (self._database, *self.connections.take_idle()):
+            keep_for_ever(part)
+        self._database = None
+        self._broken = True
 
     # Copying and closing ------------------------------------------------------------------------
     def copy_to(self, copy: Path, writer: threading.Lock) -> None:
@@ -214,14 +297,33 @@ class CheckpointedDatabase:
             return
         try:
             if checkpoint and self.log_size():
+                self._require_room_to_checkpoint()
                 self._checkpoint()
         except StorageError as error:
             log.warning("%s; the next opening reads the log", error)
         finally:
             self._drop()
+            if self._broken:
+                _unlock(self.file)
             release_claim(self._owner)
 
 
 def _stamp(file: Path) -> tuple[int, int]:
     state = file.stat()
     return state.st_size, state.st_mtime_ns
+
+
+def _truncate(file: Path, size: int) -> None:
+    with file.open("r+b") as opened:
+        opened.truncate(size)
+        try:
+            os.fsync(opened.fileno())
+        except OSError as error:
+            # What is cut off was not acknowledged: should a power cut bring it back, nothing is lost.
+            log.warning("%s: cut back to %d bytes, which may not last: %s", file, size, error)
+
+
+def _unlock(file: Path) -> None:
+    """Give back the lock of a broken database, which stays open: closing any handle of a file does that."""
+    with storage_errors(file, "cannot be unlocked"):
+        file.open("rb").close()

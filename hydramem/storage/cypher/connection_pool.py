@@ -96,9 +96,13 @@ class ConnectionPool:
 
     def close_idle(self) -> None:
         """Close the connections that are not in use, before the database is closed."""
-        for connection in self._idle:
+        for connection in self.take_idle():
             connection.close()
-        self._idle.clear()
+
+    def take_idle(self) -> list[Any]:
+        """Return the connections that are not in use, and forget them."""
+        idle, self._idle = self._idle, []
+        return idle
 
     def close(self, *, wait: bool = True) -> bool:
         """Give no more connections; return whether it was this call that closed the pool.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hydramem.core.config import StorageConfig
-from hydramem.core.errors import StorageError
+from hydramem.core.errors import DiskFullError, StorageError
 from hydramem.storage.cypher.checkpoint import CheckpointedDatabase
 from hydramem.storage.cypher.open_database import PoolFullError, engine_errors
 
@@ -16,6 +16,19 @@ log = logging.getLogger(__name__)
 Parameters = Mapping[str, object]
 Query = Callable[[str, Parameters], list[list[Any]]]
 """Runs one statement and returns its rows; the result is closed before it returns."""
+
+
+class _CommitFailedError(Exception):
+    """A commit failed, which leaves the engine broken."""
+
+    def __init__(self, reason: StorageError) -> None:
+        super().__init__(str(reason))
+        self._reason = reason
+
+    def as_raised(self) -> StorageError:
+        """Return the error for the caller, once the engine is replaced."""
+        remedy = "make room and write it again" if isinstance(self._reason, DiskFullError) else "write it again"
+        return type(self._reason)(f"{self._reason}; nothing of the write is stored: {remedy}")
 
 
 class Engine:
@@ -104,15 +117,24 @@ class Engine:
     def writing(self) -> Iterator[Query]:
         """Hold the writer lock and one transaction: committed at the end, rolled back on any error.
 
-        Where memory ran out, there is more of it when the error is raised.
+        Where memory ran out, there is more of it when the error is raised. Where the commit failed, the
+        engine is replaced by then, and nothing of the transaction is stored.
+
+        Raises:
+            DiskFullError: The disk is full, or nearly so; nothing is written.
         """
         with self._writer:
+            self.database.require_room()
+            log_end = self.database.log_size()
             try:
                 with self.database.connections.connection() as connection:
                     yield from self._in_transaction(connection)
             except PoolFullError:
-                self.database.reopen_with_more()
+                self.database.reopen_with_more(log_end=log_end)
                 raise
+            except _CommitFailedError as failed:
+                self.database.discard_failed_commit(log_end)
+                raise failed.as_raised() from failed
             self.database.checkpoint_if_due()
 
     def _in_transaction(self, connection: Any) -> Iterator[Query]:
@@ -122,11 +144,21 @@ class Engine:
         try:
             query("BEGIN TRANSACTION", {})
             yield query
-            query("COMMIT", {})
+            self._commit(query)
+        except _CommitFailedError:
+            raise  # the engine is broken, and may hang in what follows
         except BaseException:
             self._roll_back(query)
             raise
         self.database.count_write()
+
+    def _commit(self, query: Query) -> None:
+        try:
+            query("COMMIT", {})
+        except PoolFullError:
+            raise
+        except StorageError as error:
+            raise _CommitFailedError(error) from error
 
     def _roll_back(self, query: Query) -> None:
         try:

@@ -16,7 +16,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from hydramem.core.config import StorageConfig
-from hydramem.core.errors import ConfigError, SchemaError, StorageError, StoreBusyError
+from hydramem.core.errors import ConfigError, DiskFullError, SchemaError, StorageError, StoreBusyError
 
 log = logging.getLogger(__name__)
 Owner = tuple[int, str]
@@ -30,6 +30,7 @@ _ENGINES = ("ladybug", "kuzu")
 _open: "WeakValueDictionary[Owner, Any]" = WeakValueDictionary()
 _open_lock = threading.Lock()
 _POOL_FULL = "buffer pool is full"
+_DISK_FULL = ("No space left on device", "Disk quota exceeded")
 _TORN_LOG = ("WAL file is corrupted", ".db.wal with size")
 
 # A checkpoint after many changes holds most of the file in the pool, in addition to the values that were set.
@@ -46,8 +47,15 @@ def engine_errors(file: Path, name: str) -> Iterator[None]:
     try:
         yield
     except _BACKEND_ERRORS as error:
-        kind = PoolFullError if _POOL_FULL in str(error) else StorageError
-        raise kind(f"{file}: {name} failed: {error}") from error
+        raise _kind_of_error(error)(f"{file}: {name} failed: {error}") from error
+
+
+def _kind_of_error(error: Exception) -> type[StorageError]:
+    """Return which error says what an engine's says in its text."""
+    text = str(error)
+    if _POOL_FULL in text:
+        return PoolFullError
+    return DiskFullError if any(sign in text for sign in _DISK_FULL) else StorageError
 
 
 def load_engine(name: str) -> ModuleType:
@@ -84,11 +92,16 @@ def release_claim(owner: Owner) -> None:
     _open.pop(owner, None)
 
 
+def keep_for_ever(held: object) -> None:
+    """Never free an object, not even when the process ends."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
+
+
 def _keep_in_child() -> None:
     # A forked child that frees its copy of a database, at the latest when it exits, hangs waiting for
     # threads that it does not have, or writes a checkpoint over the parent's file. So it never frees it.
     for holder in list(_open.values()):
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(holder))
+        keep_for_ever(holder)
 
 
 if hasattr(os, "register_at_fork"):
@@ -186,6 +199,8 @@ def opening_error(file: Path, error: Exception) -> StorageError:
         return SchemaError(
             f"{file}: written by another version of the engine ({text}); the file is untouched"
         )
+    if any(sign in text for sign in _DISK_FULL):
+        return DiskFullError(f"{file}: cannot be opened on a full disk ({text}); make room and open it again")
     if _POOL_FULL in text:
         return PoolFullError(f"{file}: its log does not fit into memory; raise storage.max_db_gb")
     return StorageError(
