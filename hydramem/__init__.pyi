@@ -14,6 +14,7 @@ from hydramem.core.config import ServerConfig as ServerConfig
 from hydramem.core.config import StorageConfig as StorageConfig
 from hydramem.core.config import VerificationConfig as VerificationConfig
 from hydramem.core.errors import ConfigError as ConfigError
+from hydramem.core.errors import DiskFullError as DiskFullError
 from hydramem.core.errors import EmbeddingMismatchError as EmbeddingMismatchError
 from hydramem.core.errors import HydraMemError as HydraMemError
 from hydramem.core.errors import InvalidInputError as InvalidInputError

@@ -12,8 +12,8 @@ from hydramem.core.time import When
 from hydramem.llm.choose import choose_next_embedder, still_to_configure
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
+from hydramem.memory_api.write_operation import write_operation
 from hydramem.search.visible import listings
-from hydramem.storage.changes import in_one_run
 from hydramem.text.dates.caller_dates import moment_or_none
 
 
@@ -68,7 +68,7 @@ class CheckMethods(Handle):
                 known_at=moment_or_none(known_at, "known_at"),
             )
 
-    @in_one_run()
+    @write_operation
     def verify(
         self,
         subject: str | None = None,
@@ -107,7 +107,7 @@ class CheckMethods(Handle):
             request, project=name, judge=judge, graph=store.graph, mirror=store.mirror, progress=progress
         )
 
-    @in_one_run()
+    @write_operation
     def calibrate(
         self,
         labels: str | None = None,

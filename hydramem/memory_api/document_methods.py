@@ -7,13 +7,13 @@ from pathlib import Path
 from hydramem.core.inputs import ExtractedChunk, ExtractedEntity, ExtractedRelation, Progress
 from hydramem.core.results.write_results import Ingested
 from hydramem.memory_api.handle import Handle
-from hydramem.storage.changes import in_one_run
+from hydramem.memory_api.write_operation import write_operation
 
 
 class DocumentMethods(Handle):
     """Stores documents."""
 
-    @in_one_run()
+    @write_operation
     def ingest(
         self,
         sources: Sequence[str],
@@ -59,7 +59,7 @@ class DocumentMethods(Handle):
         decisions = verifier.read_open("ingest", graph=store.graph, mirror=store.mirror)
         return replace(done, verification=decisions)
 
-    @in_one_run()
+    @write_operation
     def ingest_extracted(
         self,
         source: str,

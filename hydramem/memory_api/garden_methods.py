@@ -21,7 +21,7 @@ from hydramem.core.time import now
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.memory_api.open.open_store import OpenStore
-from hydramem.storage.changes import in_one_run
+from hydramem.memory_api.write_operation import write_operation
 from hydramem.storage.quotas import cutoffs
 from hydramem.storage.repair.compare_stores import Sampled, sample
 
@@ -109,7 +109,7 @@ class GardenMethods(Handle):
             return report
         return replace(report, taken_back=is_undone(report.run, self._use().graph))
 
-    @in_one_run()
+    @write_operation
     def review(
         self,
         answers: Sequence[Answer] = (),

@@ -12,9 +12,9 @@ from hydramem.core.row_types import Layer
 from hydramem.core.time import When
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
+from hydramem.memory_api.write_operation import write_operation
 from hydramem.search.visible import listings
 from hydramem.search.visible.listings import relation_subject
-from hydramem.storage.changes import in_one_run
 from hydramem.text.dates.caller_dates import moment_or_none
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class KnowledgeMethods(Handle):
     """States relations; names, merges and splits entities; files memories by scope and layer."""
 
-    @in_one_run()
+    @write_operation
     def relate(
         self,
         subject: str,
@@ -90,7 +90,7 @@ class KnowledgeMethods(Handle):
             seems=lambda type: type in functional_types(store.snapshots.of(name)),
         )
 
-    @in_one_run()
+    @write_operation
     def unrelate(
         self,
         subject: str,
@@ -129,7 +129,7 @@ class KnowledgeMethods(Handle):
         )
         return listings.named(unrelate(withdrawal, target=self._target(project)), self._use().graph)
 
-    @in_one_run()
+    @write_operation
     def entity(
         self,
         name: str,
@@ -162,7 +162,7 @@ class KnowledgeMethods(Handle):
         naming = replace(arguments.gathered(Naming, locals()), aliases=arguments.ids(aliases))
         return set_entity(naming, target=self._target(project))
 
-    @in_one_run()
+    @write_operation
     def merge(
         self, keep: str, others: Sequence[str], *, reason: str | None = None, project: str | None = None
     ) -> Merged:
@@ -186,7 +186,7 @@ class KnowledgeMethods(Handle):
 
         return merge(keep, arguments.ids(others), reason=reason, target=self._target(project))
 
-    @in_one_run()
+    @write_operation
     def split(
         self,
         what: str,
@@ -244,7 +244,7 @@ class KnowledgeMethods(Handle):
         levels = None if depth is None else check_count(depth, name="depth", least=0, most=MAX_SCOPE)
         return tree(self._use().graph.scope_counts(self._name(project), start), prefix=start, depth=levels)
 
-    @in_one_run()
+    @write_operation
     def move(self, source: str, destination: str, *, reason: str, project: str | None = None) -> Moved:
         """Move everything at and under a scope to another: memories in any state, with history and ids.
 
@@ -265,7 +265,7 @@ class KnowledgeMethods(Handle):
         target = self._target(project)
         return move(check_scope(source), check_scope(destination), reason=reason, target=target)
 
-    @in_one_run()
+    @write_operation
     def promote(
         self, ids: Sequence[str], *, layer: Layer, reason: str, project: str | None = None
     ) -> Promoted:

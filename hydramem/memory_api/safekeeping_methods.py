@@ -14,8 +14,8 @@ from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.memory_api.job_handlers import JobHandlers
 from hydramem.memory_api.open import open_store, shared_stores
+from hydramem.memory_api.write_operation import write_operation
 from hydramem.storage.backup.restore import Exchange
-from hydramem.storage.changes import in_one_run
 
 _MOST_PATH = 4000
 _CREATED_BY = f"hydramem {version.__version__}"
@@ -25,7 +25,7 @@ Progress = Callable[[int, int], None]
 class SafekeepingMethods(Handle):
     """Takes writes back, and saves and restores the memory."""
 
-    @in_one_run()
+    @write_operation
     def undo(self, id: str, *, force: bool = False) -> Undone:
         """Undo what one call wrote: a run, or one change of it.
 
@@ -93,6 +93,7 @@ class SafekeepingMethods(Handle):
             )
             return dump(store.graph, place, wish, mirror=store.mirror, progress=progress)
 
+    @write_operation
     def load(
         self, folder: str, *, sign_key_env: str | None = None, progress: Progress | None = None
     ) -> Loaded:

@@ -16,7 +16,7 @@ from hydramem.ingest.pending_jobs import DISTILL
 from hydramem.memory_api import arguments
 from hydramem.memory_api.read_methods import ReadMethods
 from hydramem.memory_api.write_methods import WriteMethods
-from hydramem.storage.changes import in_one_run
+from hydramem.memory_api.write_operation import write_operation
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.jobs import job
 from hydramem.storage.write import Write
@@ -133,7 +133,7 @@ class SessionMethods(WriteMethods, ReadMethods):
         """Record the recalls in this context for a session, by name; None records nothing."""
         return self._use().recalls.during(session, private=private)
 
-    @in_one_run()
+    @write_operation
     def capture(
         self, session: str, turns: Sequence[SaidTurn], *, private: bool = False, project: str | None = None
     ) -> Captured:
@@ -172,7 +172,7 @@ class SessionMethods(WriteMethods, ReadMethods):
         notes = done.notes if note is None else (*done.notes, note)
         return replace(done, notes=notes, usage=done.usage + decisions.usage)
 
-    @in_one_run()
+    @write_operation
     def distill(self, session: str, *, project: str | None = None) -> Distilled:
         """Make memories of what was said in a session: a model finds facts, each with turns that state it.
 

@@ -12,7 +12,7 @@ from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.core.time import When
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
-from hydramem.storage.changes import in_one_run
+from hydramem.memory_api.write_operation import write_operation
 from hydramem.storage.files.curated_files import CuratedChange, CuratedTarget
 from hydramem.storage.quotas import noted
 from hydramem.text.dates.caller_dates import moment_or_none
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class WriteMethods(Handle):
     """Stores, revises and forgets memories."""
 
-    @in_one_run()
+    @write_operation
     def remember(
         self,
         text: str,
@@ -92,7 +92,7 @@ class WriteMethods(Handle):
         """
         return self._remember([arguments.gathered(MemoryInput, locals())], project, wait=wait)[0]
 
-    @in_one_run()
+    @write_operation
     def remember_many(
         self, memories: Sequence[MemoryInput], *, wait: bool = True, project: str | None = None
     ) -> tuple[Remembered, ...]:
@@ -111,7 +111,7 @@ class WriteMethods(Handle):
         """
         return self._remember(memories, project, wait=wait, listed=True)
 
-    @in_one_run()
+    @write_operation
     def revise(
         self,
         id: str,
@@ -189,7 +189,7 @@ class WriteMethods(Handle):
         decisions = verifier.read_open("remember", graph=store.graph, mirror=store.mirror)
         return (replace(first, usage=first.usage + decisions.usage), *others)
 
-    @in_one_run()
+    @write_operation
     def curate(
         self,
         target: CuratedTarget,
@@ -230,7 +230,7 @@ class WriteMethods(Handle):
             forget=lambda ids: forget(ids, graph=store.graph, mirror=store.mirror),
         )
 
-    @in_one_run()
+    @write_operation
     def forget(
         self,
         ids: Sequence[str] = (),
@@ -282,7 +282,7 @@ class WriteMethods(Handle):
         )
         return forget_matching(sweep, graph=store.graph, mirror=store.mirror, dry_run=dry_run)
 
-    @in_one_run()
+    @write_operation
     def revive(self, ids: Sequence[str]) -> Forgotten:
         """Restore what was forgotten, with the relations that it supports, or what was unrelated.
 

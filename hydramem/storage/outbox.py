@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
+from hydramem.core.errors import DiskFullError, HydraMemError, InvalidInputError, StorageError
 from hydramem.core.row_types import Chunk, Entity
 from hydramem.storage.changes import with_run
 from hydramem.storage.store import GraphStore
@@ -104,6 +104,11 @@ class Mirror:
         return self._writes
 
     @property
+    def behind(self) -> bool:
+        """Whether the vector store could not take all that it should have by now; it is tried again later."""
+        return self._behind
+
+    @property
     def one_writer(self) -> threading.RLock:
         """The writer lock; hold it where a write depends on what was just read."""
         return self._one_writer
@@ -128,9 +133,12 @@ class Mirror:
                 or, where it is `pending`, has none until a later write says it is `embedded`.
                 An entity with several mentions and without one here is taken to have one already.
 
+        Where the vector store cannot take the write, or the embedder fails, the write stands all the same:
+        the failure is logged, `behind` says so, and the next write or opening delivers it.
+
         Raises:
-            StorageError: The graph store refused (nothing is written), or the vector store did (the graph
-                has the write, and the vector store will get it with the next write or opening).
+            InvalidInputError: The write is wrong; nothing is written.
+            StorageError: The graph store refused; nothing is written.
         """
         if not write.verbatim:
             write = replace(write, changes=with_run(write.changes))
@@ -142,7 +150,7 @@ class Mirror:
             if write.deferred:
                 return
             if row is not None:
-                self._replicate(vectors or {})
+                self._replicate_committed(vectors or {})
                 self._needs_upkeep = True
         # Without the writer lock: upkeep takes seconds.
         if self._needs_upkeep and not any(job.state == "waiting" for job in write.jobs):
@@ -192,8 +200,8 @@ class Mirror:
             )
             self._replicated = ()
             self._committed(write)
-        except InvalidInputError:
-            raise  # refused before anything was written
+        except (InvalidInputError, DiskFullError):
+            raise  # refused, and nothing is written
         except BaseException:
             self._behind = True
             self._outcome_unknown(write)
@@ -201,6 +209,13 @@ class Mirror:
         finally:
             self._writes += 1  # once others can see it, not before
         return row
+
+    def _replicate_committed(self, vectors: Mapping[str, Vector]) -> None:
+        """Replicate writes that the graph store has; a failure is logged: they were stored."""
+        try:
+            self._replicate(vectors)
+        except HydraMemError as error:
+            log.warning("stored, but the vectors are behind until a later write or opening: %s", error)
 
     def _replicate(self, vectors: Mapping[str, Vector]) -> None:
         if self._behind:

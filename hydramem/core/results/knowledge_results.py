@@ -15,11 +15,13 @@ class EntityChange:
         entity: The entity as it is now.
         created: Whether it is new.
         changed: The fields that changed: name, type, aliases, description.
+        pending: `vectors` where the vector store could not be written and follows later; else nothing.
     """
 
     entity: Entity
     created: bool
     changed: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,7 @@ class Merged:
         united: How many of them existed already and gained evidence.
         dropped: Relations among the merged entities, in words; the history keeps them.
         run: Id of the run, for `split` or `undo`.
+        pending: `vectors` where the vector store could not be written and follows later; else nothing.
     """
 
     entity: Entity
@@ -43,6 +46,7 @@ class Merged:
     united: int = 0
     dropped: tuple[str, ...] = ()
     run: str | None = None
+    pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +61,7 @@ class Divided:
         left: Ids of chunks and relations that stay with the kept entity: written since the merge, or without
             their other end.
         run: Id of the run, for `undo`.
+        pending: `vectors` where the vector store could not be written and follows later; else nothing.
     """
 
     entities: tuple[Entity, ...]
@@ -65,6 +70,7 @@ class Divided:
     relations: int = 0
     left: tuple[str, ...] = ()
     run: str | None = None
+    pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +80,14 @@ class Promoted:
     Attributes:
         chunks, relations: Ids of what was moved to the layer.
         unchanged: Ids of what was in it already.
+        pending: `vectors` where the vector store could not be written and follows later; else nothing.
     """
 
     layer: Layer
     chunks: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +133,7 @@ class Moved:
         chunks: Number of memories moved, in any state.
         active: How many of them are active.
         scopes: The scopes that they are in now.
+        pending: `vectors` where the vector store could not be written and follows later; else nothing.
     """
 
     source: str
@@ -132,6 +141,7 @@ class Moved:
     chunks: int = 0
     active: int = 0
     scopes: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

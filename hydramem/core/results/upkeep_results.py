@@ -41,6 +41,7 @@ class Loaded:
         left: Ids of some of those.
         embedded: Vectors that were computed.
         notes: Notes, a sentence each.
+        pending: `vectors` where the vector store could not be written and follows later; else nothing.
     """
 
     folder: str
@@ -50,6 +51,7 @@ class Loaded:
     left: tuple[str, ...] = ()
     embedded: int = 0
     notes: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,7 @@ class Undone:
         restored: Rows that it had changed or removed, by table.
         left: Rows that stay, since they changed or newer rows depend on them.
         notes: Further notes, a sentence each.
+        pending: `vectors` where the vector store could not be written and follows later; else nothing.
     """
 
     run: str
@@ -88,6 +91,7 @@ class Undone:
     restored: Mapping[str, int]
     left: tuple[LeftAlone, ...] = ()
     notes: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

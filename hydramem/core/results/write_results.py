@@ -39,7 +39,8 @@ class Ingested:
     Attributes:
         quarantined: Chunks that give orders or hide something: listed, not recalled.
         notes: What was left out, and why.
-        pending: Steps that pending jobs do.
+        pending: Steps that pending jobs do; `vectors` where the vector store could not be written and follows
+            later.
         usage: Cost of extraction; `verification` has the cost of verification.
     """
 
@@ -98,7 +99,8 @@ class Remembered:
         entities: Names of the entities that it mentions.
         scope, categories, importance: As stored; the step `classify` filled in what the call left out.
         steps: Encoding steps that ran.
-        pending: Steps that pending jobs do; until then the memory can still be superseded.
+        pending: Steps that pending jobs do; until then the memory can still be superseded. `vectors` where
+            the vector store could not be written and follows later.
         notes: What was left out or failed, and why; the memory is stored.
         usage: Cost of the model calls; extraction and verification of several memories count for the first.
         state: `quarantined` if it gives orders or hides something: listed, not recalled.
@@ -148,6 +150,7 @@ class Curated:
         remembered: Ids of the notes that this call stored.
         forgotten: Ids of the notes that this call forgot.
         left_out: Notes that had no room.
+        pending: `vectors` where the vector store could not be written and follows later; else nothing.
     """
 
     target: str
@@ -161,6 +164,7 @@ class Curated:
     remembered: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,11 +173,13 @@ class Forgotten:
 
     Attributes:
         dry_run: Whether nothing was changed; relations are not counted then.
+        pending: `vectors` where the vector store could not be written and follows later; else nothing.
     """
 
     chunks: tuple[str, ...]
     relations: int = 0
     dry_run: bool = False
+    pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +222,7 @@ class Related:
         superseded: Relations that it ended.
         conflicts: Relations that contradict it and stay, since nothing decides between them.
         notes: Why, for each of both in order.
+        pending: `vectors` where the vector store could not be written and follows later; else nothing.
     """
 
     relation: RelationView
@@ -225,6 +232,7 @@ class Related:
     superseded: tuple[RelationView, ...] = ()
     conflicts: tuple[RelationView, ...] = ()
     notes: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +249,7 @@ class Captured:
         notes: What failed or was skipped, and what becomes of the turns where no model distills them.
         usage: Cost of the models that were asked.
         run: Id of the run, for `undo`; None if nothing was stored.
+        pending: `vectors` where the vector store could not be written and follows later; else nothing.
     """
 
     session: str
@@ -251,6 +260,7 @@ class Captured:
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     run: str | None = None
+    pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,6 +277,7 @@ class Distilled:
         notes: Why facts were dropped, and why turns wait.
         usage: Cost of all model calls.
         run: Id of the run, for `undo`; None if nothing was stored.
+        pending: `vectors` where the vector store could not be written and follows later; else nothing.
     """
 
     session: str
@@ -278,3 +289,4 @@ class Distilled:
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     run: str | None = None
+    pending: tuple[str, ...] = ()

@@ -92,9 +92,7 @@ class CheckpointedDatabase:
 
     def _open(self) -> None:
         self._cut_log()
-        self._database, self._pool = open_database(
-            self._library, self.file, self._settings, least=self._pool
-        )
+        self._database, self._pool = open_database(self._library, self.file, self._settings, least=self._pool)
         self._writes = 0
         self._columns_set = self.log_size() // _LOG_BYTES_PER_COLUMN_SET
 
@@ -152,7 +150,7 @@ class CheckpointedDatabase:
         require_free(self.file.parent, self._settings.min_free_mb << 20, "a write")
 
     def _require_room_to_checkpoint(self) -> None:
-        """Check that the disk has room for a checkpoint, which writes what changed beside what it replaces."""
+        """Check that the disk has room for a checkpoint: it writes changes beside what they replace."""
         if held := self.log_size():
             pages = self.file.stat().st_size // _FILE_PER_CHECKPOINT + _LOGS_PER_CHECKPOINT * held
             require_free(self.file.parent, (self._settings.min_free_mb << 20) + pages, "a checkpoint")

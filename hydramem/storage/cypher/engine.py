@@ -27,7 +27,9 @@ class _CommitFailedError(Exception):
 
     def as_raised(self) -> StorageError:
         """Return the error for the caller, once the engine is replaced."""
-        remedy = "make room and write it again" if isinstance(self._reason, DiskFullError) else "write it again"
+        remedy = (
+            "make room and write it again" if isinstance(self._reason, DiskFullError) else "write it again"
+        )
         return type(self._reason)(f"{self._reason}; nothing of the write is stored: {remedy}")
 
 
