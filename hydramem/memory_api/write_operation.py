@@ -34,7 +34,7 @@ def write_operation(
 
 
 def _with_pending(result: Any) -> Any:
-    """Return a result, or several, that say that the vectors follow; one that cannot say so stays as it is."""
+    """Return a result, or several, that say that the vectors follow; one without `pending` stays as it is."""
     if isinstance(result, tuple):
         return tuple(map(_with_pending, result))
     if not hasattr(result, "pending"):

@@ -18,7 +18,8 @@ BEFORE = 20
 
 def say(**step: object) -> None:
     """Tell the parent, at once."""
-    print(json.dumps(step), flush=True)
+    sys.stdout.write(json.dumps(step) + "\n")
+    sys.stdout.flush()
 
 
 def opened(folder: Path, name: str) -> Engine:

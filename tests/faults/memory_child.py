@@ -1,0 +1,130 @@
+"""Uses a memory while its disk fails: `python -m tests.faults.memory_child ENGINE STORE CASE`.
+
+Prints one JSON line for each step; an assertion that fails ends it with an error.
+"""
+
+import errno
+import sys
+from pathlib import Path
+
+import hydramem
+from hydramem import Config
+from hydramem.core.config import EmbeddingConfig, StorageConfig
+from tests.faults.failed_write_child import say
+from tests.faults.failing_calls import ALL, WRITES, failing
+
+TEXTS = tuple(f"Crate {number} rests in hall {number + 20}." for number in range(4))
+FULL = {"error": errno.ENOSPC}
+
+
+def connected(store: Path, engine: str) -> hydramem.Memory:
+    """Open the store with small limits and an embedder without a model."""
+    storage = StorageConfig(graph=engine, buffer_pool_mb=64, max_db_gb=1)  # type: ignore[arg-type]
+    return hydramem.connect(store, config=Config(storage=storage, embedding=EmbeddingConfig(model="hash")))
+
+
+def finds(memory: hydramem.Memory, text: str) -> bool:
+    """Say whether a memory is recalled by its own words."""
+    return text in {hit.text for hit in memory.recall(text, limit=20).hits}
+
+
+def refused(memory: hydramem.Memory, text: str) -> str:
+    """Try to remember something; return the message of the refusal."""
+    try:
+        memory.remember(text)
+    except hydramem.DiskFullError as error:
+        return str(error)
+    raise AssertionError(f"was stored: {text}")
+
+
+def all_there(memory: hydramem.Memory, *texts: str) -> None:
+    """Assert that memories are stored once each, recalled, and that both stores agree."""
+    assert memory.drain().left == 0
+    assert sorted(row.text for row in memory.memories(limit=1000)) == sorted(texts)
+    assert all(finds(memory, text) for text in texts)
+    assert memory.doctor().problems == ()
+
+
+def vectors_fail(store: Path, engine: str) -> None:
+    """Remember, revise and forget while the vector store cannot be written."""
+    with connected(store, engine) as memory:
+        first, *_, last = memory.remember_many([hydramem.MemoryInput(text=text) for text in TEXTS])
+        assert "vectors" not in first.pending
+        with failing("*/vectors/*", WRITES, **FULL) as calls:
+            new = memory.remember("Ada leads billing.")
+            assert new.created and "vectors" in new.pending, new
+            assert calls.failed() > 0
+            assert memory.forget([last.id]).pending == ("vectors",)
+            assert memory.forget([first.id], dry_run=True).pending == ()
+            assert memory.get(new.id).text == "Ada leads billing."
+            assert memory.stats().pending > 0
+            assert finds(memory, TEXTS[0])
+        say(step="failed", pending=memory.stats().pending)
+        assert "vectors" not in memory.remember("Bob leads sales.").pending
+        memory.revive([last.id])
+        all_there(memory, *TEXTS, "Ada leads billing.", "Bob leads sales.")
+        with failing("*/vectors/*", ALL, **FULL):
+            assert "vectors" in memory.remember("Cy leads support.").pending
+    with connected(store, engine) as memory:
+        all_there(memory, *TEXTS, "Ada leads billing.", "Bob leads sales.", "Cy leads support.")
+
+
+def log_fails(store: Path, engine: str) -> None:
+    """Remember while the log of the graph cannot be written, and again once it can."""
+    with connected(store, engine) as memory:
+        for text in TEXTS:
+            memory.remember(text)
+        for number in range(3):
+            with failing("*/graph/*.wal", WRITES, partial=50 * number, **FULL) as calls:
+                assert "nothing of the write is stored" in refused(memory, "Ada leads billing.")
+                assert calls.failed() > 0
+                assert all(finds(memory, text) for text in TEXTS)
+            say(step=f"failed {number}")
+        assert memory.remember("Ada leads billing.").created
+        all_there(memory, *TEXTS, "Ada leads billing.")
+    with connected(store, engine) as memory:
+        all_there(memory, *TEXTS, "Ada leads billing.")
+
+
+def fill_disk(folder: Path, left: int) -> None:
+    """Fill the disk of a folder, but for some bytes."""
+    import shutil
+
+    free = shutil.disk_usage(folder).free
+    with (folder / f"ballast {left}").open("wb") as file:
+        try:
+            file.write(bytes(max(0, free - left)))
+        except OSError as error:
+            assert error.errno == errno.ENOSPC
+
+
+def disk_is_full(store: Path, engine: str) -> None:
+    """Fill the disk nearly, then wholly; read, write, close and open the memory meanwhile."""
+    with connected(store, engine) as memory:
+        for text in TEXTS:
+            memory.remember(text)
+        fill_disk(store.parent, 9 << 20)
+        message = refused(memory, "Ada leads billing.")
+        assert "9 MiB are free" in message and "reads go on" in message, message
+        assert all(finds(memory, text) for text in TEXTS)
+        say(step="nearly full")
+        fill_disk(store.parent, 0)
+        assert all(finds(memory, text) for text in TEXTS)
+        refused(memory, "Ada leads billing.")
+    say(step="closed")
+    with connected(store, engine) as memory:
+        assert all(finds(memory, text) for text in TEXTS)
+        refused(memory, "Ada leads billing.")
+    say(step="opened while full")
+    for ballast in store.parent.glob("ballast *"):
+        ballast.unlink()
+    with connected(store, engine) as memory:
+        assert memory.remember("Ada leads billing.").created
+        all_there(memory, *TEXTS, "Ada leads billing.")
+
+
+CASES = {"vectors": vectors_fail, "log": log_fails, "full": disk_is_full}
+
+if __name__ == "__main__":
+    CASES[sys.argv[3]](Path(sys.argv[2]), sys.argv[1])
+    say(step="end")
