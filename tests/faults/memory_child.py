@@ -112,15 +112,25 @@ def disk_is_full(store: Path, engine: str) -> None:
         assert all(finds(memory, text) for text in TEXTS)
         refused(memory, "Ada leads billing.")
     say(step="closed")
-    with connected(store, engine) as memory:
-        assert all(finds(memory, text) for text in TEXTS)
-        refused(memory, "Ada leads billing.")
-    say(step="opened while full")
+    open_full(store, engine)
     for ballast in store.parent.glob("ballast *"):
         ballast.unlink()
     with connected(store, engine) as memory:
         assert memory.remember("Ada leads billing.").created
         all_there(memory, *TEXTS, "Ada leads billing.")
+
+
+def open_full(store: Path, engine: str) -> None:
+    """Open a store, whose log was not checkpointed, on a full disk: to be read, or else refused by name."""
+    try:
+        memory = connected(store, engine)
+    except hydramem.DiskFullError as error:
+        assert engine == "kuzu", error  # the log of Kuzu has no checksums, and is copied to be tried
+        assert "make room" in str(error), error
+        return
+    with memory:
+        assert all(finds(memory, text) for text in TEXTS)
+        refused(memory, "Ada leads billing.")
 
 
 CASES = {"vectors": vectors_fail, "log": log_fails, "full": disk_is_full}

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hydramem.core.config import StorageConfig
-from hydramem.core.errors import StorageError
 from hydramem.storage.cypher import snapshot_tables
 from hydramem.storage.cypher.counts import CypherCounts
 from hydramem.storage.cypher.engine import Engine
@@ -41,9 +40,10 @@ def open_graph(path: Path, settings: StorageConfig, *, salvage: bool = False) ->
         ConfigError: The limits are not possible.
         StoreBusyError: Another process, or another handle of this one, holds it.
         SchemaError: A newer version wrote it.
+        DiskFullError: The log that the last process left cannot be read on a full disk.
         StorageError: The other engine wrote it, or a file is damaged or gone; none was changed.
     """
-    try:
+    with storage_errors(path, "cannot be opened or created"):
         path.mkdir(parents=True, exist_ok=True)
         wrote = check_folder(path, settings.graph, salvage=salvage)
         engine = Engine(graph_file(path, settings.graph), settings, salvage=salvage)
@@ -53,8 +53,6 @@ def open_graph(path: Path, settings: StorageConfig, *, salvage: bool = False) ->
         except BaseException:
             engine.close(checkpoint=False)
             raise
-    except OSError as error:
-        raise StorageError(f"{path}: {error.strerror or error}; name a folder that can be written") from error
     return CypherGraph(engine)
 
 

@@ -1,11 +1,14 @@
 """Durable files: a power cut neither undoes a write nor leaves part of it; errors name the file."""
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hydramem.core.errors import StorageError
+from hydramem.core.errors import DiskFullError, StorageError
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextmanager
@@ -14,7 +17,8 @@ def storage_errors(place: Path, problem: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StorageError(f"{place}: {problem}: {error.strerror or error}") from error
+        kind, remedy = (DiskFullError, "; make room") if error.errno in _FULL else (StorageError, "")
+        raise kind(f"{place}: {problem}: {error.strerror or error}{remedy}") from error
 
 
 def sync_folder(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """The owner's lock: one process at a time holds a store folder."""
 
 import json
+import logging
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from hydramem.core.errors import StorageError, StoreBusyError
+
+log = logging.getLogger(__name__)
 
 
 class FolderLock:
@@ -30,13 +33,17 @@ class FolderLock:
         """
         try:
             self._lock.acquire(timeout=0)
-            self._note.write_text(json.dumps({"pid": os.getpid(), "since": datetime.now(UTC).isoformat()}))
         except Timeout as error:
             raise StoreBusyError(
                 f"{self._note.parent}: held by {self._holder()}; close it there first"
             ) from error
         except OSError as error:
             raise StorageError(f"{self._note.parent}: cannot be written: {error.strerror}") from error
+
+        try:
+            self._note.write_text(json.dumps({"pid": os.getpid(), "since": datetime.now(UTC).isoformat()}))
+        except OSError as error:
+            log.debug("%s: not written: %s", self._note, error)  # as on a full disk, which can be read
 
     def release(self) -> None:
         """Give the lock back; harmless when repeated."""
