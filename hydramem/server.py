@@ -28,6 +28,7 @@ from hydramem.core.version import __version__
 from hydramem.ingest.documents.files import find
 from hydramem.memory_api.memory import Memory
 from hydramem.operations import OPERATIONS, Operation, call, present
+from hydramem.storage.backup.backup import FOLDER as BACKUPS
 
 Tools = Literal["agent", "all"]
 
@@ -105,8 +106,11 @@ _FILES: Mapping[Callable[..., object], tuple[str, ...]] = {
     Memory.load: ("folder",),
     Memory.garden: ("out", "apply"),
     Memory.review: ("export", "import_"),
+    Memory.backup: ("to",),
+    Memory.restore: ("file",),
 }
-"""Arguments that name files or folders: they must lie within `server.ingest_roots`."""
+"""Arguments that name files or folders: they must lie within `server.ingest_roots`; `restore` also reads the
+store's own backups."""
 
 
 def _tool(memory: Memory, operation: Operation, settings: ServerConfig, session: str) -> Callable[..., Any]:
@@ -116,7 +120,10 @@ def _tool(memory: Memory, operation: Operation, settings: ServerConfig, session:
         try:
             if operation.method is Memory.ingest:
                 return _ingest(memory, operation, arguments, settings)
-            arguments = _with_files(arguments, _FILES.get(operation.method, ()), settings)
+            roots = _roots(settings)
+            if operation.method is Memory.restore:
+                roots.append(memory.folder / BACKUPS)
+            arguments = _with_files(arguments, _FILES.get(operation.method, ()), roots)
             return call(memory, operation, arguments, actor="mcp", session=session)
         except HydraMemError as error:
             raise ToolError(str(error)) from error
@@ -151,22 +158,15 @@ def _ingest(
     """Ingest files inside the allowed folders; a link that leads outside is skipped and reported."""
     roots = _roots(settings)
     allowed = [_allowed(source, roots, "sources") for source in arguments["sources"]]
-    inside: list[str] = []
-    outside: list[SkippedSource] = []
-    for found in find(allowed):
-        if isinstance(found, SkippedSource):
-            outside.append(found)
-        elif _is_within(found, roots):
-            inside.append(str(found))
-        else:
-            outside.append(SkippedSource(source=str(found), reason="outside the folders that may be read"))
+    found = find(allowed, within=lambda path: _is_within(path, roots))
+    inside = [str(each) for each in found if not isinstance(each, SkippedSource)]
+    skipped = [each for each in found if isinstance(each, SkippedSource)]
     done = cast(Ingested, call(memory, operation, {**arguments, "sources": inside}, actor="mcp"))
-    return replace(done, skipped=(*done.skipped, *outside))
+    return replace(done, skipped=(*done.skipped, *skipped))
 
 
-def _with_files(arguments: Mapping[str, Any], names: Sequence[str], settings: ServerConfig) -> dict[str, Any]:
+def _with_files(arguments: Mapping[str, Any], names: Sequence[str], roots: list[Path]) -> dict[str, Any]:
     """Return the arguments with checked file paths, links resolved."""
-    roots = _roots(settings)
     given = {name: arguments[name] for name in names if arguments.get(name) is not None}
     return {**arguments, **{name: str(_allowed(path, roots, name)) for name, path in given.items()}}
 
@@ -177,11 +177,13 @@ def _roots(settings: ServerConfig) -> list[Path]:
 
 def _allowed(source: str, roots: list[Path], name: str) -> Path:
     try:
-        real = Path(source).expanduser().resolve()
-    except (OSError, ValueError, RuntimeError) as error:  # a loop of links, a NUL, an unknown user
+        real: Path | None = Path(source).expanduser().resolve()
+    except ValueError as error:  # a NUL
         raise InvalidInputError(f"{name}: {source[:200]!r} cannot be a path") from error
-    # Checked before the disk is read: a refusal must not reveal which files exist.
-    if not _is_within(real, roots):
+    except (OSError, RuntimeError):  # a loop of links, an unknown user
+        real = None
+    # Checked before the disk is read: a refusal must not reveal which files, links and users exist.
+    if real is None or not _is_within(real, roots):
         raise InvalidInputError(
             f"{name}: {source[:200]!r} is outside the folders that this server may use; "
             "server.ingest_roots in its configuration names them"

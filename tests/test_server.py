@@ -1,13 +1,14 @@
 """The MCP server: in memory for every tool, over a real socket and a real pipe once each."""
 
 import asyncio
+import inspect
 import json
 import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import httpx
@@ -241,6 +242,80 @@ def test_a_refused_path_does_not_tell_whether_it_exists(tools, tmp_path):
     _, _, there = tools.call("ingest", sources=[str(tmp_path)])
     _, _, nowhere = tools.call("ingest", sources=[str(tmp_path / "nowhere")])
     assert there.replace(str(tmp_path), "") == nowhere.replace(str(tmp_path / "nowhere"), "")
+
+
+def _plain_value(parameter: inspect.Parameter, text: str = "x") -> object:
+    """Return a text as a parameter takes it: alone, or as the one of several."""
+    return [text] if "Sequence" in str(parameter.annotation) else text
+
+
+@pytest.mark.slow
+def test_no_parameter_of_any_operation_reaches_files_outside_the_roots(tools, tmp_path):
+    """Every text parameter of the table is given a path outside; what then touches the disk names it."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "there.jsonl").write_text('{"secret": "swordfish"}\n')
+    touched: list[str] = []
+
+    def notice(event: str, arguments: tuple[object, ...]) -> None:
+        if watching and event.split(".")[0] in ("open", "os", "shutil", "tempfile", "glob"):
+            touched.extend(str(each) for each in arguments if str(outside) in str(each))
+
+    async def reached() -> AsyncIterator[str]:
+        async with Client(tools.server) as client:
+            for operation in OPERATIONS:
+                given = operation.signature.parameters
+                needed = {name: _plain_value(one) for name, one in given.items() if one.default is one.empty}
+                for name in [name for name, one in given.items() if "str" in str(one.annotation)]:
+                    for path in (outside / "there.jsonl", outside / "new"):
+                        arguments = {**needed, name: _plain_value(given[name], str(path))}
+                        answer = await client.call_tool(operation.name, arguments, raise_on_error=False)
+                        assert "swordfish" not in str(answer.content)
+                        if touched:
+                            yield f"{operation.name}.{name}"
+                            touched.clear()
+
+    async def gathered() -> set[str]:
+        return {name async for name in reached()}
+
+    watching = True
+    sys.addaudithook(notice)
+    try:
+        assert asyncio.run(gathered()) == set()
+    finally:
+        watching = False
+    assert [each.name for each in outside.iterdir()] == ["there.jsonl"]
+
+
+def test_backups_are_written_and_restored_only_below_the_roots(tools, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "there").write_text("root:x:0")
+    answers = set()
+    for operation, argument in (("backup", "to"), ("restore", "file")):
+        for path in (outside / "there", outside / "nothing", outside / "new" / "folder"):
+            is_error, _, text = tools.call(operation, **{argument: str(path)})
+            assert is_error and "outside the folders" in text and "root:x" not in text, text
+            answers.add(text.replace(str(path), "").replace(argument, ""))
+    assert len(answers) == 1
+    assert [each.name for each in outside.iterdir()] == ["there"]
+
+
+def test_a_folder_of_links_does_not_tell_what_is_outside(tools, tmp_path):
+    docs, outside = tmp_path / "docs", tmp_path / "outside"
+    (outside / "private").mkdir(parents=True)
+    (outside / "private" / "diary.md").write_text("# Diary\n")
+    (docs / "folder").symlink_to(outside)
+    (docs / "file.md").symlink_to(outside / "private" / "diary.md")
+    (docs / "nothing.md").symlink_to(outside / "nothing.md")
+    (docs / "inside.md").symlink_to(docs / "fine.md")
+    (docs / "fine.md").write_text("# Fine\n\nThe wombat is fine.\n")
+    _, done, _ = tools.call("ingest", sources=[str(docs)])
+    assert done["documents"] == 1
+    skipped = {Path(each["source"]).name: each["reason"] for each in done["skipped"]}
+    assert set(skipped) == {"folder", "file.md", "nothing.md"}
+    assert len(set(skipped.values())) == 1
+    assert "diary" not in json.dumps(done) and "private" not in json.dumps(done)
 
 
 def test_roots_are_the_working_folder_unless_configured(memory, tmp_path, monkeypatch):

@@ -342,8 +342,8 @@ class ServerConfig(_Section):
         token_env: Name of the environment variable that holds the bearer token.
         allowed_hosts: Further host names that a request may address.
         allowed_origins: Web origins that a request may come from.
-        ingest_roots: Folders that `ingest` may read over MCP, and in which `calibrate` may read and write
-            its files; empty allows the server's working folder.
+        ingest_roots: Folders that `ingest` may read over MCP, and in which the other operations may read and
+            write files; empty allows the server's working folder.
         tools: agent shows the everyday tools, all shows every operation.
     """
 

@@ -13,14 +13,29 @@ Operations also take words such as "last Friday": `text.dates.caller_dates`.
 """
 
 _YEAR_OR_MONTH = re.compile(r"\d{4}(-\d{2})?")
+_CLOCKS_DIFFER = timedelta(minutes=1)
 _last = datetime.min.replace(tzinfo=UTC)
 _lock = threading.Lock()
 
 
+def clock() -> datetime:
+    """Return the UTC time of the machine's clock: "now" for whoever reads, and for what is true or over."""
+    return datetime.now(UTC)
+
+
+def not_ahead(moment: datetime) -> datetime:
+    """Return a moment at which something was recorded, or the clock's where that is earlier.
+
+    Once a clock was ahead, recorded times stay ahead of it: nothing is true only from then on.
+    """
+    return min(moment, clock())
+
+
 def now() -> datetime:
-    """Return the current UTC time, strictly later than any earlier answer in this process.
+    """Return the time to record: the clock's, but strictly later than any earlier answer in this process.
 
     A clock that is set back would otherwise let a later write carry an earlier time than the one it replaces.
+    Nothing is read by it: `clock` says what holds now.
     """
     global _last
     with _lock:
@@ -33,6 +48,18 @@ def advance_past(moment: datetime) -> None:
     global _last
     with _lock:
         _last = max(_last, moment)
+
+
+def clock_warning(last: datetime) -> str | None:
+    """Return a sentence where the last write of a store is ahead of the clock by more than a minute."""
+    at = clock()
+    if last <= at + _CLOCKS_DIFFER:
+        return None
+    return (
+        f"the last write is recorded at {last:%Y-%m-%d %H:%M}, the clock says {at:%Y-%m-%d %H:%M}: one "
+        "was wrong; new writes are recorded after the last one, and what is over or recent is read by "
+        "the clock"
+    )
 
 
 def parse_when(value: When, *, name: str) -> datetime:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hydramem.core.time import now
+from hydramem.core.time import clock, now
 from hydramem.graph.snapshot.adjacency import Mask
 from hydramem.graph.snapshot.snapshot import RELATION, Snapshot
 
@@ -31,5 +31,4 @@ def functional_types(snapshot: Snapshot, *, least: int = LEAST_SUBJECTS) -> froz
 
 def holding_now(snapshot: Snapshot) -> Mask:
     """Return the edges that hold now and are believed."""
-    moment = now()
-    return snapshot.edge_mask(at=moment, known_at=moment)
+    return snapshot.edge_mask(at=clock(), known_at=now())

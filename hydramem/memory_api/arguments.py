@@ -15,7 +15,7 @@ from hydramem.core.argument_checks import (
 )
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.row_types import ChunkKind, State, Tier
-from hydramem.core.time import When, now
+from hydramem.core.time import When, clock
 from hydramem.search.visible.listings import session_key
 from hydramem.storage.chunk_filter import LIVE, ChunkFilter
 from hydramem.storage.store import Listing
@@ -61,7 +61,7 @@ def chunk_filter(project: str, arguments: Mapping[str, Any]) -> ChunkFilter:
         min_confidence=check_share(given("min_confidence", 0.0), name="min_confidence"),
         happened_from=moment_or_none(given("happened_from"), "happened_from"),
         happened_to=moment_or_none(given("happened_to"), "happened_to"),
-        at=moment_or_none(as_of, "as_of") or now(),
+        at=moment_or_none(as_of, "as_of") or clock(),
         known_at=moment_or_none(known_at, "known_at"),
     )
 

@@ -17,7 +17,7 @@ from hydramem.core.inputs import Progress
 from hydramem.core.results.garden_results import Answer, Gardened, Reviewed, Trained
 from hydramem.core.results.upkeep_results import BackedUp
 from hydramem.core.row_types import Phase
-from hydramem.core.time import now
+from hydramem.core.time import clock, not_ahead, now
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.memory_api.open.open_store import OpenStore
@@ -92,7 +92,7 @@ class GardenMethods(Handle):
     def _every_project(self) -> list[str]:
         """Return every project, also one that holds only changes older than the limits allow."""
         store = self._use()
-        before = cutoffs(store.config.limits, now()).changes
+        before = cutoffs(store.config.limits, clock()).changes
         emptied = () if before is None else store.graph.changed_before(before)
         return sorted({*(each.name for each in store.graph.projects()), *emptied})
 
@@ -280,6 +280,7 @@ class GardenMethods(Handle):
             judge_pairs=store.judge,
             settings=store.config,
             now=at,
+            ahead=at - not_ahead(at),
             folder=self._garden_folder(name),
             budget=Budget(
                 seconds=settings.phase_seconds, calls=settings.phase_calls, tokens=settings.phase_tokens

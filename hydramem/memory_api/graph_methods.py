@@ -15,7 +15,7 @@ from hydramem.core.results.graph_views import (
 from hydramem.core.results.verdicts import History
 from hydramem.core.results.write_results import RelationView
 from hydramem.core.row_types import Entity, Measure
-from hydramem.core.time import When, now
+from hydramem.core.time import When, clock
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.search.visible import listings
@@ -94,7 +94,7 @@ class GraphMethods(Handle):
             project=self._name(project),
             type=type,
             states=arguments.states(as_of, known_at),
-            at=moment_or_none(as_of, "as_of") or now(),
+            at=moment_or_none(as_of, "as_of") or clock(),
             known_at=moment_or_none(known_at, "known_at"),
             page=arguments.page(limit, offset),
             graph=store.graph,

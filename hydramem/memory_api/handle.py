@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self, get_args
 from hydramem.core.argument_checks import check_choice, check_project
 from hydramem.core.config import Config, MemoryConfig
 from hydramem.core.ids import content_hash
-from hydramem.core.time import When, now
+from hydramem.core.time import When, clock
 from hydramem.ingest.write_target import Accept, Target
 from hydramem.llm.choose import choose_generator
 from hydramem.llm.contracts import Generator
@@ -182,7 +182,7 @@ class Handle:
         return view(
             self._use().snapshots.of(self._name(project)),
             states=states(as_of, known_at),
-            at=moment_or_none(as_of, "as_of") or now(),
+            at=moment_or_none(as_of, "as_of") or clock(),
             known_at=moment_or_none(known_at, "known_at"),
             include_private=include_private,
             types=types,

@@ -11,7 +11,7 @@ from hydramem.core.inputs import SaidTurn
 from hydramem.core.results.hits import Prompt, Recall
 from hydramem.core.results.write_results import Captured, Distilled, Remembered
 from hydramem.core.row_types import Chunk, ChunkKind
-from hydramem.core.time import When, check_interval, now
+from hydramem.core.time import When, check_interval, clock
 from hydramem.ingest.pending_jobs import DISTILL
 from hydramem.memory_api import arguments
 from hydramem.memory_api.read_methods import ReadMethods
@@ -261,7 +261,7 @@ def _interval(
     start: When | None, end: When | None, relative_to: When | None
 ) -> tuple[datetime | None, datetime | None]:
     """Return the first and the last moment of a stretch of time, which both belong to it."""
-    at = now() if relative_to is None else moment(relative_to, name="relative_to")
+    at = clock() if relative_to is None else moment(relative_to, name="relative_to")
     first = None if start is None else stretch(start, name="start", at=at)[0]
     last = None
     if end is not None:

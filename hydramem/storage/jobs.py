@@ -21,7 +21,7 @@ from hydramem.core.errors import HydraMemError, StorageError
 from hydramem.core.ids import new_id
 from hydramem.core.results.upkeep_results import Drained
 from hydramem.core.row_types import Job, JobState, Usage
-from hydramem.core.time import now
+from hydramem.core.time import clock, now
 from hydramem.storage.changes import acting_as, current_actor, current_run, in_one_run
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.storage.write import Removal, Write
@@ -201,7 +201,7 @@ class Jobs:
         deadline = None if timeout is None else time.monotonic() + timeout
         with self._changed:
             self._requests += 1
-            ticket, self._urgent = self._requests, now()
+            ticket, self._urgent = self._requests, clock()
         self._wake(0.0)
         while self._wait_for(ticket, deadline):
             if progress is not None:
@@ -225,7 +225,7 @@ class Jobs:
 
     def _retry(self) -> None:
         self._put(
-            [replace(row, state="waiting", attempts=0, updated_at=now()) for row in self._all("failed")]
+            [replace(row, state="waiting", attempts=0, updated_at=clock()) for row in self._all("failed")]
         )
 
     # Working it off -----------------------------------------------------------------------------
@@ -275,7 +275,7 @@ class Jobs:
     def _do(self, calls: Sequence[Sequence[Job]]) -> None:
         """Claim the jobs of some calls, make the calls, and record their outcome."""
         claimed = [
-            [replace(row, state="running", attempts=row.attempts + 1, updated_at=now()) for row in rows]
+            [replace(row, state="running", attempts=row.attempts + 1, updated_at=clock()) for row in rows]
             for rows in calls
         ]
         self._put([row for rows in claimed for row in rows])
@@ -332,7 +332,9 @@ class Jobs:
         """Return the seconds until a job is due: 0 for one that is new, or not tried since a drain began."""
         if row.attempts == 0 or (self._urgent is not None and row.updated_at < self._urgent):
             return 0.0
-        since: timedelta = now() - row.updated_at
+        since: timedelta = clock() - row.updated_at
+        if since < timedelta(0):  # the clock was set back: how long it has waited is not known
+            return 0.0
         return float(_BACK_OFF ** (row.attempts - 1) - since.total_seconds())
 
     def _failed_row(self, row: Job, error: HydraMemError) -> Job:
@@ -341,7 +343,7 @@ class Jobs:
         self._failed += given_up
         message = f"{type(error).__name__}: {error}"[:_LONGEST_ERROR]
         log.warning("job %s (%s) failed, attempt %d: %s", row.id, row.kind, row.attempts, message)
-        return replace(row, state="failed" if given_up else "waiting", error=message, updated_at=now())
+        return replace(row, state="failed" if given_up else "waiting", error=message, updated_at=clock())
 
     def _put_back(self) -> None:
         """Put back the jobs that an ended thread or process had begun."""

@@ -19,7 +19,7 @@ from datetime import datetime
 from hydramem.core.errors import HydraMemError
 from hydramem.core.ids import session_id
 from hydramem.core.row_types import Recalled, Session
-from hydramem.core.time import now
+from hydramem.core.time import clock
 from hydramem.storage.changes import current_actor
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
@@ -115,7 +115,7 @@ class Recalls:
         by_project: dict[str, list[str]] = {}
         for project, chunk in found:
             by_project.setdefault(project, []).append(chunk)
-        at = now()
+        at = clock()
         with self._changed:
             if self._closed:
                 return
@@ -202,7 +202,7 @@ def _with_query(session: Session, query: str, at: datetime) -> Mapping[str, obje
 
 def _day_session() -> str:
     """Return the name of the session of recalls that belong to no other: the surface and the day (UTC)."""
-    return f"{current_actor()} {now():%Y-%m-%d}"
+    return f"{current_actor()} {clock():%Y-%m-%d}"
 
 
 def _storable(query: str) -> str:

@@ -23,7 +23,10 @@ from hydramem.text.tokens import count_tokens
 _CHARS_PER_TOKEN = 12
 
 # A blank line, or the line break above a table's header row and its row of dashes.
-_BORDER = re.compile(r"\n[ \t]*\n\s*|\n(?=[^\n|]*\|[^\n]*\n[ \t]*\|?[ \t]*:?-+:?[ \t]*\|[ \t|:-]*(?:\n|\Z))")
+_BORDER = re.compile(
+    r"\n[ \t]*\n\s*"
+    r"|\n(?=[^\n|]*+\|[^\n]*+\n[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+\|[ \t|:-]*+(?:\n|\Z))"
+)
 _TABLE = re.compile(r"\s*\|.*\n\s*\|")
 
 

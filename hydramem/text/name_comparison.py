@@ -12,7 +12,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _INNER_MARK = re.compile(r"(?<=\w)['’](?=\w)")
 _NOT_DIGITS = re.compile(r"[^\d]")
 _CODE = re.compile(r"\d[\d/ .()-]{5,}\d")
-_AMOUNT = re.compile(r"\s*[^\w\s]?\s*(\d+(?:\.\d+)?)\s*[^\w\s]?\s*")
+_AMOUNT = re.compile(r"\s*+(?:[^\w\s]\s*+)?(\d+(?:\.\d+)?)\s*+(?:[^\w\s]\s*+)?")
 _SPELLED_WORD = re.compile(r"[^\W_]+[+#]*")
 # Between letters, and after an initial, these marks part no words: O'ahu, U.S., J.K.
 _INNER_MARK_IN_SPELLING = re.compile(r"(?<=\w)['’.](?=\w|\s|$)")

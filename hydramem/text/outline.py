@@ -10,7 +10,7 @@ _LONGEST_TITLE = 120
 
 _MARK = re.compile(
     r"^(?P<fence> {0,3}(?:`{3,}|~{3,}))[^\n]*$"
-    r"|^ {0,3}(?P<level>#{1,6})[ \t]+(?P<heading>[^\n]*?)[ \t]*#*[ \t]*$"
+    r"|^ {0,3}(?P<level>#{1,6})[ \t]+(?P<heading>[^\n]*)$"
     r"|^(?P<over>[^\s#>|*+`~-][^\n]*)\n(?P<under>=+|-{2,})[ \t]*$",
     re.MULTILINE,
 )
@@ -85,6 +85,11 @@ def leading_title(text: str) -> tuple[str | None, int]:
     return None, 0
 
 
+def without_closing_marks(heading: str) -> str:
+    """Return the text of a `#` heading without the marks that may close its line."""
+    return heading.rstrip(" \t").rstrip("#").rstrip(" \t")
+
+
 def plain_heading(heading: str) -> str:
     """Return a heading without its Markdown marks; underscores and stars within a name stay."""
     plain = _LINK.sub(r"\1", heading)
@@ -138,7 +143,7 @@ def _fence(mark: re.Match[str], fence: tuple[str, int] | None, opened: _Open) ->
 
 def _heading(mark: re.Match[str]) -> tuple[str, int]:
     if mark.group("level"):
-        heading, level = mark.group("heading"), len(mark.group("level"))
+        heading, level = without_closing_marks(mark.group("heading")), len(mark.group("level"))
     else:
         heading, level = mark.group("over"), 1 if mark.group("under")[0] == "=" else 2
     return (plain_heading(heading), level) if len(heading) <= _LONGEST_HEADING else ("", level)

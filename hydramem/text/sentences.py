@@ -2,9 +2,11 @@
 
 import re
 
-# A stop counts where white space follows it; the full-width stops of Chinese and Japanese need none.
+# A stop counts where white space follows it; the full-width stops of Chinese and Japanese need none. Stops
+# without white space are matched too, as `inside`, so that a long row of them is read only once.
 _END = re.compile(
-    r"[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？｡]+[」』”’）)]*|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+•|>]|\d+[.)])[ \t])"
+    r"[.!?…]++[\"'”’»)\]]*+(?:(?=\s)|(?P<inside>))|[。！？｡]+[」』”’）)]*"
+    r"|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+•|>]|\d+[.)])[ \t])"
 )
 
 # "Dr. Lee", "J. K. Rowling", "c. 890" and "e.g. this" do not end a sentence.
@@ -21,6 +23,8 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tu
     spans: list[tuple[int, int]] = []
     begin = start
     for match in _END.finditer(text, start, stop):
+        if match["inside"] is not None:
+            continue
         before = text[max(begin, match.start() - _LONGEST_ABBREVIATION) : match.start()]
         if match.group()[0] == "." and _ABBREVIATION.search(before):
             continue

@@ -219,6 +219,7 @@ class Diagnosis:
         lost_file: File of JSON lines with the lost rows, where it was written.
         problems: A sentence each; empty if there are none.
         unfinished_reindex: Fingerprint of the target of an interrupted reindex; the old vectors stay in use.
+        warnings: What harms no row but should be known, a sentence each.
     """
 
     healthy: bool
@@ -236,6 +237,7 @@ class Diagnosis:
     lost_file: str | None = None
     problems: tuple[str, ...] = ()
     unfinished_reindex: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -189,7 +189,7 @@ def regroup(context: PhaseContext) -> tuple[tuple[LastingCommunity, ...], tuple[
 
 def _detected(snapshot: Snapshot, context: PhaseContext) -> list[tuple[str, ...]]:
     """Return the communities of the relations that hold now, as ids of entities, most central first."""
-    edges = snapshot.edge_mask(at=context.now, known_at=None, states=LIVE)
+    edges = snapshot.edge_mask(at=context.clock, known_at=None, states=LIVE)
     nodes = snapshot.node_mask(states=LIVE)
     hubs = snapshot.rarity().hubs
     measured = centrality(snapshot, edges=edges, nodes=nodes, hubs=hubs)

@@ -77,7 +77,7 @@ def maintain(context: PhaseContext, upkeep: Upkeep) -> PhaseOutcome:
     if upkeep.backup is not None:
         make = upkeep.backup
         tasks.run("backup", lambda: _backup(make, tasks))
-    tasks.counts["memories_expired"] = context.graph.past(Cutoffs(at=context.now)).expired
+    tasks.counts["memories_expired"] = context.graph.past(Cutoffs(at=context.clock)).expired
     state: PhaseState = "completed"
     if tasks.incomplete:
         state = "failed" if tasks.incomplete >= tasks.tried else "partial"

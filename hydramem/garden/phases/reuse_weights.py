@@ -142,8 +142,8 @@ def _reweighted(row: Chunk, sessions: int, degrees: NDArray[np.int64], work: Pha
         degree = 0 if node is None else int(degrees[node])
         value = gained(base, sessions, degree, settings.reuse_ceiling)
         why = f"It was recalled in {sessions} session{'s' * (sessions > 1)}."
-    elif row.layer == "working" and row.times.recorded_at < context.now - after:
-        value = faded(base, context.now - row.times.recorded_at, after)
+    elif row.layer == "working" and row.times.recorded_at < context.clock - after:
+        value = faded(base, context.clock - row.times.recorded_at, after)
         why = f"Nothing shares what it names, and nobody asked for it since {row.times.recorded_at:%Y-%m-%d}."
     else:
         return

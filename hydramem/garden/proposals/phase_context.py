@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
@@ -52,6 +52,9 @@ class Budget:
         return None
 
 
+_NOT_AHEAD = timedelta(0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseContext:
     """What a phase reads and may use: one project at the start of a run. Nothing here writes to the store.
@@ -63,7 +66,8 @@ class PhaseContext:
         generator: Returns the model of a role, such as `infer`; None where none is configured.
         judge: Verification, calibrated for the project.
         settings: The whole configuration; phases read `garden`, `limits`, `memory` and `verification`.
-        now: When the run started.
+        now: When the run started, as its rows record it.
+        ahead: How far that is ahead of the clock, once the clock has been ahead.
         folder: Where the gardener keeps its models, plans and reports.
         saves_models: Whether a phase may save a trained model there; not where only a plan is asked for.
         budget: What the phase may spend.
@@ -85,6 +89,12 @@ class PhaseContext:
     saves_models: bool = True
     judge_pairs: JudgePairs = judge_none
     progress: Callable[[int, int], None] = lambda done, whole: None
+    ahead: timedelta = _NOT_AHEAD
+
+    @property
+    def clock(self) -> datetime:
+        """The clock's time as the run started: what is expired, old or true is read by it."""
+        return self.now - self.ahead
 
     def read_only_target(self) -> Target:
         """Return the project as a target that is only read: nothing is written to it."""

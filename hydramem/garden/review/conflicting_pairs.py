@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hydramem.core.row_types import Chunk, Relation
+from hydramem.core.time import not_ahead
 from hydramem.garden.phases.supersede.supersede_relations import (
     SlotRelation,
     ends_by,
@@ -102,9 +103,9 @@ def ended(pair: ConflictingPair, at: datetime) -> Sequence[tuple[Relation, Relat
     """
     older, newer = pair.older, pair.newer
     if newer.fact.begins <= older.fact.begins:
-        current, version = closed(older.row, until=at, at=at, by=newer.row.id)
+        current, version = closed(older.row, until=not_ahead(at), at=at, by=newer.row.id)
         return ((current, older.row), (version, None))
-    until = newer.fact.begins
+    until = newer.fact.ends_others
     current, version = closed(older.row, until=until, at=at, by=newer.row.id)
     rows: list[tuple[Relation, Relation | None]] = [(current, older.row), (version, None)]
     if newer.row.times.valid_from is None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from hydramem.core.results.garden_results import YES_NO, Question, QuestionKind
 from hydramem.core.row_types import Chunk, Entity, Relation
-from hydramem.core.time import now
+from hydramem.core.time import clock
 from hydramem.garden.phases.supersede.possible_replacements import (
     PossibleReplacement,
     possible_replacements,
@@ -80,7 +80,7 @@ def cases(
         undecided: Pairs that the last run left undecided.
         functional: Types of relations of which one holds at a time.
     """
-    open_pairs = possible_replacements(graph, snapshot, at=now(), most=_MOST_PAIRS)
+    open_pairs = possible_replacements(graph, snapshot, at=clock(), most=_MOST_PAIRS)
     asked = {frozenset(row.id for row in pair.rows) for pair in open_pairs}
     maybe_same = [
         each for each in undecided if each.of == "memories" and frozenset((each.one, each.other)) not in asked

@@ -5,7 +5,7 @@ A file that cannot be read is a `SkippedSource` with its reason; only a missing 
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,8 +35,19 @@ class Raw:
         return clean(str(self.path))
 
 
-def find(sources: Sequence[str | Path]) -> list[Path | SkippedSource]:
+OUTSIDE = "outside the folders that may be read"
+"""Reason of a link that leads where nothing may be read; whether something is there is not told."""
+
+
+def find(
+    sources: Sequence[str | Path], *, within: Callable[[Path], bool] | None = None
+) -> list[Path | SkippedSource]:
     """List the files of some paths: files as given, folders walked in order, each file once.
+
+    Args:
+        sources: The paths.
+        within: Whether a path, links resolved, may be read: a link to another is skipped, and no folder is
+            listed there; by default every one may.
 
     Raises:
         InvalidInputError: A path does not exist.
@@ -47,7 +58,7 @@ def find(sources: Sequence[str | Path]) -> list[Path | SkippedSource]:
     found: dict[Path | SkippedSource, None] = {}
     for path in paths:
         if path.is_dir():
-            found.update(dict.fromkeys(_walk(path, set())))
+            found.update(dict.fromkeys(_walk(path, set(), within)))
         else:
             found[path] = None
     return list(found)
@@ -66,7 +77,9 @@ def _existing(source: str | Path) -> Path:
     return path
 
 
-def _walk(folder: Path, seen: set[tuple[int, int]]) -> Iterator[Path | SkippedSource]:
+def _walk(
+    folder: Path, seen: set[tuple[int, int]], within: Callable[[Path], bool] | None
+) -> Iterator[Path | SkippedSource]:
     """Yield the files under a folder, by name; hidden ones and folders met before are skipped."""
     waiting = [folder]
     while waiting:
@@ -86,11 +99,20 @@ def _walk(folder: Path, seen: set[tuple[int, int]]) -> Iterator[Path | SkippedSo
             if entry.name.startswith((".", "~$")) or entry.name in ("__pycache__", "node_modules"):
                 continue
             path = Path(entry.path)
-            if _is_folder(entry):
+            if within is not None and entry.is_symlink() and not _leads_within(path, within):
+                yield SkippedSource(source=clean(str(path)), reason=OUTSIDE)
+            elif _is_folder(entry):
                 folders.append(path)
             else:
                 yield _real(path)
         waiting.extend(reversed(folders))
+
+
+def _leads_within(link: Path, within: Callable[[Path], bool]) -> bool:
+    try:
+        return within(link.resolve())
+    except (OSError, RuntimeError):  # a loop of links
+        return False
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -13,7 +13,7 @@ from hydramem.ingest.documents.formats.decode import clean, decode
 from hydramem.ingest.documents.formats.document_text import UnreadableError, without_places
 from hydramem.ingest.documents.formats.read_format import Format, read_format
 from hydramem.ingest.documents.formats.transcript import Conversation, parse_dialogue, parse_transcript
-from hydramem.text.outline import leading_title, plain_heading
+from hydramem.text.outline import leading_title, plain_heading, without_closing_marks
 
 MARKDOWN = frozenset({".md", ".markdown", ".mdx", ".rst", ".qmd", ".rmd"})
 HTML = frozenset({".html", ".htm", ".xhtml"})
@@ -28,11 +28,12 @@ _CODE_LIST = """
 CODE = frozenset(_CODE_LIST.split())
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.{0,8192}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 
-_FIRST_HEADING = re.compile(
-    r"^ {0,3}#{1,6}[ \t]+([^\n]{1,200}?)[ \t]*#*[ \t]*$|^([^\s#>|*+`~-][^\n]{0,200})\n=+[ \t]*$", re.M
-)
+_LONGEST_TITLE = 200
+_FIRST_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+([^\n]*)$|^([^\s#>|*+`~-][^\n]{0,200})\n=+[ \t]*$", re.M)
 
-_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(
+    r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,8 +168,11 @@ def _markdown(raw: Raw, text: str) -> SourceText:
 
 
 def _heading_of(text: str) -> str | None:
-    match = _FIRST_HEADING.search(_FENCED.sub("", text[:20_000]))
-    return plain_heading(match.group(1) or match.group(2)) or None if match else None
+    for match in _FIRST_HEADING.finditer(_FENCED.sub("", text[:20_000])):
+        heading = match.group(2) or without_closing_marks(match.group(1))
+        if 0 < len(heading) <= _LONGEST_TITLE:
+            return plain_heading(heading) or None
+    return None
 
 
 def _front_matter(text: str) -> dict[str, object]:

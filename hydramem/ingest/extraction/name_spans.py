@@ -27,6 +27,7 @@ from hydramem.text.normalize import entity_key
 _LONGEST_NAME = 100
 _LONGEST_ARTICLE = 4
 _MOST_WORDS = 9
+_MOST_INITIALS = 16
 _MOST_NAMES = 96
 _DATE = rf"""
     (?:\d{{1,2}}(?:st|nd|rd|th)?[ ](?:of[ ])?(?:{MONTH}),?[ ]\d{{4}}
@@ -36,7 +37,7 @@ _DATE = rf"""
     |(?:1[0-9]|20)\d{{2}}(?![\w-]|[.,]\d))"""
 
 _WORD = rf"""
-    (?:{UPPER}\.(?:{UPPER}\.)*(?!\w)
+    (?:(?:{UPPER}\.){{1,{_MOST_INITIALS}}}(?!\w)
     |(?:Mr|Mrs|Ms|Dr|St|Mt|Prof|Jr|Sr)\.(?=[ ])
     |(?:(?:[dl]|dell)['’]|(?:al|el)-)?{UPPER}\w*
      (?:['’](?!s\b)\w+|-\w+|-[ ](?={UPPER})\w+|&{UPPER}\w*|\.(?=js\b|py\b|NET\b|io\b)\w+)*(?:\+\+|\#)?)"""
@@ -49,10 +50,10 @@ _SCAN = re.compile(
     |["“«„「『](?P<quoted>[^"”»“」』\n]{{2,80}})["”»“」』]
     |`(?P<ticked>[^`\n]{{2,60}})`
     |(?<![\w/.])
-     (?P<code>[A-Za-z]\w*(?:\.[A-Za-z_]\w+)+(?:\(\))?|[A-Za-z]+(?:_\w+)+(?:\(\))?|[a-z]+[A-Z]\w*|[a-z]\w*\(\))
+     (?P<code>[A-Za-z]\w*(?:\.[A-Za-z_]\w+)+(?:\(\))?|[A-Za-z]+_\w+(?:\(\))?|[a-z]+[A-Z]\w*|[a-z]\w*\(\))
      (?![\w/@])
     |(?<!\w)(?P<phrase>{_PHRASE})
-    |(?<!\w)(?P<term>(?:[a-z][\w-]{{2,}}[ ]){{1,2}}(?:{THINGS}))(?!\w)
+    |(?<!\w)(?P<term>(?:[a-z][\w-]{{2,{_LONGEST_NAME}}}+[ ]){{1,2}}(?:{THINGS}))(?!\w)
     |(?P<kana>[\u30a1-\u30fa\u30fc・]{{2,}})
     |(?P<han>[\u4e00-\u9fff々]{{2,24}})
     |(?<!\w)(?P<hangul>[\uac00-\ud7a3]{{2,12}})
@@ -60,8 +61,8 @@ _SCAN = re.compile(
     re.VERBOSE,
 )
 
-_LEADING = re.compile(r"[\s\"'“‘«„(\[*_>~-]*$")
-_DISAMBIGUATION = re.compile(r"\s*\([^()]{1,60}\)\s*$")
+_LEADING = re.compile(r"(?<![\s\"'“‘«„(\[*_>~-])[\s\"'“‘«„(\[*_>~-]*+$")
+_DISAMBIGUATION = re.compile(r"(?<!\s)\s*+\([^()]{1,60}\)\s*$")
 _ARTICLE = re.compile(r"(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
 _RANK = re.compile(rf"(?:{RANKS})\b.* of ")
 _RANK_GAP = re.compile(r",[ ](?:\d{1,2}(?:st|nd|rd|th)[ ]|the[ ])?")

@@ -56,14 +56,14 @@ _ARTICLE = (
     r"|about|around)"
 )
 
-_AFTER = re.compile(rf"[\s:]*(?:{_ARTICLE}\s+){{0,2}}[\"“«`]?\s*$")
+_AFTER = re.compile(rf"[\s:]*+(?:{_ARTICLE}\s++){{0,2}}[\"“«`]?\s*")
 
 _AND_NEXT = re.compile(
-    r"[\"”`]?(?:\s*\([^()]*\))?(?:\s*,\s*(?:and\s+|or\s+)?|\s+and\s+|\s*&\s*)(?:the\s+)?[\"“`]?\s*$"
+    r"[\"”`]?(?:\s*+\([^()]*\))?(?:\s*+,\s*+(?:(?:and|or)\s++)?|\s++and\s++|\s*+&\s*+)(?:the\s++)?[\"“`]?\s*"
 )
 
 # "American electronic music producer Porter Robinson": the first name only describes.
-_DESCRIBES = re.compile(r"(?:[ -][a-z][\w’'-]*,?){1,5} ?$")
+_DESCRIBES = re.compile(r"(?:[ -][a-z][\w’'-]*+,?+){1,5} ?")
 
 
 def claims_in(sentences: Iterable[ClaimSentence]) -> list[Claim]:

@@ -19,7 +19,7 @@ _MOVED = re.compile(
 _IS = re.compile(r"[\s,]*(?:is|was|were|are)\b")
 
 _KIND = re.compile(
-    r"\s*(?:is|was|are|were|remains)\s+(?:an?|the|one of the)\s+((?:[\w’'/-]+\s+){0,6}?)("
+    r"\s*+(?:is|was|are|were|remains)\s++(?:an?|the|one of the)\s++((?:[\w’'/-]++\s++){0,6}?)("
     + "|".join(sorted(NOUN_TYPES, key=len, reverse=True))
     + r")\b"
 )

@@ -19,9 +19,9 @@ _PAST = re.compile(
 _FIRST = re.compile(r"\W*[\w-]+")
 _QUESTION = re.compile(r"\?[\"'”’»)\]*_\s]*$")
 _OPENING = re.compile(r"[\s\"“'(\[*_>#•–-]*(?:\d+[.)]\s+)?([\w’']+)(?:[,:]?\s+([\w’']+))?")
-_LABEL = re.compile(r"[\s\"“'(\[*_>#•–-]*(\w+)(?:\s+\w+)?\s*[*_]*:[*_]*\s+")
+_LABEL = re.compile(r"[\s\"“'(\[*_>#•–-]*+(\w++)(?:\s++\w++)?\s*+[*_]*+:[*_]*+\s+")
 _SUBCLAUSE = re.compile(r"[;]|\b(?:but|however|although|though|whereas|instead)\b")
-_INFINITIVE = re.compile(r"(?:([\w’']+)\s+)?\bto\s+(?:\w+ly\s+)?$", re.IGNORECASE)
+_INFINITIVE = re.compile(r"(?:(?<![\w’'])([\w’']++)\s++)?\bto\s+(?:\w+ly\s+)?$", re.IGNORECASE)
 _QUOTES = re.compile(r"[\"“”„«»]")
 
 

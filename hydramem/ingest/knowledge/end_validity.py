@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from hydramem.core.ids import version_id
 from hydramem.core.row_types import Chunk, Relation, State, Times
+from hydramem.core.time import not_ahead
 
 VERSION_OF = "version_of"
 """In the metadata of a version, which says what was believed before a row changed: that row's id."""
@@ -55,6 +56,11 @@ class Fact:
     def begins(self) -> datetime:
         """From when it holds; a fact that does not say so holds from when it was said."""
         return self.valid_from or self.said_at
+
+    @property
+    def ends_others(self) -> datetime:
+        """When facts that it ends are over: as it begins, or now where that was said with a clock ahead."""
+        return self.valid_from or not_ahead(self.said_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +121,7 @@ def facts_ended_by(new: Fact, others: Iterable[Fact], *, may_close: bool = True)
         doubt = _doubt(new, old, may_close)
         if doubt is None:
             reason = f"it begins on {new.begins:%Y-%m-%d}, after the one before"
-            closings.append(Closing(id=old.id, until=new.begins, explanation=reason))
+            closings.append(Closing(id=old.id, until=new.ends_others, explanation=reason))
         else:
             clashes.append(ValidityClash(id=old.id, explanation=doubt))
     return ValidityOutcome(closings=tuple(closings), clashes=tuple(clashes))

@@ -8,7 +8,7 @@ from hydramem.core.argument_checks import MAX_PROSE, check_name, check_reason, c
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.ids import relation_id
 from hydramem.core.row_types import Chunk, Entity, Mention, Relation, Times
-from hydramem.core.time import check_interval
+from hydramem.core.time import check_interval, not_ahead
 from hydramem.ingest.extraction.findings import Name
 from hydramem.ingest.knowledge.end_validity import is_version, returned
 from hydramem.ingest.knowledge.graph_rows import MOST_EVIDENCE
@@ -129,7 +129,7 @@ def draft(statement: RelationInput, target: Target, at: datetime) -> RelationDra
     equal = [row for row in others if _repeats(statement, (subject, object), row)]
     stored = _same(statement, equal, at)
     ended = stored is None and bool(equal) and not _dated(statement)
-    dated = replace(statement, valid_from=at) if ended else statement  # what had ended begins anew
+    dated = replace(statement, valid_from=not_ahead(at)) if ended else statement  # what had ended begins anew
     new = _new(dated, subject, object, target.project, at)
     return RelationDraft(
         relation=new if stored is None else _gained(stored, statement),

@@ -10,6 +10,7 @@ from hydramem.core.ids import session_id
 from hydramem.core.inputs import MemoryInput
 from hydramem.core.results.write_results import RememberAction
 from hydramem.core.row_types import Chunk, LinkType
+from hydramem.core.time import not_ahead
 from hydramem.ingest.knowledge.end_validity import corrected
 from hydramem.ingest.knowledge.trust_layers import latest_end, raised_by_voices
 from hydramem.ingest.memories.consolidate.duplicate_or_update import ENDING, Action, ConsolidationPlan
@@ -101,7 +102,9 @@ class PlanContext:
     def _begins(self) -> datetime:
         """From when the new memory is true."""
         row = self.memory.row
-        return row.times.valid_from or row.happened_at or self.memory.touches_before or self.write.at
+        return (
+            row.times.valid_from or row.happened_at or self.memory.touches_before or not_ahead(self.write.at)
+        )
 
     def _insert(self) -> AppliedPlan:
         """Store the new memory, end those whose place it takes, and link it to those it speaks of."""

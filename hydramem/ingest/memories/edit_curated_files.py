@@ -11,7 +11,7 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.inputs import MemoryInput
 from hydramem.core.results.write_results import Curated
 from hydramem.core.row_types import Chunk
-from hydramem.core.time import now
+from hydramem.core.time import clock
 from hydramem.ingest.knowledge.support import matching_chunks
 from hydramem.ingest.memories.remember import remember
 from hydramem.ingest.screening.quarantine import screen, threats_in
@@ -182,7 +182,7 @@ def _splits(text: str, limit: int) -> bool:
 
 
 def _notes(place: CuratedPlace, graph: GraphStore) -> list[Chunk]:
-    where = ChunkFilter(projects=(place.project,), kinds=("note",), at=now())
+    where = ChunkFilter(projects=(place.project,), kinds=("note",), at=clock())
     return [note for note in matching_chunks(where, graph) if note.source == place.path.name]
 
 

@@ -9,6 +9,7 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ModelError
 from hydramem.core.results.write_results import Remembered
 from hydramem.core.row_types import Chunk, Job
+from hydramem.core.time import not_ahead
 from hydramem.ingest.memories.apply_plan import AppliedPlan, PlanContext, unchanged
 from hydramem.ingest.memories.ask_models import ModelSuggestions, classify_by_rules, same_text
 from hydramem.ingest.memories.classify.classify import Classified
@@ -170,7 +171,7 @@ class RememberBatch:
     ) -> _Compared:
         """Compare a memory with those near it, stored ones and those of this write."""
         before = memory.touches_before
-        stored = candidates(row, neighbours, target=self._target, at=self._write.at, before=before)
+        stored = candidates(row, neighbours, target=self._target, at=not_ahead(self._write.at), before=before)
         # A candidate that this write changes is compared as it becomes.
         current = (replace(one, chunk=self._write.rows.get(one.chunk.id, one.chunk)) for one in stored)
         near = [*(one for one in current if one.chunk.state == "active"), *self._of_this_write(row, vector)]

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.row_types import Chunk
+from hydramem.core.time import not_ahead
 from hydramem.ingest.knowledge.end_validity import SUPERSEDED_BY, is_version
 from hydramem.ingest.memories.memory_input import MEMORIES, ValidatedMemory, labels
 from hydramem.ingest.memories.memory_write import MemoryWrite
@@ -56,4 +57,4 @@ def _checked(id: str, old: Chunk | None, new: Chunk, memory: ValidatedMemory, wr
 
 def _beginning(memory: ValidatedMemory, at: datetime) -> datetime:
     said_at = at if memory.stored is None else memory.stored.times.recorded_at
-    return memory.row.times.valid_from or memory.row.happened_at or said_at
+    return memory.row.times.valid_from or memory.row.happened_at or not_ahead(said_at)

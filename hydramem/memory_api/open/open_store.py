@@ -12,7 +12,7 @@ from pathlib import Path
 from hydramem.core.config import Config
 from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelUnavailableError, StorageError
 from hydramem.core.results.upkeep_results import BackedUp, Diagnosis, Reindexed
-from hydramem.core.time import advance_past, now
+from hydramem.core.time import advance_past, clock_warning, now
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.ingest.pending_jobs import missing_jobs
 from hydramem.ingest.write_target import Commit
@@ -113,6 +113,8 @@ class OpenStore:
         last = self.graph.last_change_at()
         if last is not None:
             advance_past(last)
+            if warning := clock_warning(last):
+                log.warning("%s: %s", self.path, warning)
         if not isinstance(self.space.held, StorageError):
             self.mirror.catch_up()
             if not salvage:
@@ -240,7 +242,14 @@ class OpenStore:
                 jobs = missing_jobs(self.vectors.chunks_without_vector(), self.graph)
                 self.mirror.commit(Write(changes=(), jobs=jobs))
         lost_file = found.lost_file or (None if self.lost_file is None else str(self.lost_file))
-        return replace(found, lost_file=lost_file, unfinished_reindex=self._folders.target)
+        last = self.graph.last_change_at()
+        ahead = None if last is None else clock_warning(last)
+        return replace(
+            found,
+            lost_file=lost_file,
+            unfinished_reindex=self._folders.target,
+            warnings=() if ahead is None else (ahead,),
+        )
 
     def back_up(self, to: Path | None, *, created_by: str) -> BackedUp:
         """Write a backup while others read and write; `garden.backups` limits the store's own backups.

@@ -15,7 +15,7 @@ from hydramem.core.ids import document_id, session_id
 from hydramem.core.results.upkeep_results import Stats
 from hydramem.core.results.write_results import DocumentView, Related, RelationView
 from hydramem.core.row_types import Entity, Relation, State
-from hydramem.core.time import now
+from hydramem.core.time import clock
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.contracts import Embedder
@@ -146,7 +146,7 @@ def stats(
 ) -> Stats:
     """Count what the store holds, against its limits, and what it takes on disk."""
     projects = graph.projects()
-    counted = usage(limits, graph=graph, memories={row.name: row.memories for row in projects}, at=now())
+    counted = usage(limits, graph=graph, memories={row.name: row.memories for row in projects}, at=clock())
     return Stats(
         path=str(path),
         engine=graph.engine,

@@ -10,7 +10,8 @@ from hydramem.text.tokens import count_tokens
 
 # A row, and below it the row of dashes that makes it a header.
 _HEADER = re.compile(
-    r"[^\n]*\|[^\n]*\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*(?:\n|\Z)"
+    r"[^\n|]*+\|[^\n]*+\n[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+"
+    r"(?:\|[ \t]*+:?-++:?[ \t]*+)*(?:\|[ \t]*+)?(?:\n|\Z)"
 )
 
 # A header that takes more than this share of a piece is not repeated: too little would be left for rows.

@@ -9,7 +9,7 @@ import threading
 from datetime import UTC, datetime
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.time import When, now, parse_when
+from hydramem.core.time import When, clock, parse_when
 from hydramem.text.dates.dates_in_text import calendar_period
 from hydramem.text.lexicon import word_rows
 
@@ -71,7 +71,7 @@ def moment(value: When, *, name: str, at: datetime | None = None) -> datetime:
     """
     if not isinstance(value, str) or _is_iso(value):
         return parse_when(value, name=name)
-    at = at or now()
+    at = at or clock()
     words = _known_forms(value)
     read, unit = _read(value, words, name, at)
     if _LENGTH.fullmatch(words) and read > at:
@@ -96,7 +96,7 @@ def stretch(value: When, *, name: str, at: datetime | None = None) -> tuple[date
         only = parse_when(value, name=name)
         return only, only
     if not _is_iso(value):
-        return _period(*_read(value, _known_forms(value), name, at or now()))
+        return _period(*_read(value, _known_forms(value), name, at or clock()))
     written = _ISO_PERIOD.fullmatch(value.strip())
     units = ("year", "month", "day")
     unit = units[sum(part is not None for part in written.groups()) - 1] if written else "time"

@@ -34,7 +34,7 @@ _SHORTEST_PART = 4
 _ENDING = 2
 _OPENING = 400
 _ASIDE = re.compile(r"\([^()]*\)")
-_TO = re.compile(r"[\s–—-]*(?:c\.)?\s*")
+_TO = re.compile(r"[\s–—-]*+(?:c\.\s*+)?")
 _TYPED = frozenset(["person", "work", "place", "organization", "software", "event"])
 
 

@@ -62,7 +62,7 @@ _BACK = 600
 _LONGEST_JOIN = 40
 _MOST_WORDS = 100
 """Words on either side of the object that are searched: a text may be one endless sentence."""
-_AND = re.compile(r"[\s,&\"“”']*(?:and|or)?[\s,&\"“”']*")
+_AND = re.compile(r"[\s,&\"“”']*+(?:(?:and|or)[\s,&\"“”']*+)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

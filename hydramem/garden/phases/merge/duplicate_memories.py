@@ -79,7 +79,7 @@ def duplicates(work: PhaseWork) -> tuple[list[Proposal], list[UndecidedPair]]:
     context = work.context
     where = ChunkFilter(projects=(context.project,), kinds=STEADY)
     newest = context.graph.list_chunks(where, Listing(limit=_NEWEST))
-    rows = [row for row in newest if not is_version(row) and covers(None, row.expires_at, context.now)]
+    rows = [row for row in newest if not is_version(row) and covers(None, row.expires_at, context.clock)]
     work.counts["memories_looked_at"] = len(rows)
     often, scopes = reused([row.id for row in rows], context.graph), _scopes(rows)
     known = _Duplicates(work, _linked(rows, context))

@@ -35,7 +35,7 @@ def expired(work: PhaseWork) -> list[Proposal]:
     """Return what archives expired memories and those over the limit, with what depends on them alone."""
     context = work.context
     where = ChunkFilter(projects=(context.project,))
-    page = context.graph.list_chunks(where, Listing(limit=_MOST_EXPIRED), expired_by=context.now)
+    page = context.graph.list_chunks(where, Listing(limit=_MOST_EXPIRED), expired_by=context.clock)
     rows = [row for row in page if row.id not in work.undone]
     work.counts["memories_expired"] = len(rows)
     over = over_quota(work, {row.id for row in rows if row.kind != "passage"})
@@ -99,7 +99,7 @@ def _archived(
 
 
 def _why(row: Chunk, context: PhaseContext) -> str:
-    if row.expires_at is not None and row.expires_at <= context.now:
+    if row.expires_at is not None and row.expires_at <= context.clock:
         return f"It expired on {row.expires_at:%Y-%m-%d}."
     allowed = context.settings.limits.memories
     return (
@@ -115,7 +115,7 @@ def weak_links(work: PhaseWork, *, most: int) -> list[Proposal]:
     similarity = np.array([name in _SIMILARITY_LINKS for name in edges.types] + [False])[edges.type]
     active = (edges.kind == LINK) & (edges.state == STATES.index("active")) & similarity
     age = timedelta(days=context.settings.garden.decay_after_days)
-    old = edges.recorded_at < microseconds(context.now - age, 0)
+    old = edges.recorded_at < microseconds(context.clock - age, 0)
     weak = edges.weight < _WEAK * bound
     rows = np.flatnonzero(active & (weak | (old & (edges.weight < bound))))
     rows = rows[np.lexsort((rows, edges.weight[rows]))]
@@ -184,7 +184,7 @@ def _unconnected(snapshot: Snapshot) -> NDArray[np.int64]:
 
 def _is_bare(row: Entity, context: PhaseContext) -> bool:
     has_details = row.description or row.aliases or row.metadata
-    return not has_details and row.last_seen <= context.now - _UNUSED_FOR
+    return not has_details and row.last_seen <= context.clock - _UNUSED_FOR
 
 
 def _removed(row: Entity) -> Proposal:

@@ -43,7 +43,7 @@ EvidenceLoss = tuple[tuple[Relation, ...], tuple[Relation, ...]]
 def past_retention(work: PhaseWork) -> list[Proposal]:
     """Return what removes rows archived for too long, and sessions that hold nothing."""
     context = work.context
-    until = cutoffs(context.settings.limits, context.now)
+    until = cutoffs(context.settings.limits, context.clock)
     proposals: list[Proposal] = []
     if until.archived is not None:
         proposals += _relations(context, until.archived)
@@ -162,7 +162,7 @@ def old_changes(work: PhaseWork) -> list[Proposal]:
     A run stays while a job still writes in it, and an undo while what it undid is known.
     """
     context = work.context
-    before = cutoffs(context.settings.limits, context.now).changes
+    before = cutoffs(context.settings.limits, context.clock).changes
     if before is None:
         return []
     ended = context.graph.ended_runs(context.project, before, most=_MOST_CHANGES)

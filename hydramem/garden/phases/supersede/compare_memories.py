@@ -44,7 +44,7 @@ def new_links(work: PhaseWork) -> tuple[list[Proposal], bool]:
     context = work.context
     where = ChunkFilter(projects=(context.project,), kinds=STEADY)
     page = context.graph.list_chunks(where, Listing(limit=_NEWEST))
-    newest = [row for row in page if covers(None, row.expires_at, context.now)]
+    newest = [row for row in page if covers(None, row.expires_at, context.clock)]
     ids = [row.id for row in newest]
     vectors = context.vectors.vectors(ids)
     links = context.graph.links(ids) if ids else ()
@@ -88,7 +88,7 @@ def _older(row: Chunk, vector: Vector, context: PhaseContext) -> Sequence[Chunk]
     """Return the older memories near one, nearest first; the same words are left to the phase `merge`."""
     target = context.read_only_target()
     neighbours = find_neighbours(vector, target=target, vectors=context.vectors, stored=row)
-    near = candidates(row, neighbours, target=target, at=context.now, before=said_at(row))
+    near = candidates(row, neighbours, target=target, at=context.clock, before=said_at(row))
     return [
         one.chunk
         for one in near

@@ -13,6 +13,7 @@ from datetime import datetime
 import numpy as np
 
 from hydramem.core.row_types import Chunk, Link
+from hydramem.core.time import not_ahead
 from hydramem.graph.snapshot.snapshot import LINK, STATES, Snapshot
 from hydramem.ingest.knowledge.end_validity import corrected, said_at
 from hydramem.ingest.memories.memory_write import MemoryWrite
@@ -120,11 +121,14 @@ def replaced(
     older, newer = pair.rows
     begins = beginning(newer)
     ordered = older.times.valid_from is None or older.times.valid_from < begins
+    starts = newer.times.valid_from or not_ahead(begins)
     encoding, written = _recorded(target, at, operation)
     if ordered and newer.times.valid_from is None:
         # The newer one gets a beginning: before it the older one was true.
-        encoding.change(newer, replace(newer, times=replace(newer.times, valid_from=begins)), reason=reason)
-    encoding.supersede(older, until=begins if ordered else at, by=newer.id, reason=reason, vector=None)
+        encoding.change(newer, replace(newer, times=replace(newer.times, valid_from=starts)), reason=reason)
+    encoding.supersede(
+        older, until=starts if ordered else not_ahead(at), by=newer.id, reason=reason, vector=None
+    )
     encoding.link(newer.id, older.id, "supersedes", weight=pair.link.weight, reason=reason)
     encoding.commit()
     (made,) = written

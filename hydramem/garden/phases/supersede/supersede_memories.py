@@ -36,7 +36,7 @@ def settled_pairs(work: PhaseWork) -> tuple[list[Proposal], bool]:
     context = work.context
     pairs = [
         pair
-        for pair in possible_replacements(context.graph, context.snapshot, at=context.now, most=_MOST_ASKED)
+        for pair in possible_replacements(context.graph, context.snapshot, at=context.clock, most=_MOST_ASKED)
         if pair.older.id not in work.undone and pair.link.id not in work.undone and _may_be_shown(pair)
     ]
     work.counts["memories_maybe_replaced"] = len(pairs)

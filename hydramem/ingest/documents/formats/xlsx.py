@@ -14,7 +14,7 @@ from hydramem.ingest.documents.formats.office_package import OfficePackage
 from hydramem.ingest.documents.formats.xml_elements import child, descendants, whole_number
 
 _DATE_FORMATS = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
-_NO_FORMAT = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.|_.|\*.')
+_NO_FORMAT = re.compile(r'"[^"]{0,255}"|\[[^\]]{0,255}\]|\\.|_.|\*.')
 _DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
 _COLUMN = re.compile(r"[A-Z]{1,3}")
 _DAY = 86_400

@@ -43,14 +43,14 @@ _LEADS = (
     re.compile(r"^(?:according to|as|per) [^,.;]{2,40},\s+", re.IGNORECASE),
 )
 _TAILS = (
-    re.compile(r"\s*[(\[][^()\[\]]{1,60}[)\]]\s*$"),
+    re.compile(r"(?<!\s)\s*+[(\[][^()\[\]]{1,60}[)\]]\s*$"),
     re.compile(r",?\s(?:because|since|due to|so that|in order to)\s[^.;]{1,200}$", re.IGNORECASE),
 )
 _MOST_CHARS = 400
 _MOST_LEFT = 2
 _AFTER_VERB = 4
 _LEAST_STEMS = 2
-_NEW_BEFORE = re.compile(r"\S+(?: \S+)?\s*$")
+_NEW_BEFORE = re.compile(r"(?<!\S)\S++(?: \S++)?\s*$")
 _MOST_VALUE = 5
 # A value ends where what follows says where, when or why.
 _VALUE = r"[^.,;]{1,60}?"

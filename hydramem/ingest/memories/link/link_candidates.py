@@ -10,7 +10,7 @@ import numpy as np
 from hydramem.core.config import MemoryConfig
 from hydramem.core.ids import link_id
 from hydramem.core.row_types import Chunk, Link, LinkType, Times
-from hydramem.core.time import now
+from hydramem.core.time import clock
 from hydramem.graph.snapshot.snapshot import MENTION, Nodes, Snapshot
 from hydramem.ingest.memories.memory_input import MEMORIES
 from hydramem.ingest.memories.similarity import background, nearness
@@ -154,7 +154,7 @@ def link_candidates(
     if not rows or settings.link_neighbors < 1:
         return {row.id: () for row in rows}
     unrelated = background(target.embed)
-    where = ChunkFilter(projects=(target.project,), kinds=MEMORIES, at=now())
+    where = ChunkFilter(projects=(target.project,), kinds=MEMORIES, at=clock())
     count = settings.link_neighbors + _SPARE
     own = dict(vectors.vectors([row.id for row in rows]))
     own |= target.embed_by_id({row.id: indexed_text(row) for row in rows if row.id not in own})

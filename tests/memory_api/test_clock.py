@@ -1,0 +1,82 @@
+"""A clock that was once in the future: writes stay in order, and reads go by the clock."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import hydramem
+from hydramem.core import time
+from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
+
+SETTINGS = Config(storage=StorageConfig(graph="ladybug"), embedding=EmbeddingConfig(model="hash"))
+Ahead = Callable[[timedelta], object]
+
+
+@pytest.fixture
+def clock_ahead(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ahead]:
+    """Set the machine's clock ahead for a while; the process forgets it afterwards, as another one would."""
+    last = time._last
+
+    @contextmanager
+    def ahead(by: timedelta) -> Iterator[None]:
+        class Clock(datetime):
+            @classmethod
+            def now(cls, tz: object = None) -> datetime:
+                return datetime.now(UTC) + by
+
+        with monkeypatch.context() as patched:
+            patched.setattr(time, "datetime", Clock)
+            yield
+        time._last = last
+
+    yield ahead
+    time._last = last
+
+
+def test_a_session_ten_years_ahead_does_not_hide_what_comes_after(tmp_path: Path, clock_ahead: Ahead):
+    with clock_ahead(timedelta(days=3650)), hydramem.connect(tmp_path / "store", config=SETTINGS) as memory:
+        memory.remember("Grace Hopper likes ships.")
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
+    with hydramem.connect(tmp_path / "store", config=SETTINGS) as memory:
+        kept = memory.remember("Ada Lovelace likes tea.", expires_at=tomorrow)
+        found = {hit.id for hit in memory.recall("What does Ada Lovelace like?").hits}
+        assert kept.id in found
+        assert memory.recall("What does Grace Hopper like?").hits
+        assert memory.get(kept.id).times.recorded_at > datetime.now(UTC) + timedelta(days=3649)
+
+
+def test_what_is_replaced_after_such_a_session_is_over_at_once(tmp_path: Path, clock_ahead: Ahead):
+    with clock_ahead(timedelta(days=3650)), hydramem.connect(tmp_path / "store", config=SETTINGS) as memory:
+        old = memory.remember("Ada Lovelace lives in London.").id
+    with hydramem.connect(tmp_path / "store", config=SETTINGS) as memory:
+        new = memory.remember("Ada Lovelace lives in Paris.", replaces=[old]).id
+        found = {hit.id for hit in memory.recall("Where does Ada Lovelace live?").hits}
+        assert new in found and old not in found
+        memory.relate("Ada Lovelace", "works_at", "Analytical Engines")
+        memory.relate("Ada Lovelace", "works_at", "Difference Engines")
+        shown = [row for row in memory.relations("Ada Lovelace") if row.type == "works_at"]
+        assert "Difference Engines" in str(shown)
+        assert all(row.valid_from is None or row.valid_from <= datetime.now(UTC) for row in shown)
+
+
+def test_doctor_names_a_last_write_ahead_of_the_clock(tmp_path: Path, clock_ahead: Ahead, caplog):
+    with clock_ahead(timedelta(days=3650)), hydramem.connect(tmp_path / "store", config=SETTINGS) as memory:
+        memory.remember("Grace Hopper likes ships.")
+        assert memory.doctor().warnings == ()
+    with hydramem.connect(tmp_path / "store", config=SETTINGS) as memory:
+        found = memory.doctor()
+    (warning,) = found.warnings
+    assert found.healthy
+    assert "the clock says" in warning
+    assert warning in caplog.text
+
+
+def test_a_recorded_time_ahead_of_the_clock_counts_as_now(clock_ahead: Ahead):
+    with clock_ahead(timedelta(days=3650)):
+        then = time.now()
+    assert time.not_ahead(then) <= time.clock() < then
+    earlier = time.clock() - timedelta(days=1)
+    assert time.not_ahead(earlier) == earlier
