@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -365,21 +366,48 @@ def answers(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-@pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
+@contextmanager
+def serving(tmp_path: Path, **environment: str) -> Iterator[str]:
     """A server on a real socket that wants a token."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    process = serve(tmp_path, "--transport", "http", "--port", str(port), HYDRAMEM_TOKEN=TOKEN)
+    process = serve(tmp_path, "--transport", "http", "--port", str(port), HYDRAMEM_TOKEN=TOKEN, **environment)
     deadline = time.monotonic() + 60
     while not answers(port):
         assert process.poll() is None, process.stderr.read().decode()
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    yield f"http://127.0.0.1:{port}/mcp"
-    process.terminate()
-    process.communicate(timeout=30)
+    try:
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    with serving(tmp_path) as url:
+        yield url
+
+
+def test_a_request_that_never_arrives_is_closed(tmp_path):
+    with serving(tmp_path, HYDRAMEM_SERVER_REQUEST_SECONDS="0.5") as url:
+        port = httpx.URL(url).port
+        head = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        waiting = []
+        for sent in (b"", b"POST /mcp", head, head + b"Content-Length: 100\r\n\r\n{"):
+            one = socket.create_connection(("127.0.0.1", port))
+            one.settimeout(20)
+            one.sendall(sent)
+            waiting.append(one)
+        for one in waiting:
+            # Some are answered first, such as a request without its token; all are closed.
+            while one.recv(4096):
+                pass
+            one.close()
+        bearer = {"Authorization": f"Bearer {TOKEN}"}
+        assert httpx.post(url, json=HELLO, headers={**HEADERS, **bearer}, timeout=30).status_code == 200
 
 
 def test_over_http_host_origin_and_token_are_checked(address):

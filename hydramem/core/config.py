@@ -345,6 +345,8 @@ class ServerConfig(_Section):
         ingest_roots: Folders that `ingest` may read over MCP, and in which the other operations may read and
             write files; empty allows the server's working folder.
         tools: agent shows the everyday tools, all shows every operation.
+        request_seconds: A connection is closed whose request is not complete after so many seconds, or whose
+            body stops arriving for as long.
     """
 
     host: str = "127.0.0.1"
@@ -354,6 +356,7 @@ class ServerConfig(_Section):
     allowed_origins: tuple[str, ...] = ()
     ingest_roots: tuple[str, ...] = ()
     tools: Literal["agent", "all"] = "agent"
+    request_seconds: float = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

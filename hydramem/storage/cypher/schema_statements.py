@@ -146,7 +146,12 @@ def check_folder(folder: Path, engine: str, *, salvage: bool = False) -> bool:
     marker = folder / MARKER
     if not marker.exists():
         return False
-    wrote, _, version = marker.read_text(encoding="utf-8").strip().partition(" ")
+    try:
+        wrote, _, version = marker.read_text(encoding="utf-8").strip().partition(" ")
+    except UnicodeDecodeError as error:
+        raise StorageError(
+            f"{marker}: is damaged; it holds the name of the engine and the schema version; restore a backup"
+        ) from error
     if version.isdecimal() and int(version) > SCHEMA_VERSION:
         raise _too_new(folder, int(version), SCHEMA_VERSION)
     if wrote != engine:

@@ -18,6 +18,7 @@ import pytest
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
 from hydramem.storage.cypher.engine import Engine
+from hydramem.storage.cypher.schema_statements import MARKER, check_folder
 from tests import ROOT
 
 ROWS = 40_000
@@ -205,3 +206,9 @@ def test_closing_without_a_checkpoint_leaves_the_file_as_it_is(small: Opener) ->
     assert numbers(engine) == setting.numbers
     engine.close()
     assert engine.file.read_bytes() != before
+
+
+def test_a_damaged_marker_is_a_clear_error(tmp_path):
+    (tmp_path / MARKER).write_bytes(b"\xff\xfe\x00broken")
+    with pytest.raises(StorageError, match="is damaged"):
+        check_folder(tmp_path, "ladybug")
