@@ -101,9 +101,10 @@ def compiled() -> tuple[list[Compiled], list[Site]]:
         done: re.Pattern[str] = compile_(pattern, flags)
         frame = sys._getframe(2)
         file = Path(frame.f_code.co_filename)
-        if file.is_relative_to(_ROOT) and isinstance(done.pattern, str):
+        if file.is_relative_to(_ROOT):
             place = (str(file.relative_to(_ROOT)), frame.f_lineno)
-            recorded.setdefault(place, {})[done.pattern, done.flags] = done
+            shown = done if isinstance(done.pattern, str) else _of_text(done)
+            recorded.setdefault(place, {})[shown.pattern, shown.flags] = shown
         return done
 
     re._compile = record  # type: ignore[attr-defined]
@@ -133,6 +134,11 @@ def compiled() -> tuple[list[Compiled], list[Site]]:
             key = (pattern.pattern, pattern.flags, methods)
             found[key] = Compiled(pattern, site.file, site.first, methods)
     return list(found.values()), unseen
+
+
+def _of_text(pattern: re.Pattern[bytes]) -> re.Pattern[str]:
+    """Return a pattern of bytes as one of the characters with these codes: the attacks are text."""
+    return re.compile(pattern.pattern.decode("latin-1"), pattern.flags | re.ASCII)
 
 
 def _import_all() -> None:
