@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hydramem.llm.catalogue import MINILM, locate
-from hydramem.llm.onnx_text_model import OnnxTextModel, Pooling, open_text_model, quiet_session
+from hydramem.llm.onnx_text_model import OnnxTextModel, Pooling, open_text_model, parts_within, quiet_session
 
 TEXTS = ["The billing service keeps its rows in MySQL.", "x", "", "naïve café, Москва 東京"]
 
@@ -37,6 +37,18 @@ def test_padding_changes_nothing_but_rounding() -> None:
     alone, batch = (np.array(list(model.embed(TEXTS, batch_size=size))) for size in (1, 4))
     cosines = (alone * batch).sum(axis=1) / np.linalg.norm(alone, axis=1) / np.linalg.norm(batch, axis=1)
     assert cosines.min() > 0.999
+
+
+def test_long_texts_are_read_few_at_once_and_none_is_left_out() -> None:
+    def parts(lengths: list[int], most: int = 100) -> list[list[int]]:
+        return [lengths[part] for part in parts_within(lengths, most)]
+
+    assert parts([60, 50, 50, 9, 9, 9, 9]) == [[60], [50, 50], [9, 9, 9, 9]]
+    assert parts([300, 20, 50, 50]) == [[300], [20, 50], [50]]
+    assert parts([1] * 250) == [[1] * 100, [1] * 100, [1] * 50]
+    assert parts([]) == []
+    long = ["word " * 200, *TEXTS] * 4
+    assert len(list(opened().embed(long, batch_size=len(long)))) == len(long)
 
 
 def test_tokens_beyond_the_limit_are_not_read() -> None:
