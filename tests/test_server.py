@@ -302,6 +302,19 @@ def test_backups_are_written_and_restored_only_below_the_roots(tools, tmp_path):
     assert [each.name for each in outside.iterdir()] == ["there"]
 
 
+def test_the_stores_own_backups_can_be_restored(tmp_path):
+    settings = Config(embedding=EmbeddingConfig(model="hash"))
+    with hydramem.connect(tmp_path / "store", config=settings) as memory:
+        memory.remember("Ada leads billing.")
+        tools = Tools(memory, ingest_roots=(str(tmp_path / "docs"),))
+        is_error, made, text = tools.call("backup")
+        assert not is_error, text
+        memory.remember("Grace leads search.")
+        is_error, _, text = tools.call("restore", file=made["file"])
+        assert not is_error, text
+        assert [each.text for each in memory.memories()] == ["Ada leads billing."]
+
+
 def test_a_folder_of_links_does_not_tell_what_is_outside(tools, tmp_path):
     docs, outside = tmp_path / "docs", tmp_path / "outside"
     (outside / "private").mkdir(parents=True)
