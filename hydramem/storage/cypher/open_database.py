@@ -4,12 +4,10 @@ import ctypes
 import importlib
 import logging
 import os
-import shutil
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,7 +29,6 @@ _open: "WeakValueDictionary[Owner, Any]" = WeakValueDictionary()
 _open_lock = threading.Lock()
 _POOL_FULL = "buffer pool is full"
 _DISK_FULL = ("No space left on device", "Disk quota exceeded")
-_TORN_LOG = ("WAL file is corrupted", ".db.wal with size")
 
 # A checkpoint after many changes holds most of the file in the pool, in addition to the values that were set.
 _POOL_PER_FILE = 3
@@ -132,42 +129,17 @@ def open_database(
     limits = _limits(settings)
     held = file.stat().st_size if file.is_file() else 0
     pool = max(settings.buffer_pool_mb << 20, _POOL_PER_FILE * held, least)
-    torn = False
     while True:
         try:
             database = library.Database(file, buffer_pool_size=pool, **limits)
             library.Connection(database).execute("CALL force_checkpoint_on_close=false").close()
             return database, pool
         except _BACKEND_ERRORS as error:
-            if any(sign in str(error) for sign in _TORN_LOG) and not torn:
-                _checkpoint_torn_log(library, file, limits)
-                torn = True
-            elif _POOL_FULL in str(error) and pool < limits["max_db_size"]:
+            if _POOL_FULL in str(error) and pool < limits["max_db_size"]:
                 pool *= 2
                 log.info("%s: its log needs more memory; opened with %d MiB for pages", file, pool >> 20)
             else:
                 raise opening_error(file, error) from error
-
-
-def _checkpoint_torn_log(library: ModuleType, file: Path, limits: dict[str, int]) -> None:
-    """Checkpoint a log whose last record was half written when its process died.
-
-    Everything committed comes before that record. A copy of the log is kept, in case it was damaged
-    otherwise. The pool is as large as allowed: the engine would take a full pool for the torn end.
-    """
-    wal = log_file(file)
-    aside = wal.with_name(f"{wal.name}.torn-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
-    try:
-        shutil.copy2(wal, aside)
-        log.warning("%s: ends in a half-written record, which is left out; kept as %s", wal, aside.name)
-        replay = {"buffer_pool_size": limits["max_db_size"], "throw_on_wal_replay_failure": False}
-        database = library.Database(file, **limits, **replay)
-        connection = library.Connection(database)
-        connection.execute("CHECKPOINT").close()
-        connection.close()
-        database.close()
-    except (*_BACKEND_ERRORS, OSError) as error:
-        raise opening_error(file, error) from error
 
 
 def log_file(file: Path) -> Path:
