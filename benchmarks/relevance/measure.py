@@ -14,6 +14,7 @@ from hydramem.llm.choose import choose_embedder
 from hydramem.llm.contracts import Embedder
 from hydramem.search.relevance.relevance import READ, Anchors, by_meaning, by_words, in_english
 from hydramem.search.relevance.relevance_anchors import carried_anchors, measured
+from hydramem.search.relevance.shared_grams import shared_grams
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.vector_rows import indexed_text
 
@@ -93,7 +94,11 @@ def _ask(memory: hydramem.Memory, store: Store, model: Embedder, anchors: Anchor
             store_kind=store.kind,
             kind=one.kind,
             wording=one.wording,
-            numbers=by_words(one.text, texts) | by_meaning(vector, cosines, anchors, count),
+            numbers={
+                **by_words(one.text, texts),
+                **by_meaning(vector, cosines, anchors, count),
+                "grams": shared_grams(one.text, texts),
+            },
             gold_ranks=tuple(rank for rank, document in enumerate(of) if document in one.gold),
             relevance=hits[0].relevance or 0.0 if hits else 0.0,
             use=one.use,

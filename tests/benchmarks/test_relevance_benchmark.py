@@ -20,6 +20,7 @@ def row(kind: str, *, near: float, store: str = "short memories", ranks=(0,), **
     numbers = {
         "nearness": near,
         "talk": 0.1,
+        "grams": 0.0,
         "share": near / 2,
         "length": 1.0,
         "missing_names": 0.0,

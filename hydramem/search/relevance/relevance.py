@@ -6,8 +6,8 @@ share of the query's words in one of the first hits, how many words it has, and 
 The numbers mean the same for every embedder, since cosines are measured between two
 anchors of the embedder: what nearness means nothing to it, and what answers are to it. Queries and hits that
 are both not English have weights of their own: there, an English model finds everything near, and what tells
-is how far the best chunk stands out. `benchmarks/relevance` fits the weights on stores of several kinds, each
-left out in turn.
+is how far the best chunk stands out and how many rows of letters of the query a hit has.
+`benchmarks/relevance` fits the weights on stores of several kinds, each left out in turn.
 """
 
 import json
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hydramem.search.relevance.shared_grams import shared_grams
 from hydramem.text.english import is_english
 from hydramem.text.search_terms import distinct_words, words
 
@@ -34,7 +35,7 @@ BY_WORDS = ("share", "length", "missing_names")
 BY_MEANING = ("nearness", "stands_out", "chance", "talk", *BY_WORDS)
 """The same with vectors."""
 
-NOT_ENGLISH = ("stands_out", "share")
+NOT_ENGLISH = ("stands_out", "share", "grams", "length")
 """The same for a query and hits in another language."""
 
 _LIKEST = 3
@@ -174,6 +175,8 @@ def _probability(
     nearness = searched.anchors.between(cosine)
     others = of_query["nearness"] - of_query["stands_out"]
     numbers |= {**of_query, "nearness": nearness, "stands_out": nearness - others}
+    if not english:
+        numbers["grams"] = shared_grams(searched.query, texts)
     return weights("by_meaning" if english else "not_english").probability(numbers)
 
 
