@@ -16,7 +16,7 @@ from typing import Literal
 
 import hydramem
 from hydramem.core.config import VerificationConfig
-from hydramem.core.ids import entity_id, link_id, passage_id, relation_id, session_id
+from hydramem.core.ids import document_id, entity_id, link_id, passage_id, relation_id, session_id
 from hydramem.core.row_types import (
     Change,
     Chunk,
@@ -245,7 +245,8 @@ def _chunk(
     if chance.random() < _MEMORY_SHARE:
         kind = chance.choice(("note", "fact", "event"))
     recorded = at - timedelta(days=chance.uniform(1, 400))
-    document = f"d_grown{place // _IN_DOCUMENT}" if kind == "passage" else None
+    source = f"grown{place // _IN_DOCUMENT}" if kind == "passage" else "chat"
+    document = document_id(PROJECT, source) if kind == "passage" else None
     return Chunk(
         id=passage_id(document or "m", place, text),
         project=PROJECT,
@@ -254,7 +255,7 @@ def _chunk(
         document=document,
         position=place,
         tokens=len(text) // 4,
-        source=document or "chat",
+        source=source,
         scope="/" if kind == "passage" else f"/area{place % 7}",
         importance=round(chance.uniform(0.2, 0.9), 2),
         expires_at=at - timedelta(days=1) if kind != "passage" and chance.random() < _EXPIRED_SHARE else None,
@@ -293,8 +294,8 @@ def _writes(grown: _Grown) -> Iterator[Write]:
     for entities in batches(grown.entities.values(), _BATCH):
         yield Write(changes=none, entities=tuple(entities), verbatim=True)
     times = Times(recorded_at=grown.chunks[0].times.recorded_at)
-    for names in batches(dict.fromkeys(row.document for row in grown.chunks if row.document), _BATCH):
-        rows = tuple(_document(id, times) for id in names)
+    for names in batches(dict.fromkeys(row.source for row in grown.chunks if row.document), _BATCH):
+        rows = tuple(_document(source, times) for source in names)
         changes = tuple(record("ingest", project=PROJECT, target=row.id, after=row) for row in rows)
         yield Write(changes=changes, documents=rows, verbatim=True)
     for chunks in batches(grown.chunks, _BATCH):
@@ -310,7 +311,8 @@ def _writes(grown: _Grown) -> Iterator[Write]:
         yield Write(changes=none, recalled=tuple(recalled), verbatim=True)
 
 
-def _document(id: str, times: Times) -> Document:
+def _document(source: str, times: Times) -> Document:
+    id = document_id(PROJECT, source)
     return Document(
-        id=id, project=PROJECT, source=id, source_type="text", title=id, content_hash=id, times=times
+        id=id, project=PROJECT, source=source, source_type="text", title=source, content_hash=id, times=times
     )

@@ -6,9 +6,12 @@ kuzu). A test is marked `engine` where its module has an ENGINE, or it takes a f
 
 import os
 import sys
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+from hydramem.core import time
 
 KEPT = {"HYDRAMEM_TEST_ENGINE"}
 LOCAL = {"", "localhost", "127.0.0.1", "::1", "0.0.0.0", "::", "testserver"}
@@ -27,6 +30,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if hasattr(getattr(item, "module", None), "ENGINE") or "engine" in getattr(item, "fixturenames", ()):
             item.add_marker("engine")
+
+
+@pytest.fixture(autouse=True)
+def clock_of_another_process() -> Iterator[None]:
+    """Forget a moment in the future that a test recorded: the process of the next test never saw it."""
+    last = time._last
+    yield
+    time._last = min(time._last, max(last, time.clock()))
 
 
 def refuse_network(event: str, arguments: tuple[object, ...]) -> None:
