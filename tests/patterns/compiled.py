@@ -156,7 +156,7 @@ def _compile_late() -> None:
     from hydramem.ingest.documents.formats.document_text import without_place_lines
     from hydramem.ingest.extraction.extract import _with_title
     from hydramem.ingest.screening import quarantine
-    from hydramem.search.conversation import _stem_pattern
+    from hydramem.search.conversation.turn_scores import _stem_pattern
     from hydramem.text.quotes import find_quote
     from hydramem.verification.first_stage import passage
 
