@@ -140,12 +140,9 @@ def _verification(given: argparse.Namespace) -> int:
     if data is None:
         return 2
     report = verification.measure(data, fast=given.fast)
-    print(json.dumps(asdict(report) | where(), indent=2) if given.json else verification.shown(report))
-    if given.out is not None:
-        out = Path(given.out)
-        written = verification_page.placed(out.read_text(encoding="utf-8"), asdict(report) | where())
-        out.write_text(written, encoding="utf-8")
-    return 0
+    found = asdict(report) | where()
+    text = verification.shown(report)
+    return _publish(given, found, text, lambda page: verification_page.placed(page, found))
 
 
 def _risk(given: argparse.Namespace) -> int:
@@ -153,11 +150,8 @@ def _risk(given: argparse.Namespace) -> int:
     if data is None:
         return 2
     rows = risk.measure(data, splits=given.splits, labels=given.labels)
-    print(json.dumps([asdict(row) for row in rows], indent=2) if given.json else risk.shown(rows))
-    if given.out is not None:
-        out = Path(given.out)
-        out.write_text(risk.placed(out.read_text(encoding="utf-8"), rows, where()), encoding="utf-8")
-    return 0
+    found = [asdict(row) for row in rows]
+    return _publish(given, found, risk.shown(rows), lambda page: risk.placed(page, rows, where()))
 
 
 def _garden(given: argparse.Namespace) -> int:
@@ -225,12 +219,9 @@ def _writes(given: argparse.Namespace) -> int:
 
 def _consolidation(given: argparse.Namespace) -> int:
     report = consolidation.measure(read_sets(given.set), held=given.held, timed=given.timed)
-    as_json = json.dumps(asdict(report) | where(), indent=2)
-    print(as_json if given.json else consolidation_section.shown(report))
-    if given.out is not None:
-        out = Path(given.out)
-        out.write_text(consolidation_section.placed(out.read_text("utf-8"), report), encoding="utf-8")
-    return 0
+    found = asdict(report) | where()
+    text = consolidation_section.shown(report)
+    return _publish(given, found, text, lambda page: consolidation_section.placed(page, report))
 
 
 def _relevance(given: argparse.Namespace) -> int:
@@ -239,14 +230,9 @@ def _relevance(given: argparse.Namespace) -> int:
         return 2
     keep = None if given.keep is None else Path(given.keep)
     report = relevance.run(data, embedder=given.embedder, refit=given.fit, keep=keep, sizes=given.sizes)
-    if given.json:
-        print(json.dumps(asdict(report) | where(), indent=2))
-    else:
-        print(relevance_section.shown(report))
-    if given.out is not None:
-        out = Path(given.out)
-        out.write_text(relevance_section.placed(out.read_text("utf-8"), report), encoding="utf-8")
-    return 0
+    found = asdict(report) | where()
+    text = relevance_section.shown(report)
+    return _publish(given, found, text, lambda page: relevance_section.placed(page, report))
 
 
 def _recency(given: argparse.Namespace) -> int:
@@ -255,11 +241,8 @@ def _recency(given: argparse.Namespace) -> int:
         return 2
     keep = None if given.keep is None else Path(given.keep)
     report = recency.measure(data, embedder=given.embedder, limit_queries=given.limit_queries, keep=keep)
-    print(json.dumps(asdict(report) | where(), indent=2) if given.json else recency.shown(report))
-    if given.out is not None:
-        out = Path(given.out)
-        out.write_text(recency.placed(out.read_text(encoding="utf-8"), report), encoding="utf-8")
-    return 0
+    found = asdict(report) | where()
+    return _publish(given, found, recency.shown(report), lambda page: recency.placed(page, report))
 
 
 def _conversations(given: argparse.Namespace) -> int:
@@ -268,27 +251,16 @@ def _conversations(given: argparse.Namespace) -> int:
         return 2
     stores = None if given.stores is None else Path(given.stores)
     rows = conversations.run(data, embedder=given.embedder, refit=given.fit, stores=stores)
-    print(
-        json.dumps([asdict(row) for row in rows] + [where()], indent=2)
-        if given.json
-        else conversations.shown(rows)
-    )
-    if given.out is not None:
-        out = Path(given.out)
-        out.write_text(
-            conversations.placed(out.read_text("utf-8"), rows, embedder=given.embedder), encoding="utf-8"
-        )
-    return 0
+    found = [asdict(row) for row in rows] + [where()]
+    text, embedder = conversations.shown(rows), given.embedder
+    return _publish(given, found, text, lambda page: conversations.placed(page, rows, embedder=embedder))
 
 
 def _chunking(given: argparse.Namespace) -> int:
     figures = chunking.measure(all_texts())
-    as_json = json.dumps([asdict(one) for one in figures] + [where()], indent=2)
-    print(as_json if given.json else chunking_section.shown(figures))
-    if given.out is not None:
-        out = Path(given.out)
-        out.write_text(chunking_section.placed(out.read_text("utf-8"), figures), encoding="utf-8")
-    return 0
+    found = [asdict(one) for one in figures] + [where()]
+    text = chunking_section.shown(figures)
+    return _publish(given, found, text, lambda page: chunking_section.placed(page, figures))
 
 
 def _matching(given: argparse.Namespace) -> int:
@@ -296,14 +268,9 @@ def _matching(given: argparse.Namespace) -> int:
     if data is None:
         return 2
     scores = matching.measure(data, refit=matching.SHIPPED if given.fit else None)
-    if given.json:
-        print(json.dumps([asdict(one) for one in scores] + [where()], indent=2))
-    else:
-        print(matching.shown(scores))
-    if given.out is not None:
-        out = Path(given.out)
-        out.write_text(matching.placed(out.read_text(encoding="utf-8"), scores, where()), encoding="utf-8")
-    return 0
+    found = [asdict(one) for one in scores] + [where()]
+    text = matching.shown(scores)
+    return _publish(given, found, text, lambda page: matching.placed(page, scores, where()))
 
 
 def _inferring(given: argparse.Namespace) -> int:
@@ -315,13 +282,17 @@ def _inferring(given: argparse.Namespace) -> int:
         print(json.dumps([asdict(one) for one in nights]) if given.json else inferring_nights.shown(nights))
         return 0
     scores = inferring.measure(data)
-    if given.json:
-        print(json.dumps([asdict(one) for one in scores] + [where()], indent=2))
-    else:
-        print(inferring.shown(scores))
+    found = [asdict(one) for one in scores] + [where()]
+    text = inferring.shown(scores)
+    return _publish(given, found, text, lambda page: inferring.placed(page, scores, where()))
+
+
+def _publish(given: argparse.Namespace, found: object, text: str, placed: Callable[[str], str]) -> int:
+    """Print what was found, as JSON or text, and put it into the results page that the command names."""
+    print(json.dumps(found, indent=2) if given.json else text)
     if given.out is not None:
         out = Path(given.out)
-        out.write_text(inferring.placed(out.read_text(encoding="utf-8"), scores, where()), encoding="utf-8")
+        out.write_text(placed(out.read_text(encoding="utf-8")), encoding="utf-8")
     return 0
 
 

@@ -6,7 +6,8 @@ Every question is recalled with weights that its own conversation had no part in
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -16,10 +17,9 @@ import numpy as np
 import hydramem
 from benchmarks.conversations.fit import Question, fit
 from benchmarks.results import table, where, with_section
+from benchmarks.retrieval import Answered, by_case, document_names, ingest_case, recall_at
 from benchmarks.retrieval import Row as Record
-from benchmarks.retrieval import by_case, document_names, ingest_case
 from hydramem.core.config import Config, EmbeddingConfig
-from hydramem.core.row_types import Chunk
 from hydramem.llm.choose import choose_embedder
 from hydramem.search.conversation.turn_order import NUMBERS, Floats, TurnScorer, TurnWeights
 from hydramem.search.recall import recall
@@ -27,8 +27,11 @@ from hydramem.search.recall_run import RecallSources
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.schema import CHUNK
 
-KINDS = {"people": ("locomo-turn",), "chat": ("beam100k",)}
-"""The sets that each kind of weights is fitted on."""
+KINDS = {"people": "locomo-turn", "chat": "beam100k"}
+"""The set that each kind of weights is fitted on."""
+
+ALSO = {"locomo-turn": "locomo-session"}
+"""The same conversations as a set of other documents, which is measured by the same weights."""
 
 SHIPPED = Path(__file__).parents[2] / "hydramem" / "data" / "conversation" / "weights.json"
 TITLE = "## Conversations"
@@ -74,19 +77,19 @@ def run(data: Path, *, embedder: str, refit: bool, stores: Path | None) -> list[
         folder = stores or Path(scratch)
         rows: list[Row] = []
         weights: dict[str, TurnWeights] = {}
-        for kind, sets in KINDS.items():
-            for name in sets:
-                with _opened(data / name, folder / name, embedder) as memory:
-                    questions = list(_collected(memory, data / name, kind))
-                    left_out = {
-                        case: fit([one for one in questions if one.case != case])
-                        for case in sorted({one.case for one in questions})
-                    }
-                    weights[kind] = fit(questions)
-                    rows.append(_measured(memory, data / name, left_out))
-                if name == "locomo-turn":
-                    with _opened(data / "locomo-session", folder / "locomo-session", embedder) as memory:
-                        rows.append(_measured(memory, data / "locomo-session", left_out))
+        for kind, name in KINDS.items():
+            with _opened(data / name, folder / name, embedder) as memory:
+                questions = list(_collected(memory, data / name, kind))
+                left_out = {
+                    case: fit([one for one in questions if one.case != case])
+                    for case in sorted({one.case for one in questions})
+                }
+                weights[kind] = fit(questions)
+                rows.append(_measured(memory, data / name, left_out))
+            if name in ALSO:
+                also = ALSO[name]
+                with _opened(data / also, folder / also, embedder) as memory:
+                    rows.append(_measured(memory, data / also, left_out))
     if refit:
         _write(weights, rows)
     return rows
@@ -106,8 +109,9 @@ def _opened(data: Path, folder: Path, embedder: str) -> hydramem.Memory:
     return memory
 
 
+@contextmanager
 def _sources(memory: hydramem.Memory, scorer: TurnScorer) -> Iterator[RecallSources]:
-    """Yield where a memory's recalls look, with another scorer of turns."""
+    """Give where a memory's recalls look, with another scorer of turns."""
     store = memory._opened
     with store.reading() as space:
         yield RecallSources(
@@ -133,11 +137,12 @@ def _collected(memory: hydramem.Memory, data: Path, kind: str) -> Iterator[Quest
 
     def noted(kind: str, turns: Sequence[str], numbers: Floats) -> Floats:
         seen.append((kind, turns, numbers))
-        return numbers[:, 0]
+        return _unchanged(kind, turns, numbers)
 
-    for sources in _sources(memory, noted):
+    with _sources(memory, noted) as sources:
+        turns_of = (chunk for batch in sources.graph.scan(CHUNK) for chunk in batch if chunk.kind == "turn")
+        document_of = {chunk.id: str(chunk.metadata["id"]) for chunk in turns_of}
         for case, _, asked in _asked(data):
-            document_of = {chunk.id: str(chunk.metadata["id"]) for chunk in _turns(sources, case)}
             for row in asked:
                 seen.clear()
                 _recalled(sources, case, row)
@@ -148,35 +153,39 @@ def _collected(memory: hydramem.Memory, data: Path, kind: str) -> Iterator[Quest
     print(f"{data.name}: numbers of its turns collected", file=sys.stderr, flush=True)
 
 
-def _turns(sources: RecallSources, case: str) -> Iterator[Chunk]:
-    for batch in sources.graph.scan(CHUNK):
-        yield from (chunk for chunk in batch if chunk.project == case and chunk.kind == "turn")
+def _unchanged(kind: str, turns: Sequence[str], numbers: Floats) -> Floats:
+    """Leave the turns in the order of their scores."""
+    del kind, turns
+    scores: Floats = numbers[:, NUMBERS.index("score")]
+    return scores
+
+
+def _by(weights: TurnWeights) -> TurnScorer:
+    return lambda kind, turns, numbers: weights.scores(numbers)
 
 
 def _measured(memory: hydramem.Memory, data: Path, weights: Mapping[str, TurnWeights]) -> Row:
     """Recall every question without the learned order, and by the weights of its case."""
-    cases: dict[str, list[list[list[float]]]] = {}
+    before: list[Answered] = []
+    after: list[Answered] = []
+    gains: list[list[float]] = []
     for case, rows, asked in _asked(data):
         names = document_names(memory, rows)
-        learned = weights[case]
-        scorers: tuple[TurnScorer, TurnScorer] = (
-            lambda kind, turns, numbers: numbers[:, 0],
-            lambda kind, turns, numbers, learned=learned: learned.scores(numbers),
-        )
-        for scorer in scorers:
-            for sources in _sources(memory, scorer):
-                shares = [_shares(_recalled(sources, case, row), row, names) for row in asked]
-            cases.setdefault(case, []).append(shares)
-    before, after = ([each for pair in cases.values() for each in pair[place]] for place in (0, 1))
-    gains = np.array([np.mean(pair[1], axis=0) - np.mean(pair[0], axis=0) for pair in cases.values()])
+        with _sources(memory, _unchanged) as sources:
+            without = [_answered(_recalled(sources, case, row), row, names) for row in asked]
+        with _sources(memory, _by(weights[case])) as sources:
+            ordered = [_answered(_recalled(sources, case, row), row, names) for row in asked]
+        gains.append([recall_at(depth, ordered) - recall_at(depth, without) for depth in DEPTHS])
+        before += without
+        after += ordered
     return Row(
         set=data.name,
-        cases=len(cases),
+        cases=len(gains),
         questions=len(before),
-        before=_by_depth(np.mean(before, axis=0)),
-        after=_by_depth(np.mean(after, axis=0)),
-        gain=_by_depth(gains.mean(axis=0)),
-        spread=_by_depth(gains.std(axis=0)),
+        before=_by_depth([recall_at(depth, before) for depth in DEPTHS]),
+        after=_by_depth([recall_at(depth, after) for depth in DEPTHS]),
+        gain=_by_depth(np.mean(gains, axis=0)),
+        spread=_by_depth(np.std(gains, axis=0)),
     )
 
 
@@ -190,19 +199,22 @@ def _recalled(sources: RecallSources, case: str, row: Record) -> hydramem.Recall
     )
 
 
-def _shares(found: hydramem.Recall, row: Record, names: Callable[[hydramem.Hit], str]) -> list[float]:
-    order = list(dict.fromkeys(names(hit) for hit in found.hits))
-    return [len(set(order[:depth]) & set(row["gold"])) / len(row["gold"]) for depth in DEPTHS]
+def _answered(found: hydramem.Recall, row: Record, names: Callable[[hydramem.Hit], str]) -> Answered:
+    return Answered(
+        category=str(row["category"]),
+        gold=frozenset(row["gold"]),
+        found=tuple(dict.fromkeys(names(hit) for hit in found.hits)),
+        seconds=sum(found.milliseconds.values()) / 1000,
+    )
 
 
-def _by_depth(values: Floats) -> dict[int, float]:
+def _by_depth(values: Iterable[float]) -> dict[int, float]:
     return {depth: round(100 * float(value), 1) for depth, value in zip(DEPTHS, values, strict=True)}
 
 
 def _write(weights: Mapping[str, TurnWeights], rows: Sequence[Row]) -> None:
     kinds = {
-        kind: {name: part.tolist() for name, part in asdict(values).items()}
-        | {"fitted_on": list(KINDS[kind])}
+        kind: {name: part.tolist() for name, part in asdict(values).items()} | {"fitted_on": [KINDS[kind]]}
         for kind, values in weights.items()
     }
     card = {"numbers": list(NUMBERS), "left_out": [asdict(row) for row in rows]}

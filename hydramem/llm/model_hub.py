@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from errno import EACCES, EDQUOT, ENOSPC, EPERM, EROFS
+from functools import partial
 from pathlib import Path
 
 from hydramem.core.errors import ModelError, ModelUnavailableError
 
 _SECONDS = 5.0
-_PIECE = 1 << 20
 # What is wrong with the disk here is not the hub's fault.
 _OWN_DISK = (EACCES, EDQUOT, ENOSPC, EPERM, EROFS)
 
@@ -135,14 +135,11 @@ def check_fetched(path: Path, file: HubFile) -> None:
     ):
         if not expected:
             continue
-        digest = hashlib.new(name.replace("-", ""), begin, usedforsecurity=False)
+        start = partial(hashlib.new, name.replace("-", ""), begin, usedforsecurity=False)
         with path.open("rb") as stream:
-            while piece := stream.read(_PIECE):
-                digest.update(piece)
-        if digest.hexdigest() != expected:
-            raise ModelError(
-                f"{file.path}: expected {name} {expected}, found {digest.hexdigest()}; nothing was installed"
-            )
+            found = hashlib.file_digest(stream, start).hexdigest()
+        if found != expected:
+            raise ModelError(f"{file.path}: expected {name} {expected}, found {found}; nothing was installed")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.storage.vector_rows import Scored
 from hydramem.text.normalize import entity_key
 
-ASKERS = ("user", "User", "human", "Human", "me", "Me")
+_ASKERS = ("user", "User", "human", "Human", "me", "Me")
 """The authors in chat logs who are the person that asks."""
 
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself)\b", re.IGNORECASE)
@@ -87,7 +87,7 @@ def plan(query: str, snapshot: Snapshot) -> RecallPlan:
         entities=entities,
         trust=_trust(entities),
         speakers=_speakers(query, snapshot.nodes.authors),
-        askers=_askers(query, snapshot.nodes.authors),
+        askers=askers(snapshot.nodes.authors) if _in_first_person(query) else (),
     )
 
 
@@ -127,10 +127,13 @@ def _speakers(query: str, authors: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(authors[span] for span in spans if span in authors))
 
 
-def _askers(query: str, authors: Mapping[str, int]) -> tuple[int, ...]:
-    if _FIRST_PERSON.search(query[:_MOST_CHARACTERS]) is None:
-        return ()
-    return tuple(authors[name] for name in ASKERS if name in authors)
+def _in_first_person(query: str) -> bool:
+    return _FIRST_PERSON.search(query[:_MOST_CHARACTERS]) is not None
+
+
+def askers(authors: Mapping[str, int]) -> tuple[int, ...]:
+    """Return the codes of the authors who are a chat's user; none in a conversation of people."""
+    return tuple(authors[name] for name in _ASKERS if name in authors)
 
 
 def _capitals(query: str) -> frozenset[str]:

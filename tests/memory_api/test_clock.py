@@ -16,7 +16,7 @@ Ahead = Callable[[timedelta], object]
 
 
 @pytest.fixture
-def clock_ahead(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ahead]:
+def clock_ahead(monkeypatch: pytest.MonkeyPatch) -> Ahead:
     """Set the machine's clock ahead for a while; the process forgets it afterwards, as another one would."""
     last = time._last
 
@@ -32,8 +32,7 @@ def clock_ahead(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ahead]:
             yield
         time._last = last
 
-    yield ahead
-    time._last = last
+    return ahead
 
 
 def test_a_session_ten_years_ahead_does_not_hide_what_comes_after(tmp_path: Path, clock_ahead: Ahead):

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from hydramem.core.row_types import Chunk
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.search.candidate_scores import FusedScore, RecallCandidate
-from hydramem.search.conversation.turn_scores import held_stems, stem_rarity
-from hydramem.search.query_plan import ASKERS, RecallPlan
+from hydramem.search.conversation.turn_scores import held_stems, stem_rarity, turn_node
+from hydramem.search.query_plan import RecallPlan, askers
 
 Floats = NDArray[np.float64]
 
@@ -151,8 +151,9 @@ def ordered_turns(
         turns = [by_id[plan.snapshot.nodes.ids[node]].fused for node in nodes]
         if len(turns) < 2:
             continue
+        kind = "chat" if askers(plan.snapshot.nodes.authors) else "people"
         numbers = _turn_numbers(query, turns, plan, around)
-        scores = scorer(kind_of(plan.snapshot), [one.id for one in turns], numbers)
+        scores = scorer(kind, [one.id for one in turns], numbers)
         for place, turn in zip(np.argsort(-scores, kind="stable").tolist(), turns, strict=True):
             changed[turns[place].id] = _with_score(turns[place], turn.score)
     moved = (replace(one, fused=changed.get(one.chunk.id, one.fused)) for one in candidates)
@@ -161,8 +162,7 @@ def ordered_turns(
 
 def _first_turns(found: Sequence[str], snapshot: Snapshot) -> list[int]:
     """Return the nodes of the best of what was found that are turns of a project's conversations."""
-    known = (snapshot.node(id) for id in found)
-    turns = (node for node in known if node is not None and snapshot.turn_keys[node] >= 0)
+    turns = (node for id in found if (node := turn_node(snapshot, id)) is not None)
     return list(islice(turns, MOST_TURNS))
 
 
@@ -181,8 +181,9 @@ def _turn_numbers(
     authors = snapshot.nodes.author[nodes]
     one_named = len(plan.speakers) == 1
     named = authors == (plan.speakers[0] if one_named else -2)
-    users = np.isin(authors, askers(snapshot))
-    others = ~users & bool(askers(snapshot))
+    known_users = askers(snapshot.nodes.authors)
+    users = np.isin(authors, known_users)
+    others = ~users & bool(known_users)
     own = bool(plan.askers)
     columns = (
         score,
@@ -220,7 +221,7 @@ def _held_shares(
     held = {
         node: stems
         for id, stems in held_stems(query, around).items()
-        if (node := snapshot.node(id)) is not None and snapshot.turn_keys[node] >= 0
+        if (node := turn_node(snapshot, id)) is not None
     }
     rarity = stem_rarity(list(held.values()))
     total = sum(rarity.values())
@@ -255,16 +256,6 @@ def _places(known: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.i
     places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
     found: NDArray[np.int64] = np.where(known[places] == wanted, places, len(known))
     return found
-
-
-def askers(snapshot: Snapshot) -> tuple[int, ...]:
-    """Return the codes of the authors who are a chat's user; none in a conversation of people."""
-    return tuple(snapshot.nodes.authors[name] for name in ASKERS if name in snapshot.nodes.authors)
-
-
-def kind_of(snapshot: Snapshot) -> str:
-    """Return whether a project's conversations are of `people` or a user's `chat` with an assistant."""
-    return "chat" if askers(snapshot) else "people"
 
 
 @cache

@@ -61,7 +61,7 @@ def at_turns_length(scores: Mapping[str, float], snapshot: Snapshot) -> dict[str
     mean = float(snapshot.nodes.tokens.sum()) / max(int(snapshot.nodes.is_chunk.sum()), 1)
     rescaled = dict(scores)
     for id in scores:
-        node = _turn(snapshot, id)
+        node = turn_node(snapshot, id)
         if node is not None:
             tokens = float(snapshot.nodes.tokens[node])
             relative = tokens / mean if mean > 0 else 1.0
@@ -94,11 +94,12 @@ def spoken_share(found: Sequence[FusedScore], plans: Sequence[RecallPlan]) -> fl
     Where a conversation answers, a walk over the names in single turns leads away from it.
     """
     best = found[:_BEST]
-    spoken = sum(_turn(plan.snapshot, one.id) is not None for one in best for plan in plans)
+    spoken = sum(turn_node(plan.snapshot, one.id) is not None for one in best for plan in plans)
     return spoken / len(best) if best else 0.0
 
 
-def _turn(snapshot: Snapshot, id: str) -> int | None:
+def turn_node(snapshot: Snapshot, id: str) -> int | None:
+    """Return the node of a turn; None for what is no turn of a conversation."""
     node = snapshot.node(id)
     return node if node is not None and snapshot.turn_keys[node] >= 0 else None
 
@@ -108,7 +109,7 @@ def _weighed_parts(
 ) -> dict[str, Mapping[str, float]]:
     """Return the parts of the scores of a project's turns, by id, with those of the turns around them."""
     snapshot = plan.snapshot
-    turns = {node: _reweighted(one) for one in found if (node := _turn(snapshot, one.id)) is not None}
+    turns = {node: _reweighted(one) for one in found if (node := turn_node(snapshot, one.id)) is not None}
     if not turns:
         return {}
     own = np.fromiter((one.score**_CONTRAST for one in turns.values()), np.float64, len(turns))

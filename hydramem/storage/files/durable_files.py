@@ -31,11 +31,11 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a kill leaves the old one or the new one, never a part."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file so that a kill leaves the old one or the new one, never a part; text becomes UTF-8."""
     beside = path.with_name(f"{path.name}.new")
-    with beside.open("w", encoding="utf-8") as file:
-        file.write(text)
+    with beside.open("wb") as file:
+        file.write(content.encode("utf-8") if isinstance(content, str) else content)
         file.flush()
         os.fsync(file.fileno())
     beside.replace(path)

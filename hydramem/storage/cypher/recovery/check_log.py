@@ -22,7 +22,7 @@ from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError, StoreBusyError
 from hydramem.storage.cypher.open_database import log_file, opening_error
 from hydramem.storage.cypher.recovery.log_records import LogState, read_checked_log, read_unchecked_log
-from hydramem.storage.files.durable_files import sync_folder
+from hydramem.storage.files.durable_files import sync_folder, write_whole
 
 log = logging.getLogger(__name__)
 _CHILD = Path(__file__).with_name("trial_child.py")
@@ -206,18 +206,12 @@ def _cut(wal: Path, kept: bytes, state: LogState) -> None:
     log.warning(
         "%s: its last %d of %d bytes are left out (%s); kept as %s", wal, left, state.size, kind, aside.name
     )
-    beside = wal.with_name(f"{wal.name}.new")
-    with beside.open("wb") as new:
-        new.write(kept)
-        new.flush()
-        os.fsync(new.fileno())
-    # First the copy, by name: a process that dies here leaves the whole log.
+    # First the copy: a process that dies here leaves the whole log.
     shutil.copyfile(wal, aside)
     with aside.open("rb") as copy:
         os.fsync(copy.fileno())
     if kept:
-        beside.replace(wal)
+        write_whole(wal, kept)
     else:
-        beside.unlink()
         wal.unlink()
-    sync_folder(wal.parent)
+        sync_folder(wal.parent)
