@@ -13,7 +13,7 @@ from hypothesis import settings
 
 from hydramem.core import time
 
-KEPT = {"HYDRAMEM_TEST_ENGINE"}
+KEPT = {"HYDRAMEM_TEST_ENGINE", "HYDRAMEM_TEST_FAULTS", "HYDRAMEM_TEST_RESULTS"}
 LOCAL = {"", "localhost", "127.0.0.1", "::1", "0.0.0.0", "::", "testserver"}
 
 for name in [name for name in os.environ if name.startswith("HYDRAMEM_") and name not in KEPT]:

@@ -304,7 +304,8 @@ class ReadMethods(Handle):
 
         name = self._name(project)
         targets: Sequence[CuratedTarget] = get_args(CuratedTarget) if target is None else (target,)
-        found = [curated(self._curated(one, name)) for one in targets]
+        graph = self._use().graph
+        found = [curated(self._curated(one, name), graph) for one in targets]
         if session is None:
             return tuple(found)
         blocks, asked = self._use().curated_blocks, check_name(session, name="session")

@@ -226,6 +226,13 @@ class VectorStore(Protocol):
             force: Do all of it now.
         """
 
+    def check(self) -> None:
+        """Read all that is held once.
+
+        Raises:
+            StorageError: Some of it cannot be read.
+        """
+
     def stats(self) -> VectorStats:
         """Return row counts and the counts that decide on upkeep."""
 

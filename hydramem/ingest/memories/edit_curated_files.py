@@ -4,6 +4,7 @@ The file itself decides what it holds. A change is added to the history right af
 process that dies in between leaves the file changed and the history without it.
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from hydramem.core.results.write_results import Curated
 from hydramem.core.row_types import Chunk
 from hydramem.core.time import clock
 from hydramem.ingest.knowledge.support import matching_chunks
+from hydramem.ingest.memories.emptied_curated_files import OPERATION, emptied_file, history_name
 from hydramem.ingest.memories.remember import remember
 from hydramem.ingest.screening.quarantine import screen, threats_in
 from hydramem.ingest.write_target import Target
@@ -35,16 +37,24 @@ from hydramem.storage.files.curated_files import (
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 
+log = logging.getLogger(__name__)
 _MOST_CHANGES = 200
 
 
-def curated(place: CuratedPlace) -> Curated:
+def curated(place: CuratedPlace, graph: GraphStore) -> Curated:
     """Return what a curated file holds, as a list and as a block for a prompt.
+
+    Args:
+        place: The file.
+        graph: Its history knows whether an empty file held something.
 
     Raises:
         StorageError: It cannot be read.
     """
     held = read_curated(place.path, limit=place.limit)
+    emptied = None if held.entries else emptied_file(place, graph)
+    if emptied is not None:
+        log.warning("%s", emptied)
     name = place.path.name
     found = (why for entry in held.entries for why in threats_in(entry))
     threats = [f"an entry is kept out of prompts: {why}" for why in found]
@@ -55,7 +65,7 @@ def curated(place: CuratedPlace) -> Curated:
         chars=held.chars,
         limit=place.limit,
         block=block(place.target, [_prompt_entry(entry, name) for entry in held.entries], limit=place.limit),
-        problems=(*((held.drift,) if held.drift else ()), *threats),
+        problems=(*filter(None, (held.drift, emptied)), *threats),
     )
 
 
@@ -112,7 +122,7 @@ def curate(
         if entries != held.entries:
             write_curated(place.path, entries)
             _record(place, held.entries, entries, target)
-    now_held = replace(curated(place), changed=entries != held.entries, left_out=left_out)
+    now_held = replace(curated(place, target.graph), changed=entries != held.entries, left_out=left_out)
     return (
         _with_synced_notes(now_held, gone(held.entries, entries), place, target, forget)
         if to_notes
@@ -144,9 +154,9 @@ def _drift_error(place: CuratedPlace, held: CuratedText) -> InvalidInputError:
 
 def _record(place: CuratedPlace, before: Sequence[str], after: Sequence[str], target: Target) -> None:
     change = record(
-        "curate",
+        OPERATION,
         project=place.project,
-        target=f"{place.path.parent.name}/{place.path.name}",
+        target=history_name(place.path),
         before={"entries": list(before)},
         after={"entries": list(after)},
     )

@@ -14,6 +14,7 @@ from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelUnava
 from hydramem.core.results.upkeep_results import BackedUp, Diagnosis, Reindexed
 from hydramem.core.time import advance_past, clock_warning, now
 from hydramem.graph.snapshot.registry import Snapshots
+from hydramem.ingest.memories.emptied_curated_files import emptied_files
 from hydramem.ingest.pending_jobs import missing_jobs
 from hydramem.ingest.write_target import Commit
 from hydramem.llm.choose import AbsentEmbedder, choose_embedder
@@ -224,11 +225,10 @@ class OpenStore:
         """Compare graph and vectors; with `fix`, move a damaged vectors folder aside and rebuild it."""
         with self.mirror.one_writer:
             self.mirror.replicate_deferred()
-            held = self.space.held
-            if isinstance(held, StorageError):
+            if (damage := self.space.damage()) is not None:
                 if not (fix or salvage):
-                    return self._diagnosis_of_damage(held)
-                self._serving.replace(self._folders.renew(self.space))
+                    return self._diagnosis_of_damage(damage)
+                self._renew_vectors(damage)
             found = diagnose(
                 self.graph,
                 self.vectors,
@@ -248,8 +248,15 @@ class OpenStore:
             found,
             lost_file=lost_file,
             unfinished_reindex=self._folders.target,
-            warnings=() if ahead is None else (ahead,),
+            warnings=(*filter(None, (ahead,)), *emptied_files(self.curated_folder, self.graph)),
         )
+
+    def _renew_vectors(self, damage: StorageError) -> None:
+        """Put an empty folder of vectors in the place of a damaged one; what reads meanwhile is told so."""
+        damaged = self.space
+        self._serving.replace(replace(damaged, held=damage))
+        self._serving.retire(damaged)  # its upkeep must not find the new files
+        self._serving.replace(self._folders.renew(self.space))
 
     def back_up(self, to: Path | None, *, created_by: str) -> BackedUp:
         """Write a backup while others read and write; `garden.backups` limits the store's own backups.

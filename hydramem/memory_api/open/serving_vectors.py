@@ -50,6 +50,14 @@ class Space:
             raise self.held
         return self.held
 
+    def damage(self) -> StorageError | None:
+        """Read all that the vectors hold; return why that is not possible, None where it is."""
+        try:
+            self.vectors.check()
+        except StorageError as error:
+            return error
+        return None
+
     def close(self) -> None:
         """Close the vectors; a second call does nothing."""
         if not isinstance(self.held, StorageError):
@@ -145,12 +153,15 @@ class VectorFolders:
         """Return a space whose vectors can be rebuilt; a damaged folder is moved aside for an empty one."""
         folder = self._path / space.folder
         try:
-            vectors = self._open(space.folder, space.embedder)
+            opened = replace(space, held=self._open(space.folder, space.embedder))
+            if (damage := opened.damage()) is not None:
+                opened.close()
+                raise damage
         except StorageError:
             # The damaged folder is kept: only a person can decide that it is worthless.
-            folder.rename(folder.with_name(f"vectors.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S}"))
-            vectors = self._open(space.folder, space.embedder)
-        return replace(space, held=vectors)
+            folder.rename(folder.with_name(f"vectors.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"))
+            return replace(space, held=self._open(space.folder, space.embedder))
+        return opened
 
     def prepare(self, embedder: Embedder) -> Space:
         """Open the folder that a reindex fills, with the rows of an unfinished reindex to it."""

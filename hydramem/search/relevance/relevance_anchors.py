@@ -55,12 +55,13 @@ class AnchorsByEmbedder:
         try:
             stored = self._files.load(name)
             if stored is not None:
-                return decoded(stored)
+                return decoded(_checked(stored))
         except (StorageError, ValueError, KeyError) as error:
             log.warning("%s; the embedder is measured again", error)
         made = measured(embedder)
         try:
-            self._files.save(name, encoded(made))
+            text = encoded(made)
+            self._files.save(name, f"{content_hash(text)}\n{text}")
         except StorageError as error:
             log.warning("%s; the next process measures the embedder again", error)
         return made
@@ -121,6 +122,18 @@ def decoded(text: str) -> Anchors:
     flat = np.frombuffer(base64.b64decode(found["nothing_asked"], validate=True), dtype="<f2")
     vectors = flat.reshape(-1, int(found["dimension"])).astype(np.float32)
     return Anchors(low=float(found["low"]), high=float(found["high"]), nothing_asked=vectors)
+
+
+def _checked(stored: str) -> str:
+    """Return a text that was stored after a line with its hash.
+
+    Raises:
+        ValueError: It does not fit its hash.
+    """
+    hash, _, text = stored.partition("\n")
+    if content_hash(text) != hash:
+        raise ValueError("the anchors of an embedder are damaged")
+    return text
 
 
 def _rounded(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -24,7 +24,7 @@ Owner = tuple[int, str]
 _BACKEND_ERRORS = (RuntimeError, MemoryError, ValueError, IndexError, OverflowError)
 
 # The engines crash the process when two are imported into it.
-_ENGINES = ("ladybug", "kuzu")
+ENGINES = ("ladybug", "kuzu")
 _open: "WeakValueDictionary[Owner, Any]" = WeakValueDictionary()
 _open_lock = threading.Lock()
 _POOL_FULL = "buffer pool is full"
@@ -61,7 +61,7 @@ def load_engine(name: str) -> ModuleType:
     Raises:
         ConfigError: The other one is loaded in this process.
     """
-    for other in _ENGINES:
+    for other in ENGINES:
         if other != name and other in sys.modules:
             raise ConfigError(
                 f"storage.graph: {name} cannot be used in a process that has loaded {other}; "

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from hydramem.core.errors import SchemaError, StorageError
 from hydramem.storage.cypher.engine import Engine, Query
+from hydramem.storage.cypher.open_database import ENGINES
 from hydramem.storage.cypher.recovery.check_log import REMEDY
 from hydramem.storage.schema import (
     CHUNK_EDGE_TABLES,
@@ -146,13 +147,13 @@ def check_folder(folder: Path, engine: str, *, salvage: bool = False) -> bool:
     marker = folder / MARKER
     if not marker.exists():
         return False
-    try:
-        wrote, _, version = marker.read_text(encoding="utf-8").strip().partition(" ")
-    except UnicodeDecodeError as error:
+    mark = marker.read_bytes().strip().decode("utf-8", "replace")
+    wrote, _, version = mark.partition(" ")
+    if wrote not in ENGINES or not (version.isdecimal() or mark == wrote):
         raise StorageError(
             f"{marker}: is damaged; it holds the name of the engine and the schema version; restore a backup"
-        ) from error
-    if version.isdecimal() and int(version) > SCHEMA_VERSION:
+        )
+    if version and int(version) > SCHEMA_VERSION:
         raise _too_new(folder, int(version), SCHEMA_VERSION)
     if wrote != engine:
         raise StorageError(

@@ -140,6 +140,8 @@ def read_curated(path: Path, *, limit: int) -> CuratedText:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise StorageError(f"{path}: is not UTF-8 text at byte {error.start}; save it as UTF-8") from error
+    if "\0" in text:
+        raise StorageError(f"{path}: holds zero bytes, as damage leaves them; correct it by hand")
     return _parsed(text.replace("\r\n", "\n"), limit)
 
 

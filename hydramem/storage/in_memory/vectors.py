@@ -183,6 +183,9 @@ class InMemoryVectors:
     def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
         """Do nothing: every search looks at every row."""
 
+    def check(self) -> None:
+        """Do nothing: memory has no files that could be damaged."""
+
     def stats(self) -> VectorStats:
         """Return row counts."""
         return VectorStats(chunks=len(self._chunks), entities=len(self._entities))

@@ -100,6 +100,19 @@ class Table:
         )
 
     @property
+    def name(self) -> str:
+        """The name of the table's folder."""
+        return self._folder.name
+
+    def read_all(self) -> None:
+        """Read every column of every row and the whole full-text index from the files."""
+        table = reopen_table(self._folder)
+        for _ in table.search().to_batches(_ROWS_PER_PIECE):
+            pass
+        if self._unindexed_text is not None:
+            table.prewarm_index(TEXT_INDEX)
+
+    @property
     def indexed(self) -> bool:
         """Whether the vectors have an index."""
         return self._indexed

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _M_MMAP_THRESHOLD = -3  # of malloc.h
 _LARGE_BLOCK = 1 << 20
+_PANICS = "pyo3_runtime"
 
 # How many more matches are looked for than are wanted, where some will not be admitted, and how many at most.
 _SPARE = 1.5
@@ -259,6 +260,16 @@ class LanceVectors:
         elif wanting:
             self._build_in_thread(wanting)
 
+    def check(self) -> None:
+        """Read every file of the tables and of their full-text index once, past all caches.
+
+        Raises:
+            StorageError: One is damaged or gone; the message names its table.
+        """
+        for table in (self._chunks, self._entities):
+            with self._read(), lance_errors(self._path / table.name):
+                table.read_all()
+
     def stats(self) -> VectorStats:
         """Return row counts and what upkeep looks at."""
         with self._read():
@@ -435,7 +446,16 @@ def lance_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, ValueError, OSError, LookupError, TypeError) as error:
-        raise StorageError(
-            f"vectors in {path}: {error}; nothing was deleted, "
-            "`hydramem doctor --fix` rebuilds them from the graph"
-        ) from error
+        raise _damage(path, error) from error
+    except BaseException as error:
+        # What Rust calls a panic, as on a damaged file, is no Exception, and its class cannot be imported.
+        if type(error).__module__ != _PANICS:
+            raise
+        raise _damage(path, error) from error
+
+
+def _damage(path: Path, error: BaseException) -> StorageError:
+    return StorageError(
+        f"vectors in {path}: {error}; nothing was deleted, "
+        "`hydramem doctor --fix` rebuilds them from the graph"
+    )

@@ -68,7 +68,7 @@ def test_what_a_person_wrote_is_kept_out_of_prompts_and_shown_to_be_removed(
 ) -> None:
     change(kit, place, add("Tea at four."))
     place.path.write_text(f"Tea at four.\n§\n{ORDER}")
-    shown = curated(place)
+    shown = curated(place, kit.graph)
     assert shown.entries[1] == ORDER
     assert "praise" not in shown.block
     assert "[BLOCKED: MEMORY.md entry contained threat pattern(s): sets instructions aside." in shown.block

@@ -158,9 +158,10 @@ def test_a_store_of_a_newer_version_is_refused_untouched(written: Path, settings
 
 
 def test_the_other_engines_folder_is_refused_untouched(written: Path, settings: StorageConfig) -> None:
-    (written / "engine").write_text("otherdb\n")
+    other = "kuzu" if settings.graph == "ladybug" else "ladybug"
+    (written / "engine").write_text(f"{other}\n")
     before = files(written)
-    with pytest.raises(StorageError, match=r"'otherdb'.*storage\.graph: otherdb.*dump and load"):
+    with pytest.raises(StorageError, match=rf"'{other}'.*storage\.graph: {other}.*dump and load"):
         open_graph(written, settings)
     assert files(written) == before
 

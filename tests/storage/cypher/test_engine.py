@@ -208,7 +208,8 @@ def test_closing_without_a_checkpoint_leaves_the_file_as_it_is(small: Opener) ->
     assert engine.file.read_bytes() != before
 
 
-def test_a_damaged_marker_is_a_clear_error(tmp_path):
-    (tmp_path / MARKER).write_bytes(b"\xff\xfe\x00broken")
+@pytest.mark.parametrize("mark", [b"\xff\xfe\x00broken", b"ladqbug 3\n", b"ladybug\0\0\0", b"lady", b""])
+def test_a_damaged_marker_is_a_clear_error(tmp_path, mark):
+    (tmp_path / MARKER).write_bytes(mark)
     with pytest.raises(StorageError, match="is damaged"):
         check_folder(tmp_path, "ladybug")
