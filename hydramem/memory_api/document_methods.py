@@ -39,12 +39,13 @@ class DocumentMethods(Handle):
         Raises:
             InvalidInputError: A source does not exist; nothing is written.
         """
+        from hydramem.core.interpreter_tuning import rare_full_collections
         from hydramem.ingest.documents.ingest import ingest
         from hydramem.verification.verify_stored import WriteVerifier
 
         store = self._use()
         verifier = WriteVerifier(self._judge(project))
-        with store.one_ingest:
+        with store.one_ingest, rare_full_collections():
             done = ingest(
                 [sources] if isinstance(sources, str | Path) else sources,
                 target=self._target(project, verifier),

