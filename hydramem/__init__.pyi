@@ -22,6 +22,7 @@ from hydramem.core.errors import ModelError as ModelError
 from hydramem.core.errors import ModelReplyError as ModelReplyError
 from hydramem.core.errors import ModelUnavailableError as ModelUnavailableError
 from hydramem.core.errors import NotFoundError as NotFoundError
+from hydramem.core.errors import ReadOnlyError as ReadOnlyError
 from hydramem.core.errors import SchemaError as SchemaError
 from hydramem.core.errors import StorageError as StorageError
 from hydramem.core.errors import StoreBusyError as StoreBusyError

@@ -7,6 +7,7 @@ HydraMemError
 ├── StorageError             the stores cannot do what was requested
 │   ├── StoreBusyError       another process holds the store
 │   ├── DiskFullError        the disk has no room for what was to be written
+│   ├── ReadOnlyError        the store's folder cannot be written
 │   ├── SchemaError          the store was written by another version
 │   └── EmbeddingMismatchError   the store holds vectors of another embedder
 └── ModelError               an embedder or generator failed
@@ -41,6 +42,10 @@ class StoreBusyError(StorageError):
 
 class DiskFullError(StorageError):
     """The disk has no room for what was to be written; the message says how much is free."""
+
+
+class ReadOnlyError(StorageError):
+    """The store's folder cannot be written; it can be read."""
 
 
 class SchemaError(StorageError):

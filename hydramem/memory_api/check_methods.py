@@ -216,6 +216,7 @@ class CheckMethods(Handle):
             InvalidInputError: The timeout is not a positive number.
         """
         most = arguments.seconds(timeout, "timeout")
+        self._use().require_writable()
         return self._use().jobs.drain(most, retry=retry, progress=progress)
 
     def doctor(

@@ -73,6 +73,8 @@ class GardenMethods(Handle):
             StoreBusyError: Another run is in progress.
         """
         store = self._use()
+        if not (plan or status):
+            store.require_writable()
         if (apply is not None) + plan + status > 1 or (out is not None and not plan):
             raise InvalidInputError("garden: one of plan, apply and status at a time; out needs plan")
         if all_projects and (apply is not None or out is not None):
@@ -322,6 +324,7 @@ class GardenMethods(Handle):
         from hydramem.garden.edges import edge_scoring
 
         store, name = self._use(), self._name(project)
+        store.require_writable()
         folder = self._garden_folder(name)
         return edge_scoring.train(
             edge_scoring.material(store.snapshots.of(name), store.graph, store.space.vectors, folder),

@@ -23,9 +23,14 @@ class JobHandlers(Handle):
             ENCODE: Handler(run=self._encode, most=_EMBED_BATCH, audited=False),
             EMBED: Handler(run=self._embed, most=_EMBED_BATCH, audited=False),
             REREAD: Handler(run=self._extract_again),
-            LINK: Handler(run=self._link, most=_LINK_BATCH),
+            LINK: Handler(run=self._link, most=_LINK_BATCH, quick=not self._links_by_model),
             DISTILL: Handler(run=self._distill),
         }
+
+    @property
+    def _links_by_model(self) -> bool:
+        llm = self.config.llm
+        return self._given_generator is not None or (llm.roles.link.provider or llm.provider) != "none"
 
     def _embed(self, jobs: Sequence[Job]) -> None:
         embed(chunks_to_embed(jobs), target=self._deferring_target(jobs[0].project))

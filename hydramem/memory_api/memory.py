@@ -31,6 +31,7 @@ def connect(
 ) -> "Memory":
     """Open a folder as a memory; a missing folder is created.
 
+    A store whose folder cannot be written is opened for reading: writes raise ReadOnlyError.
     Handles of one process on the same real path share the open store.
 
     Args:
@@ -56,7 +57,8 @@ def connect(
     default = check_project(project)
     settings = config if isinstance(config, Config) else load_config(config_file(folder, config))
     store = shared_stores.acquire(folder, settings, embedder, reindexing=reindexing, salvage=salvage)
-    if not reindexing and (generator is not None or not store.jobs.served):
+    serves_jobs = not reindexing and not store.read_only
+    if serves_jobs and (generator is not None or not store.jobs.served):
         # The jobs have a handle of their own, which stays open when the caller closes this one.
         store.jobs.serve(JobHandlers(store, default, generator).handlers())
     return Memory(store, default, generator)

@@ -172,6 +172,7 @@ class SafekeepingMethods(Handle):
         store = self._use()
         if store.in_memory:
             raise InvalidInputError("restore: a store in memory has no files to replace")
+        store.require_writable()
         backup = _path(file, "file")
         done = shared_stores.restore_open(store, backup, self._adopt)
         return _restored(self._use(), backup, done, progress)

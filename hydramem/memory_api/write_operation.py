@@ -23,7 +23,9 @@ def write_operation(
 
     @wraps(method)
     def operation(handle: _Methods, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-        mirror = handle._use().mirror
+        store = handle._use()
+        store.require_writable()
+        mirror = store.mirror
         before = mirror.writes
         with in_one_run():
             result = method(handle, *args, **kwargs)

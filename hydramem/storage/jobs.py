@@ -12,7 +12,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -44,6 +44,11 @@ _BACK_OFF = 4.0
 # Jobs that are claimed, and deleted, in one write.
 _TOGETHER = 64
 
+# Each call waits for the writer lock, behind every other writer. Where jobs pile up, several quick calls are
+# made under one hold of it: one for so many pending jobs, and at most so many, which take some 0.3 s.
+_JOBS_PER_CALL_HELD = 8
+_MOST_CALLS_HELD = 32
+
 # From so many attempts on, a job runs alone: another of its batch may be the one that fails.
 _ALONE_FROM = 2
 
@@ -66,11 +71,13 @@ class Handler:
             that it has done before.
         most: Jobs for one call.
         audited: Whether jobs of two runs are done in separate calls.
+        quick: Whether a call takes some milliseconds, so that several may hold up other writers.
     """
 
     run: Callable[[Sequence[Job]], Usage | None]
     most: int = 1
     audited: bool = True
+    quick: bool = False
 
 
 def job(kind: str, *, project: str, **payload: object) -> Job:
@@ -105,12 +112,19 @@ class Jobs:
     """The queue of one open store, and the thread that works it off, which starts once it is needed.
 
     Args:
-        graph, commit: Where the rows are, and what commits a write.
+        graph, commit, one_writer: Where the rows are, what commits a write, and the writer lock.
     """
 
-    def __init__(self, graph: GraphStore, commit: Callable[[Write], None]) -> None:
+    def __init__(
+        self,
+        graph: GraphStore,
+        commit: Callable[[Write], None],
+        one_writer: AbstractContextManager[object],
+    ) -> None:
         self._graph = graph
         self._commit = commit
+        self._one_writer = one_writer
+        self._unseen = 0  # jobs since the last look
         self._handlers: Mapping[str, Handler] = {}
         self._pid = os.getpid()
         self._changed = threading.Condition()
@@ -144,8 +158,9 @@ class Jobs:
 
     def noticed(self, write: Write) -> None:
         """Schedule the jobs of a committed write."""
-        if any(row.state == "waiting" for row in write.jobs):
-            self._wake(_QUIET)
+        if new := sum(row.state == "waiting" for row in write.jobs):
+            self._unseen += new
+            self._wake(0.0 if self._unseen >= _TOGETHER else _QUIET)
 
     def _wake(self, pause: float) -> None:
         if os.getpid() != self._pid:
@@ -259,11 +274,13 @@ class Jobs:
 
     def _pass(self) -> None:
         """Do everything that is due; if nothing is, answer the requests that wait for it."""
-        seen, due = self._requests, self._due()
-        for calls in due:
+        seen, self._unseen = self._requests, 0
+        due = self._due()
+        for place, calls in enumerate(due):
             if self._closing:
                 return
-            self._do(calls)
+            left = sum(len(call) for later in due[place:] for call in later)
+            self._do(calls, held=max(1, min(_MOST_CALLS_HELD, left // _JOBS_PER_CALL_HELD)))
         if not due:
             self._answer(seen)
 
@@ -272,8 +289,12 @@ class Jobs:
             self._answered = max(self._answered, seen)
             self._changed.notify_all()
 
-    def _do(self, calls: Sequence[Sequence[Job]]) -> None:
-        """Claim the jobs of some calls, make the calls, and record their outcome."""
+    def _do(self, calls: Sequence[Sequence[Job]], *, held: int) -> None:
+        """Claim the jobs of some calls of one kind, make the calls, and record their outcome.
+
+        Args:
+            held: Quick calls that are made while other writers wait.
+        """
         claimed = [
             [replace(row, state="running", attempts=row.attempts + 1, updated_at=clock()) for row in rows]
             for rows in calls
@@ -281,21 +302,28 @@ class Jobs:
         self._put([row for rows in claimed for row in rows])
         done: list[str] = []
         kept: list[Job] = []
-        for before, rows in zip(calls, claimed, strict=True):
-            if self._closing:
-                kept.extend(before)  # not tried
-                continue
-            try:
-                self._call(rows)
-            except HydraMemError as error:
-                # An attempt that closing interrupted does not count.
-                kept.extend(before if self._closing else (self._failed_row(row, error) for row in rows))
-            else:
-                done.extend(row.id for row in rows)
+        alone = held == 1 or not self._handlers[calls[0][0].kind].quick
+        for some in batches(list(zip(calls, claimed, strict=True)), 1 if alone else held):
+            with nullcontext() if alone else self._one_writer:
+                for before, rows in some:
+                    self._try(before, rows, done, kept)
         self._commit(Write(changes=(), jobs=tuple(kept), removed=Removal(jobs=tuple(done))))
         self._done += len(done)
         with self._changed:
             self._changed.notify_all()
+
+    def _try(self, before: Sequence[Job], rows: Sequence[Job], done: list[str], kept: list[Job]) -> None:
+        """Make one call; note the jobs that are done, and the rows of those that stay."""
+        if self._closing:
+            kept.extend(before)  # not tried
+            return
+        try:
+            self._call(rows)
+        except HydraMemError as error:
+            # An attempt that closing interrupted does not count.
+            kept.extend(before if self._closing else (self._failed_row(row, error) for row in rows))
+        else:
+            done.extend(row.id for row in rows)
 
     def _call(self, rows: Sequence[Job]) -> None:
         handler = self._handlers[rows[0].kind]

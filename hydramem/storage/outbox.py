@@ -11,7 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from hydramem.core.errors import DiskFullError, HydraMemError, InvalidInputError, StorageError
+from hydramem.core.errors import (
+    DiskFullError,
+    HydraMemError,
+    InvalidInputError,
+    ReadOnlyError,
+    StorageError,
+)
 from hydramem.core.row_types import Chunk, Entity
 from hydramem.storage.changes import with_run
 from hydramem.storage.store import GraphStore
@@ -200,7 +206,7 @@ class Mirror:
             )
             self._replicated = ()
             self._committed(write)
-        except (InvalidInputError, DiskFullError):
+        except (InvalidInputError, DiskFullError, ReadOnlyError):
             raise  # refused, and nothing is written
         except BaseException:
             self._behind = True

@@ -26,8 +26,10 @@ from hydramem.search.curated_entries import CuratedFiles
 from hydramem.search.relevance.relevance_anchors import AnchorsByEmbedder
 from hydramem.storage.backup.backup import backup
 from hydramem.storage.backup.restore import finish as finish_restore
+from hydramem.storage.backup.restore import is_unfinished as restore_is_unfinished
 from hydramem.storage.files.curated_files import SessionBlocks
-from hydramem.storage.files.folder_lock import FolderLock
+from hydramem.storage.files.folder_lock import LOCK, FolderLock
+from hydramem.storage.files.read_only import is_read_only, lock_for_reading, read_only_error
 from hydramem.storage.jobs import Jobs
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.recall_log import Recalls
@@ -60,6 +62,7 @@ class OpenStore:
     ) -> None:
         self.path = path
         self.config = config
+        self.read_only = config.storage.graph != "memory" and is_read_only(path) and (path / "graph").is_dir()
         self.given_embedder = embedder
         self.judge: JudgePairs = shared_classifier()
         self.handles = 1
@@ -81,7 +84,9 @@ class OpenStore:
     def _open(self, embedder: Embedder | None, reindexing: bool, salvage: bool) -> None:
         self._prepare_folder()
         self.lost_file = None if self.in_memory else missing_graph(self.path, self.config, salvage=salvage)
-        self.graph: GraphStore = _open_graph(self.path, self.config, salvage=salvage)
+        self.graph: GraphStore = _open_graph(
+            self.path, self.config, salvage=salvage, read_only=self.read_only
+        )
         self._closing.callback(self.graph.close)
         agreed = self._agree_on_embedder(embedder, reindexing)
         self._folders = VectorFolders(self.path, self.config, self.graph)
@@ -107,7 +112,7 @@ class OpenStore:
             self._reload_snapshots,
         )
         self._closing.callback(self.mirror.close)
-        self.jobs = Jobs(self.graph, self.mirror.commit)
+        self.jobs = Jobs(self.graph, self.mirror.commit, self.mirror.one_writer)
         self.recalls = Recalls(self.graph, self.mirror.commit, self.mirror.one_writer)
         self._closing.callback(self.recalls.close)
         self._closing.callback(self.jobs.close)  # closed first, since jobs use the rest
@@ -116,11 +121,20 @@ class OpenStore:
             advance_past(last)
             if warning := clock_warning(last):
                 log.warning("%s: %s", self.path, warning)
+        if self.read_only:
+            self.recalls.close()  # what is recalled cannot be recorded
         if not isinstance(self.space.held, StorageError):
-            self.mirror.catch_up()
+            self._replicate_what_is_pending()
             if not salvage:
                 require_no_loss(self.path, self.graph, self.vectors)
-                self._folders.remove_leftovers()
+                if not self.read_only:
+                    self._folders.remove_leftovers()
+
+    def _replicate_what_is_pending(self) -> None:
+        if not self.read_only:
+            self.mirror.catch_up()
+        elif pending := len(self.graph.outbox()):
+            log.warning("%s: is read-only; recall misses the last %d writes", self.path, pending)
 
     def _files(self) -> Path:
         """Return the folder of the store's plain files; a temporary one for a store in memory."""
@@ -136,6 +150,11 @@ class OpenStore:
 
     def _prepare_folder(self) -> None:
         if self.in_memory:
+            return
+        if self.read_only:
+            self._closing.callback(lock_for_reading(self.path, LOCK))
+            if restore_is_unfinished(self.path):
+                raise read_only_error(self.path)
             return
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -221,8 +240,15 @@ class OpenStore:
         if closed:
             raise StorageError(f"{self.path}: this handle is closed; connect again")
 
+    def require_writable(self) -> None:
+        """Raise ReadOnlyError where the store's folder cannot be written."""
+        if self.read_only:
+            raise read_only_error(self.path)
+
     def diagnose(self, *, fix: bool, salvage: bool = False, progress: Progress | None) -> Diagnosis:
         """Compare graph and vectors; with `fix`, move a damaged vectors folder aside and rebuild it."""
+        if fix or salvage:
+            self.require_writable()
         with self.mirror.one_writer:
             self.mirror.replicate_deferred()
             if (damage := self.space.damage()) is not None:
@@ -265,6 +291,8 @@ class OpenStore:
             InvalidInputError: The file exists, or the store is in memory.
             StorageError: It cannot be written.
         """
+        if to is None:
+            self.require_writable()
         self.recalls.flush()
         with self._one_backup:
             return backup(
@@ -284,6 +312,7 @@ class OpenStore:
             ModelError: The embedder failed; the old vectors stay in use, and the next call continues.
             StorageError: A store failed, or the embedder is the store's own and its vectors are damaged.
         """
+        self.require_writable()
         embedder.embed_query("works")  # a broken embedder fails here, before anything changes
         with self._one_reindex:
             before = self.space
@@ -377,11 +406,11 @@ class OpenStore:
         self._closing.close()
 
 
-def _open_graph(path: Path, config: Config, *, salvage: bool) -> GraphStore:
+def _open_graph(path: Path, config: Config, *, salvage: bool, read_only: bool) -> GraphStore:
     if config.storage.graph == "memory":
         from hydramem.storage.in_memory.graph import InMemoryGraph
 
         return InMemoryGraph()
     from hydramem.storage.cypher.graph import open_graph
 
-    return open_graph(path / "graph", config.storage, salvage=salvage)
+    return open_graph(path / "graph", config.storage, salvage=salvage, read_only=read_only)

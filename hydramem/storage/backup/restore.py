@@ -62,6 +62,11 @@ def restore(file: Path, folder: Path, *, engine: str, now: datetime) -> Exchange
     return Exchange(manifest=manifest, aside=None if aside is None else folder / aside)
 
 
+def is_unfinished(folder: Path) -> bool:
+    """Say whether a restore was interrupted after its note."""
+    return (folder / _NOTE).exists()
+
+
 def finish(folder: Path) -> bool:
     """Finish a restore that was interrupted after its note; say whether there was one. The lock is held.
 

@@ -11,6 +11,7 @@ from hydramem.core.config import StorageConfig
 from hydramem.core.errors import DiskFullError, StorageError
 from hydramem.storage.cypher.checkpoint import CheckpointedDatabase
 from hydramem.storage.cypher.open_database import PoolFullError, engine_errors
+from hydramem.storage.cypher.read_only_database import ReadOnlyDatabase
 
 log = logging.getLogger(__name__)
 Parameters = Mapping[str, object]
@@ -36,13 +37,16 @@ class _CommitFailedError(Exception):
 class Engine:
     """An open graph database: connections for reads, one writer at a time."""
 
-    def __init__(self, file: Path, settings: StorageConfig, *, salvage: bool = False) -> None:
+    def __init__(
+        self, file: Path, settings: StorageConfig, *, salvage: bool = False, read_only: bool = False
+    ) -> None:
         """Open or create a graph file.
 
         Args:
             file: The graph file; its folder must exist.
             settings: Which engine, and its memory limits.
             salvage: Whether to open what comes before the damage of a log, which is kept aside.
+            read_only: Whether the folder cannot be written: no file is changed, and writes are refused.
 
         Raises:
             ConfigError: The limits are not possible, or the other engine is loaded in this process.
@@ -52,7 +56,11 @@ class Engine:
         """
         self.name = settings.graph
         self.file = file
-        self.database = CheckpointedDatabase(file, settings, salvage=salvage)
+        self.database: CheckpointedDatabase | ReadOnlyDatabase = (
+            ReadOnlyDatabase(file, settings)
+            if read_only
+            else CheckpointedDatabase(file, settings, salvage=salvage)
+        )
         self._writer = threading.Lock()
 
     @contextmanager

@@ -28,13 +28,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def open_graph(path: Path, settings: StorageConfig, *, salvage: bool = False) -> "CypherGraph":
+def open_graph(
+    path: Path, settings: StorageConfig, *, salvage: bool = False, read_only: bool = False
+) -> "CypherGraph":
     """Open the graph in a folder, or create it there.
 
     Args:
         path: The folder of the graph's files.
         settings: Which engine (`ladybug` or `kuzu`) and its memory limits.
         salvage: Whether to open a graph whose log is damaged or gone, with what can still be read.
+        read_only: Whether the folder cannot be written: no file is changed, and writes are refused.
 
     Raises:
         ConfigError: The limits are not possible.
@@ -44,12 +47,15 @@ def open_graph(path: Path, settings: StorageConfig, *, salvage: bool = False) ->
         StorageError: The other engine wrote it, or a file is damaged or gone; none was changed.
     """
     with storage_errors(path, "cannot be opened or created"):
-        path.mkdir(parents=True, exist_ok=True)
+        if not read_only:
+            path.mkdir(parents=True, exist_ok=True)
         wrote = check_folder(path, settings.graph, salvage=salvage)
-        engine = Engine(graph_file(path, settings.graph), settings, salvage=salvage)
+        file = graph_file(path, settings.graph)
+        engine = Engine(file, settings, salvage=salvage, read_only=read_only)
         try:
             prepare_schema(engine, new=not wrote or salvage)
-            mark_folder(path, settings.graph)
+            if not read_only:
+                mark_folder(path, settings.graph)
         except BaseException:
             engine.close(checkpoint=False)
             raise

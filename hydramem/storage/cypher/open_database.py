@@ -106,7 +106,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def open_database(
-    library: ModuleType, file: Path, settings: StorageConfig, *, least: int = 0
+    library: ModuleType, file: Path, settings: StorageConfig, *, least: int = 0, read_only: bool = False
 ) -> tuple[Any, int]:
     """Open or create a graph file; the engine never checkpoints by itself, not even on closing.
 
@@ -116,6 +116,7 @@ def open_database(
     Args:
         file: The graph file; its folder must exist.
         least: Bytes that the pool has at least.
+        read_only: Change no file, and refuse writes.
 
     Returns:
         The database, and the bytes of its pool.
@@ -131,7 +132,7 @@ def open_database(
     pool = max(settings.buffer_pool_mb << 20, _POOL_PER_FILE * held, least)
     while True:
         try:
-            database = library.Database(file, buffer_pool_size=pool, **limits)
+            database = library.Database(file, buffer_pool_size=pool, read_only=read_only, **limits)
             library.Connection(database).execute("CALL force_checkpoint_on_close=false").close()
             return database, pool
         except _BACKEND_ERRORS as error:

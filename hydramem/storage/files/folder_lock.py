@@ -11,6 +11,8 @@ from filelock import FileLock, Timeout
 from hydramem.core.errors import StorageError, StoreBusyError
 
 log = logging.getLogger(__name__)
+LOCK = "owner.lock"
+"""Name of the file that the owner holds locked."""
 
 
 class FolderLock:
@@ -22,7 +24,7 @@ class FolderLock:
 
     def __init__(self, folder: Path) -> None:
         self._note = folder / "owner.json"
-        self._lock = FileLock(folder / "owner.lock", mode=0o600)
+        self._lock = FileLock(folder / LOCK, mode=0o600)
 
     def acquire(self) -> None:
         """Take the lock at once.

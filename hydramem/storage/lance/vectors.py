@@ -16,6 +16,7 @@ import numpy as np
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import EmbeddingMismatchError, StorageError
 from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.files.read_only import is_read_only
 from hydramem.storage.lance.arrow_rows import (
     chunk_rows,
     chunk_schema,
@@ -293,15 +294,19 @@ class LanceVectors:
         if self._closed or os.getpid() != self._process:
             return
         try:
-            with self._write():
-                for table in (self._chunks, self._entities):
-                    table.tidy()
+            if not is_read_only(self._path):
+                self._tidy()
         except StorageError as error:
             _log.warning("%s", error)  # the next upkeep drops them
         finally:
             self._closed = True
             if self._entity_writer is not None:
                 self._entity_writer.shutdown()
+
+    def _tidy(self) -> None:
+        with self._write():
+            for table in (self._chunks, self._entities):
+                table.tidy()
 
     def _nearest(
         self,
