@@ -32,6 +32,8 @@ from hydramem.core.inputs import ExtractedRelation as ExtractedRelation
 from hydramem.core.inputs import MemoryInput as MemoryInput
 from hydramem.core.inputs import Progress as Progress
 from hydramem.core.inputs import SaidTurn as SaidTurn
+from hydramem.core.results.erasure_results import ErasureReceipt as ErasureReceipt
+from hydramem.core.results.erasure_results import FileToEdit as FileToEdit
 from hydramem.core.results.garden_results import Answer as Answer
 from hydramem.core.results.garden_results import Gardened as Gardened
 from hydramem.core.results.garden_results import NotTaken as NotTaken

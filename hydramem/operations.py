@@ -23,7 +23,7 @@ class Operation:
     """One operation of a memory; its name, signature and description are those of the method.
 
     Attributes:
-        effect: `destroy` removes something from recall.
+        effect: `destroy` removes something from recall, `erase` for good.
         audience: An MCP client sees the `agent` rows by default. They are few, since each takes tokens in
             every prompt.
     """
@@ -89,6 +89,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.forget, "destroy", "agent", "write"),
     Operation(Memory.revive, "write", "all", "write"),
     Operation(Memory.undo, "destroy", "all", "write"),
+    Operation(Memory.erase, "destroy", "all", "write"),
     Operation(Memory.entity, "write", "all", "write"),
     Operation(Memory.merge, "destroy", "all", "write"),
     Operation(Memory.split, "write", "all", "write"),

@@ -1,4 +1,4 @@
-"""Operations that protect a memory against loss: undo, dump and load, backup and restore."""
+"""Operations that protect a memory against loss: undo, dump and load, backup and restore; and erase."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -8,14 +8,17 @@ from hydramem.core import version
 from hydramem.core.argument_checks import check_name, check_project, check_text
 from hydramem.core.config import Config
 from hydramem.core.errors import InvalidInputError, ModelError
+from hydramem.core.ids import new_id
+from hydramem.core.results.erasure_results import ErasureReceipt
 from hydramem.core.results.upkeep_results import BackedUp, Dumped, Loaded, Restored, Undone
-from hydramem.core.time import advance_past
+from hydramem.core.time import advance_past, now
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.memory_api.job_handlers import JobHandlers
 from hydramem.memory_api.open import open_store, shared_stores
 from hydramem.memory_api.write_operation import write_operation
 from hydramem.storage.backup.restore import Exchange
+from hydramem.storage.changes import current_actor
 
 _MOST_PATH = 4000
 _CREATED_BY = f"hydramem {version.__version__}"
@@ -45,6 +48,59 @@ class SafekeepingMethods(Handle):
 
         store = self._use()
         return undo(check_name(id, name="id"), graph=store.graph, mirror=store.mirror, force=force)
+
+    @write_operation
+    def erase(
+        self,
+        ids: Sequence[str] = (),
+        *,
+        whole_project: bool = False,
+        with_mentions: bool = False,
+        dry_run: bool = False,
+        project: str | None = None,
+        progress: Progress | None = None,
+    ) -> ErasureReceipt:
+        """Erase memories, documents, entities or a project for good; `forget` only archives.
+
+        They go from graph, vectors, full text, history, undo, jobs, caches, sessions and the store's own
+        backups, with what was made from them alone: earlier versions, distilled facts, summaries, relations
+        and entities. All files are written anew without them, which takes as long as loading the store.
+        Nothing brings them back. See `dry_run` first.
+
+        Args:
+            ids: Ids of memories, passages, documents or entities.
+            whole_project: Instead of ids: everything in the project.
+            with_mentions: Also the memories and passages that name the entities.
+            dry_run: Return what would go, and erase nothing.
+            project: The project; this handle's own by default.
+            progress: Called with the rows done and the total.
+
+        Raises:
+            InvalidInputError: Both ids and `whole_project` are given, or neither; nothing is erased.
+            NotFoundError: An id is not in the store, or the project holds nothing; nothing is erased.
+            StoreBusyError: Another handle of this process has the store open; nothing is erased.
+            DiskFullError: There is no room for a second copy of the store; nothing is erased.
+            StorageError: A file cannot be read or written; the message says whether anything was erased.
+        """
+        from hydramem.erase.erase import preview
+        from hydramem.erase.erasure import ErasureRequest
+
+        store, named = self._use(), arguments.ids(ids)
+        if bool(named) == whole_project:
+            raise InvalidInputError("ids: give them, or else whole_project")
+        request = ErasureRequest(
+            ids=named,
+            project=self._name(project),
+            whole_project=whole_project,
+            with_mentions=with_mentions,
+            at=now(),
+            actor=current_actor(),
+            receipt=new_id("x"),
+        )
+        store.recalls.flush()
+        with store.mirror.one_writer:
+            seen = preview(store.graph, request)  # an unknown id is an error before the store is closed
+        return seen if dry_run else shared_stores.erase_open(store, request, self._adopt, progress)
 
     def dump(
         self,

@@ -177,3 +177,17 @@ def no_longer_known(graph: GraphStore) -> str:
     if until is None:
         return ""
     return f"; changes made up to {until:%Y-%m-%d %H:%M} UTC are gone (limits.change_days)"
+
+
+ERASE = "erase"
+"""Operation of the Changes that keep the receipts of erasures."""
+ERASED_RUNS = "runs"
+"""Key of such a Change: the runs of which it took a part."""
+
+
+def erasure_of(run: str, graph: GraphStore) -> Change | None:
+    """Return the last Change that erased a part of what a run wrote; None where none did."""
+    for change in reversed(graph.changes(operation=ERASE)):
+        if run in json.loads(change.after or "{}").get(ERASED_RUNS, ()):
+            return change
+    return None

@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hydramem.core.config import Config
 from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelUnavailableError, StorageError
+from hydramem.core.results.erasure_results import ErasureReceipt
 from hydramem.core.results.upkeep_results import BackedUp, Diagnosis, Reindexed
 from hydramem.core.time import advance_past, clock_warning, now
+from hydramem.erase.switch import finish as finish_erase
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.ingest.memories.emptied_curated_files import emptied_files
 from hydramem.ingest.pending_jobs import missing_jobs
@@ -44,6 +47,9 @@ from hydramem.verification.calibration.saved_calibrations import Calibrations
 from hydramem.verification.calibration.saved_thresholds import Bounds
 from hydramem.verification.first_stage.weights import DEFAULT
 from hydramem.verification.grounding.model_replies import Replies
+
+if TYPE_CHECKING:
+    from hydramem.erase.erasure import ErasureRequest
 
 log = logging.getLogger(__name__)
 
@@ -164,6 +170,7 @@ class OpenStore:
         lock.acquire()
         self._closing.callback(lock.release)
         finish_restore(self.path)
+        finish_erase(self.path)
 
     def _agree_on_embedder(self, given: Embedder | None, reindexing: bool) -> Embedder:
         stored = self.graph.meta().get(EMBEDDER)
@@ -304,6 +311,28 @@ class OpenStore:
                 to=to,
                 keep=self.config.garden.backups,
             )
+
+    def check_vectors(self) -> None:
+        """Raise StorageError where the vectors cannot be read, and so not be copied."""
+        self.vectors.stats()
+
+    def erase_in_memory(self, request: "ErasureRequest") -> ErasureReceipt:
+        """Erase from a store in memory, which has no files but its plain ones."""
+        from hydramem.erase.erase import erase_in_memory
+        from hydramem.storage.in_memory.graph import InMemoryGraph
+
+        with self.mirror.one_writer:
+            self.mirror.drain()
+            graph, fresh = self.graph, self._folders.empty(self.space)
+            if not isinstance(graph, InMemoryGraph):
+                raise StorageError(f"{self.path}: is not in memory")
+            projects = {view.name for view in graph.projects()}
+            self.replies.close()  # those in memory go with it
+            receipt = erase_in_memory(graph, self.vectors, fresh.vectors, self.files, request)
+            self._serving.replace(fresh)
+            for project in projects:
+                self.snapshots.forget(project)
+        return receipt
 
     def reindex(self, embedder: Embedder, *, progress: Progress | None) -> Reindexed:
         """Move the store to the vectors of another embedder; the old ones stay in use until then.

@@ -149,6 +149,12 @@ class VectorFolders:
             held = error
         return Space(embedder=embedder, folder=folder, held=held)
 
+    def empty(self, space: Space) -> Space:
+        """Return a space in memory like another, without rows."""
+        from hydramem.storage.in_memory.vectors import InMemoryVectors
+
+        return replace(space, held=InMemoryVectors(space.embedder.dimension))
+
     def renew(self, space: Space) -> Space:
         """Return a space whose vectors can be rebuilt; a damaged folder is moved aside for an empty one."""
         folder = self._path / space.folder

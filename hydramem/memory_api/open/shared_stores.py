@@ -2,18 +2,25 @@
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hydramem.core.config import Config
 from hydramem.core.errors import EmbeddingMismatchError, StoreBusyError
+from hydramem.core.results.erasure_results import ErasureReceipt
 from hydramem.core.time import now
+from hydramem.erase.switch import finish as finish_erase
 from hydramem.llm.contracts import Embedder
 from hydramem.memory_api.open.open_store import OpenStore
 from hydramem.storage.backup.archive import read_archive
 from hydramem.storage.backup.restore import Exchange, restore
 from hydramem.storage.files.durable_files import storage_errors
 from hydramem.storage.files.folder_lock import FolderLock
+
+if TYPE_CHECKING:
+    from hydramem.erase.erasure import ErasureRequest
 
 _open: dict[Path, OpenStore] = {}
 
@@ -86,12 +93,9 @@ def restore_closed(path: Path, file: Path, config: Config) -> Exchange:
     """
     with storage_errors(path, "cannot be created"):
         path.mkdir(parents=True, exist_ok=True)
-    lock = FolderLock(path)
-    lock.acquire()
-    try:
+    with _locked(path):
+        finish_erase(path)
         return restore(file, path, engine=config.storage.graph, now=now())
-    finally:
-        lock.release()
 
 
 def restore_open(store: OpenStore, file: Path, adopt: Callable[[OpenStore], None]) -> Exchange:
@@ -107,19 +111,70 @@ def restore_open(store: OpenStore, file: Path, adopt: Callable[[OpenStore], None
         HydraMemError: As `restore`.
     """
     with _registry:
-        if store.handles > 1:
-            raise StoreBusyError(
-                f"{store.path}: {store.handles} handles of this process are open; close the others first"
-            )
+        _require_one_handle(store)
         _check_backup(file)  # before the store is closed for it
         store.close()
         try:
             return restore_closed(store.path, file, store.config)
         finally:
-            _open.pop(store.path, None)
-            new = OpenStore(store.path, store.config, store.given_embedder)
-            _open[store.path] = new
-            adopt(new)
+            _reopen(store, adopt)
+
+
+def erase_open(
+    store: OpenStore,
+    request: "ErasureRequest",
+    adopt: Callable[[OpenStore], None],
+    progress: Callable[[int, int], None] | None,
+) -> ErasureReceipt:
+    """Close a store, erase from its folder, and open it again; one in memory stays open.
+
+    Args:
+        store: A store with one handle.
+        request: What to erase.
+        adopt: Called with the store that is open afterwards, also where nothing could be erased.
+        progress: Called with rows done and rows to do.
+
+    Raises:
+        StoreBusyError: Further handles of this process have the store open.
+        HydraMemError: As `erase_folder`.
+    """
+    from hydramem.erase.erase import erase_folder
+
+    if store.in_memory:
+        return store.erase_in_memory(request)
+    with _registry:
+        _require_one_handle(store)
+        store.check_vectors()
+        store.close()
+        try:
+            with _locked(store.path):
+                return erase_folder(store.path, request, store.config.storage, progress=progress)
+        finally:
+            _reopen(store, adopt)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    lock = FolderLock(folder)
+    lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _require_one_handle(store: OpenStore) -> None:
+    if store.handles > 1:
+        raise StoreBusyError(
+            f"{store.path}: {store.handles} handles of this process are open; close the others first"
+        )
+
+
+def _reopen(store: OpenStore, adopt: Callable[[OpenStore], None]) -> None:
+    _open.pop(store.path, None)
+    new = OpenStore(store.path, store.config, store.given_embedder)
+    _open[store.path] = new
+    adopt(new)
 
 
 def _check_backup(file: Path) -> None:

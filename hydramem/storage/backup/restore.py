@@ -5,7 +5,6 @@ exchanged; if the process dies after that, the next opening finishes the exchang
 """
 
 import json
-import os
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from pathlib import Path
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.ids import new_id
 from hydramem.storage.backup.archive import PARTS, BackupManifest, read_archive, read_manifest
-from hydramem.storage.files.durable_files import storage_errors, sync_folder, write_whole
+from hydramem.storage.files.durable_files import storage_errors, sync_folder, sync_tree, write_whole
 
 _NOTE = "restoring.json"
 _STAGED = ".restoring-"
@@ -51,7 +50,7 @@ def restore(file: Path, folder: Path, *, engine: str, now: datetime) -> Exchange
         staged = Path(tempfile.mkdtemp(prefix=_STAGED, dir=folder))
         try:
             manifest = read_archive(file, staged)
-            _sync(staged)
+            sync_tree(staged)
             aside = f"replaced-{now:%Y%m%dT%H%M%S}-{new_id('x')[-6:]}" if _stored_parts(folder) else None
             note = {"staged": staged.name, "aside": aside, "parts": _stored_parts(folder)}
         except BaseException:
@@ -121,13 +120,3 @@ def _stored_parts(folder: Path) -> tuple[str, ...]:
     """Return the names of a store's files that a restore replaces, and of its vectors."""
     names = sorted(path.name for path in folder.iterdir())
     return tuple(name for name in names if name in PARTS or name.split("-")[0] == _VECTORS)
-
-
-def _sync(folder: Path) -> None:
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
-        else:
-            sync_folder(path)
-    sync_folder(folder)

@@ -40,3 +40,14 @@ def write_whole(path: Path, content: str | bytes) -> None:
         os.fsync(file.fileno())
     beside.replace(path)
     sync_folder(path.parent)
+
+
+def sync_tree(folder: Path) -> None:
+    """Make everything in a folder durable, and the folder itself."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+        else:
+            sync_folder(path)
+    sync_folder(folder)

@@ -296,6 +296,11 @@ class InMemoryGraph(GraphStore):
             f"{folder}: a memory without files has no backup; `dump` writes what it holds"
         )
 
+    def take_over(self, other: "InMemoryGraph") -> None:
+        """Hold the rows of another graph from now on, in place of its own."""
+        with self._open(), other._open() as tables:
+            self._tables, self._meta = tables, dict(other._meta)
+
     def close(self) -> None:
         """Refuse further use; harmless when repeated."""
         with self._lock:

@@ -15,7 +15,15 @@ from typing import Any
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.results.upkeep_results import Undone
 from hydramem.core.row_types import Change
-from hydramem.storage.changes import in_one_run, no_longer_known, purged_by, purges, record
+from hydramem.storage.changes import (
+    ERASE,
+    erasure_of,
+    in_one_run,
+    no_longer_known,
+    purged_by,
+    purges,
+    record,
+)
 from hydramem.storage.outbox import Mirror, worth_a_vector
 from hydramem.storage.schema import CHUNK, ENTITY, LINKS, RELATES, EdgeTable, Table
 from hydramem.storage.store import GraphStore
@@ -53,6 +61,10 @@ class _UndoRequest:
     images: tuple[str, ...]
 
     @property
+    def run(self) -> str:
+        return self.changes[0].run or self.id
+
+    @property
     def operations(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(change.operation for change in self.changes))
 
@@ -79,6 +91,9 @@ def undo(id: str, *, graph: GraphStore, mirror: Mirror, force: bool = False) -> 
             why = "changed no rows, or was written before writes could be undone"
             if any(purged_by(change) for change in request.changes):
                 why = "took out changes that were too old, and those are gone for good"
+            if any(change.operation == ERASE for change in request.changes):
+                why = "erased for good what it names; erased things do not come back"
+            _check_not_erased(request.run, graph)
             raise InvalidInputError(f"{id}: {'was undone already, bit by bit' if undone else why}")
         made = plan(traces, stored, force=force)
         _commit(request, made, stored, mirror, force=force)
@@ -89,7 +104,7 @@ def undo(id: str, *, graph: GraphStore, mirror: Mirror, force: bool = False) -> 
         removed=_counts(made.removed),
         restored=_counts(made.restored),
         left=tuple(made.left[address] for address in sorted(made.left)),
-        notes=tuple(_notes(request)),
+        notes=tuple(_notes(request, graph)),
     )
 
 
@@ -98,8 +113,20 @@ def is_undone(run: str, graph: GraphStore) -> bool:
     return bool(_standing_undos(run, graph))
 
 
-def _notes(request: _UndoRequest) -> Iterator[str]:
+def _check_not_erased(run: str, graph: GraphStore) -> None:
+    """Raise InvalidInputError where what a run wrote was erased."""
+    if (erasure := erasure_of(run, graph)) is not None:
+        raise InvalidInputError(
+            f"{run}: what it wrote was erased at {erasure.at:%Y-%m-%d %H:%M} UTC (receipt {erasure.id}); "
+            "erased things do not come back"
+        )
+
+
+def _notes(request: _UndoRequest, graph: GraphStore) -> Iterator[str]:
     """Yield what is not undone, a sentence each."""
+    if (erasure := erasure_of(request.run, graph)) is not None:
+        at = f"{erasure.at:%Y-%m-%d %H:%M} UTC"
+        yield f"A part of what it wrote was erased at {at} (receipt {erasure.id}) and does not come back."
     yield from (_NOT_UNDONE[name] for name in request.operations if name in _NOT_UNDONE)
     gone = sum(purged.changes for change in request.changes if (purged := purged_by(change)) is not None)
     if gone:
@@ -111,6 +138,7 @@ def _find_request(id: str, current: str, graph: GraphStore) -> _UndoRequest:
         raise InvalidInputError(f"{id}: is the run that asks for it")
     changes = graph.changes(run=id)
     if not changes and not (changes := graph.changes(id=id)):
+        _check_not_erased(id, graph)
         raise NotFoundError(f"{id[:80]!r}: no run and no change has this id{no_longer_known(graph)}")
     whole = changes if changes[0].run == id else graph.changes(run=changes[0].run)
     if any(gone.part_of and gone.part_of in (id, changes[0].run) for _, gone in purges(graph)):
