@@ -134,6 +134,7 @@ def test_every_tool_answers(tools, tmp_path):
         "curate": {"target": "memory", "changes": [{"action": "add", "content": "Tea at four."}]},
         "forget": {"ids": [done["id"]]},
         "revive": {"ids": [done["id"]]},
+        "erase": {"ids": [done["id"]], "dry_run": True},
         "undo": {"id": done["run"]},
         "dump": {"folder": str(tmp_path / "docs" / "dump")},
         "load": {"folder": str(tmp_path / "docs" / "dump")},

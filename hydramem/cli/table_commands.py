@@ -8,6 +8,7 @@ from typing import Annotated, Any, cast, get_args
 
 from cyclopts import App, Group, Parameter
 
+from hydramem.cli.erase_command import with_confirmation
 from hydramem.cli.garden_command import check_phases, with_schedule
 from hydramem.cli.options import Given, Invocation
 from hydramem.cli.output import show
@@ -39,6 +40,8 @@ def add_operations(app: App, only: str | None = None) -> None:
             run = with_schedule(run)
         elif operation.method is Memory.review:
             run = with_dialogue(run, operation)
+        elif operation.method is Memory.erase:
+            run = with_confirmation(run, operation)
         app.command(run, name=command_name(operation), group=groups[operation.group])
 
 

@@ -454,3 +454,18 @@ def test_a_night_with_a_phase_that_failed_fails(
     assert "infer     failed" in out and "supersede nothing to change" in out
     assert "failed: infer (project default)" in err
     assert "failed" in shell.ok("garden", "--status")
+
+
+def test_erase_asks_and_a_script_says_yes(shell, monkeypatch):
+    kept = shell.json("remember", "Bob runs billing.")["id"]
+    gone = shell.json("remember", "Ada keeps the vermilion ledger.")["id"]
+    assert "--yes" in shell.ok("erase", "--help")
+    assert "give --yes" in shell.wrong("erase", gone)
+    assert shell.json("erase", gone, "--dry-run")["removed"]["chunks"] == 1
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda question: "no")
+    assert run(("erase", gone)) == 1
+    assert "not confirmed" in shell.capsys.readouterr().err
+    done = shell.json("erase", gone, "--yes")
+    assert done["asked"] == [gone] and done["actor"] == "cli"
+    assert [row["id"] for row in shell.json("memories")] == [kept]

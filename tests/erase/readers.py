@@ -25,7 +25,7 @@ for name, kind in tables:
 
 
 def traces(store: Path, words: str, engine: str) -> set[str]:
-    """Return where a store's folder has words: files, tables of the graph, versions of vectors, rows of SQLite."""
+    """Return where a folder has words: in files, tables of the graph, versions of vectors, rows of SQLite."""
     return {place for place, text in _everything(store, engine) if words.casefold() in text.casefold()}
 
 
@@ -40,7 +40,10 @@ def _everything(store: Path, engine: str) -> Iterator[tuple[str, str]]:
             database.close()
         elif name == f"graph/{engine}.db":
             done = subprocess.run(
-                [sys.executable, "-c", READ_GRAPH, engine, str(file)], capture_output=True, text=True, check=True
+                [sys.executable, "-c", READ_GRAPH, engine, str(file)],
+                capture_output=True,
+                text=True,
+                check=True,
             )
             yield f"rows of {name}", done.stdout
         elif name.endswith(".tar.gz"):
@@ -61,4 +64,7 @@ def _vectors(folder: Path, name: str) -> Iterator[tuple[str, str]]:
     for version in table.list_versions():
         table.checkout(version["version"])
         columns = [each for each in table.schema.names if each != "vector"]
-        yield f"version {version['version']} of {name}", str(table.search().select(columns).to_arrow().to_pylist())
+        yield (
+            f"version {version['version']} of {name}",
+            str(table.search().select(columns).to_arrow().to_pylist()),
+        )
