@@ -51,6 +51,7 @@ class Erasure:
         texts: Texts of what goes; held in memory only.
         names: Names of the entities that were asked for.
         other_names: Names of entities that only the erased text named.
+        past: Ids that were asked for and that only the audit still has.
         touched: The projects that lose something.
         remaining: Ids of chunks that stay although they state the same, or name an erased entity.
     """
@@ -71,6 +72,7 @@ class Erasure:
     texts: tuple[str, ...] = field(default=(), repr=False)
     names: tuple[str, ...] = field(default=(), repr=False)
     other_names: tuple[str, ...] = field(default=(), repr=False)
+    past: frozenset[str] = frozenset()
     touched: frozenset[str] = frozenset()
     remaining: tuple[str, ...] = ()
 
@@ -83,4 +85,6 @@ class Erasure:
     def ids(self) -> frozenset[str]:
         """Ids of all rows that go."""
         relations = (id for _, _, id in self.relations)
-        return frozenset((*self.documents, *self.chunks, *self.entities, *self.sessions, *relations))
+        return frozenset(
+            (*self.past, *self.documents, *self.chunks, *self.entities, *self.sessions, *relations)
+        )

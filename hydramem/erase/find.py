@@ -88,7 +88,8 @@ class _Search:
             mentioned = {row.chunk for row in graph.mentioned([row.id for row in self._named])}
             chunks.update((row.id, row) for row in graph.chunks(sorted(mentioned)))
         rows = {*self._documents, *chunks, *(row.id for row in self._named)}
-        past = self._past_texts([id for id in request.ids if id not in rows], must_exist=known is None)
+        self._past = tuple(id for id in request.ids if id not in rows)
+        past = self._past_texts(must_exist=known is None)
         self._chunks = found_with(chunks, graph)
         self._old = () if known is None else known.texts
         own = (text for row in self._chunks.values() for text in (row.text, row.summary or ""))
@@ -97,10 +98,10 @@ class _Search:
         names = (name for row in self._named for name in (row.name, *row.aliases))
         self._names = tuple(dict.fromkeys((*names, *(() if known is None else known.names))))
 
-    def _past_texts(self, ids: Sequence[str], *, must_exist: bool) -> list[str]:
-        """Return the texts that only the audit still has of these ids."""
+    def _past_texts(self, *, must_exist: bool) -> list[str]:
+        """Return the texts of things that only the audit still has."""
         texts = list[str]()
-        for id in ids:
+        for id in self._past:
             changes = self._graph.changes(target=id)
             past = [change for change in changes if change.operation != ERASE]
             if changes and not past and must_exist:
@@ -134,6 +135,7 @@ class _Search:
             texts=self._texts,
             names=self._names,
             other_names=tuple(row.name for row in orphans),
+            past=frozenset(self._past),
             touched=frozenset((self._request.project, *(row.project for row in self._chunks.values()))),
         )
         found = replace(found, traces=Traces(found.ids, self._texts, self._names))
@@ -168,8 +170,13 @@ class _Search:
             )
             if row.quote and traces.in_text(row.quote) and not self._is_stated(row.quote, after.evidence):
                 after = replace(after, quote=None)
-            changed[key] = in_state(after, "archived", self._request.at) if row.id in bare else after
+            # As forgetting does: no active chunk states it any more.
+            lost = row.id in bare and any(self._is_active(id) for id in row.evidence)
+            changed[key] = in_state(after, "archived", self._request.at) if lost else after
         return removed, changed
+
+    def _is_active(self, chunk: str) -> bool:
+        return chunk in self._chunks and self._chunks[chunk].state == "active"
 
     def _is_stated(self, quote: str, chunks: Sequence[str]) -> bool:
         return any(folded(quote) in folded(row.text) for row in self._graph.chunks(chunks))
@@ -263,7 +270,7 @@ class _Search:
                 break
         for row in self._facts_that_stay(found):
             fact = after.get(row.id, row)
-            rests_on = dict(fact.metadata[DISTILLED_FROM])  # type: ignore[call-overload]  # `made_from` checked it
+            rests_on = dict(fact.metadata[DISTILLED_FROM])  # type: ignore[call-overload]  # checked below
             rests_on["turns"] = [id for id in rests_on["turns"] if id not in found.chunks]
             after[row.id] = replace(fact, metadata={**fact.metadata, DISTILLED_FROM: rests_on})
         return after

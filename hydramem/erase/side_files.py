@@ -18,6 +18,7 @@ from hydramem.core.results.erasure_results import FileToEdit
 from hydramem.erase.erasure import Erasure
 from hydramem.erase.traces import Traces
 from hydramem.garden.edges.edge_scoring import MODEL
+from hydramem.garden.phases.lasting_communities import FILE as COMMUNITIES
 from hydramem.storage.files.curated_files import curated_file
 from hydramem.storage.repair.lost_rows import FOLDER_OF_LOST
 from hydramem.text.normalize import folded
@@ -94,6 +95,8 @@ def stage_side_files(staging: Staging, erasure: Erasure) -> None:
 
 
 def _stage_garden(staging: Staging, erasure: Erasure, traces: Traces) -> None:
+    # A model wrote what such a community is about from what was erased too; the next run finds it again.
+    summarised = Traces((*erasure.ids, *erasure.entities_after))
     own = {content_hash(project)[:16] for project in erasure.projects}
     touched = {content_hash(project)[:16] for project in erasure.touched}
     for folder in staging.parts("garden/*"):
@@ -104,28 +107,40 @@ def _stage_garden(staging: Staging, erasure: Erasure, traces: Traces) -> None:
             # What was learned from erased rows; the next run learns again.
             if file.name == MODEL and folder.name in touched:
                 staging.delete(file)
+            elif file.name == COMMUNITIES:
+                _stage_json(staging, file, traces, summarised)
             elif file.suffix in (".json", ".jsonl"):
                 _stage_json(staging, file, traces)
 
 
-def _stage_json(staging: Staging, file: Path, traces: Traces) -> None:
-    """Leave the items of a list, or the lines of a file, with traces out; a report with any goes whole."""
+def _stage_json(staging: Staging, file: Path, traces: Traces, summarised: Traces | None = None) -> None:
+    """Leave the items of a list, or the lines of a file, with traces out; a report with any goes whole.
+
+    Args:
+        staging, file, traces: The file, and what it may hold.
+        summarised: Of an item with a summary also these are traces.
+    """
+
+    def stays(item: Any) -> bool:
+        if traces.in_value(item):
+            return False
+        by_model = isinstance(item, dict) and bool(item.get("summary"))
+        return summarised is None or not (by_model and summarised.in_value(item))
+
     text = file.read_text(encoding="utf-8", errors="replace")
     try:
         if file.suffix == ".jsonl":
-            _stage_lines(staging, file, text, lambda line: not traces.in_value(line))
+            _stage_lines(staging, file, text, stays)
             return
         value = json.loads(text)
     except ValueError:
         if traces.in_text(text):
             staging.delete(file)
         return
-    if not traces.in_value(value):
-        return
     if isinstance(value, list):
-        kept = [item for item in value if not traces.in_value(item)]
-        staging.place(file.relative_to(staging.root)).write_text(json.dumps(kept), encoding="utf-8")
-    else:
+        if len(kept := list(filter(stays, value))) < len(value):
+            staging.place(file.relative_to(staging.root)).write_text(json.dumps(kept), encoding="utf-8")
+    elif not stays(value):
         staging.delete(file)
 
 

@@ -60,7 +60,7 @@ class Traces:
         """Say whether a text has a trace of an erased one, or an erased id."""
         if "_" in text and not self._ids.isdisjoint(_ID.findall(text)):
             return True
-        words = _words(text)
+        words = _words(text) if self._runs or self._whole or self._within else ()
         if not words:
             return False
         if any(hash(run) in self._runs for run in _runs_of(words, _RUN)):
