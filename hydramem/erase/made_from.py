@@ -48,11 +48,22 @@ def _references(graph: GraphStore) -> _References:
                 made.rows[row.id] = str(row.metadata[VERSION_OF])
             elif row.state == "archived" and row.times.valid_to is None and SUPERSEDED_BY in row.metadata:
                 made.rows[row.id] = str(row.metadata[SUPERSEDED_BY])
-            rests_on = row.metadata.get(DISTILLED_FROM)
-            if isinstance(rests_on, dict) and isinstance(rests_on.get("turns"), list):
-                made.turns[row.id] = frozenset(map(str, rests_on["turns"]))
-                made.quotes[row.id] = str(rests_on.get("quote") or "")
+            if turns := turns_of(row):
+                made.turns[row.id] = frozenset(turns)
+                made.quotes[row.id] = _quote_of(row)
     return made
+
+
+def turns_of(row: Chunk) -> tuple[str, ...]:
+    """Return the ids of the turns that a fact was distilled from; none for other memories."""
+    rests_on = row.metadata.get(DISTILLED_FROM)
+    turns = rests_on.get("turns") if isinstance(rests_on, dict) else None
+    return tuple(map(str, turns)) if isinstance(turns, list) else ()
+
+
+def _quote_of(row: Chunk) -> str:
+    rests_on = row.metadata.get(DISTILLED_FROM)
+    return str(rests_on.get("quote") or "") if isinstance(rests_on, dict) else ""
 
 
 def _falls(id: str, references: _References, found: Mapping[str, Chunk]) -> bool:
