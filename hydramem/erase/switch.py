@@ -48,14 +48,28 @@ def switch(folder: Path, wanted: Switch) -> None:
         StorageError: A path is a link, or a file cannot be moved; where the note stands, the next opening
             tries again.
     """
+    try:
+        _require_no_links(folder, wanted)
+        sync_tree(folder / wanted.staged)
+        write_whole(folder / _NOTE, json.dumps(asdict(wanted)))
+    except BaseException:
+        if not is_unfinished(folder):
+            shutil.rmtree(folder / wanted.staged, ignore_errors=True)
+        raise
+    finish(folder)
+
+
+def _require_no_links(folder: Path, wanted: Switch) -> None:
     for path in (*wanted.replaced, *wanted.deleted):
         if (folder / path).is_symlink():
             raise StorageError(
                 f"{folder / path}: is a link; put what it leads to in its place to erase from it"
             )
-    sync_tree(folder / wanted.staged)
-    write_whole(folder / _NOTE, json.dumps(asdict(wanted)))
-    finish(folder)
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Say whether an erase of a store was interrupted after its note."""
+    return (folder / _NOTE).exists()
 
 
 def finish(folder: Path) -> bool:
@@ -68,7 +82,7 @@ def finish(folder: Path) -> bool:
     """
     note = folder / _NOTE
     with storage_errors(folder, "an erase cannot be finished"):
-        noted = note.exists()
+        noted = is_unfinished(folder)
         if noted:
             _carry_out(folder, _read(note))
         for left in folder.glob(f"{_STAGED}*"):

@@ -16,8 +16,8 @@ from hydramem.core.results.erasure_results import ErasureReceipt
 from hydramem.core.results.upkeep_results import BackedUp, Diagnosis, Reindexed
 from hydramem.core.time import advance_past, clock_warning, now
 from hydramem.erase.switch import finish as finish_erase
+from hydramem.erase.switch import is_unfinished as erase_is_unfinished
 from hydramem.graph.snapshot.registry import Snapshots
-from hydramem.ingest.memories.emptied_curated_files import emptied_files
 from hydramem.ingest.pending_jobs import missing_jobs
 from hydramem.ingest.write_target import Commit
 from hydramem.llm.choose import AbsentEmbedder, choose_embedder
@@ -159,7 +159,7 @@ class OpenStore:
             return
         if self.read_only:
             self._closing.callback(lock_for_reading(self.path, LOCK))
-            if restore_is_unfinished(self.path):
+            if restore_is_unfinished(self.path) or erase_is_unfinished(self.path):
                 raise read_only_error(self.path)
             return
         try:
@@ -275,6 +275,8 @@ class OpenStore:
                 jobs = missing_jobs(self.vectors.chunks_without_vector(), self.graph)
                 self.mirror.commit(Write(changes=(), jobs=jobs))
         lost_file = found.lost_file or (None if self.lost_file is None else str(self.lost_file))
+        from hydramem.ingest.memories.emptied_curated_files import emptied_files
+
         last = self.graph.last_change_at()
         ahead = None if last is None else clock_warning(last)
         return replace(

@@ -143,6 +143,7 @@ def erase_open(
     if store.in_memory:
         return store.erase_in_memory(request)
     with _registry:
+        store.require_writable()
         _require_one_handle(store)
         store.check_vectors()
         store.close()

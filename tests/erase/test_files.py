@@ -1,0 +1,81 @@
+"""The files of a store that hold more than one thing: what was erased goes, the rest stays."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import hydramem
+from hydramem.core.errors import StorageError
+from hydramem.erase import switch
+from tests.erase.readers import traces
+from tests.erase.test_erase import ENGINE, NEIGHBOUR, SECRET, config
+
+
+def test_backups_and_kept_stores_are_rewritten_or_left_alone(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with hydramem.connect(store, config=config()) as memory:
+        kept = memory.remember(NEIGHBOUR)
+        older = Path(memory.backup().file)
+        untouched = older.read_bytes()
+        secret = memory.remember(SECRET)
+        newer = memory.backup().file
+        memory.remember("The office is in Ghent.")
+        memory.restore(newer)
+        (store / "backups" / "odd.bin").write_bytes(b"odd")
+        (store / "notes.txt").write_text(f"They say: {SECRET}")
+        receipt = memory.erase([secret.id])
+        assert [Path(file.path).name for file in receipt.to_edit] == ["notes.txt", "odd.bin"]
+        assert any(path.startswith("replaced-") and path.endswith("/graph") for path in receipt.rewritten)
+        assert older.read_bytes() == untouched
+    assert traces(store, "vermilion ledger", ENGINE) == {"bytes of notes.txt"}
+    with hydramem.connect(tmp_path / "again", config=config()) as memory:
+        memory.restore(newer)
+        assert [row.id for row in memory.memories()] == [kept.id] and memory.doctor().healthy
+
+
+def test_the_gardeners_files(tmp_path: Path) -> None:
+    with hydramem.connect(tmp_path, config=config("memory")) as memory:
+        kept, secret = memory.remember(NEIGHBOUR), memory.remember(SECRET)
+        bob = next(row for row in memory.entities(containing="Bob Marsh") if row.name == "Bob Marsh")
+        folder = memory._garden_folder("default")
+        folder.mkdir(parents=True)
+        lines = [{"text": f"about {secret.id}"}, {"text": f"about {kept.id}"}]
+        (folder / "plan.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        groups = [
+            {"id": "g_1", "name": "Zorblax, Quillfeather", "members": ["e_1"]},
+            {"id": "g_2", "name": "Billing", "summary": "Who pays.", "members": [bob.id]},
+        ]
+        (folder / "communities.json").write_text(json.dumps(groups))
+        (folder / "odd.json").write_text(f"{{{SECRET}")
+        (folder / "seal.key").write_bytes(b"key")
+        (folder / "edges.pt").write_bytes(b"model")
+        receipt = memory.erase([secret.id])
+        assert [json.loads(line) for line in (folder / "plan.jsonl").read_text().splitlines()] == lines[1:]
+        assert json.loads((folder / "communities.json").read_text()) == groups[1:]
+        assert {path.name for path in folder.iterdir()} == {"plan.jsonl", "communities.json", "seal.key"}
+        assert len(receipt.deleted) == 2 and len(receipt.rewritten) == 2
+
+
+def test_a_note_that_no_erase_wrote_is_refused(tmp_path: Path) -> None:
+    for staged, replaced in (("other", "graph"), (".erasing-x", "../graph"), (".erasing-x", "/graph")):
+        values = {"staged": staged, "replaced": [replaced], "deleted": []}
+        (tmp_path / "erasing.json").write_text(json.dumps(values))
+        with pytest.raises(StorageError, match="was not written by an erase"):
+            switch.finish(tmp_path)
+    (tmp_path / "erasing.json").write_text("{")
+    with pytest.raises(StorageError, match="cannot be read"):
+        hydramem.connect(tmp_path, config=config())
+
+
+def test_a_part_that_is_a_link_is_refused_and_nothing_changes(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with hydramem.connect(store, config=config()) as memory:
+        secret = memory.remember(SECRET)
+    (store / "graph").rename(tmp_path / "elsewhere")
+    (store / "graph").symlink_to(tmp_path / "elsewhere")
+    with hydramem.connect(store, config=config()) as memory:
+        with pytest.raises(StorageError, match="is a link"):
+            memory.erase([secret.id])
+        assert [row.id for row in memory.memories()] == [secret.id]
+    assert not list(store.glob(".erasing-*"))
