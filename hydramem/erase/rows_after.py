@@ -20,7 +20,7 @@ from hydramem.core.row_types import (
 from hydramem.erase.erasure import Erasure
 from hydramem.storage.changes import ERASE
 from hydramem.storage.recall_log import QUERIES
-from hydramem.storage.schema import RELATES
+from hydramem.storage.schema import CHUNK, RELATES
 
 _CHUNKS = "chunks"
 """Key of a job's payload that lists chunks."""
@@ -97,10 +97,20 @@ def _change(row: Change, erasure: Erasure) -> Change | None:
     if row.target in erasure.ids:
         before = after = reason = None
     elif row.operation == "link" and row.run in erasure.linked_in:
-        before = after = image = None
+        # A model may have put words of the erased text into the keywords and summaries of others.
+        image = _without_refinements(image)
+        if "summary" in json.loads(row.after or "{}"):
+            before = after = None
     if before is after is image is None and (row.before, row.after, row.image) != (None, None, None):
         return None
     return replace(row, before=before, after=after, image=image, reason=reason)
+
+
+def _without_refinements(image: str | None) -> str | None:
+    parts = json.loads(image or "{}")
+    parts.get("set", {}).pop(CHUNK.name, None)
+    left = {name: tables for name, tables in parts.items() if tables}
+    return json.dumps(left, separators=(",", ":"), sort_keys=True) if left else None
 
 
 def _job(row: Job, erasure: Erasure) -> Job | None:

@@ -100,6 +100,8 @@ def test_a_memory_is_gone_from_every_file(memory: hydramem.Memory, tmp_path: Pat
     (session,) = [row for row in memory.sessions() if row.name == "talk"]
     assert "vermilion" not in str(session)
     assert found(memory) == {"bytes of curated/default/MEMORY.md"}
+    # No row of a data file is hidden by a deletion, and no older version names another file.
+    assert not list(memory.folder.rglob("_deletions/*"))
     assert json.loads((reports / "doubts.json").read_text()) == [{"one": "c_other"}]
     assert NEIGHBOUR in lost.read_text() and Path(backup).exists()
 

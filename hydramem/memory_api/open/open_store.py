@@ -170,7 +170,8 @@ class OpenStore:
         lock.acquire()
         self._closing.callback(lock.release)
         finish_restore(self.path)
-        finish_erase(self.path)
+        if finish_erase(self.path):
+            log.warning("%s: an erase that was interrupted is finished", self.path)
 
     def _agree_on_embedder(self, given: Embedder | None, reindexing: bool) -> Embedder:
         stored = self.graph.meta().get(EMBEDDER)
