@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hydramem.core.config import EmbeddingConfig
 from hydramem.core.errors import ConfigError, ModelError, ModelUnavailableError
+from hydramem.core.freed_memory import return_freed_memory
 from hydramem.llm.catalogue import KnownModel, check_files, locate
 from hydramem.llm.listed_model import ListedModel, check_listed, find_listed, open_listed_embedder
 from hydramem.llm.onnx_text_model import OnnxTextModel, open_text_model
@@ -130,6 +131,7 @@ class LocalEmbedder:
                 return load_once()
             if self._model is None:
                 self._model = self._load()
+                return_freed_memory()
             return self._model
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hydramem.llm.onnx_embedding_tables import with_small_tables
+
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
@@ -44,8 +46,13 @@ def quiet_session(weights: Path | bytes, threads: int = 0, *, optimized: bool = 
     options.enable_mem_pattern = False
     if threads:
         options.intra_op_num_threads = options.inter_op_num_threads = threads
-    source = weights if isinstance(weights, bytes) else str(weights)
-    return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    given = weights if isinstance(weights, bytes) else weights.read_bytes()
+    model = with_small_tables(given)
+    source = str(weights) if model is given and isinstance(weights, Path) else model
+    session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    # It keeps the bytes to open itself again with other providers, which nobody asks for.
+    session._model_bytes = None
+    return session
 
 
 def parts_within(lengths: Sequence[int], most: int) -> Iterator[slice]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from hydramem.core.freed_memory import return_freed_memory
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import SnapshotWriter
 from hydramem.storage.store import GraphStore
@@ -156,6 +157,7 @@ class _LiveGraph:
         with self._lock:
             if self._writer is None:
                 self._writer = SnapshotWriter(self._project, *self._graph.graph_tables(self._project))
+                return_freed_memory()
             self._drain()
             return self._writer.snapshot()
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hydramem.core.freed_memory import return_freed_memory
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.lance.row_arrays import BLOCK, Mask, RowArrays, row_array_columns
 from hydramem.storage.vector_rows import Scored, Vector, best_first
@@ -170,6 +171,7 @@ class RowCache:
             for piece in self._read(self._columns):
                 cached.append(piece)
             self._rows = cached
+            return_freed_memory()
         return self._rows
 
     def _mask(self, where: ChunkFilter | None, projects: Sequence[str]) -> Mask:

@@ -1,9 +1,7 @@
 """The vector store on LanceDB: a folder with the tables `chunks` and `entities`."""
 
-import ctypes
 import logging
 import os
-import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,6 +13,7 @@ import numpy as np
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import EmbeddingMismatchError, StorageError
+from hydramem.core.freed_memory import return_freed_memory, return_large_blocks
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.files.read_only import is_read_only
 from hydramem.storage.lance.arrow_rows import (
@@ -49,8 +48,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _log = logging.getLogger(__name__)
-_M_MMAP_THRESHOLD = -3  # of malloc.h
-_LARGE_BLOCK = 1 << 20
 _PANICS = "pyo3_runtime"
 
 # How many more matches are looked for than are wanted, where some will not be admitted, and how many at most.
@@ -75,7 +72,7 @@ def open_vectors(path: Path, dimension: int, settings: StorageConfig) -> "LanceV
     # An index build takes every thread of its pool for as long as it runs; a write needs one too.
     os.environ.setdefault("LANCE_CPU_THREADS", str((os.cpu_count() or 1) + 4))
     lancedb = import_lancedb()
-    _return_freed_blocks()
+    return_large_blocks()
     with lance_errors(path):
         database = lancedb.connect(path)
         known = set(database.list_tables().tables or ())
@@ -254,6 +251,8 @@ class LanceVectors:
             ]
         with lance_errors(self._path):
             compacted = [table for table in due if table.compact(self._write)]
+        if compacted:
+            return_freed_memory()
         with self._read():
             wanting = [table for table in compacted if table.wants_index()]
         if force:
@@ -425,18 +424,6 @@ def _storable_words(query: str) -> str:
     """Return the words of a query that are looked for, without lone surrogates."""
     text = query[:MAX_QUERY_CHARS]
     return text if storable(text) else text.encode("utf-8", "replace").decode()
-
-
-def _return_freed_blocks() -> None:
-    """Have the C library give memory of large blocks back to the system when they are freed.
-
-    Compaction frees blocks of many MiB. After the first, glibc takes such blocks for usual and keeps them:
-    300 MiB of 940 after 3,000 chunks. A fixed threshold is off that track.
-    """
-    if sys.platform == "linux":
-        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-        if mallopt is not None:  # musl has none, and needs none
-            mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
 
 
 def _require_unused(path: Path) -> None:
