@@ -11,7 +11,7 @@ from hydramem.core.errors import HydraMemError, InvalidInputError
 from hydramem.erase.copy_stores import copy_graph
 from hydramem.erase.erasure import Erasure, ErasureRequest
 from hydramem.erase.find import find
-from hydramem.erase.side_files import Staging, stage_side_files
+from hydramem.erase.side_files import Staging, stage_side_files, vector_folders
 from hydramem.storage.backup.archive import BackupManifest, member, read_archive, write_archive
 from hydramem.storage.backup.backup import FOLDER
 from hydramem.storage.cypher.graph import open_graph
@@ -82,7 +82,7 @@ def stage_kept_stores(
         inner = Staging(
             folder=staging.folder, staged=staging.staged, within=folder.relative_to(staging.folder)
         )
-        for vectors in inner.parts("vectors*"):
+        for vectors in vector_folders(inner):
             inner.delete(vectors)
         try:
             _stage_store(inner, request, erasure, settings)

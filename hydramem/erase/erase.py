@@ -19,7 +19,7 @@ from hydramem.erase.backups import stage_backups, stage_kept_stores
 from hydramem.erase.copy_stores import RowCounts, copy_graph, copy_vectors, count_rows
 from hydramem.erase.erasure import Erasure, ErasureRequest
 from hydramem.erase.find import find
-from hydramem.erase.side_files import Staging, stage_side_files
+from hydramem.erase.side_files import Staging, stage_side_files, vector_folders
 from hydramem.erase.switch import Switch, new_staged_folder, switch
 from hydramem.storage.changes import ERASE, ERASED_RUNS, record
 from hydramem.storage.cypher.graph import open_graph
@@ -92,7 +92,7 @@ def _stage(
         step = _steps(graph, progress)
         counts = copy_graph(graph, copy, erasure, step=step)
         serving = graph.meta().get(FOLDER, FIRST_FOLDER)
-        for other in staging.parts(f"{FIRST_FOLDER}*"):
+        for other in vector_folders(staging):
             if other.name != serving:
                 staging.delete(other)  # damaged, or of an unfinished reindex: they derive from the graph
         dimension = int(graph.meta()[DIMENSION])

@@ -5,6 +5,7 @@ store's own. Curated files belong to a person: they are only named.
 """
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from hydramem.garden.edges.edge_scoring import MODEL
 from hydramem.garden.phases.lasting_communities import FILE as COMMUNITIES
 from hydramem.storage.files.curated_files import curated_file
 from hydramem.storage.repair.lost_rows import FOLDER_OF_LOST
+from hydramem.storage.repair.reindex import FIRST_FOLDER
 from hydramem.text.normalize import folded
 
 REPLIES = Path("models") / "vog_replies.db"
@@ -28,6 +30,7 @@ _OWN = frozenset(
     {"graph", "models", "garden", "curated", "backups", FOLDER_OF_LOST, "owner.lock", "owner.json"}
 )
 """Parts of a store that have their own way."""
+_VECTORS = re.compile(rf"{FIRST_FOLDER}(-[0-9a-f]{{12}}|\.damaged-.*)?")
 _MOST_READ = 64 << 20
 
 
@@ -74,6 +77,12 @@ class Staging:
     def name(self, path: Path, why: str) -> None:
         """Have a person look at a file."""
         self.to_edit.append(FileToEdit(path=str(path), why=why))
+
+
+def vector_folders(staging: Staging) -> list[Path]:
+    """Return the folders of vectors, in use or not, damaged or whole: all derive from a graph."""
+    found = staging.parts(f"{FIRST_FOLDER}*")
+    return [path for path in found if path.is_dir() and _VECTORS.fullmatch(path.name)]
 
 
 def stage_side_files(staging: Staging, erasure: Erasure) -> None:
@@ -222,7 +231,8 @@ def _name_curated(staging: Staging, erasure: Erasure, traces: Traces) -> None:
 def _name_others(staging: Staging, traces: Traces) -> None:
     """Name files that are not the store's own where they hold erased words."""
     for path in staging.parts("*"):
-        if path.name in _OWN or path.name.startswith((".", "vectors", "replaced-")):
+        kept = path.name.startswith((".", "replaced-")) or _VECTORS.fullmatch(path.name)
+        if path.name in _OWN or (kept and path.is_dir()):
             continue
         for file in _files(path):
             if _has_trace(file, traces):

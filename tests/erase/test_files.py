@@ -23,11 +23,13 @@ def test_backups_and_kept_stores_are_rewritten_or_left_alone(tmp_path: Path) -> 
         memory.remember("The office is in Ghent.")
         memory.restore(newer)
         (store / "backups" / "odd.bin").write_bytes(b"odd")
+        (store / "vectors.txt").write_text("They are in another castle.")
         (store / "notes.txt").write_text(f"They say: {SECRET}")
         receipt = memory.erase([secret.id])
         assert [Path(file.path).name for file in receipt.to_edit] == ["notes.txt", "odd.bin"]
         assert any(path.startswith("replaced-") and path.endswith("/graph") for path in receipt.rewritten)
         assert older.read_bytes() == untouched
+    assert (store / "vectors.txt").exists()
     assert traces(store, "vermilion ledger", ENGINE) == {"bytes of notes.txt"}
     with hydramem.connect(tmp_path / "again", config=config()) as memory:
         memory.restore(newer)
