@@ -67,8 +67,8 @@ def erase_folder(
     """
     with storage_errors(folder, "cannot be rewritten"):
         staged = new_staged_folder(folder)
-        require_free(folder, (settings.min_free_mb << 20) + folder_bytes(folder), "an erase")
         try:
+            require_free(folder, (settings.min_free_mb << 20) + folder_bytes(folder), "an erase")
             staging = Staging(folder=folder, staged=staged)
             receipt = _stage(staging, request, settings, progress)
         except BaseException:
