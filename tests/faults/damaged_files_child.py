@@ -12,15 +12,12 @@ damaged file may crash an engine, or stop it. One JSON line says what became of 
 """
 
 import contextlib
-import importlib
 import json
 import logging
-import os
 import shutil
 import signal
 import sys
 import tempfile
-import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -29,9 +26,9 @@ from typing import Any
 
 import hydramem
 from hydramem.core.errors import HydraMemError
+from tests.faults.forking import forked, load
 from tests.faults.stores import CONFIG, sentence
 
-SECONDS = 60
 BLOCK = 64
 QUERIES = tuple(sentence(number) for number in (1, 6))
 NEW = "The lighthouse keeper of pier forty paints the door green."
@@ -143,35 +140,12 @@ def outcome(store: Path, whole: Contents) -> tuple[str, list[str]]:
     return ("repaired" if words.said else "harmless"), words.said
 
 
-def forked(work: Callable[[], object]) -> tuple[int, Any]:
-    """Run a function in a process forked from this one; return how it ended and what it returned."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        signal.alarm(SECONDS)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        try:
-            answer = work()
-        except BaseException:  # noqa: BLE001 -- a panic of LanceDB is one
-            answer = ("broken", [traceback.format_exc()[-1500:]])
-        with os.fdopen(writing, "w") as file:
-            json.dump(answer, file)
-            file.flush()
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as file:
-        text = file.read()
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status), json.loads(text) if text else None
-
-
 def run(original: Path, file: str, how: str, place: int, whole: Contents) -> tuple[str, list[str]]:
     """Damage a copy of a store in a process of its own; return its outcome."""
     with tempfile.TemporaryDirectory(prefix="damaged-") as folder:
         store = Path(shutil.copytree(original, Path(folder).resolve() / "store"))
         damage(store / file, how, place)
-        code, answer = forked(lambda: outcome(store, whole))
+        code, answer = forked(lambda: outcome(store, whole), ("broken", []))
     if code == -signal.SIGALRM:
         return "hung", []
     if answer is None:
@@ -196,9 +170,7 @@ def main(original: Path, cases: list[tuple[str, str, int]]) -> None:
     """Run each case and print its outcome."""
     warnings.simplefilter("ignore")
     whole = whole_contents(original)
-    for name in whole.pop("modules"):
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)  # once, instead of in each forked process
+    load(whole.pop("modules"))
     assert len(whole) == len(READS), whole
     for file, how, place in cases:
         became, said = run(original, file, how, place, whole)

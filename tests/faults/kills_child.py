@@ -1,0 +1,325 @@
+"""Kills processes that use a store, again and again, and checks what is left after each.
+
+`python -m tests.faults.kills_child CASE FOLDER TIMES SEED` prints a JSON line of counts after each kill. An
+acknowledged write that is lost or doubled, a store that does not open, and one whose parts disagree end it with an error.
+"""
+
+import json
+import random
+import shutil
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import hydramem
+from hydramem.core.errors import EmbeddingMismatchError
+from hydramem.core.row_types import Chunk
+from hydramem.llm.hash_embedder import HashEmbedder
+from tests.faults.forking import forked, killed, load
+from tests.faults.stores import CONFIG, sentence
+
+Say = Callable[..., None]
+States = dict[str, tuple[str, str]]
+"""Text and state of each memory by id, as was acknowledged."""
+PARTS = 4
+_EARLIER, _LATER = 40, 20
+_OTHER = 64
+
+
+def page(number: int) -> str:
+    """Return a document whose every section names it."""
+    return "\n\n".join(f"## Part {part}\n\nReport {number}x keeps part {part}." for part in range(PARTS))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What an operation works with: a store, a folder for files, a number, and memories to choose from."""
+
+    memory: hydramem.Memory
+    folder: Path
+    number: int
+    done: Say
+    held: list[str]
+    draw: random.Random
+
+
+def work(memory: hydramem.Memory, folder: Path, seed: int, say: Say, held: list[str]) -> None:
+    """Do operations of every kind at random, for ever."""
+    draw, step = random.Random(seed), 0
+    while True:
+        step += 1
+        name = draw.choice(list(OPERATIONS))
+        say(begin=name)
+        OPERATIONS[name](Step(memory, folder, seed * 1000 + step, partial(say, done=name), held, draw))
+
+
+def _remember(at: Step) -> None:
+    text = sentence(at.number)
+    id = at.memory.remember(text, kind="note", wait=at.draw.random() < 0.5).id
+    at.done(set={id: [text, "active"]})
+    at.held.append(id)
+
+
+def _revise(at: Step) -> None:
+    if at.held:
+        old, text = at.held.pop(at.draw.randrange(len(at.held))), sentence(at.number)
+        new = at.memory.revise(old, text=text).id
+        at.done(set={new: [text, "active"]}, gone=[old])
+        at.held.append(new)
+
+
+def _forget(at: Step) -> None:
+    if at.held:
+        id = at.held.pop(at.draw.randrange(len(at.held)))
+        at.memory.forget([id])
+        at.done(gone=[id])
+
+
+def _revive(at: Step) -> None:
+    if at.held:
+        at.memory.forget([at.held[-1]])
+        at.memory.revive([at.held[-1]])
+        at.done()
+
+
+def _ingest(at: Step) -> None:
+    file = at.folder / f"report{at.number}.md"
+    file.write_text(page(at.number), encoding="utf-8")
+    at.memory.ingest([str(file)])
+    at.done(document=at.number)
+
+
+def _backup(at: Step) -> None:
+    at.memory.backup(str(at.folder / f"backup{at.number}.tar.gz"))
+    (at.folder / f"backup{at.number}.tar.gz").unlink()
+    at.done()
+
+
+def _dump(at: Step) -> None:
+    at.memory.dump(str(at.folder / f"dump{at.number}"))
+    shutil.rmtree(at.folder / f"dump{at.number}")
+    at.done()
+
+
+OPERATIONS: dict[str, Callable[..., None]] = {
+    "remember": _remember,
+    "remember again": _remember,
+    "revise": _revise,
+    "forget": _forget,
+    "revive": _revive,
+    "ingest": _ingest,
+    "relate": lambda at: (
+        at.memory.relate("Ada", "visits", f"Pier {at.number}"),
+        at.done(relation=at.number),
+    ),
+    "night": lambda at: (at.memory.garden(), at.done()),
+    "backup": _backup,
+    "dump": _dump,
+    "checkpoint": lambda at: (
+        at.memory._opened.graph.checkpoint(),
+        at.done(),
+    ),
+}
+
+
+class Ledger:
+    """What was acknowledged over all kills so far."""
+
+    def __init__(self) -> None:
+        self.states: States = {}
+        self.documents: set[int] = set()
+        self.relations: set[int] = set()
+        self.acknowledged = 0
+
+    def take(self, said: list[dict[str, Any]]) -> None:
+        """Note the steps of a process that was killed; what it had begun last may have happened."""
+        for step in said:
+            assert "failed" not in step, step["failed"]
+            if "done" not in step:
+                continue
+            self.acknowledged += 1
+            for id, (text, state) in step.get("set", {}).items():
+                self.states[id] = (text, state)
+            for id in step.get("gone", ()):
+                self.states[id] = (self.states[id][0], "gone")
+            self.documents |= {step["document"]} if "document" in step else set()
+            self.relations |= {step["relation"]} if "relation" in step else set()
+
+    def check(self, store: Path) -> list[str]:
+        """Check that a store holds what was acknowledged; return the memories of another state."""
+        with hydramem.connect(store, config=CONFIG) as memory:
+            found = memory.doctor()
+            assert found.problems == (), found.problems
+            rows = {row.id: row for row in memory._opened.graph.chunks(list(self.states))}
+            assert rows.keys() == self.states.keys(), "an acknowledged memory is lost"
+            for id, (text, _) in self.states.items():
+                assert rows[id].text == text, (id, rows[id].text)
+            other = [
+                id for id, (_, state) in self.states.items() if is_active(rows[id]) != (state == "active")
+            ]
+            texts = Counter(row.text for row in memory.memories(limit=1000))
+            assert max(texts.values(), default=0) <= 1, "a memory is there twice"
+            sources = Counter(Path(one.source).stem for one in memory.documents(limit=1000))
+            for number in self.documents:
+                assert sources[f"report{number}"] == 1, f"report {number}"
+            names = {one.object for one in memory.relations(limit=1000)}
+            assert {f"Pier {number}" for number in self.relations} <= names, "a relation is lost"
+            sure = [text for id, (text, _) in self.states.items() if id not in other and is_active(rows[id])]
+            for text in sure[-1:]:
+                assert text in {hit.text for hit in memory.recall(text, limit=5).hits}, text
+        return other
+
+
+def is_active(row: Chunk) -> bool:
+    """Say whether a memory is one that is recalled."""
+    return row.state == "active"
+
+
+def count(**counts: int) -> None:
+    """Print what was done so far."""
+    sys.stdout.write(json.dumps(counts) + "\n")
+    sys.stdout.flush()
+
+
+def mixed(folder: Path, times: int, seed: int) -> None:
+    """Kill processes in mixed operations, on one store."""
+    store, ledger, draw = folder / "store", Ledger(), random.Random(seed)
+    for number in range(1, times + 1):
+        held = [id for id, (_, state) in ledger.states.items() if state == "active"][-20:]
+
+        def live(say: Say, number: int = number, held: list[str] = held) -> None:
+            with hydramem.connect(store, config=CONFIG) as memory:
+                work(memory, folder, seed * 1000 + number, say, held)
+
+        ledger.take(killed(live, draw, 12))
+        code, other = forked(lambda: ledger.check(store))
+        assert code == 0, (number, code, other)
+        # The step that was cut short had chosen one memory: it has its state before or after.
+        assert len(other) <= 1, f"{len(other)} memories have another state than was acknowledged"
+        for id in other:
+            text, state = ledger.states[id]
+            ledger.states[id] = (text, "gone" if state == "active" else "active")
+        count(kills=number, acknowledged=ledger.acknowledged)
+
+
+def prepared(folder: Path) -> list[str]:
+    """Make a store with a backup of its first memories; return the texts of all."""
+    with hydramem.connect(folder / "store", config=CONFIG) as memory:
+        for number in range(_EARLIER):
+            memory.remember(sentence(number), kind="note")
+        memory.backup(str(folder / "backup.tar.gz"))
+        for number in range(_EARLIER, _EARLIER + _LATER):
+            memory.remember(sentence(number), kind="note")
+        return sorted(row.text for row in memory.memories(limit=1000))
+
+
+def restore(memory: hydramem.Memory, folder: Path, say: Say) -> None:
+    """Restore the backup."""
+    memory.restore(str(folder / "backup.tar.gz"))
+
+
+def reindex(memory: hydramem.Memory, folder: Path, say: Say) -> None:
+    """Move to the vectors of another embedder, or back."""
+    other = HashEmbedder(_OTHER)
+    back = memory._opened.embedder.dimension == _OTHER
+    memory._opened.reindex(HashEmbedder() if back else other, progress=None)
+
+
+def checkpoint(memory: hydramem.Memory, folder: Path, say: Say) -> None:
+    """Write the log into the file."""
+    memory.remember("The clerk writes the log into the book.", kind="note")
+    memory._opened.graph.checkpoint()
+    memory.forget([row.id for row in memory.memories(limit=1000) if "clerk" in row.text])
+    memory._opened.graph.checkpoint()
+
+
+INSIDE = {"restore": restore, "reindex": reindex, "checkpoint": checkpoint}
+"""Long operations, each of which leaves a store that holds all memories, or those of its backup."""
+
+
+def any_embedder(store: Path) -> hydramem.Memory:
+    """Open a store with whichever of the two embedders it has."""
+    try:
+        return hydramem.connect(store, config=CONFIG, embedder=HashEmbedder())
+    except EmbeddingMismatchError:
+        return hydramem.connect(store, config=CONFIG, embedder=HashEmbedder(_OTHER))
+
+
+def look(store: Path) -> list[str]:
+    """Return the texts of a store that is whole."""
+    with any_embedder(store) as memory:
+        found = memory.doctor()
+        assert found.problems == (), found.problems
+        rows = [row.text for row in memory.memories(limit=1000) if "clerk" not in row.text]
+        assert memory.recall(sentence(1), limit=1).hits[0].text == sentence(1)
+    return sorted(rows)
+
+
+def duration(case: str, folder: Path) -> float:
+    """Return the seconds that a long operation takes on a copy of the store."""
+    store = Path(shutil.copytree(folder / "store", folder / "timed"))
+
+    def timed() -> float:
+        with any_embedder(store) as memory:
+            begun = time.monotonic()
+            INSIDE[case](memory, folder, lambda **step: None)
+            return time.monotonic() - begun
+
+    code, seconds = forked(timed)
+    assert code == 0, seconds
+    return float(seconds)
+
+
+def inside(case: str, folder: Path, times: int, seed: int) -> None:
+    """Kill processes inside one long operation, on copies of one store."""
+    draw = random.Random(seed)
+    _, whole = forked(lambda: prepared(folder))
+    assert len(whole) == _EARLIER + _LATER, whole
+    earlier = sorted(sentence(number) for number in range(_EARLIER))
+    finished, lasts = 0, duration(case, folder)
+    for number in range(times):
+        store = folder / f"copy{number}"
+        shutil.copytree(folder / "store", store)
+
+        def live(say: Say, store: Path = store) -> None:
+            with any_embedder(store) as memory:
+                say(begin=case)
+                INSIDE[case](memory, folder, say)
+                say(done=case)
+
+        said = killed(live, draw, 1, seconds=lasts)
+        assert not any("failed" in step for step in said), said
+        finished += any("done" in step for step in said)
+        code, texts = forked(lambda store=store: look(store))  # type: ignore[misc]
+        assert code == 0, (number, code, texts)
+        assert texts == whole or (case == "restore" and texts == earlier), (number, len(texts))
+        shutil.rmtree(store)
+        count(**{"kills": number + 1, "finished before": finished})
+
+
+def modules(folder: Path) -> list[str]:
+    """Use a store of its own; return the modules that this took."""
+    with hydramem.connect(folder / "first", config=CONFIG) as memory:
+        memory.remember(sentence(0))
+        memory.recall(sentence(0))
+        memory.garden()
+        memory.doctor()
+    return sorted(sys.modules)
+
+
+def main(case: str, folder: Path, times: int, seed: int) -> None:
+    """Run a case."""
+    load(forked(lambda: modules(folder))[1])
+    if case == "mixed":
+        mixed(folder, times, seed)
+    else:
+        inside(case, folder, times, seed)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
