@@ -6,6 +6,7 @@ python docs/generate.py [--check]
 import dataclasses
 import inspect
 import io
+import json
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -297,7 +298,26 @@ def help_page() -> str:
     return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
 
 
+# Reliability -------------------------------------------------------------------------------------
+
+
+def reliability_page() -> str:
+    """Return the page on reliability with the counts of the fault suites, by suite and engine."""
+    page = _read(ROOT / "docs/reliability.md")
+    before, after = page.split(_COUNTS[0])[0], page.split(_COUNTS[1])[1]
+    found: dict[str, dict[str, dict[str, float]]] = json.loads(_read(ROOT / "docs/reliability.json"))
+    rows = [
+        f"| {suite} | {engine} | {'; '.join(f'{number:,} {name}' for name, number in counts.items())} |"
+        for suite, engines in sorted(found.items())
+        for engine, counts in sorted(engines.items(), reverse=True)
+    ]
+    table = "\n".join(["| suite | engine | counts |", "|---|---|---|", *rows])
+    return f"{before}{_COUNTS[0]}\n\n{table}\n\n{_COUNTS[1]}{after}"
+
+
+_COUNTS = ("<!-- Counts by docs/generate.py from docs/reliability.json. -->", "<!-- End of counts. -->")
 PAGES: dict[str, Callable[[], str]] = {
+    "docs/reliability.md": reliability_page,
     "config.yml": config_text,
     "docs/reference.md": reference_page,
     "docs/configuration.md": configuration_page,
