@@ -82,6 +82,7 @@ WRITES: dict[str, Callable[[hydramem.Memory], object]] = {
     "doctor": lambda memory: memory.doctor(fix=True),
     "reindex": lambda memory: memory.reindex(),
     "garden": lambda memory: memory.garden(),
+    "erase": lambda memory: memory.erase([memory.memories()[0].id]),
     "backup": lambda memory: memory.backup(),
     "restore": lambda memory: memory.restore("backup.tar.gz"),
 }
