@@ -38,7 +38,7 @@ def _everything(store: Path, engine: str) -> Iterator[tuple[str, str]]:
             with sqlite3.connect(file) as database:
                 yield f"rows of {name}", "\n".join(database.iterdump())
             database.close()
-        elif name == f"graph/{engine}.db":
+        elif file.parent.name == "graph" and file.match(f"{engine}*.db"):
             done = subprocess.run(
                 [sys.executable, "-c", READ_GRAPH, engine, str(file)],
                 capture_output=True,
