@@ -9,6 +9,7 @@ python -m benchmarks writes [--out docs/writes.md]     what a memory costs, and 
 python -m benchmarks consolidation [--out PAGE]        what a new memory does to older ones, harm first
 python -m benchmarks relevance [--fit] [--out PAGE]    how well relevance tells answers from noise
 python -m benchmarks conversations [--out PAGE]        what the learned order of turns brings
+python -m benchmarks reranker [--models DIR]           what the reranker brings, and what it costs
 python -m benchmarks chunking [--out PAGE]             what stays whole where documents are cut
 python -m benchmarks recency [--out PAGE]              what newness may add to a score
 python -m benchmarks matching [--fit] [--out PAGE]     how well things that are one are told from two
@@ -39,6 +40,7 @@ from benchmarks import (
     nights_page,
     nights_recall,
     recency,
+    reranking,
     risk,
     scale,
     scale_page,
@@ -256,6 +258,17 @@ def _conversations(given: argparse.Namespace) -> int:
     return _publish(given, found, text, lambda page: conversations.placed(page, rows, embedder=embedder))
 
 
+def _reranker(given: argparse.Namespace) -> int:
+    data = _data(given)
+    if data is None:
+        return 2
+    models, stores = (None if each is None else Path(each) for each in (given.models, given.stores))
+    rows = reranking.run(data, models=models, stores=stores, embedder=given.embedder, sets=given.sets)
+    found = [asdict(row) for row in rows] + [where()]
+    text, embedder = reranking.shown(rows), given.embedder
+    return _publish(given, found, text, lambda page: reranking.placed(page, rows, embedder=embedder))
+
+
 def _chunking(given: argparse.Namespace) -> int:
     figures = chunking.measure(all_texts())
     found = [asdict(one) for one in figures] + [where()]
@@ -377,6 +390,17 @@ def _parser() -> argparse.ArgumentParser:
     talked.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     talked.add_argument("--json", action="store_true")
     talked.set_defaults(run=_conversations)
+    read = commands.add_parser("reranker", help="what the reranker brings, and what it costs")
+    read.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
+    read.add_argument("--embedder", choices=EMBEDDERS, default="minilm")
+    read.add_argument("--models", metavar="DIR", help="rerankers that were trained without a set")
+    read.add_argument(
+        "--stores", metavar="DIR", help="keep the ingested sets in a folder, or read them there"
+    )
+    read.add_argument("--sets", nargs="*", choices=reranking.SETS, default=reranking.SETS)
+    read.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
+    read.add_argument("--json", action="store_true")
+    read.set_defaults(run=_reranker)
     cut = commands.add_parser("chunking", help="what stays whole where documents are cut, and what is lost")
     cut.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     cut.add_argument("--json", action="store_true")

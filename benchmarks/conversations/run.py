@@ -7,9 +7,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +15,10 @@ import numpy as np
 import hydramem
 from benchmarks.conversations.fit import Question, fit
 from benchmarks.results import table, where, with_section
-from benchmarks.retrieval import Answered, by_case, document_names, ingest_case, recall_at
+from benchmarks.retrieval import Answered, document_names, recall_at
 from benchmarks.retrieval import Row as Record
-from hydramem.core.config import Config, EmbeddingConfig
-from hydramem.llm.choose import choose_embedder
+from benchmarks.set_stores import asked_of, opened_set, recall_sources, recalled
 from hydramem.search.conversation.turn_order import NUMBERS, Floats, TurnScorer, TurnWeights
-from hydramem.search.recall import recall
-from hydramem.search.recall_run import RecallSources
-from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.schema import CHUNK
 
 KINDS = {"people": "locomo-turn", "chat": "beam100k"}
@@ -36,7 +30,6 @@ ALSO = {"locomo-turn": "locomo-session"}
 SHIPPED = Path(__file__).parents[2] / "hydramem" / "data" / "conversation" / "weights.json"
 TITLE = "## Conversations"
 DEPTHS = (5, 10)
-_HITS = 40
 
 _INTRODUCTION = (
     "Share of a question's turns among the first hits, without the learned order of turns and with it",
@@ -78,8 +71,8 @@ def run(data: Path, *, embedder: str, refit: bool, stores: Path | None) -> list[
         rows: list[Row] = []
         weights: dict[str, TurnWeights] = {}
         for kind, name in KINDS.items():
-            with _opened(data / name, folder / name, embedder) as memory:
-                questions = list(_collected(memory, data / name, kind))
+            with opened_set(data / name, folder / name, embedder) as memory:
+                questions = list(turn_questions(memory, data / name, kind))
                 left_out = {
                     case: fit([one for one in questions if one.case != case])
                     for case in sorted({one.case for one in questions})
@@ -88,50 +81,14 @@ def run(data: Path, *, embedder: str, refit: bool, stores: Path | None) -> list[
                 rows.append(_measured(memory, data / name, left_out))
             if name in ALSO:
                 also = ALSO[name]
-                with _opened(data / also, folder / also, embedder) as memory:
+                with opened_set(data / also, folder / also, embedder) as memory:
                     rows.append(_measured(memory, data / also, left_out))
     if refit:
         _write(weights, rows)
     return rows
 
 
-def _opened(data: Path, folder: Path, embedder: str) -> hydramem.Memory:
-    """Return the store of a set, ingested where the folder has none."""
-    settings = EmbeddingConfig(model=embedder)
-    new = not (folder / "store").exists()
-    folder.mkdir(parents=True, exist_ok=True)
-    memory = hydramem.connect(
-        folder / "store", config=Config(embedding=settings), embedder=choose_embedder(settings)
-    )
-    if new:
-        for number, (case, rows) in enumerate(by_case(data / "docs.jsonl").items()):
-            ingest_case(memory, case, rows, folder / "sources" / str(number))
-    return memory
-
-
-@contextmanager
-def _sources(memory: hydramem.Memory, scorer: TurnScorer) -> Iterator[RecallSources]:
-    """Give where a memory's recalls look, with another scorer of turns."""
-    store = memory._opened
-    with store.reading() as space:
-        yield RecallSources(
-            graph=store.graph,
-            vectors=space.vectors,
-            snapshots=store.snapshots,
-            embedder=space.embedder,
-            settings=memory.config.search,
-            anchors=partial(store.anchors.of, space.embedder),
-            turn_scorer=scorer,
-        )
-
-
-def _asked(data: Path) -> Iterator[tuple[str, Sequence[Record], Sequence[Record]]]:
-    queries = by_case(data / "queries.jsonl")
-    for case, rows in by_case(data / "docs.jsonl").items():
-        yield case, rows, [row for row in queries.get(case, []) if row["gold"]]
-
-
-def _collected(memory: hydramem.Memory, data: Path, kind: str) -> Iterator[Question]:
+def turn_questions(memory: hydramem.Memory, data: Path, kind: str) -> Iterator[Question]:
     """Yield the questions with the numbers of their turns."""
     seen: list[tuple[str, Sequence[str], Floats]] = []
 
@@ -139,13 +96,13 @@ def _collected(memory: hydramem.Memory, data: Path, kind: str) -> Iterator[Quest
         seen.append((kind, turns, numbers))
         return _unchanged(kind, turns, numbers)
 
-    with _sources(memory, noted) as sources:
+    with recall_sources(memory, turn_scorer=noted) as sources:
         turns_of = (chunk for batch in sources.graph.scan(CHUNK) for chunk in batch if chunk.kind == "turn")
         document_of = {chunk.id: str(chunk.metadata["id"]) for chunk in turns_of}
-        for case, _, asked in _asked(data):
+        for case, _, asked in asked_of(data):
             for row in asked:
                 seen.clear()
-                _recalled(sources, case, row)
+                recalled(sources, case, row)
                 for of_kind, turns, numbers in seen:
                     right = np.array([document_of[turn] in row["gold"] for turn in turns], dtype=np.float64)
                     if of_kind == kind:
@@ -160,7 +117,7 @@ def _unchanged(kind: str, turns: Sequence[str], numbers: Floats) -> Floats:
     return scores
 
 
-def _by(weights: TurnWeights) -> TurnScorer:
+def by_turn_weights(weights: TurnWeights) -> TurnScorer:
     return lambda kind, turns, numbers: weights.scores(numbers)
 
 
@@ -169,12 +126,12 @@ def _measured(memory: hydramem.Memory, data: Path, weights: Mapping[str, TurnWei
     before: list[Answered] = []
     after: list[Answered] = []
     gains: list[list[float]] = []
-    for case, rows, asked in _asked(data):
+    for case, rows, asked in asked_of(data):
         names = document_names(memory, rows)
-        with _sources(memory, _unchanged) as sources:
-            without = [_answered(_recalled(sources, case, row), row, names) for row in asked]
-        with _sources(memory, _by(weights[case])) as sources:
-            ordered = [_answered(_recalled(sources, case, row), row, names) for row in asked]
+        with recall_sources(memory, turn_scorer=_unchanged) as sources:
+            without = [_answered(recalled(sources, case, row), row, names) for row in asked]
+        with recall_sources(memory, turn_scorer=by_turn_weights(weights[case])) as sources:
+            ordered = [_answered(recalled(sources, case, row), row, names) for row in asked]
         gains.append([recall_at(depth, ordered) - recall_at(depth, without) for depth in DEPTHS])
         before += without
         after += ordered
@@ -186,16 +143,6 @@ def _measured(memory: hydramem.Memory, data: Path, weights: Mapping[str, TurnWei
         after=_by_depth([recall_at(depth, after) for depth in DEPTHS]),
         gain=_by_depth(np.mean(gains, axis=0)),
         spread=_by_depth(np.std(gains, axis=0)),
-    )
-
-
-def _recalled(sources: RecallSources, case: str, row: Record) -> hydramem.Recall:
-    return recall(
-        row["query"],
-        sources,
-        where=ChunkFilter(projects=(case,)),
-        limit=_HITS,
-        traversal=sources.settings.traversal,
     )
 
 

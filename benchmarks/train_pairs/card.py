@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 
 from benchmarks.train_pairs.groups import LABELS, read_groups
 from benchmarks.train_pairs.pairs import Pair
-from hydramem.llm.pair_classifier import raw_scores
+from hydramem.llm.pair_model import raw_scores
 from hydramem.text.english import is_english
 
 _DATA = Path(__file__).parents[1] / "data" / "pairs"

@@ -221,11 +221,12 @@ class SearchConfig(_Section):
         max_limit: Largest number of hits that can be asked for.
         min_relevance: Relevance, 0 to 1, from which a query counts as answered; below it `prime` returns
             nothing.
-        rerank: none, llm (the generator of the role `rerank`), local (the cross-encoder
-            Xenova/ms-marco-MiniLM-L-6-v2), or another one that fastembed lists; `hydramem models get` fetches
-            them.
+        rerank: none, local (the reranker that comes with the package, which reorders turns of English
+            conversations), llm (the generator of the role `rerank`), or a cross-encoder that fastembed lists;
+            `hydramem models get` fetches those.
         rerank_candidates: Candidates that the reranker reads.
-        rerank_ms: Milliseconds after which recall continues without the reranker and reports it.
+        rerank_ms: Milliseconds after which recall continues without a generator or a fetched cross-encoder
+            and reports it.
     """
 
     traversal: Literal["bfs", "ppr", "hybrid", "none"] = "ppr"

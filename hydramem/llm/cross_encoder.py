@@ -8,9 +8,6 @@ from hydramem.llm.listed_model import check_listed, find_listed, open_listed_rer
 from hydramem.llm.local_embedder import model_errors
 from hydramem.text.tokens import well_formed
 
-LOCAL = "Xenova/ms-marco-MiniLM-L-6-v2"
-"""The cross-encoder that `search.rerank: local` means: small, Apache-2.0, trained on MS MARCO (English)."""
-
 # What a cross-encoder truncates anyway is not tokenised.
 _MOST_CHARS = 8_000
 Scores = Callable[[str, Sequence[str]], tuple[float, ...]]
@@ -21,7 +18,7 @@ def open_cross_encoder(name: str, *, threads: int = 0, models: Path | None = Non
     """Load a cross-encoder; nothing is downloaded.
 
     Args:
-        name: A cross-encoder that fastembed lists, or local, for `LOCAL`.
+        name: A cross-encoder that fastembed lists.
         threads: CPU threads; 0 takes all.
         models: Folder of fetched models; None for the usual one.
 
@@ -30,11 +27,11 @@ def open_cross_encoder(name: str, *, threads: int = 0, models: Path | None = Non
         ModelUnavailableError: It is not on this machine.
         ModelError: Its files are damaged.
     """
-    listed = find_listed(LOCAL if name.casefold() == "local" else name, "reranker")
+    listed = find_listed(name, "reranker")
     if listed is None:
         raise ConfigError(
             f"search.rerank: no cross-encoder is called {name!r}; give none, llm, local, or the name of one "
-            f"that fastembed lists, such as {LOCAL}"
+            "that fastembed lists, such as Xenova/ms-marco-MiniLM-L-6-v2"
         )
     folder = check_listed(listed, models)
     with model_errors(f"reranker {listed.name}"):

@@ -5,30 +5,20 @@ itself that a memory ends: it ranks, links and asks. `data/pairs/card.json` has 
 the bounds from which it is believed, and how it does on pairs of other authors.
 """
 
-import hashlib
-import json
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.errors import ModelUnavailableError
 from hydramem.llm.local_embedder import model_errors
-from hydramem.llm.onnx_text_model import quiet_session
+from hydramem.llm.pair_model import PairModel, raw_scores
 from hydramem.text.english import is_english
 from hydramem.text.tokens import well_formed
 
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
-    from tokenizers import Tokenizer
-
-_NAME = "pair classifier"
-_DATA = files("hydramem") / "data"
+_MODEL = PairModel(name="pair classifier", file="pairs/pairs.onnx")
 _MOST_CHARS = 1000
 _MOST_TOKENS = 128
 """Of a pair. It learnt from texts of a sentence or two: of longer ones it says nothing."""
@@ -92,9 +82,8 @@ def judge_none(new: str, old: Sequence[str]) -> Sequence[PairJudgement | None]:
 class PairClassifier:
     """Runs the model in this process; loads it once, at first use, whichever thread asks."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._opened: tuple[InferenceSession, Tokenizer] | None = None
+    def __init__(self, model: PairModel | None = None) -> None:
+        self._model = model or _MODEL
 
     def __call__(self, new: str, old: Sequence[str]) -> Sequence[PairJudgement | None]:
         """Judge a new text against old ones, all in one batch.
@@ -105,23 +94,17 @@ class PairClassifier:
         short = [place for place, text in enumerate(old) if _may_judge(new, text)]
         if not short:
             return [None] * len(old)
-        session, tokenizer = self._model()
-        with model_errors(_NAME):
+        session, tokenizer = self._model.opened()
+        with model_errors(_MODEL.name):
             pairs = [(well_formed(old[place]), well_formed(new)) for place in short]
             encodings = tokenizer.encode_batch(pairs)
             fitting = [place for place, one in enumerate(encodings) if len(one.ids) <= _MOST_TOKENS]
             found: list[PairJudgement | None] = [None] * len(old)
             if fitting:
-                rows = _probabilities(session, [encodings[place] for place in fitting])
+                rows = _probabilities(raw_scores(session, [encodings[place] for place in fitting]))
                 for place, row in zip(fitting, rows, strict=True):
                     found[short[place]] = PairJudgement(**dict(zip(card()["labels"], row, strict=True)))
         return found
-
-    def _model(self) -> "tuple[InferenceSession, Tokenizer]":
-        with self._lock:
-            if self._opened is None:
-                self._opened = _load()
-            return self._opened
 
 
 @cache
@@ -134,54 +117,17 @@ def _may_judge(new: str, old: str) -> bool:
     return max(len(new), len(old)) <= _MOST_CHARS and is_english(f"{old} {new}")
 
 
-def _load() -> "tuple[InferenceSession, Tokenizer]":
-    path = _DATA / "pairs" / "pairs.onnx"
-    try:
-        weights = path.read_bytes()
-    except OSError as error:
-        raise ModelUnavailableError(f"{_NAME}: {path} cannot be read; install hydramem again") from error
-    if hashlib.sha256(weights).hexdigest() != card()["sha256"]:
-        raise ModelUnavailableError(f"{_NAME}: {path} is damaged; install hydramem again")
-    with model_errors(_NAME):
-        from tokenizers import Tokenizer
-
-        session = quiet_session(weights)
-        tokenizer = Tokenizer.from_str((_DATA / "minilm" / "tokenizer.json").read_text("utf-8"))
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-    return session, tokenizer
-
-
-def _probabilities(session: "InferenceSession", encodings: Sequence[Any]) -> list[list[float]]:
+def _probabilities(scores: NDArray[np.float64]) -> list[list[float]]:
     """Return rows of calibrated probabilities, in the order of the card's labels."""
-    scores = raw_scores(session, encodings) / card()["temperature"]
+    scores = scores / card()["temperature"]
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     rows: list[list[float]] = (powers / powers.sum(axis=1, keepdims=True)).tolist()
     return rows
 
 
-def raw_scores(session: "InferenceSession", encodings: Sequence[Any]) -> NDArray[np.float64]:
-    """Return the scores of the model before calibration, of shape (pairs, labels).
-
-    Args:
-        session: The model.
-        encodings: Tokenised pairs, the old text before the new one.
-    """
-    shape = (len(encodings), max(len(one.ids) for one in encodings))
-    inputs = {name: np.zeros(shape, dtype=np.int64) for name in ("ids", "types", "mask")}
-    for place, one in enumerate(encodings):
-        inputs["ids"][place, : len(one.ids)] = one.ids
-        inputs["types"][place, : len(one.ids)] = one.type_ids
-        inputs["mask"][place, : len(one.ids)] = one.attention_mask
-    scores: NDArray[np.float64] = session.run(None, inputs)[0].astype(np.float64)
-    return scores
-
-
-@cache
 def card() -> dict[str, Any]:
     """Return the data card of the model: its labels, calibration and held-out table."""
-    found: dict[str, Any] = json.loads((_DATA / "pairs" / "card.json").read_text("utf-8"))
-    return found
+    return _MODEL.card
 
 
 def bounds() -> PairBounds:

@@ -49,6 +49,15 @@ class FusedScore:
     score: float
     parts: Mapping[str, float] = field(default_factory=dict)
 
+    def with_score(self, score: float, part: str) -> "FusedScore":
+        """Return it with another score, the difference as a part of its own."""
+        more = score - self.score
+        if more == 0:
+            return self
+        return FusedScore(
+            id=self.id, score=score, parts={**self.parts, part: self.parts.get(part, 0.0) + more}
+        )
+
     @property
     def led_to(self) -> float:
         """The share, 0 to 1, that the graph, links, neighbours and other versions add to the score."""

@@ -125,7 +125,7 @@ def without_duplicates(
         if place is None:
             kept.append(one)
         elif _fullness(one.chunk) > _fullness(kept[place].chunk):
-            kept[place] = replace(one, fused=_with_score(one.fused, kept[place].fused.score, DUPLICATE))
+            kept[place] = replace(one, fused=_at_least(one.fused, kept[place].fused.score, DUPLICATE))
     return tuple(kept)
 
 
@@ -143,10 +143,9 @@ def _told(chunk: Chunk) -> tuple[object, ...]:
     return chunk.happened_at or chunk.times.recorded_at, chunk.id
 
 
-def _with_score(fused: FusedScore, score: float, part: str) -> FusedScore:
+def _at_least(fused: FusedScore, score: float, part: str) -> FusedScore:
     """Return a score that is at least another, with the difference as a part of its own."""
-    more = score - fused.score
-    return replace(fused, score=score, parts={**fused.parts, part: more}) if more > 0 else fused
+    return fused.with_score(max(score, fused.score), part)
 
 
 def newest_first(
@@ -183,7 +182,7 @@ def newest_first(
             if known is None and where.admits(chunks[newer]):
                 known = RecallCandidate(chunk=chunks[newer], fused=FusedScore(id=newer, score=0.0))
             if known is not None:
-                place(replace(known, fused=_with_score(known.fused, one.fused.score, LATER)))
+                place(replace(known, fused=_at_least(known.fused, one.fused.score, LATER)))
         arranged[id] = one
 
     for one in candidates:

@@ -17,7 +17,12 @@ from hydramem.search.candidate_scores import (
     fuse,
     trusted,
 )
-from hydramem.search.conversation.turn_order import MOST_TURNS, ordered_turns, turns_around
+from hydramem.search.conversation.turn_order import (
+    MOST_TURNS,
+    ordered_turns,
+    turns_around,
+    turns_before,
+)
 from hydramem.search.conversation.turn_scores import covering, in_conversation, spoken_share
 from hydramem.search.curated_entries import CuratedEntries
 from hydramem.search.linked_memories import shown_links, with_link_scores
@@ -94,7 +99,7 @@ def recall(
         snapshots = [each.snapshot for each in plans]
         versions = version_links([one.id for one in scored.found], snapshots, where)
     candidates, passed = _check(run, plans, scored, versions)
-    candidates, skipped = _rerank(run, candidates)
+    candidates, skipped = _rerank(run, plans, candidates, passed)
     candidates, passed = _order_versions(run, candidates, versions, passed)
     with run.timed("relevance"):
         found = _relevances(run, candidates, vector, arms, plans)
@@ -289,14 +294,24 @@ def _visible_path(path: GraphPath | None, read: Mapping[str, Chunk], shown: Chun
 
 
 def _rerank(
-    run: RecallRun, candidates: tuple[RecallCandidate, ...]
+    run: RecallRun,
+    plans: Sequence[RecallPlan],
+    candidates: tuple[RecallCandidate, ...],
+    loaded: Mapping[str, Chunk],
 ) -> tuple[tuple[RecallCandidate, ...], tuple[str, ...]]:
     """Return the candidates reordered, and why that was skipped, where it was."""
-    reranker = run.sources.reranker
+    reranker, most = run.sources.reranker, run.sources.settings.rerank_candidates
     if reranker is None:
         return candidates, ()
     with run.timed("rerank"):
-        return reordered(run.query, candidates, reranker, most=run.sources.settings.rerank_candidates)
+        shown = surroundings(run.where)
+        turns = turns_before([one.chunk.id for one in candidates[:most]], plans)
+        before = {
+            id: indexed_text(loaded[earlier])
+            for id, earlier in turns.items()
+            if earlier in loaded and shown.admits(loaded[earlier])
+        }
+        return reordered(run.query, candidates, reranker, most=most, before=before)
 
 
 def _order_versions(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.errors import ConfigError, InvalidInputError, ModelError, ModelUnavailableError
-from hydramem.llm.cross_encoder import LOCAL, open_cross_encoder
+from hydramem.llm.cross_encoder import open_cross_encoder
 from hydramem.llm.fetch_model import get_model
 from hydramem.llm.listed_model import find_listed, list_fetched
 from hydramem.llm.model_hub import hub_errors
@@ -19,6 +19,7 @@ from tests.llm.local_hub import COMMIT, LocalHub, serving
 from tests.llm.tiny_cross_encoder import model, write_cross_encoder
 
 FILES = ("onnx/model.onnx", "tokenizer.json", "tokenizer_config.json", "config.json")
+LISTED = "Xenova/ms-marco-MiniLM-L-6-v2"
 TEXTS = ("The boat is blue.", "The crane of the harbour is mended by Marta.", "It rained all day.")
 
 
@@ -30,7 +31,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def hub(tiny: Path) -> Iterator[LocalHub]:
     files = {path: (tiny / path).read_bytes() for path in FILES}
-    with serving(LocalHub({LOCAL: files | {"README.md": b"# About\n", "onnx/other.onnx": b"other"}})) as hub:
+    with serving(LocalHub({LISTED: files | {"README.md": b"# About\n", "onnx/other.onnx": b"other"}})) as hub:
         yield hub
 
 
@@ -41,18 +42,18 @@ def left_behind(models: Path) -> list[str]:
 
 # Names and what is not here ----------------------------------------------------------------------
 def test_names_are_found_in_any_case() -> None:
-    found = find_listed(LOCAL.lower(), "reranker")
-    assert found is not None and (found.name, found.dimension) == (LOCAL, 0)
+    found = find_listed(LISTED.lower(), "reranker")
+    assert found is not None and (found.name, found.dimension) == (LISTED, 0)
     assert set(found.required) == {"onnx/model.onnx", "tokenizer.json"}
     assert find_listed("BAAI/bge-small-en-v1.5", "reranker") is None
 
 
-@pytest.mark.parametrize("name", ["local", LOCAL.lower()])
+@pytest.mark.parametrize("name", [LISTED, LISTED.lower()])
 @pytest.mark.parametrize("folder_is_there", [False, True])
 def test_none_is_fetched_unasked(tmp_path: Path, name: str, folder_is_there: bool) -> None:
     if folder_is_there:
         (tmp_path / "rerankers").mkdir()
-    with pytest.raises(ModelUnavailableError, match=f"hydramem models get {LOCAL}"):
+    with pytest.raises(ModelUnavailableError, match=f"hydramem models get {LISTED}"):
         open_cross_encoder(name, models=tmp_path)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == []
 
@@ -65,33 +66,33 @@ def test_an_unknown_name_is_a_setting_that_is_wrong(tmp_path: Path) -> None:
 # From a hub --------------------------------------------------------------------------------------
 def test_a_fetched_cross_encoder_ranks_without_the_hub(tmp_path: Path, hub: LocalHub) -> None:
     said: list[str] = []
-    view = get_model(LOCAL.lower(), models=tmp_path, hub=hub.address, progress=said.append)
-    assert said == [f"Fetching {LOCAL} (0 MB) from the model hub.", f"{LOCAL} is installed."]
-    assert (view.name, view.installed, view.licence) == (LOCAL, True, "apache-2.0")
+    view = get_model(LISTED.lower(), models=tmp_path, hub=hub.address, progress=said.append)
+    assert said == [f"Fetching {LISTED} (0 MB) from the model hub.", f"{LISTED} is installed."]
+    assert (view.name, view.installed, view.licence) == (LISTED, True, "apache-2.0")
     folder = Path(view.where)
     assert left_behind(folder) == sorted([*FILES, "files.json", "onnx"])
-    assert json.loads((folder / "files.json").read_text())["origin"] == f"{LOCAL}@{COMMIT}"
+    assert json.loads((folder / "files.json").read_text())["origin"] == f"{LISTED}@{COMMIT}"
     assert view.size == sum((folder / path).stat().st_size for path in FILES)
     assert list_fetched(models=tmp_path) == (view,)
     asked = len(hub.requests)
-    scores = open_cross_encoder("local", models=tmp_path)("Who mends the crane of the harbour?", TEXTS)
+    scores = open_cross_encoder(LISTED, models=tmp_path)("Who mends the crane of the harbour?", TEXTS)
     assert scores[1] == max(scores) > scores[0] > scores[2]
     again: list[str] = []
-    assert get_model(LOCAL, models=tmp_path, hub=hub.address, progress=again.append) == view
-    assert again == [f"{LOCAL} is on this machine already."]
+    assert get_model(LISTED, models=tmp_path, hub=hub.address, progress=again.append) == view
+    assert again == [f"{LISTED} is on this machine already."]
     assert len(hub.requests) == asked
 
 
 def test_a_mirror_that_tells_only_names_serves_too(tmp_path: Path, hub: LocalHub) -> None:
     hub.described = False
-    assert get_model(LOCAL, models=tmp_path, hub=hub.address).installed
+    assert get_model(LISTED, models=tmp_path, hub=hub.address).installed
 
 
 def test_a_connection_that_breaks_off_is_taken_up_where_it_broke(tmp_path: Path, hub: LocalHub) -> None:
     piece = 10 << 20  # the client writes pieces of this size
-    hub.repositories[LOCAL]["onnx/model.onnx"] = model(padding=piece + 1000)
+    hub.repositories[LISTED]["onnx/model.onnx"] = model(padding=piece + 1000)
     hub.breaks["onnx/model.onnx"] = [piece + 500]
-    assert get_model(LOCAL, models=tmp_path, hub=hub.address).installed
+    assert get_model(LISTED, models=tmp_path, hub=hub.address).installed
     assert f"bytes={piece}-" in {one.headers.get("Range") for one in hub.requests}
 
 
@@ -99,18 +100,18 @@ def test_a_hub_that_goes_away_in_the_middle_leaves_nothing(tmp_path: Path, hub: 
     hub.breaks["onnx/model.onnx"] = [300]
     hub.ends = True
     with pytest.raises(ModelUnavailableError, match=r"it answers 503.*--from FOLDER"):
-        get_model(LOCAL, models=tmp_path, hub=hub.address)
+        get_model(LISTED, models=tmp_path, hub=hub.address)
     assert left_behind(tmp_path) == []
     hub.statuses.clear()
-    assert get_model(LOCAL, models=tmp_path, hub=hub.address).installed
+    assert get_model(LISTED, models=tmp_path, hub=hub.address).installed
 
 
 @pytest.mark.parametrize("path", ["onnx/model.onnx", "tokenizer.json"])
 def test_other_bytes_than_the_hub_described_are_refused(tmp_path: Path, hub: LocalHub, path: str) -> None:
-    right = hub.repositories[LOCAL][path]
+    right = hub.repositories[LISTED][path]
     hub.sent[path] = bytes([right[0] ^ 1]) + right[1:]
     with pytest.raises(ModelError, match=rf"{path}: expected SHA-\d+ \w+, found \w+; nothing was installed"):
-        get_model(LOCAL, models=tmp_path, hub=hub.address)
+        get_model(LISTED, models=tmp_path, hub=hub.address)
     assert left_behind(tmp_path) == []
 
 
@@ -118,10 +119,10 @@ def test_other_bytes_than_the_hub_described_are_refused(tmp_path: Path, hub: Loc
 def test_other_sizes_than_the_hub_described_are_refused(
     tmp_path: Path, hub: LocalHub, change: bytes | None
 ) -> None:
-    right = hub.repositories[LOCAL]["onnx/model.onnx"]
+    right = hub.repositories[LISTED]["onnx/model.onnx"]
     hub.sent["onnx/model.onnx"] = right[:-1] if change is None else right + change
     with pytest.raises(ModelError, match=r"whole|expected \d+ bytes"):
-        get_model(LOCAL, models=tmp_path, hub=hub.address)
+        get_model(LISTED, models=tmp_path, hub=hub.address)
     assert left_behind(tmp_path) == []
 
 
@@ -140,8 +141,8 @@ def test_what_the_hub_answers_is_said_with_what_to_do(
     tmp_path: Path, hub: LocalHub, start: str, status: int, said: str
 ) -> None:
     hub.statuses[start] = status
-    with pytest.raises(ModelUnavailableError, match=rf"^{LOCAL}: .*{said}.*--from FOLDER"):
-        get_model(LOCAL, models=tmp_path, hub=hub.address)
+    with pytest.raises(ModelUnavailableError, match=rf"^{LISTED}: .*{said}.*--from FOLDER"):
+        get_model(LISTED, models=tmp_path, hub=hub.address)
     assert left_behind(tmp_path) == []
 
 
@@ -153,34 +154,34 @@ def test_an_address_that_is_no_hub_is_said(tmp_path: Path, hub: LocalHub, answer
     else:
         hub.is_hub = False
     with pytest.raises(ModelUnavailableError, match=r"is no model hub.*HF_ENDPOINT"):
-        get_model(LOCAL, models=tmp_path, hub=hub.address)
+        get_model(LISTED, models=tmp_path, hub=hub.address)
     assert left_behind(tmp_path) == []
 
 
 def test_a_repository_without_the_model_is_said(tmp_path: Path, hub: LocalHub) -> None:
-    del hub.repositories[LOCAL]["onnx/model.onnx"]
+    del hub.repositories[LISTED]["onnx/model.onnx"]
     with pytest.raises(ModelUnavailableError, match=r"has no file onnx/model\.onnx"):
-        get_model(LOCAL, models=tmp_path, hub=hub.address)
+        get_model(LISTED, models=tmp_path, hub=hub.address)
     assert left_behind(tmp_path) == []
 
 
 @pytest.mark.parametrize("path", ["onnx/model.onnx", "tokenizer.json"])
 def test_a_model_that_cannot_be_loaded_is_not_installed(tmp_path: Path, hub: LocalHub, path: str) -> None:
-    hub.repositories[LOCAL][path] = b"no model"
-    with pytest.raises(ModelError, match=f"{LOCAL}: cannot be loaded: .*nothing was installed"):
-        get_model(LOCAL, models=tmp_path, hub=hub.address)
+    hub.repositories[LISTED][path] = b"no model"
+    with pytest.raises(ModelError, match=f"{LISTED}: cannot be loaded: .*nothing was installed"):
+        get_model(LISTED, models=tmp_path, hub=hub.address)
     assert left_behind(tmp_path) == []
 
 
 def test_without_a_hub_the_ways_out_are_said(tmp_path: Path) -> None:
-    said = rf"{LOCAL}: no model hub is reachable .*HF_ENDPOINT.*models get {LOCAL} --from FOLDER"
+    said = rf"{LISTED}: no model hub is reachable .*HF_ENDPOINT.*models get {LISTED} --from FOLDER"
     with pytest.raises(ModelUnavailableError, match=said):
-        get_model(LOCAL, models=tmp_path, hub="http://127.0.0.1:9")
+        get_model(LISTED, models=tmp_path, hub="http://127.0.0.1:9")
     assert left_behind(tmp_path) == []
 
 
 def test_a_full_disk_is_not_the_hubs_fault() -> None:
-    with pytest.raises(OSError, match="No space"), hub_errors(LOCAL):
+    with pytest.raises(OSError, match="No space"), hub_errors(LISTED):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
@@ -190,11 +191,11 @@ def test_the_command_takes_its_hub_from_the_environment(tmp_path: Path, hub: Loc
         "HF_HOME": str(tmp_path / "hf"),
         "HYDRAMEM_MODELS": str(tmp_path / "models"),
     }
-    command = [sys.executable, "-m", "hydramem", "--json", "models", "get", LOCAL]
+    command = [sys.executable, "-m", "hydramem", "--json", "models", "get", LISTED]
     got = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=250)
     assert got.returncode == 0, got.stderr
-    assert json.loads(got.stdout)["name"] == LOCAL
-    assert [one.name for one in list_fetched(models=tmp_path / "models")] == [LOCAL]
+    assert json.loads(got.stdout)["name"] == LISTED
+    assert [one.name for one in list_fetched(models=tmp_path / "models")] == [LISTED]
 
 
 # From a folder, and what is on the disk ----------------------------------------------------------
@@ -207,16 +208,16 @@ def test_files_that_came_another_way_are_taken_from_a_folder(tmp_path: Path, tin
         for path in FILES:
             (source / Path(path).name).write_bytes((tiny / path).read_bytes())
     models = tmp_path / "models"
-    assert get_model(LOCAL, source=source, models=models).installed
-    assert open_cross_encoder("local", models=models)("cat", ["the cat", "the boat"])[0] > 1
+    assert get_model(LISTED, source=source, models=models).installed
+    assert open_cross_encoder(LISTED, models=models)("cat", ["the cat", "the boat"])[0] > 1
 
 
 def test_a_folder_without_the_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(ModelError, match=r"holds no file onnx/model\.onnx; nothing was installed"):
-        get_model(LOCAL, source=tmp_path / "empty", models=tmp_path / "models")
+        get_model(LISTED, source=tmp_path / "empty", models=tmp_path / "models")
     with pytest.raises(InvalidInputError, match="not a folder"):
-        get_model(LOCAL, source=tmp_path / "absent", models=tmp_path / "models")
+        get_model(LISTED, source=tmp_path / "absent", models=tmp_path / "models")
     assert left_behind(tmp_path / "models") == []
 
 
@@ -224,15 +225,15 @@ def test_a_folder_without_the_files_is_refused(tmp_path: Path) -> None:
 def test_damaged_files_are_named_and_fetched_again(
     tmp_path: Path, tiny: Path, hub: LocalHub, damage: str
 ) -> None:
-    folder = Path(get_model(LOCAL, source=tiny, models=tmp_path).where)
+    folder = Path(get_model(LISTED, source=tiny, models=tmp_path).where)
     file = folder / ("files.json" if damage == "list" else "onnx/model.onnx")
     if damage == "remove":
         file.unlink()
     else:
         file.write_bytes(b"x" + file.read_bytes()[1:])
     with pytest.raises(
-        ModelError, match=rf"{file.name}: .*fetch it again with `hydramem models get {LOCAL}`"
+        ModelError, match=rf"{file.name}: .*fetch it again with `hydramem models get {LISTED}`"
     ):
-        open_cross_encoder("local", models=tmp_path)
-    get_model(LOCAL, models=tmp_path, hub=hub.address)
-    assert open_cross_encoder("local", models=tmp_path)("cat", ["the cat"])[0] > 1
+        open_cross_encoder(LISTED, models=tmp_path)
+    get_model(LISTED, models=tmp_path, hub=hub.address)
+    assert open_cross_encoder(LISTED, models=tmp_path)("cat", ["the cat"])[0] > 1

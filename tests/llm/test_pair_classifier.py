@@ -9,6 +9,7 @@ import pytest
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.llm import pair_classifier
 from hydramem.llm.pair_classifier import PairClassifier, bounds, card, judge_none
+from hydramem.llm.pair_model import PairModel
 
 DATA = Path(pair_classifier.__file__).parents[1] / "data"
 
@@ -67,18 +68,21 @@ def test_without_a_classifier_nothing_is_judged():
     assert judge_none("a", ["b", "c"]) == [None, None]
 
 
-def test_a_damaged_model_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_damaged_model_is_named(tmp_path: Path):
     shutil.copytree(DATA / "pairs", tmp_path / "pairs")
-    monkeypatch.setattr(pair_classifier, "_DATA", tmp_path)
+
+    def damaged() -> PairClassifier:
+        return PairClassifier(PairModel(name="pair classifier", file="pairs/pairs.onnx", data=tmp_path))
+
     weights = tmp_path / "pairs" / "pairs.onnx"
     content = bytearray(weights.read_bytes())
     content[1000] ^= 1
     weights.write_bytes(content)
     with pytest.raises(ModelUnavailableError, match="damaged"):
-        PairClassifier()("The cat is here.", ["The cat is there."])
+        damaged()("The cat is here.", ["The cat is there."])
     weights.unlink()
     with pytest.raises(ModelUnavailableError, match=r"pairs\.onnx cannot be read"):
-        PairClassifier()("The cat is here.", ["The cat is there."])
+        damaged()("The cat is here.", ["The cat is there."])
 
 
 def test_its_card_says_how_it_does_on_texts_of_others():

@@ -11,7 +11,7 @@ weights by the likelihood of the right turns (a softmax over the turns of a ques
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -127,6 +127,20 @@ def turns_around(found: Sequence[str], plans: Sequence[RecallPlan]) -> set[str]:
     return ids
 
 
+def turns_before(found: Collection[str], plans: Sequence[RecallPlan]) -> dict[str, str]:
+    """Return the id of the turn before each turn among what was found, by id; of its parts, the last."""
+    before: dict[str, str] = {}
+    for plan in plans:
+        snapshot = plan.snapshot
+        nodes = np.array([node for id in found if (node := turn_node(snapshot, id)) is not None], np.int64)
+        origins, offsets, around = snapshot.turns.around(snapshot.turn_keys[nodes], 1)
+        ids = snapshot.nodes.ids
+        earlier = offsets == -1
+        for origin, node in zip(origins[earlier].tolist(), around[earlier].tolist(), strict=True):
+            before[ids[nodes[origin]]] = ids[node]
+    return before
+
+
 def ordered_turns(
     query: str,
     candidates: Sequence[RecallCandidate],
@@ -155,7 +169,7 @@ def ordered_turns(
         numbers = _turn_numbers(query, turns, plan, around)
         scores = scorer(kind, [one.id for one in turns], numbers)
         for place, turn in zip(np.argsort(-scores, kind="stable").tolist(), turns, strict=True):
-            changed[turns[place].id] = _with_score(turns[place], turn.score)
+            changed[turns[place].id] = turns[place].with_score(turn.score, "order")
     moved = (replace(one, fused=changed.get(one.chunk.id, one.fused)) for one in candidates)
     return tuple(sorted(moved, key=lambda one: (-one.fused.score, one.chunk.id)))
 
@@ -303,8 +317,3 @@ def _answers(
     asker[origins[before]] = snapshot.nodes.author[around[before]]
     answers: NDArray[np.bool_] = (asker[which] != -2) & (asker[which] != authors)
     return answers
-
-
-def _with_score(one: FusedScore, score: float) -> FusedScore:
-    parts = {**one.parts, "order": score - one.score} if score != one.score else one.parts
-    return FusedScore(id=one.id, score=score, parts=parts)

@@ -1,0 +1,1 @@
+"""Training of the reranker on questions and passages: those of the visible sets, and written ones."""
