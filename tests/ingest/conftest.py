@@ -37,13 +37,13 @@ class Kit:
     """Stores in memory, with counts of what was embedded and written."""
 
     settings: IngestConfig = field(default_factory=IngestConfig)
+    graph: InMemoryGraph = field(default_factory=InMemoryGraph)
     embedded: list[str] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)
     dies_after: int | None = None
 
     def __post_init__(self) -> None:
         self.embedder = HashEmbedder()
-        self.graph = InMemoryGraph()
         self.vectors = InMemoryVectors(self.embedder.dimension)
         self.snapshots = Snapshots(self.graph)
         self.mirror = Mirror(

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.config import IngestConfig
-from hydramem.core.row_types import RelationCandidate, Verdict
+from hydramem.core.row_types import Document, RelationCandidate, Verdict
 from hydramem.ingest.documents.ingest import Progress, ingest
 from hydramem.ingest.memories.forget import forget
+from hydramem.storage.in_memory.graph import InMemoryGraph
 from tests.ingest.conftest import KilledError, Kit
 
 GUIDE = """# Harbour
@@ -273,3 +274,24 @@ def test_a_chunk_forgotten_while_its_document_is_read_again_stays_forgotten(kit:
     assert kit.graph.chunks([victim])[0].state == "archived"
     assert NEW_WORDS in kit.texts()
     assert kit.counted_right()
+
+
+class CountingGraph(InMemoryGraph):
+    """Counts how often documents are read."""
+
+    reads = 0
+
+    def documents(self, ids: Sequence[str]) -> tuple[Document, ...]:
+        self.reads += 1
+        return super().documents(ids)
+
+
+def test_the_documents_of_many_files_are_looked_up_at_once(tmp_path: Path) -> None:
+    for number in range(150):
+        (tmp_path / f"{number}.txt").write_text(f"Crate{number} Alpha stands in hall {number}.")
+    graph = CountingGraph()
+    kit = Kit(graph=graph)
+    assert kit.ingest(tmp_path).documents == 150
+    assert graph.reads <= 3
+    assert kit.ingest(tmp_path).unchanged == 150
+    assert graph.reads <= 6
