@@ -4,6 +4,7 @@ python -m benchmarks retrieval --set NAME [--ablate]   recall, latency and inges
 python -m benchmarks results --runs DIR [--ablate]     every set and embedder, written to docs/results.md
 python -m benchmarks scale [--out docs/scale.md]       latency by stage, memory, load time as a store grows
 python -m benchmarks walks                             walks over a large graph
+python -m benchmarks checkpoints [--engine E]          how long others wait for a checkpoint of a large graph
 python -m benchmarks verification [--out PAGE]         how well true claims are told from false, and how fast
 python -m benchmarks writes [--out docs/writes.md]     what a memory costs, and what many single ones leave
 python -m benchmarks consolidation [--out PAGE]        what a new memory does to older ones, harm first
@@ -30,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    checkpoints,
     edge_sizes,
     false_edges,
     false_edges_page,
@@ -74,6 +76,14 @@ def main(arguments: list[str] | None = None) -> int:
     except HydraMemError as error:
         print(error, file=sys.stderr)
         return 1
+
+
+def _checkpoints(given: argparse.Namespace) -> int:
+    row = checkpoints.measure(
+        given.engine, entities=given.entities, relations=given.relations, checkpoints=given.repeats
+    )
+    print(json.dumps([asdict(row)], indent=2) if given.json else checkpoints.shown([row]))
+    return 0
 
 
 def _walks(given: argparse.Namespace) -> int:
@@ -360,6 +370,13 @@ def _parser() -> argparse.ArgumentParser:
     walked.add_argument("--repeats", type=int, default=50, metavar="N", help="walks of each kind")
     walked.add_argument("--json", action="store_true")
     walked.set_defaults(run=_walks)
+    waited = commands.add_parser("checkpoints", help="how long others wait for a checkpoint of a large graph")
+    waited.add_argument("--engine", choices=("ladybug", "kuzu"), default="ladybug", help="graph engine")
+    waited.add_argument("--entities", type=int, default=100_000, metavar="N", help="entities to make up")
+    waited.add_argument("--relations", type=int, default=500_000, metavar="N", help="relations to make up")
+    waited.add_argument("--repeats", type=int, default=2, metavar="N", help="checkpoints")
+    waited.add_argument("--json", action="store_true", help="print JSON")
+    waited.set_defaults(run=_checkpoints)
     _add_results(commands.add_parser("results", help="run what is missing and write the results page"))
     _add_scale(commands.add_parser("scale", help="latency by stage, memory and load time as a store grows"))
     _add_verification(

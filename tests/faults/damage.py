@@ -8,6 +8,8 @@ from pathlib import Path
 
 from hydramem.core.config import StorageConfig
 from hydramem.storage.cypher.graph import CypherGraph, open_graph
+from hydramem.storage.cypher.open_database import log_file
+from hydramem.storage.cypher.schema_statements import graph_file
 from tests.storage.rows import chunk, write
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
@@ -24,6 +26,7 @@ def killed_graph(folder: Path, *, first: bool = False) -> Path:
     """
     store = open_graph(folder / "live", SETTINGS)
     if not first:
+        store.checkpoint()
         store.close()
         store = open_graph(folder / "live", SETTINGS)
     for number in range(ROWS):
@@ -35,7 +38,7 @@ def killed_graph(folder: Path, *, first: bool = False) -> Path:
 
 def log_of(folder: Path) -> Path:
     """Return the log of a graph's folder."""
-    return folder / f"{ENGINE}.db.wal"
+    return log_file(graph_file(folder, ENGINE))
 
 
 def flip(file: Path, byte: int, bit: int = 0) -> None:

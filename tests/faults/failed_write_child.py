@@ -70,7 +70,7 @@ def attempt(step: str, work: Callable[[], object]) -> None:
 
 def fail_write(engine: Engine, rule: Mapping[str, int]) -> None:
     """Write while calls on the log fail, then twice more."""
-    with failing("*/graph.db.wal", **rule) as calls:  # type: ignore[arg-type]
+    with failing("*/graph*.db.wal", **rule) as calls:  # type: ignore[arg-type]
         attempt("write", lambda: add(engine, "unsure"))
         say(step="calls", seen=calls.seen(), failed=calls.failed())
         attempt("read", lambda: rows(engine))
@@ -85,8 +85,8 @@ def fail_first_write(engine: Engine, rule: Mapping[str, int]) -> None:
 
 
 def fail_checkpoint(engine: Engine, rule: Mapping[str, int]) -> None:
-    """Checkpoint while calls on any file of the graph fail, then write and checkpoint once more."""
-    with failing("*/graph.db*", **rule) as calls:  # type: ignore[arg-type]
+    """Checkpoint while calls of this process on the graph's files fail, then write and checkpoint again."""
+    with failing(f"{engine.file.parent}/*", **rule) as calls:  # type: ignore[arg-type]
         attempt("checkpoint", engine.checkpoint)
         say(step="calls", seen=calls.seen(), failed=calls.failed())
     attempt("read", lambda: rows(engine))

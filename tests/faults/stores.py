@@ -26,6 +26,8 @@ def killed_store(folder: Path) -> Path:
     with hydramem.connect(folder / "live", config=CONFIG) as memory:
         for number in range(EARLIER):
             remember(memory, number)
+        memory.drain()
+        memory._opened.graph.checkpoint()
     with hydramem.connect(folder / "live", config=CONFIG) as memory:
         for number in range(EARLIER, EARLIER + LATER):
             remember(memory, number)

@@ -40,6 +40,7 @@ def change_vector_words(memory: hydramem.Memory, id: str, text: str) -> None:
 def test_a_letter_flipped_in_the_graph_file_is_put_right_from_the_vectors(tmp_path: Path) -> None:
     with hydramem.connect(tmp_path / "store", config=CONFIG) as memory:
         ids = [remember(memory, number) for number in range(4)]
+        memory._opened.graph.checkpoint()
     file = graph_file(tmp_path / "store" / "graph", ENGINE)
     place = file.read_bytes().index(sentence(2).encode())
     flip(file, place + 30)

@@ -85,8 +85,8 @@ def test_a_log_that_cannot_be_cut_back_is_cut_before_the_next_use(tmp_path: Path
 @pytest.mark.parametrize(
     "rule",
     [
-        pytest.param({"kinds": WRITES, "first": 3, "times": 1}, id="one write"),
-        pytest.param({"kinds": WRITES, "first": 40}, id="all later writes"),
+        pytest.param({"kinds": WRITES, "times": 1}, id="one write"),
+        pytest.param({"kinds": WRITES, "first": 1}, id="all later writes"),
         pytest.param({"kinds": SYNCS, "times": 1}, id="sync"),
     ],
 )

@@ -1,7 +1,8 @@
-"""A pool of the connections to one open database, which can also be held exclusively."""
+"""A pool of the connections to one open database, which can be held exclusively, or replaced by another."""
 
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,11 @@ from hydramem.core.errors import StorageError
 
 
 class ConnectionPool:
-    """The connections to a file: each used by one caller at a time, and kept for the next."""
+    """The connections to a database: each used by one caller at a time, and kept for the next.
+
+    Connections belong to a period, which ends when another database takes the place of theirs. A connection
+    of an earlier period is closed when it is released.
+    """
 
     def __init__(self, file: Path, connect: Callable[[], Any]) -> None:
         """Pool the connections that `connect` makes, in this process alone."""
@@ -19,7 +24,9 @@ class ConnectionPool:
         self._connect = connect
         self._process = os.getpid()
         self._idle: list[Any] = []
-        self._in_use = 0
+        self._period = 0
+        self._in_use: Counter[int] = Counter()
+        self._period_of: dict[int, int] = {}
         self._exclusive = False
         self._closed = False
         self._changed = threading.Condition()
@@ -52,14 +59,16 @@ class ConnectionPool:
         with self._changed:
             self._changed.wait_for(lambda: not self._exclusive)
             self._check_open()
-            self._in_use += 1
-            if self._idle:
-                return self._idle.pop()
+            period = self._period
+            self._in_use[period] += 1
+            connection = self._idle.pop() if self._idle else None
         try:
-            return self._connect()
+            connection = self._connect() if connection is None else connection
         except BaseException:
-            self._count_released()
+            self._count_released(period)
             raise
+        self._period_of[id(connection)] = period
+        return connection
 
     def _check_open(self) -> None:
         if self._closed:
@@ -67,13 +76,19 @@ class ConnectionPool:
 
     def release(self, connection: Any) -> None:
         """Put a connection back."""
+        period = self._period_of.pop(id(connection))
         with self._changed:
-            self._idle.append(connection)
-        self._count_released()
+            current = period == self._period
+            if current:
+                self._idle.append(connection)
+        if not current:
+            connection.close()
+        self._count_released(period)
 
-    def _count_released(self) -> None:
+    def _count_released(self, period: int) -> None:
         with self._changed:
-            self._in_use -= 1
+            self._in_use[period] -= 1
+            self._in_use += Counter()  # drops what is zero
             self._changed.notify_all()
 
     @contextmanager
@@ -86,13 +101,35 @@ class ConnectionPool:
         with self._changed:
             self._check_open()
             self._exclusive = True
-            self._changed.wait_for(lambda: self._in_use == 0)
+            self._changed.wait_for(lambda: not self._in_use)
         try:
             yield
         finally:
             with self._changed:
                 self._exclusive = False
                 self._changed.notify_all()
+
+    def begin_period(self, replace: Callable[[], None]) -> Callable[[], None]:
+        """Replace the database between two uses of the pool; nobody waits.
+
+        Args:
+            replace: Puts another database in place of the one that `connect` opens connections to.
+
+        Returns:
+            Waits until the last connection to the former database is closed.
+        """
+        with self._changed:
+            replace()
+            before, self._period = self._period, self._period + 1
+            idle = self.take_idle()
+
+        def wait() -> None:
+            for connection in idle:
+                connection.close()
+            with self._changed:
+                self._changed.wait_for(lambda: not any(period <= before for period in self._in_use))
+
+        return wait
 
     def close_idle(self) -> None:
         """Close the connections that are not in use, before the database is closed."""
@@ -104,16 +141,11 @@ class ConnectionPool:
         idle, self._idle = self._idle, []
         return idle
 
-    def close(self, *, wait: bool = True) -> bool:
-        """Give no more connections; return whether it was this call that closed the pool.
-
-        Args:
-            wait: Whether to wait until no connection is in use.
-        """
+    def close(self) -> bool:
+        """Give no more connections, wait for those in use; return whether this call closed the pool."""
         with self._changed:
             if self._closed:
                 return False
             self._closed = True
-            if wait:
-                self._changed.wait_for(lambda: self._in_use == 0 and not self._exclusive)
+            self._changed.wait_for(lambda: not self._in_use and not self._exclusive)
         return True

@@ -9,9 +9,10 @@ from typing import Any
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import DiskFullError, StorageError
-from hydramem.storage.cypher.checkpoint import CheckpointedDatabase
+from hydramem.storage.cypher.checkpoint import Checkpoints, Statement
+from hydramem.storage.cypher.execute import execute
 from hydramem.storage.cypher.open_database import PoolFullError, engine_errors
-from hydramem.storage.cypher.read_only_database import ReadOnlyDatabase
+from hydramem.storage.cypher.serving_database import ServingDatabase
 
 log = logging.getLogger(__name__)
 Parameters = Mapping[str, object]
@@ -43,7 +44,7 @@ class Engine:
         """Open or create a graph file.
 
         Args:
-            file: The graph file; its folder must exist.
+            file: The graph file, any generation of it; its folder must exist.
             settings: Which engine, and its memory limits.
             salvage: Whether to open what comes before the damage of a log, which is kept aside.
             read_only: Whether the folder cannot be written: no file is changed, and writes are refused.
@@ -55,13 +56,14 @@ class Engine:
             StorageError: The file or its log is damaged or cannot be opened.
         """
         self.name = settings.graph
-        self.file = file
-        self.database: CheckpointedDatabase | ReadOnlyDatabase = (
-            ReadOnlyDatabase(file, settings)
-            if read_only
-            else CheckpointedDatabase(file, settings, salvage=salvage)
-        )
+        self.database = ServingDatabase(file, settings, salvage=salvage, read_only=read_only)
         self._writer = threading.Lock()
+        self._checkpoints = Checkpoints(self.database, self._writer, settings)
+
+    @property
+    def file(self) -> Path:
+        """The generation of the graph file that serves."""
+        return self.database.file
 
     @contextmanager
     def reading(self) -> Iterator[Query]:
@@ -96,7 +98,7 @@ class Engine:
 
     def _read_arrow(self, statement: str, parameters: Parameters) -> Any:
         with self.database.connections.connection() as connection, engine_errors(self.file, self.name):
-            result = _execute(connection, statement, dict(parameters))
+            result = execute(connection, statement, parameters)
             try:
                 return result.get_as_arrow(65_536)
             finally:
@@ -107,6 +109,7 @@ class Engine:
         with self._writer:
             if self.database.pool <= pool:
                 self.database.reopen_with_more()
+                self._checkpoints.start()
 
     def transact(self, work: Callable[[Query], int]) -> None:
         """Run some writes in one transaction.
@@ -121,7 +124,7 @@ class Engine:
 
     def _transact(self, work: Callable[[Query], int]) -> None:
         with self.writing() as query:
-            self.database.count_columns_set(work(query))
+            self._checkpoints.count_columns_set(work(query))
 
     @contextmanager
     def writing(self) -> Iterator[Query]:
@@ -133,6 +136,7 @@ class Engine:
         Raises:
             DiskFullError: The disk is full, or nearly so; nothing is written.
         """
+        self._checkpoints.let_switch()
         with self._writer:
             self.database.require_room()
             log_end = self.database.log_size()
@@ -141,45 +145,50 @@ class Engine:
                     yield from self._in_transaction(connection)
             except PoolFullError:
                 self.database.reopen_with_more(log_end=log_end)
+                self._checkpoints.start()
                 raise
             except _CommitFailedError as failed:
                 self.database.discard_failed_commit(log_end)
                 raise failed.as_raised() from failed
-            self.database.checkpoint_if_due()
+            self._checkpoints.start_if_due()
 
     def _in_transaction(self, connection: Any) -> Iterator[Query]:
+        statements: list[Statement] = []
+
         def query(statement: str, parameters: Parameters) -> list[list[Any]]:
-            return self._run(connection, statement, parameters)
+            rows = self._run(connection, statement, parameters)
+            statements.append((statement, parameters))
+            return rows
 
         try:
-            query("BEGIN TRANSACTION", {})
+            self._run(connection, "BEGIN TRANSACTION", {})
             yield query
-            self._commit(query)
+            self._commit(connection)
         except _CommitFailedError:
             raise  # the engine is broken, and may hang in what follows
         except BaseException:
-            self._roll_back(query)
+            self._roll_back(connection)
             raise
-        self.database.count_write()
+        self._checkpoints.note_commit(statements)
 
-    def _commit(self, query: Query) -> None:
+    def _commit(self, connection: Any) -> None:
         try:
-            query("COMMIT", {})
+            self._run(connection, "COMMIT", {})
         except PoolFullError:
             raise
         except StorageError as error:
             raise _CommitFailedError(error) from error
 
-    def _roll_back(self, query: Query) -> None:
+    def _roll_back(self, connection: Any) -> None:
         try:
-            query("ROLLBACK", {})
+            self._run(connection, "ROLLBACK", {})
         except StorageError as error:
             # An error of the engine itself has ended the transaction already.
             log.debug("%s: nothing to roll back: %s", self.file, error)
 
     def _run(self, connection: Any, statement: str, parameters: Parameters) -> list[list[Any]]:
         with engine_errors(self.file, self.name):
-            result = _execute(connection, statement, dict(parameters))
+            result = execute(connection, statement, parameters)
             try:
                 rows: list[list[Any]] = result.get_all()
                 return rows
@@ -187,42 +196,23 @@ class Engine:
                 result.close()
 
     def checkpoint(self) -> None:
-        """Write the content of the log into the main file.
+        """Write what the log holds into the next generation of the file, and wait for it; others go on.
 
         Raises:
             StorageError: It cannot be written; nothing is lost, the log keeps it.
         """
-        with self._writer:
-            self.database.checkpoint()
+        self._checkpoints.run()
 
     def copy_to(self, copy: Path) -> None:
-        """Copy the file as it is at one moment, while others read and write; see `CheckpointedDatabase`."""
-        self.database.copy_to(copy, self._writer)
+        """Copy the graph as it is at one moment, while others read and write; see `Checkpoints`."""
+        self._checkpoints.copy_to(copy)
 
     def close(self, *, checkpoint: bool = True) -> None:
         """Wait for running calls, then release the file; harmless when repeated.
 
         Args:
-            checkpoint: Whether to checkpoint the log; else the file stays as it is.
+            checkpoint: Whether to checkpoint a log that is large.
         """
-        self.database.close(checkpoint=checkpoint)
-
-
-def _execute(connection: Any, statement: str, parameters: dict[str, object]) -> Any:
-    try:
-        return connection.execute(statement, parameters)
-    except RuntimeError:
-        # The engines cannot read text with lone surrogates. No stored text has them (rows are checked), so
-        # looking for one finds nothing, as does looking for NUL, which no stored text has either.
-        readable = {name: _readable(value) for name, value in parameters.items()}
-        if readable == parameters:
-            raise
-        return connection.execute(statement, readable)
-
-
-def _readable(value: object) -> object:
-    if isinstance(value, list):
-        return [_readable(item) for item in value]
-    if isinstance(value, str):
-        return "\0" if any("\ud800" <= character <= "\udfff" for character in value) else value
-    return value
+        if not self.database.connections.forked:
+            self._checkpoints.close(checkpoint=checkpoint)
+            self.database.close()

@@ -128,7 +128,7 @@ class CypherGraph(CypherCounts):
         return None if newest is None else newest.replace(tzinfo=UTC)
 
     def checkpoint(self) -> None:
-        """Write the content of the write-ahead log into the main file."""
+        """Write the content of the write-ahead log into the next generation of the file; others go on."""
         self._engine.checkpoint()
 
     def save(self, folder: Path) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from hydramem.core.errors import SchemaError, StorageError
 from hydramem.storage.cypher.engine import Engine, Query
+from hydramem.storage.cypher.generations import serving_file
 from hydramem.storage.cypher.open_database import ENGINES
 from hydramem.storage.cypher.recovery.check_log import REMEDY
 from hydramem.storage.schema import (
@@ -124,8 +125,8 @@ def set_meta(query: Query, values: dict[str, str]) -> None:
 
 
 def graph_file(folder: Path, engine: str) -> Path:
-    """Return where an engine keeps its graph in a store's folder."""
-    return folder / f"{engine}.db"
+    """Return where an engine keeps its graph in a store's folder: the generation that serves."""
+    return serving_file(folder / f"{engine}.db")
 
 
 def check_folder(folder: Path, engine: str, *, salvage: bool = False) -> bool:

@@ -9,12 +9,10 @@ from hydramem.core.row_types import Chunk
 from hydramem.storage.cypher.engine import Query
 from hydramem.storage.cypher.statements import (
     any_edge,
-    copy_edges,
     create_edge,
     create_edges,
     create_nodes,
     edge_names,
-    edge_rows,
     edges_between,
     edges_where,
     fetch_nodes,
@@ -52,10 +50,6 @@ _ROWS_COMPARED = 1000
 _ROWS_REMOVED = 500
 _EDGES_SOUGHT = 1000
 _EDGES_UNWOUND = 5000
-
-# Kuzu creates a thousand edges singly in a second or two, and copies them in a tenth. Only into a table that
-# has none yet: where the transaction of a COPY is rolled back, Kuzu 0.11 loses what was committed before it.
-_EDGES_COPIED = 1000
 _NODES = (DOCUMENT, SESSION, ENTITY, CHUNK, JOB)
 _EDGES = (MENTIONS, RELATES, LINKS)
 
@@ -291,9 +285,8 @@ class Transaction:
         if not self._edges_singly:
             for batch in batches(rows, _EDGES_UNWOUND):
                 self._query(create_edges(table), {"rows": batch})
-        elif len(rows) >= _EDGES_COPIED and not self._query(any_edge(table), {}):
-            self._query(copy_edges(table), {"rows": edge_rows(table, rows)})
         else:
+            # Kuzu copies many edges sooner by COPY, but then checkpoints at once, in the file that serves.
             statement = create_edge(table)
             for row in rows:
                 self._query(statement, row)

@@ -1,7 +1,6 @@
 """What only a graph on disk can get wrong: opening, damage, versions, limits, forks, handles, a kill."""
 
 import hashlib
-import itertools
 import os
 import shutil
 import signal
@@ -9,6 +8,8 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.cypher import snapshot_tables
 from hydramem.storage.cypher.engine import Engine
+from hydramem.storage.cypher.generations import generations, next_file
 from hydramem.storage.cypher.graph import open_graph
 from hydramem.storage.cypher.schema_statements import MIGRATIONS, graph_file, prepare_schema, stored_version
 from hydramem.storage.schema import SCHEMA_VERSION
@@ -40,6 +42,7 @@ def written(tmp_path: Path, settings: StorageConfig) -> Path:
     folder = tmp_path / "graph"
     store = open_graph(folder, settings)
     store.write(write(chunks=tuple(chunk(f"c{n}") for n in range(50)), entities=(entity(),)))
+    store.checkpoint()
     store.close()
     return folder
 
@@ -63,7 +66,7 @@ def test_a_graph_read_in_parts_is_the_whole(written: Path, settings: StorageConf
     engine.close()
 
 
-def test_the_log_is_folded_between_reads(written: Path, settings: StorageConfig) -> None:
+def test_checkpoints_come_between_reads(written: Path, settings: StorageConfig) -> None:
     engine = Engine(graph_file(written, settings.graph), settings)
     done = threading.Event()
     found: list[int] = []
@@ -75,7 +78,7 @@ def test_the_log_is_folded_between_reads(written: Path, settings: StorageConfig)
 
     reader = threading.Thread(target=read)
     reader.start()
-    for number in range(30):
+    for number in range(4):
         with engine.writing() as query:
             query("MATCH (c:Chunk {id: 'c1'}) SET c.text = $text", {"text": f"text {number}"})
         engine.checkpoint()
@@ -85,21 +88,27 @@ def test_the_log_is_folded_between_reads(written: Path, settings: StorageConfig)
     engine.close()
 
 
-def test_a_large_log_is_folded_with_the_write_that_made_it_large(
-    written: Path, settings: StorageConfig
-) -> None:
-    file = graph_file(written, settings.graph)
-    engine = Engine(file, settings)
-    wal = file.with_name(f"{file.name}.wal")
-    sizes: list[int] = []
-    for number in range(24):
+def test_a_large_log_is_checkpointed_beside_the_writes(written: Path, settings: StorageConfig) -> None:
+    engine = Engine(graph_file(written, settings.graph), settings)
+    first = engine.file
+    for number in range(18):
         with engine.writing() as query:
-            query("MATCH (c:Chunk {id: 'c1'}) SET c.text = $text", {"text": f"{number}" * (2 << 20)})
-        sizes.append(wal.stat().st_size if wal.exists() else 0)
-    assert max(sizes) > 4 << 20 and sizes[-1] < 64 << 20
-    assert any(later < earlier for earlier, later in itertools.pairwise(sizes))
+            query("MATCH (c:Chunk {id: 'c1'}) SET c.text = $text", {"text": f"{number:02}" * (1 << 20)})
+    assert engine.file == first, "the last write waited for a checkpoint"
+    wait_for(lambda: engine.file == next_file(first))
+    assert engine.database.log_size() < 32 << 20
+    with engine.writing() as query:
+        query("MATCH (c:Chunk {id: 'c1'}) SET c.text = $text", {"text": "last" * (1 << 20)})
     engine.close()
-    assert not wal.exists()
+    (left,) = generations(first)
+    assert left == engine.file != next_file(first), "closing did not checkpoint a large log"
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it does not happen"
+        time.sleep(0.01)
 
 
 def test_rows_are_there_after_opening_again(written: Path, settings: StorageConfig) -> None:

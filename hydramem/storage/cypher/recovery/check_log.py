@@ -7,25 +7,22 @@ A log that goes on after a place that cannot be read is damaged: the graph is no
 changed.
 """
 
-import json
 import logging
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError, StoreBusyError
-from hydramem.storage.cypher.open_database import log_file, opening_error
+from hydramem.storage.cypher.open_database import log_file
+from hydramem.storage.cypher.recovery.closed_log import is_as_closed
 from hydramem.storage.cypher.recovery.log_records import LogState, read_checked_log, read_unchecked_log
+from hydramem.storage.cypher.run_engine import EngineFailedError, run_engine
 from hydramem.storage.files.durable_files import sync_folder, write_whole
 
 log = logging.getLogger(__name__)
-_CHILD = Path(__file__).with_name("trial_child.py")
 _TRIAL = ".trial-"
 
 # Replay takes about 0.3 s for a MiB of small writes; the limit allows a machine that is much slower.
@@ -36,10 +33,6 @@ REMEDY = (
     "`hydramem doctor --salvage`"
 )
 """What a person can do about a graph that cannot be opened."""
-
-
-class _TrialFailedError(StorageError):
-    """The engine crashed, hung or refused when it read a log."""
 
 
 def check_log(file: Path, settings: StorageConfig, *, salvage: bool = False, seconds: float = 0.0) -> None:
@@ -75,6 +68,8 @@ def _check(wal: Path, file: Path, settings: StorageConfig, salvage: bool, second
         state = read_checked_log(data)
         if state.whole:
             return
+    elif is_as_closed(wal, data):
+        return
     _require_unheld(file)
     try:
         if not checked:
@@ -86,7 +81,7 @@ def _check(wal: Path, file: Path, settings: StorageConfig, salvage: bool, second
         kept = data[: state.end]
         if checked:
             _try(wal, kept, file, settings, limit)
-    except _TrialFailedError as error:
+    except EngineFailedError as error:
         if checked or not salvage:
             raise StorageError(f"{wal}: {error}; nothing was changed; {REMEDY}") from error
         state = read_unchecked_log(data, None)
@@ -126,7 +121,7 @@ def _readable_part(
         part = data[: state.commits[middle - 1]]
         try:
             read = _try(wal, part, file, settings, limit)
-        except _TrialFailedError:
+        except EngineFailedError:
             read = 0
         if read == len(part):
             low = middle
@@ -151,7 +146,8 @@ def _try(wal: Path, data: bytes, file: Path, settings: StorageConfig, limit: flo
         for each in beside:
             shutil.copyfile(each, copy.with_name(each.name))
         copy.with_name(wal.name).write_bytes(data)
-        return _run_child(copy, settings, limit)
+        # The pool is as large as allowed, so that no log is too large for it.
+        return run_engine(copy, settings, pool=settings.max_db_gb << 30, seconds=limit)
 
 
 def _engine_reads(file: Path) -> bool:
@@ -166,32 +162,6 @@ def _link_or_copy(file: Path, copy: Path, *, linked: bool) -> None:
     except OSError:
         log.debug("%s: cannot be linked here, so it is copied", file)
     shutil.copyfile(file, copy)
-
-
-def _run_child(file: Path, settings: StorageConfig, limit: float) -> int:
-    # -P: the folder of the script is no place to import from.
-    command = [sys.executable, "-P", str(_CHILD), settings.graph, str(file), str(settings.max_db_gb << 30)]
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=limit, check=False)  # noqa: S603 -- our own
-    except subprocess.TimeoutExpired as error:
-        raise _TrialFailedError(f"{settings.graph} did not finish reading it in {limit:.0f} s") from error
-    if done.returncode != 0:
-        raise _TrialFailedError(f"{settings.graph} crashed when it read it ({_ending(done.returncode)})")
-    found = json.loads(done.stdout)
-    if "error" in found:
-        raise _reported(file, settings.graph, str(found["error"]))
-    return int(found["log"])
-
-
-def _reported(file: Path, engine: str, text: str) -> StorageError:
-    known = opening_error(file, RuntimeError(text))
-    return (
-        known if type(known) is not StorageError else _TrialFailedError(f"{engine} cannot read it ({text})")
-    )
-
-
-def _ending(code: int) -> str:
-    return signal.Signals(-code).name if code < 0 else f"exit {code}"
 
 
 def _aside(wal: Path, kind: str) -> Path:
