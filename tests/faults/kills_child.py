@@ -12,11 +12,13 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import hydramem
+from hydramem.core import time as clocks
 from hydramem.core.errors import EmbeddingMismatchError
 from hydramem.core.row_types import Chunk
 from hydramem.llm.hash_embedder import HashEmbedder
@@ -29,6 +31,7 @@ States = dict[str, tuple[str, str]]
 PARTS = 4
 _EARLIER, _LATER = 40, 20
 _OTHER = 64
+_MOST_DAYS = 400
 ERASED = sentence(2)
 
 
@@ -187,13 +190,32 @@ def count(**counts: int) -> None:
     sys.stdout.flush()
 
 
-def mixed(folder: Path, times: int, seed: int) -> None:
-    """Kill processes in mixed operations, on one store."""
+def set_clock(by: timedelta) -> None:
+    """Set the clock of this process ahead, or back."""
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:
+            return datetime.now(tz) + by
+
+    clocks.datetime = Clock  # type: ignore[misc]
+
+
+def mixed(folder: Path, times: int, seed: int, *, most_days: int = 0) -> None:
+    """Kill processes in mixed operations, on one store.
+
+    Args:
+        folder, times, seed: Where, how many, and what chooses the operations and moments.
+        most_days: Most days that the clock of each process is ahead, or behind.
+    """
     store, ledger, draw = folder / "store", Ledger(), random.Random(seed)
     for number in range(1, times + 1):
         held = [id for id, (_, state) in ledger.states.items() if state == "active"][-20:]
 
-        def live(say: Say, number: int = number, held: list[str] = held) -> None:
+        days = draw.randint(-most_days, most_days)
+
+        def live(say: Say, number: int = number, held: list[str] = held, days: int = days) -> None:
+            set_clock(timedelta(days=days))
             with hydramem.connect(store, config=CONFIG) as memory:
                 work(memory, folder, seed * 1000 + number, say, held)
 
@@ -323,8 +345,8 @@ def modules(folder: Path) -> list[str]:
 def main(case: str, folder: Path, times: int, seed: int) -> None:
     """Run a case."""
     load(forked(lambda: modules(folder))[1])
-    if case == "mixed":
-        mixed(folder, times, seed)
+    if case in ("mixed", "clock"):
+        mixed(folder, times, seed, most_days=_MOST_DAYS if case == "clock" else 0)
     else:
         inside(case, folder, times, seed)
 

@@ -33,6 +33,10 @@ def test_what_was_acknowledged_survives_kills_in_mixed_operations(tmp_path: Path
     assert kill("mixed", tmp_path, rounds(8, full=200), 3)["acknowledged"] > 0
 
 
+def test_so_it_does_while_the_clock_jumps(tmp_path: Path) -> None:
+    assert kill("clock", tmp_path, rounds(5, full=60), 9)["acknowledged"] > 0
+
+
 @pytest.mark.parametrize("case", sorted(INSIDE))
 def test_a_kill_inside_a_long_operation_leaves_what_was_or_what_is_to_be(tmp_path: Path, case: str) -> None:
     kill(case, tmp_path, rounds(4, full=40), 5)
