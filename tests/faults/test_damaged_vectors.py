@@ -54,6 +54,18 @@ def test_a_recall_of_damaged_vectors_is_a_storage_error(store: Path) -> None:
         memory.recall(sentence(1))
 
 
+def test_zeros_at_the_end_of_a_file_are_a_storage_error(store: Path) -> None:
+    """LanceDB panics in one of its threads, which is another class of error."""
+    for file in (store / "vectors" / "chunks.lance").glob("data/*"):
+        data = file.read_bytes()
+        file.write_bytes(data[:-81] + bytes(64) + data[-17:])
+    with hydramem.connect(store, config=CONFIG) as memory:
+        for read in (memory.recall, memory.prime):
+            with pytest.raises(StorageError, match="hydramem doctor --fix"):
+                read(sentence(1))
+        assert memory.doctor(fix=True).healthy
+
+
 def test_what_ends_the_program_passes_through() -> None:
     with pytest.raises(KeyboardInterrupt), lance_errors(Path("vectors")):
         raise KeyboardInterrupt

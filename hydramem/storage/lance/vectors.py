@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _log = logging.getLogger(__name__)
-_PANICS = "pyo3_runtime"
+_PANICS = ("pyo3_runtime", "pyo3_async_runtimes")  # the modules of their classes
 
 # How many more matches are looked for than are wanted, where some will not be admitted, and how many at most.
 _SPARE = 1.5
@@ -440,8 +440,8 @@ def lance_errors(path: Path) -> Iterator[None]:
     except (RuntimeError, ValueError, OSError, LookupError, TypeError) as error:
         raise _damage(path, error) from error
     except BaseException as error:
-        # What Rust calls a panic, as on a damaged file, is no Exception, and its class cannot be imported.
-        if type(error).__module__ != _PANICS:
+        # A panic of Rust, as on a damaged file, need be no Exception, and its classes cannot be imported.
+        if type(error).__module__ not in _PANICS:
             raise
         raise _damage(path, error) from error
 
