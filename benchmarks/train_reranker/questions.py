@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.set_stores import asked_of, opened_set, recall_sources, recalled
-from hydramem.llm.passage_reranker import Passage
+from hydramem.llm.passage_reranker import ReadPassage
 from hydramem.search.conversation.turn_order import turns_before
 from hydramem.search.query_plan import plan
 from hydramem.storage.schema import CHUNK
@@ -27,7 +27,7 @@ _WORD = re.compile(r"\w+")
 class Candidate:
     """A passage that was found for a question, and whether it is one of those that answer it."""
 
-    passage: Passage
+    passage: ReadPassage
     right: bool
 
 
@@ -65,7 +65,7 @@ def written(part: str) -> Iterator[Question]:
                 )
 
 
-def _written_passages(item: Mapping[str, Any]) -> dict[str, Passage]:
+def _written_passages(item: Mapping[str, Any]) -> dict[str, ReadPassage]:
     """Return the passages of a written text by id; those of a conversation know what was said before."""
     said = {
         one["id"]: f"{one['by']}: {one['text']}" if one.get("by") else one["text"] for one in item["passages"]
@@ -75,13 +75,13 @@ def _written_passages(item: Mapping[str, Any]) -> dict[str, Passage]:
         for earlier, one in zip(item["passages"], item["passages"][1:], strict=False):
             if earlier["session"] == one["session"]:
                 before[one["id"]] = said[earlier["id"]]
-    return {id: Passage(text=text, before=before.get(id, "")) for id, text in said.items()}
+    return {id: ReadPassage(text=text, before=before.get(id, "")) for id, text in said.items()}
 
 
-def _by_words(query: str, passages: Mapping[str, Passage]) -> list[tuple[str, Passage]]:
+def _by_words(query: str, passages: Mapping[str, ReadPassage]) -> list[tuple[str, ReadPassage]]:
     wanted = set(_WORD.findall(query.casefold()))
 
-    def shared(passage: Passage) -> float:
+    def shared(passage: ReadPassage) -> float:
         words = set(_WORD.findall(passage.text.casefold()))
         share: float = len(wanted & words) / (len(words) ** 0.4 + 1)
         return share
@@ -109,7 +109,7 @@ def of_set(data: Path, folder: Path, *, embedder: str) -> Iterator[Question]:
                 passages = [
                     (
                         _document(chunks[id]),
-                        Passage(
+                        ReadPassage(
                             text=indexed_text(chunks[id]),
                             before=indexed_text(chunks[before[id]]) if id in before else "",
                         ),

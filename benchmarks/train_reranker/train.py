@@ -16,7 +16,7 @@ from torch import nn
 from benchmarks.train_pairs.encoder import PairEncoder
 from benchmarks.train_pairs.train import arrays
 from benchmarks.train_reranker.questions import Question
-from hydramem.llm.passage_reranker import MOST_TOKENS, Passage, shown_passage, shown_query
+from hydramem.llm.passage_reranker import MOST_TOKENS, ReadPassage, shown_passage, shown_query
 
 _QUESTIONS, _IN_ONE_SORT = 6, 240
 _NEAR, _NEAR_SHOWN, _FAR_SHOWN = 18, 5, 2
@@ -30,7 +30,7 @@ class Shown:
     """A question with the passages of one step of training, the right one first."""
 
     query: str
-    passages: tuple[Passage, ...]
+    passages: tuple[ReadPassage, ...]
 
 
 def tokenizer(path: str) -> Tokenizer:

@@ -190,7 +190,7 @@ def get_model(
     Args:
         name: A name that `hydramem models list` shows, or an embedder or cross-encoder that fastembed lists.
     """
-    from hydramem.llm import fetch_model
+    from hydramem.llm.fetching import fetch_model
 
     err = console(errors=True)
     fetched = fetch_model.get_model(

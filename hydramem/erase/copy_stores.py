@@ -45,7 +45,7 @@ class RowCounts:
         return bool(self.removed or self.changed)
 
 
-class _Tally:
+class _RowCounts:
     """Counts what becomes of rows."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class _Tally:
 
 def count_rows(graph: GraphStore, erasure: Erasure) -> RowCounts:
     """Return what a copy would leave out and change."""
-    tally = _Tally()
+    tally = _RowCounts()
     for part in PARTS:
         for _ in _rows_after(part, graph, erasure, tally):
             pass
@@ -83,7 +83,7 @@ def copy_graph(
     Raises:
         StorageError: A row cannot be read or written.
     """
-    tally = _Tally()
+    tally = _RowCounts()
     for part in PARTS:
         rows = _rows_after(part, source, erasure, tally)
         for some in batches(rows, _BATCH if part.is_node else _BATCH_EDGES):
@@ -100,7 +100,7 @@ def copy_graph(
     return tally.counts
 
 
-def _rows_after(part: DumpPart, graph: GraphStore, erasure: Erasure, tally: _Tally) -> Iterator[Any]:
+def _rows_after(part: DumpPart, graph: GraphStore, erasure: Erasure, tally: _RowCounts) -> Iterator[Any]:
     for rows in graph.scan(part.table, _BATCH):
         for row in rows:
             after = row_after(row, erasure)

@@ -24,14 +24,14 @@ _MODEL = PairModel(name="reranker", file="reranker/reranker.onnx", most_tokens=M
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class ReadPassage:
     """A passage, and in a conversation what was said before it, which it may answer."""
 
     text: str
     before: str = ""
 
 
-ReadPassages = Callable[[str, Sequence[Passage]], NDArray[np.float64] | None]
+ReadPassages = Callable[[str, Sequence[ReadPassage]], NDArray[np.float64] | None]
 """Scores passages by a question, log odds of shape (passages,); None where it cannot read them.
 
 Raises `ModelError` where the model failed.
@@ -44,7 +44,7 @@ class PassageReranker:
     def __init__(self, model: PairModel = _MODEL) -> None:
         self._model = model
 
-    def __call__(self, query: str, passages: Sequence[Passage]) -> NDArray[np.float64] | None:
+    def __call__(self, query: str, passages: Sequence[ReadPassage]) -> NDArray[np.float64] | None:
         """Return a score for each passage, of shape (passages,); higher answers better.
 
         Scores are log odds up to a constant of the question. None where the passages are not English, which
@@ -74,7 +74,7 @@ def shown_query(query: str) -> str:
     return " ".join(well_formed(query[:_MOST_CHARS]).split()[:_MOST_WORDS])
 
 
-def shown_passage(passage: Passage) -> str:
+def shown_passage(passage: ReadPassage) -> str:
     """Return what of a passage the model reads: the end of what was said before, a bar, and its text."""
     text = " ".join(well_formed(passage.text[:_MOST_CHARS]).split()[:_MOST_WORDS])
     before = " ".join(well_formed(passage.before[-_MOST_CHARS:]).split()[-_WORDS_BEFORE:])

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.reranking import Row, placed, shown
 from benchmarks.train_reranker.questions import Candidate, Question, counts, written
-from hydramem.llm.passage_reranker import Passage
+from hydramem.llm.passage_reranker import ReadPassage
 
 
 def test_the_table_has_what_was_gained_and_what_it_costs() -> None:
@@ -40,7 +40,7 @@ def asked(noise: int) -> Question:
         set="people",
         query=f"What is {noise + 2}?",
         candidates=tuple(
-            Candidate(passage=Passage(text=text), right=place == 2) for place, text in enumerate(texts)
+            Candidate(passage=ReadPassage(text=text), right=place == 2) for place, text in enumerate(texts)
         ),
     )
 
@@ -77,7 +77,7 @@ def test_training_puts_right_passages_above_wrong_ones() -> None:
         set="people",
         query="key?",
         candidates=tuple(
-            Candidate(passage=Passage(text=text), right=text == "the key")
+            Candidate(passage=ReadPassage(text=text), right=text == "the key")
             for text in ("the key", "a boat", "some rain", "no crane", "one bell")
         ),
     )

@@ -12,9 +12,9 @@ import pytest
 
 from hydramem.core.errors import ConfigError, InvalidInputError, ModelError, ModelUnavailableError
 from hydramem.llm.cross_encoder import open_cross_encoder
-from hydramem.llm.fetch_model import get_model
+from hydramem.llm.fetching.fetch_model import get_model
+from hydramem.llm.fetching.model_hub import hub_errors
 from hydramem.llm.listed_model import find_listed, list_fetched
-from hydramem.llm.model_hub import hub_errors
 from tests.llm.local_hub import COMMIT, LocalHub, serving
 from tests.llm.tiny_cross_encoder import model, write_cross_encoder
 

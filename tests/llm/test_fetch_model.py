@@ -9,8 +9,8 @@ import pytest
 
 from hydramem.core.errors import ConfigError, InvalidInputError, ModelError, ModelUnavailableError
 from hydramem.llm.catalogue import BGE_SMALL, MINILM, NOMIC, ModelFile, list_models, locate, resolve_auto
-from hydramem.llm.fetch_model import get_model
-from hydramem.llm.unpack_model import unpack
+from hydramem.llm.fetching.fetch_model import get_model
+from hydramem.llm.fetching.unpack_model import unpack
 from tests.llm.local_hub import LocalHub, serving
 
 # A model as the catalogue has them, of a few bytes.

@@ -9,7 +9,7 @@ import pytest
 from hydramem.core.config import EmbeddingConfig
 from hydramem.core.errors import ConfigError, ModelError, ModelUnavailableError
 from hydramem.llm.catalogue import BGE_SMALL, KNOWN_MODELS, MINILM, NOMIC, check_file, locate
-from hydramem.llm.fetch_model import get_model
+from hydramem.llm.fetching.fetch_model import get_model
 from hydramem.llm.local_embedder import (
     LocalEmbedder,
     VectorSpace,

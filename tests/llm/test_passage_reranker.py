@@ -10,7 +10,7 @@ import pytest
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.llm import passage_reranker
 from hydramem.llm.pair_model import PairModel
-from hydramem.llm.passage_reranker import MOST_TOKENS, Passage, PassageReranker, shown_passage
+from hydramem.llm.passage_reranker import MOST_TOKENS, PassageReranker, ReadPassage, shown_passage
 
 DATA = Path(passage_reranker.__file__).parents[1] / "data"
 NEAR = (
@@ -27,7 +27,7 @@ def reranker() -> PassageReranker:
 
 
 def best(reranker: PassageReranker, query: str, *texts: str) -> str:
-    scores = reranker(query, [Passage(text=text) for text in texts])
+    scores = reranker(query, [ReadPassage(text=text) for text in texts])
     assert scores is not None and scores.shape == (len(texts),)
     return texts[int(np.argmax(scores))]
 
@@ -46,8 +46,8 @@ def test_it_finds_what_answers_in_other_words(reranker: PassageReranker, query: 
 
 def test_the_turn_before_tells_what_is_answered(reranker: PassageReranker) -> None:
     asked = [
-        Passage(text="Ada: In May, I think.", before="Bo: When do you start at the bakery?"),
-        Passage(text="Ada: In June, I think.", before="Bo: When does your sister marry?"),
+        ReadPassage(text="Ada: In May, I think.", before="Bo: When do you start at the bakery?"),
+        ReadPassage(text="Ada: In June, I think.", before="Bo: When does your sister marry?"),
     ]
     first, second = (
         reranker(query, asked) for query in ("When does Ada begin at the bakery?", "When is the wedding?")
@@ -57,8 +57,8 @@ def test_the_turn_before_tells_what_is_answered(reranker: PassageReranker) -> No
 
 
 def test_the_other_passages_do_not_change_a_score(reranker: PassageReranker) -> None:
-    together = reranker("Who has the key?", [Passage(text=text) for text in NEAR])
-    alone = [reranker("Who has the key?", [Passage(text=text)]) for text in NEAR]
+    together = reranker("Who has the key?", [ReadPassage(text=text) for text in NEAR])
+    alone = [reranker("Who has the key?", [ReadPassage(text=text)]) for text in NEAR]
     assert together is not None
     for one, other in zip(together, alone, strict=True):
         assert other is not None and one == pytest.approx(other[0], abs=1e-4)
@@ -68,12 +68,12 @@ def test_the_other_passages_do_not_change_a_score(reranker: PassageReranker) -> 
     "text", ["", "我住在北京。", "Der Schlüssel liegt seit Mai im Keller.", "\ud800 \0", "{}[]()" * 500]
 )
 def test_passages_of_another_language_are_not_read(reranker: PassageReranker, text: str) -> None:
-    assert reranker("Where is the key?", [Passage(text=text)] * 3) is None
+    assert reranker("Where is the key?", [ReadPassage(text=text)] * 3) is None
 
 
 def test_long_and_odd_texts_are_cut(reranker: PassageReranker) -> None:
-    long = Passage(text="The key is in the cellar. " * 5000, before="Where is it, and why? " * 5000)
-    scores = reranker("where is the key " * 2000, [long, Passage(text="The key is \ud800 here. \0")])
+    long = ReadPassage(text="The key is in the cellar. " * 5000, before="Where is it, and why? " * 5000)
+    scores = reranker("where is the key " * 2000, [long, ReadPassage(text="The key is \ud800 here. \0")])
     assert scores is not None and np.isfinite(scores).all()
     assert len(shown_passage(long).split()) <= 125
 
@@ -86,7 +86,7 @@ def test_a_damaged_model_is_named(tmp_path: Path) -> None:
     weights.write_bytes(content)
     model = PairModel(name="reranker", file="reranker/reranker.onnx", data=tmp_path, most_tokens=MOST_TOKENS)
     with pytest.raises(ModelUnavailableError, match=r"reranker: .* is damaged"):
-        PassageReranker(model)("Who has the key?", [Passage(text=NEAR[1])])
+        PassageReranker(model)("Who has the key?", [ReadPassage(text=NEAR[1])])
 
 
 def test_its_card_says_what_it_was_trained_on() -> None:

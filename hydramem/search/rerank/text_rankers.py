@@ -9,7 +9,7 @@ import numpy as np
 
 from hydramem.core.errors import ModelError, ModelReplyError
 from hydramem.llm.contracts import Generator
-from hydramem.llm.passage_reranker import Passage, ReadPassages
+from hydramem.llm.passage_reranker import ReadPassage, ReadPassages
 from hydramem.search.rerank.rerank_prompt import SYSTEM, Ranking, rerank_prompt
 
 
@@ -48,7 +48,7 @@ def by_reading(read: ReadPassages) -> TextRanker:
 
     def rank(query: str, texts: Sequence[RankedText]) -> Sequence[int]:
         turns = [place for place, one in enumerate(texts) if one.spoken]
-        passages = [Passage(text=texts[place].text, before=texts[place].before) for place in turns]
+        passages = [ReadPassage(text=texts[place].text, before=texts[place].before) for place in turns]
         scores = read(query, passages) if len(turns) > 1 else None
         places = list(range(len(texts)))
         if scores is None:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from hydramem.core.config import EmbeddingConfig, SearchConfig
 from hydramem.core.errors import ConfigError, ModelUnavailableError
-from hydramem.llm.fetch_model import get_model
-from hydramem.llm.passage_reranker import Passage
+from hydramem.llm.fetching.fetch_model import get_model
+from hydramem.llm.passage_reranker import ReadPassage
 from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.search.rerank.rerank import Order, Reranker, choose_reranker
 from hydramem.search.rerank.text_rankers import RankedText, by_generator, by_reading, by_score, in_time
@@ -162,7 +162,7 @@ def local() -> Reranker | None:
 def reading(**scores: float) -> Reranker:
     """Return a reranker that reads these log odds of texts, by the first word."""
 
-    def read(query: str, passages: Sequence[Passage]) -> NDArray[np.float64]:
+    def read(query: str, passages: Sequence[ReadPassage]) -> NDArray[np.float64]:
         return np.array([scores[one.text.split()[0]] for one in passages])
 
     return Reranker(lambda: by_reading(read))

@@ -22,10 +22,10 @@ from hydramem.llm.catalogue import (
     models_folder,
     view_model,
 )
-from hydramem.llm.fetch_listed_model import collect_listed, listed_model, try_listed
+from hydramem.llm.fetching.fetch_listed_model import collect_listed, listed_model, try_listed
+from hydramem.llm.fetching.model_hub import fetch_file, hub_endpoint, hub_obstacle
+from hydramem.llm.fetching.unpack_model import unpack
 from hydramem.llm.listed_model import ListedModel, check_listed, view_fetched, write_manifest
-from hydramem.llm.model_hub import fetch_file, hub_endpoint, hub_obstacle
-from hydramem.llm.unpack_model import unpack
 
 Progress = Callable[[str], None]
 _STAGING = ".incoming-"

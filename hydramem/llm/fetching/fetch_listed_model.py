@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hydramem.core.errors import InvalidInputError, ModelError, ModelUnavailableError
+from hydramem.llm.fetching.model_hub import check_fetched, fetch_file, hub_endpoint, hub_obstacle, look_up
 from hydramem.llm.listed_model import ListedModel, find_listed, open_listed_embedder, open_listed_reranker
 from hydramem.llm.local_embedder import listed_embedder
-from hydramem.llm.model_hub import check_fetched, fetch_file, hub_endpoint, hub_obstacle, look_up
 
 Progress = Callable[[str], None]
 
