@@ -92,7 +92,12 @@ def reordered(
         The candidates, and why the stage was skipped, where it was.
     """
     texts = [
-        RankedText(text=indexed_text(one.chunk), before=before.get(one.chunk.id, ""), score=one.fused.score)
+        RankedText(
+            text=indexed_text(one.chunk),
+            spoken=one.chunk.kind == "turn",
+            before=before.get(one.chunk.id, ""),
+            score=one.fused.score,
+        )
         for one in candidates[:most]
     ]
     order = reranker.order(query, texts)

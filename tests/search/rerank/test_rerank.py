@@ -186,6 +186,31 @@ def test_only_turns_exchange_places() -> None:
     assert sure.order("?", mixed[:3]).places == (0, 1, 2)
 
 
+def test_recall_lets_it_read_turns_with_the_turn_before() -> None:
+    read: list[ReadPassage] = []
+
+    def scores(query: str, passages: Sequence[ReadPassage]) -> NDArray[np.float64]:
+        read.extend(passages)
+        return np.array([9.0 if "keys" in one.text else -9.0 for one in passages])
+
+    memory = Memory(
+        turn("s", 0, "Did you ever pay that deposit in Bern?"),
+        turn("s", 1, "Yes, and then the keys came by post."),
+        chunk("c1", "The deposit of the river in Bern is sand and gravel."),
+    )
+    plain = memory.recall("deposit in Bern")
+    found = memory.recall("deposit in Bern", reranker=Reranker(lambda: by_reading(scores)))
+    assert [hit.id for hit in plain.hits if hit.kind == "turn"] == ["s-0", "s-1"]
+    assert [hit.id for hit in found.hits if hit.kind == "turn"] == ["s-1", "s-0"]
+    assert [hit.score for hit in found.hits] == pytest.approx([hit.score for hit in plain.hits])
+    (first,) = (hit for hit in found.hits if hit.id == "s-1")
+    assert "by reading it with the question" in first.why and first.scores["rerank"] > 0
+    assert {one.text: one.before for one in read} == {
+        "Did you ever pay that deposit in Bern?": "",
+        "Yes, and then the keys came by post.": "Did you ever pay that deposit in Bern?",
+    }
+
+
 def test_the_carried_reranker_reads_turns_of_english_conversations() -> None:
     told = (
         "Bo: Did you ever pay that deposit?",
