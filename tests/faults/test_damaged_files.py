@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import hydramem
+from hydramem.storage.cypher.generations import POINTER
 from hydramem.storage.cypher.schema_statements import MARKER
 from hydramem.verification.grounding.model_replies import Kept
 from tests import ROOT
@@ -23,8 +24,9 @@ Case = tuple[str, str, int]
 HELD = {"harmless", "refused", "repaired", "named"}
 WAYS = ("flip", "zeros", "cut", "empty", "delete")
 KINDS = {
-    "graph": f"graph/{ENGINE}.db",
-    "log": f"graph/{ENGINE}.db.wal",
+    "graph": f"graph/{ENGINE}*.db",
+    "log": f"graph/{ENGINE}*.db.wal",
+    "pointer": f"graph/{POINTER}",
     "marker": f"graph/{MARKER}",
     "vectors": "vectors/chunks.lance/data/*",
     "entity vectors": "vectors/entities.lance/data/*",
@@ -62,6 +64,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with hydramem.connect(folder / "live", config=CONFIG) as memory:
         fill(memory, folder)
     with hydramem.connect(folder / "live", config=CONFIG) as memory:
+        memory._opened.graph.checkpoint()
         for number in range(6, 9):
             remember(memory, number)
         memory.forget([remember(memory, 9)])

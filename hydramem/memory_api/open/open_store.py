@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hydramem.core.config import Config
-from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelUnavailableError, StorageError
+from hydramem.core.errors import (
+    ConfigError,
+    EmbeddingMismatchError,
+    ModelError,
+    ModelUnavailableError,
+    StorageError,
+)
 from hydramem.core.results.erasure_results import ErasureReceipt
 from hydramem.core.results.upkeep_results import BackedUp, Diagnosis, Reindexed
 from hydramem.core.time import advance_past, clock_warning, now
@@ -52,6 +58,7 @@ if TYPE_CHECKING:
     from hydramem.erase.erasure import ErasureRequest
 
 log = logging.getLogger(__name__)
+_REPAIRING = "repairing_vectors"  # in the graph's metadata while a repair may have left a part of the vectors
 
 
 class OpenStore:
@@ -135,6 +142,17 @@ class OpenStore:
                 require_no_loss(self.path, self.graph, self.vectors)
                 if not self.read_only:
                     self._folders.remove_leftovers()
+
+        if not (self.read_only or salvage) and self.graph.meta().get(_REPAIRING):
+            self._continue_repair()
+
+    def _continue_repair(self) -> None:
+        """Finish a repair of the vectors whose process died, and which left a part of them."""
+        log.warning("%s: a repair of the vectors was interrupted; it is continued", self.path)
+        try:
+            self.diagnose(fix=True, progress=None)
+        except ModelError as error:
+            log.warning("%s: %s; `hydramem doctor --fix` continues the repair", self.path, error)
 
     def _replicate_what_is_pending(self) -> None:
         if not self.read_only:
@@ -259,10 +277,13 @@ class OpenStore:
             self.require_writable()
         with self.mirror.one_writer:
             self.mirror.replicate_deferred()
-            if (damage := self.space.damage()) is not None:
-                if not (fix or salvage):
-                    return self._diagnosis_of_damage(damage)
-                self._renew_vectors(damage)
+            damage = self.space.damage()
+            if fix or salvage:
+                self.graph.set_meta({_REPAIRING: "yes"})
+                if damage is not None:
+                    self._renew_vectors(damage)
+            elif damage is not None:
+                return self._diagnosis_of_damage(damage)
             found = diagnose(
                 self.graph,
                 self.vectors,
@@ -275,6 +296,7 @@ class OpenStore:
             if fix or salvage:
                 jobs = missing_jobs(self.vectors.chunks_without_vector(), self.graph)
                 self.mirror.commit(Write(changes=(), jobs=jobs))
+                self.graph.set_meta({_REPAIRING: ""})
         lost_file = found.lost_file or (None if self.lost_file is None else str(self.lost_file))
         from hydramem.ingest.memories.emptied_curated_files import emptied_files
 

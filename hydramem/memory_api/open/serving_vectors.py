@@ -221,7 +221,8 @@ class VectorFolders:
 
     def _checked(self, folder: str, embedder: Embedder) -> VectorStore:
         vectors = self._open(folder, embedder)
-        if vectors.stats().chunks == 0 and self._graph.counts().chunks > 0 and not self._graph.outbox():
+        pending = {id for row in self._graph.outbox() for id in row.chunks}
+        if vectors.stats().chunks == 0 and self._graph.counts().chunks > len(pending):
             vectors.close()
             raise StorageError(
                 f"{self._path / folder}: is empty although the graph holds chunks; "
