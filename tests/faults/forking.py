@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-SECONDS = 60
+SECONDS = 300  # of a busy machine; what takes longer hangs
 
 
 def load(modules: Iterable[str]) -> None:
@@ -35,7 +35,7 @@ def forked(work: Callable[[], object], failure: object = None) -> tuple[int, Any
     """Run a function in a process of its own; return how it ended, and what it returned, as JSON holds it.
 
     Args:
-        work: The function; it is ended by SIGALRM after a minute.
+        work: The function; it is ended by SIGALRM where it hangs.
         failure: What is returned where it raised, with the traceback where it is an outcome and its words.
     """
     reading, writing = os.pipe()
