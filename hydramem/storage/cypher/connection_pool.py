@@ -58,7 +58,7 @@ class ConnectionPool:
             )
         with self._changed:
             self._changed.wait_for(lambda: not self._exclusive)
-            self._check_open()
+            self.require_open()
             period = self._period
             self._in_use[period] += 1
             connection = self._idle.pop() if self._idle else None
@@ -70,7 +70,12 @@ class ConnectionPool:
         self._period_of[id(connection)] = period
         return connection
 
-    def _check_open(self) -> None:
+    def require_open(self) -> None:
+        """Check that the pool gives connections.
+
+        Raises:
+            StorageError: The file is closed.
+        """
         if self._closed:
             raise StorageError(f"{self._file}: the store is closed; connect again")
 
@@ -99,7 +104,7 @@ class ConnectionPool:
             StorageError: The file is closed.
         """
         with self._changed:
-            self._check_open()
+            self.require_open()
             self._exclusive = True
             self._changed.wait_for(lambda: not self._in_use)
         try:

@@ -199,8 +199,9 @@ class Engine:
         """Write what the log holds into the next generation of the file, and wait for it; others go on.
 
         Raises:
-            StorageError: It cannot be written; nothing is lost, the log keeps it.
+            StorageError: The file is closed, or it cannot be written; nothing is lost, the log keeps it.
         """
+        self.database.connections.require_open()
         self._checkpoints.run()
 
     def copy_to(self, copy: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hydramem.core.config import StorageConfig
+from hydramem.core.errors import StorageError
 from hydramem.storage.cypher.connection_pool import ConnectionPool
 from hydramem.storage.cypher.generations import first_file, remove_others, serving_file
 from hydramem.storage.cypher.open_database import (
@@ -207,11 +208,17 @@ class ServingDatabase:
         try:
             self._drop()
             if self._settings.graph == "kuzu" and not self.read_only and self._log_end is None:
-                note_closed(log_file(self.file))
+                self._note_closed()
         finally:
             if self._broken:
                 _unlock(self.file)
             release_claim(self._owner)
+
+    def _note_closed(self) -> None:
+        try:
+            note_closed(log_file(self.file))
+        except StorageError as error:
+            log.warning("%s; the next opening tries the log in another process first", error)
 
 
 def _truncate(file: Path, size: int) -> None:
