@@ -87,7 +87,7 @@ def _stage(
         graph = open_graph(folder / _GRAPH, settings)
         stores.callback(graph.close)
         erasure = find(graph, request)
-        copy = open_graph(staging.place(_GRAPH), settings)
+        copy = open_graph(staging.place(_GRAPH), settings, created_apart=True)
         stores.callback(copy.close)
         step = _steps(graph, progress)
         counts = copy_graph(graph, copy, erasure, step=step)

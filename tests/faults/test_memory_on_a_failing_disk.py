@@ -11,6 +11,7 @@ import pytest
 from tests import ROOT
 from tests.faults.failing_calls import environment
 
+pytestmark = pytest.mark.slow
 ENGINES = ("ladybug", "kuzu")
 
 

@@ -9,6 +9,7 @@ from hydramem.core.config import StorageConfig
 from hydramem.storage.cypher import snapshot_tables
 from hydramem.storage.cypher.counts import CypherCounts
 from hydramem.storage.cypher.engine import Engine
+from hydramem.storage.cypher.run_engine import run_engine
 from hydramem.storage.cypher.schema_statements import (
     check_folder,
     graph_file,
@@ -29,7 +30,12 @@ if TYPE_CHECKING:
 
 
 def open_graph(
-    path: Path, settings: StorageConfig, *, salvage: bool = False, read_only: bool = False
+    path: Path,
+    settings: StorageConfig,
+    *,
+    salvage: bool = False,
+    read_only: bool = False,
+    created_apart: bool = False,
 ) -> "CypherGraph":
     """Open the graph in a folder, or create it there.
 
@@ -38,6 +44,8 @@ def open_graph(
         settings: Which engine (`ladybug` or `kuzu`) and its memory limits.
         salvage: Whether to open a graph whose log is damaged or gone, with what can still be read.
         read_only: Whether the folder cannot be written: no file is changed, and writes are refused.
+        created_apart: Whether a new file is created by another process. LadybugDB fills up its first page
+            with what it finds in memory, which may be any text that this process has read.
 
     Raises:
         ConfigError: The limits are not possible.
@@ -51,6 +59,8 @@ def open_graph(
             path.mkdir(parents=True, exist_ok=True)
         wrote = check_folder(path, settings.graph, salvage=salvage)
         file = graph_file(path, settings.graph)
+        if created_apart and not wrote:
+            run_engine(file, settings, pool=settings.buffer_pool_mb << 20)
         engine = Engine(file, settings, salvage=salvage, read_only=read_only)
         try:
             prepare_schema(engine, new=not wrote or salvage)

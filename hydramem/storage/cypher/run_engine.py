@@ -33,7 +33,7 @@ def run_engine(
     seconds: float = float("inf"),
     stop: threading.Event | None = None,
 ) -> int:
-    """Open a graph file that no process has open; return how many bytes the engine left of its log.
+    """Open or create a graph file that no process has open; return the bytes that its log has afterwards.
 
     Args:
         file: The graph file.

@@ -66,6 +66,7 @@ def test_the_content_is_the_same_before_and_after(graph: CypherGraph) -> None:
         before = content(graph)
 
 
+@pytest.mark.slow
 def test_readers_and_writers_see_every_write_during_checkpoints(graph: CypherGraph) -> None:
     acknowledged: list[str] = []
     missing: list[str] = []
