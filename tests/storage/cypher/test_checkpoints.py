@@ -126,6 +126,19 @@ def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
         time.sleep(0.01)
 
 
+def test_what_kuzu_keeps_for_each_write_is_bounded(
+    graph: CypherGraph, settings: StorageConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if settings.graph != "kuzu":
+        pytest.skip("other engines keep little")
+    monkeypatch.setattr(module, "_MOST_TRANSACTIONS_BYTES", 5 * module._BYTES_PER_TRANSACTION["kuzu"])
+    former = graph._engine.file
+    for number in range(8):
+        graph.write(write(chunks=(chunk(f"c{number}"),)))
+    wait_for(lambda: graph._engine.file != former)
+    assert len(graph.chunks([f"c{number}" for number in range(8)])) == 8
+
+
 def child_of(process: int) -> int | None:
     found = Path(f"/proc/{process}/task/{process}/children").parent.parent
     for task in found.iterdir():
