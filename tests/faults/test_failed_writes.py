@@ -81,6 +81,7 @@ def test_a_log_that_cannot_be_cut_back_is_cut_before_the_next_use(tmp_path: Path
     assert said["rows"]["rows"] == said["opened"]["rows"] == sorted([*FILLED, "unsure", "later"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     "rule",
