@@ -154,19 +154,18 @@ class Checkpoints:
             DiskFullError: The disk has no room for it; nothing is lost.
             StorageError: It failed; nothing is lost, the log keeps what was written.
         """
-        while True:
+        with self._writer:
+            earlier = self._running
+            mine = self._begin() if earlier is None else None
+        if earlier is not None:
+            earlier.join()
             with self._writer:
-                earlier = self._running
-                mine = self._begin() if earlier is None else None
-            if earlier is not None:
-                earlier.join()
-            elif mine is None:
-                return
-            else:
-                mine.join()
-                if mine.error is not None:
-                    raise mine.error
-                return
+                # One that writers have begun since has all that the log held, as well as one of our own.
+                mine = self._running or self._begin()
+        if mine is not None:
+            mine.join()
+            if mine.error is not None:
+                raise mine.error
 
     def _checkpoint(self, log_end: int, counted: tuple[int, int]) -> None:
         """Make the next generation and let it serve; runs in a thread, which Ctrl-C does not interrupt."""
