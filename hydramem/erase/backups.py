@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import HydraMemError, InvalidInputError
-from hydramem.erase.copy_stores import copy_graph
+from hydramem.erase.copy_stores import copy_graph, open_empty_graph
 from hydramem.erase.erasure import Erasure, ErasureRequest
 from hydramem.erase.find import find
 from hydramem.erase.side_files import Staging, stage_side_files, vector_folders
@@ -104,7 +104,7 @@ def _stage_store(inner: Staging, request: ErasureRequest, known: Erasure, settin
         return bool(inner.replaced or inner.deleted)
     made = inner.staged / inner.within / "graph"
     made.parent.mkdir(parents=True, exist_ok=True)
-    with closing(open_graph(graph, settings)) as source, closing(open_graph(made, settings)) as copy:
+    with closing(open_graph(graph, settings)) as source, closing(open_empty_graph(made, settings)) as copy:
         erasure = find(source, request, known)
         counts = copy_graph(source, copy, erasure)
     stage_side_files(inner, erasure)

@@ -7,11 +7,14 @@ copy has never held them.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from hydramem.core.config import StorageConfig
 from hydramem.core.row_types import Change
 from hydramem.erase.erasure import Erasure
 from hydramem.erase.rows_after import row_after
+from hydramem.storage.cypher.graph import CypherGraph, open_graph
 from hydramem.storage.exchange.manifest import PARTS, DumpPart
 from hydramem.storage.outbox import worth_a_vector
 from hydramem.storage.schema import CHUNK, ENTITY
@@ -45,7 +48,7 @@ class RowCounts:
         return bool(self.removed or self.changed)
 
 
-class _RowCounts:
+class _RowCounter:
     """Counts what becomes of rows."""
 
     def __init__(self) -> None:
@@ -68,11 +71,20 @@ class _RowCounts:
 
 def count_rows(graph: GraphStore, erasure: Erasure) -> RowCounts:
     """Return what a copy would leave out and change."""
-    tally = _RowCounts()
+    tally = _RowCounter()
     for part in PARTS:
         for _ in _rows_after(part, graph, erasure, tally):
             pass
     return tally.counts
+
+
+def open_empty_graph(folder: Path, settings: StorageConfig) -> CypherGraph:
+    """Create the graph that rows are copied into, by a process that has never held what is erased.
+
+    Raises:
+        StorageError: It cannot be created.
+    """
+    return open_graph(folder, settings, created_apart=True)
 
 
 def copy_graph(
@@ -83,7 +95,7 @@ def copy_graph(
     Raises:
         StorageError: A row cannot be read or written.
     """
-    tally = _RowCounts()
+    tally = _RowCounter()
     for part in PARTS:
         rows = _rows_after(part, source, erasure, tally)
         for some in batches(rows, _BATCH if part.is_node else _BATCH_EDGES):
@@ -100,7 +112,7 @@ def copy_graph(
     return tally.counts
 
 
-def _rows_after(part: DumpPart, graph: GraphStore, erasure: Erasure, tally: _RowCounts) -> Iterator[Any]:
+def _rows_after(part: DumpPart, graph: GraphStore, erasure: Erasure, tally: _RowCounter) -> Iterator[Any]:
     for rows in graph.scan(part.table, _BATCH):
         for row in rows:
             after = row_after(row, erasure)

@@ -16,7 +16,7 @@ from hydramem.core.config import StorageConfig
 from hydramem.core.results.erasure_results import ErasureReceipt
 from hydramem.core.row_types import Change
 from hydramem.erase.backups import stage_backups, stage_kept_stores
-from hydramem.erase.copy_stores import RowCounts, copy_graph, copy_vectors, count_rows
+from hydramem.erase.copy_stores import RowCounts, copy_graph, copy_vectors, count_rows, open_empty_graph
 from hydramem.erase.erasure import Erasure, ErasureRequest
 from hydramem.erase.find import find
 from hydramem.erase.side_files import Staging, stage_side_files, vector_folders
@@ -87,7 +87,7 @@ def _stage(
         graph = open_graph(folder / _GRAPH, settings)
         stores.callback(graph.close)
         erasure = find(graph, request)
-        copy = open_graph(staging.place(_GRAPH), settings, created_apart=True)
+        copy = open_empty_graph(staging.place(_GRAPH), settings)
         stores.callback(copy.close)
         step = _steps(graph, progress)
         counts = copy_graph(graph, copy, erasure, step=step)
