@@ -2,7 +2,6 @@
 
 import json
 import random
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,12 +11,13 @@ from tokenizers import Encoding, Tokenizer
 from torch import Tensor, nn
 
 from benchmarks.train_pairs.encoder import PairEncoder
+from benchmarks.train_pairs.fine_tune import fine_tune
 from benchmarks.train_pairs.groups import LABELS
 from benchmarks.train_pairs.pairs import Pair, turned
 
 MOST_TOKENS = 128
 _BATCH, _IN_ONE_SORT = 48, 1536
-_RATE, _HEAD_RATE, _WARM_UP = 6e-5, 3e-4, 60
+_WARM_UP = 60
 _SMOOTHING = 0.05
 _TURNED = 0.15
 """Share of the unrelated pairs that are shown in the other order: the order must not decide."""
@@ -67,46 +67,34 @@ def train(
     """
     draw, torch_seed = random.Random(seed), torch.manual_seed(seed)
     del torch_seed
-    model.words.weight.requires_grad_(False)
     counts = {label: sum(pair.label == label for pair in pairs) for label in LABELS}
     weights = torch.tensor([(len(pairs) / (len(LABELS) * counts[label])) ** 0.5 for label in LABELS])
-    head = [*model.hidden.parameters(), *model.scores.parameters()]
-    own = {id(one) for one in head}
-    body = [one for one in model.parameters() if one.requires_grad and id(one) not in own]
-    optimizer = torch.optim.AdamW(
-        [{"params": head, "base": _HEAD_RATE}, {"params": body, "base": _RATE}], lr=_RATE, weight_decay=0.01
+
+    def loss_of(batch: list[Pair]) -> Tensor:
+        shown = [
+            turned(pair) if pair.label == "unrelated" and draw.random() < _TURNED else pair for pair in batch
+        ]
+        inputs = arrays([words.encode(pair.old, pair.new) for pair in shown])
+        with torch.autocast("cpu", torch.bfloat16):
+            scores = model(*inputs)
+        target = torch.tensor([LABELS.index(pair.label) for pair in shown])
+        return nn.functional.cross_entropy(scores.float(), target, weights, label_smoothing=_SMOOTHING)
+
+    def after_step(step: int) -> None:
+        if step % 1000 == 0:
+            print("held out", accuracy(model, held_out[:600], words), flush=True)
+            torch.save(model.state_dict(), out)
+
+    fine_tune(
+        model,
+        lambda: _batches(pairs, draw),
+        loss_of,
+        steps=max(1, round(epochs * len(pairs) / _BATCH)),
+        seconds=seconds,
+        warm_up=_WARM_UP,
+        rate=rate,
+        after_step=after_step,
     )
-    steps = max(1, round(epochs * len(pairs) / _BATCH))
-    began, step, loss_now = time.monotonic(), 0, 1.6
-    model.train()
-    while step < steps and time.monotonic() - began < seconds:
-        for batch in _batches(pairs, draw):
-            done = max(step / steps, (time.monotonic() - began) / seconds)
-            if done >= 1:
-                break
-            for group in optimizer.param_groups:
-                group["lr"] = rate * group["base"] * min(1.0, (step + 1) / _WARM_UP) * max(0.02, 1 - done)
-            shown = [
-                turned(pair) if pair.label == "unrelated" and draw.random() < _TURNED else pair
-                for pair in batch
-            ]
-            inputs = arrays([words.encode(pair.old, pair.new) for pair in shown])
-            with torch.autocast("cpu", torch.bfloat16):
-                scores = model(*inputs)
-            target = torch.tensor([LABELS.index(pair.label) for pair in shown])
-            loss = nn.functional.cross_entropy(scores.float(), target, weights, label_smoothing=_SMOOTHING)
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_([one for one in model.parameters() if one.grad is not None], 1.0)
-            optimizer.step()
-            step += 1
-            loss_now = 0.98 * loss_now + 0.02 * loss.item()
-            if step % 100 == 0:
-                spent = time.monotonic() - began
-                print(f"step {step}/{steps} loss {loss_now:.3f} {spent:.0f}s", flush=True)
-            if step % 1000 == 0:
-                print("held out", accuracy(model, held_out[:600], words), flush=True)
-                torch.save(model.state_dict(), out)
     torch.save(model.state_dict(), out)
     print("held out", accuracy(model, held_out, words), flush=True)
 

@@ -5,22 +5,22 @@ Cao et al., 2007). Wrong ones are mostly those that recall puts first.
 """
 
 import random
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 from tokenizers import Tokenizer
-from torch import nn
+from torch import Tensor, nn
 
 from benchmarks.train_pairs.encoder import PairEncoder
+from benchmarks.train_pairs.fine_tune import fine_tune
 from benchmarks.train_pairs.train import arrays
 from benchmarks.train_reranker.questions import Question
 from hydramem.llm.passage_reranker import MOST_TOKENS, ReadPassage, shown_passage, shown_query
 
 _QUESTIONS, _IN_ONE_SORT = 6, 240
 _NEAR, _NEAR_SHOWN, _FAR_SHOWN = 18, 5, 2
-_RATE, _HEAD_RATE, _WARM_UP = 6e-5, 3e-4, 40
+_WARM_UP = 40
 _AS_KEYWORDS = 0.12
 """Share of the questions that are shown in lower case and without a question mark."""
 
@@ -60,39 +60,25 @@ def train(
     """
     draw = random.Random(seed)
     torch.manual_seed(seed)
-    model.words.weight.requires_grad_(False)
-    head = [*model.hidden.parameters(), *model.scores.parameters()]
-    own = {id(one) for one in head}
-    body = [one for one in model.parameters() if one.requires_grad and id(one) not in own]
-    optimizer = torch.optim.AdamW(
-        [{"params": head, "base": _HEAD_RATE}, {"params": body, "base": _RATE}], lr=_RATE, weight_decay=0.01
-    )
     trained = [one for one in questions if draw_passages(one, random.Random(0)) is not None]
-    steps = max(1, round(epochs * len(trained) / _QUESTIONS))
-    began, step, loss_now = time.monotonic(), 0, 2.0
-    model.train()
-    while step < steps and time.monotonic() - began < seconds:
-        for batch in _batches(trained, draw):
-            done = max(step / steps, (time.monotonic() - began) / seconds)
-            if done >= 1:
-                break
-            for group in optimizer.param_groups:
-                group["lr"] = rate * group["base"] * min(1.0, (step + 1) / _WARM_UP) * max(0.02, 1 - done)
-            pairs = [(one.query, shown_passage(passage)) for one in batch for passage in one.passages]
-            with torch.autocast("cpu", torch.bfloat16):
-                scores = model(*arrays(words.encode_batch(pairs))).float()[:, 0]
-            lists = scores.split([len(one.passages) for one in batch])
-            first = torch.tensor([0])
-            loss = torch.stack([nn.functional.cross_entropy(one[None], first) for one in lists]).mean()
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_([one for one in model.parameters() if one.grad is not None], 1.0)
-            optimizer.step()
-            step += 1
-            loss_now = 0.98 * loss_now + 0.02 * loss.item()
-            if step % 100 == 0:
-                spent = time.monotonic() - began
-                print(f"step {step}/{steps} loss {loss_now:.3f} {spent:.0f}s", flush=True)
+
+    def loss_of(batch: list[Shown]) -> Tensor:
+        pairs = [(one.query, shown_passage(passage)) for one in batch for passage in one.passages]
+        with torch.autocast("cpu", torch.bfloat16):
+            scores = model(*arrays(words.encode_batch(pairs))).float()[:, 0]
+        lists = scores.split([len(one.passages) for one in batch])
+        first = torch.tensor([0])
+        return torch.stack([nn.functional.cross_entropy(one[None], first) for one in lists]).mean()
+
+    fine_tune(
+        model,
+        lambda: _batches(trained, draw),
+        loss_of,
+        steps=max(1, round(epochs * len(trained) / _QUESTIONS)),
+        seconds=seconds,
+        warm_up=_WARM_UP,
+        rate=rate,
+    )
     model.eval()
 
 

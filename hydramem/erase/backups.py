@@ -1,6 +1,5 @@
 """Backups in the store's folder, and whole stores that a restore kept there, without what is erased."""
 
-import shutil
 import tempfile
 from contextlib import closing
 from dataclasses import replace
@@ -12,6 +11,7 @@ from hydramem.erase.copy_stores import copy_graph, open_empty_graph
 from hydramem.erase.erasure import Erasure, ErasureRequest
 from hydramem.erase.find import find
 from hydramem.erase.side_files import Staging, stage_side_files, vector_folders
+from hydramem.erase.switch import remove
 from hydramem.storage.backup.archive import BackupManifest, member, read_archive, write_archive
 from hydramem.storage.backup.backup import FOLDER
 from hydramem.storage.cypher.graph import open_graph
@@ -66,10 +66,7 @@ def _put_in_place(inner: Staging) -> None:
     """Exchange the files of an unpacked backup, which nobody else sees."""
     for path in (*inner.replaced, *inner.deleted):
         old, new = inner.folder / path, inner.staged / path
-        if old.is_dir():
-            shutil.rmtree(old)
-        else:
-            old.unlink(missing_ok=True)
+        remove(old)
         if new.exists():
             new.rename(old)
 

@@ -101,15 +101,16 @@ def _carry_out(folder: Path, wanted: Switch) -> None:
     for path in wanted.replaced:
         new, old = folder / wanted.staged / path, folder / path
         if new.exists():  # else it is in its place already
-            _remove(old)
+            remove(old)
             old.parent.mkdir(parents=True, exist_ok=True)
             new.rename(old)
             sync_folder(old.parent)
     for path in wanted.deleted:
-        _remove(folder / path)
+        remove(folder / path)
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Remove a file, a link or a whole folder; harmless where there is none."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
