@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import hydramem
-from hydramem.storage.cypher.generations import POINTER
+from hydramem.storage.cypher.checkpoints.generations import POINTER
 from hydramem.storage.cypher.schema_statements import MARKER
 from hydramem.verification.grounding.model_replies import Kept
 from tests import ROOT

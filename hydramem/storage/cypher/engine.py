@@ -9,7 +9,7 @@ from typing import Any
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import DiskFullError, StorageError
-from hydramem.storage.cypher.checkpoint import Checkpoints, Statement
+from hydramem.storage.cypher.checkpoints.checkpoint import Checkpoints, Statement
 from hydramem.storage.cypher.execute import execute
 from hydramem.storage.cypher.open_database import PoolFullError, engine_errors
 from hydramem.storage.cypher.serving_database import ServingDatabase

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from hydramem.core.config import StorageConfig
 from hydramem.storage.cypher import snapshot_tables
+from hydramem.storage.cypher.checkpoints.run_engine import run_engine
 from hydramem.storage.cypher.counts import CypherCounts
 from hydramem.storage.cypher.engine import Engine
-from hydramem.storage.cypher.run_engine import run_engine
 from hydramem.storage.cypher.schema_statements import (
     check_folder,
     graph_file,

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from hydramem.core.errors import SchemaError, StorageError
+from hydramem.storage.cypher.checkpoints.generations import serving_file
 from hydramem.storage.cypher.engine import Engine, Query
-from hydramem.storage.cypher.generations import serving_file
 from hydramem.storage.cypher.open_database import ENGINES
 from hydramem.storage.cypher.recovery.check_log import REMEDY
 from hydramem.storage.schema import (

@@ -14,8 +14,8 @@ from typing import Any
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
+from hydramem.storage.cypher.checkpoints.generations import first_file, remove_others, serving_file
 from hydramem.storage.cypher.connection_pool import ConnectionPool
-from hydramem.storage.cypher.generations import first_file, remove_others, serving_file
 from hydramem.storage.cypher.open_database import (
     claim,
     engine_errors,

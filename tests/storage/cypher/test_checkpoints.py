@@ -16,9 +16,9 @@ import pytest
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import DiskFullError, StorageError
-from hydramem.storage.cypher import checkpoint as module
+from hydramem.storage.cypher.checkpoints import checkpoint as module
+from hydramem.storage.cypher.checkpoints.generations import SCRATCH, generations, serving_file
 from hydramem.storage.cypher.engine import Engine
-from hydramem.storage.cypher.generations import SCRATCH, generations, serving_file
 from hydramem.storage.cypher.graph import CypherGraph, open_graph
 from hydramem.storage.cypher.schema_statements import graph_file
 from hydramem.storage.schema import CHUNK, ENTITY, LINKS, MENTIONS, RELATES

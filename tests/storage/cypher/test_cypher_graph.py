@@ -20,8 +20,8 @@ from hydramem.core.errors import ConfigError, SchemaError, StorageError, StoreBu
 from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.cypher import snapshot_tables
+from hydramem.storage.cypher.checkpoints.generations import generations, next_file
 from hydramem.storage.cypher.engine import Engine
-from hydramem.storage.cypher.generations import generations, next_file
 from hydramem.storage.cypher.graph import open_graph
 from hydramem.storage.cypher.schema_statements import MIGRATIONS, graph_file, prepare_schema, stored_version
 from hydramem.storage.schema import SCHEMA_VERSION

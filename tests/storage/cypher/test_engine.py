@@ -16,8 +16,8 @@ import pytest
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
+from hydramem.storage.cypher.checkpoints.generations import next_file
 from hydramem.storage.cypher.engine import Engine
-from hydramem.storage.cypher.generations import next_file
 from hydramem.storage.cypher.schema_statements import MARKER, check_folder
 from tests import ROOT
 

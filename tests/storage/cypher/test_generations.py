@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.errors import StorageError
-from hydramem.storage.cypher.generations import POINTER, next_file, remove_others, serve, serving_file
+from hydramem.storage.cypher.checkpoints.generations import (
+    POINTER,
+    next_file,
+    remove_others,
+    serve,
+    serving_file,
+)
 from hydramem.storage.files.sparse_files import bytes_on_disk, copy_sparse
 
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError, StoreBusyError
+from hydramem.storage.cypher.checkpoints.run_engine import EngineFailedError, run_engine
 from hydramem.storage.cypher.open_database import log_file
 from hydramem.storage.cypher.recovery.closed_log import is_as_closed
 from hydramem.storage.cypher.recovery.log_records import LogState, read_checked_log, read_unchecked_log
-from hydramem.storage.cypher.run_engine import EngineFailedError, run_engine
 from hydramem.storage.files.durable_files import sync_folder, write_whole
 
 log = logging.getLogger(__name__)

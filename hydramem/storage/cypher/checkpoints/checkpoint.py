@@ -18,10 +18,16 @@ from typing import Any
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
+from hydramem.storage.cypher.checkpoints.generations import (
+    SCRATCH,
+    next_file,
+    remove_generation,
+    serve,
+    serving_file,
+)
+from hydramem.storage.cypher.checkpoints.run_engine import StoppedError, run_engine
 from hydramem.storage.cypher.execute import execute
-from hydramem.storage.cypher.generations import SCRATCH, next_file, remove_generation, serve, serving_file
 from hydramem.storage.cypher.open_database import PoolFullError, engine_errors, log_file
-from hydramem.storage.cypher.run_engine import StoppedError, run_engine
 from hydramem.storage.cypher.serving_database import ServingDatabase
 from hydramem.storage.files.durable_files import storage_errors
 from hydramem.storage.files.free_space import require_free
