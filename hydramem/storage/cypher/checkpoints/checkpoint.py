@@ -64,8 +64,11 @@ _LOGS_PER_CHECKPOINT = 2
 _SECONDS_AFTER_FAILURE = 60.0
 
 # Statements are run again beside the writers until a round has become this short, or for so many rounds.
+# Where writers are as quick as that, rounds do not become shorter: then each write waits a little first.
 _SHORT_ROUND_SECONDS = 0.02
 _MOST_ROUNDS = 40
+_SHRINKING = 0.7
+_LEAST_PAUSE, _MOST_PAUSE = 0.005, 0.1
 
 
 class Checkpoints:
@@ -82,6 +85,7 @@ class Checkpoints:
         self._keeping_file = threading.Lock()
         self._no_switch = threading.Event()
         self._no_switch.set()
+        self._pause = 0.0
         self._stop = threading.Event()
         self._not_before = 0.0
         self._writes = 0
@@ -91,9 +95,12 @@ class Checkpoints:
     def let_switch(self) -> None:
         """Wait where a generation is about to be replaced: called before the writer lock is taken.
 
-        Else a thread that writes in a loop would take the lock again before the one that waits has woken up.
+        Else a thread that writes in a loop would take the lock again before the one that waits has woken up,
+        and several would write as quickly as a checkpoint can follow.
         """
         self._no_switch.wait()
+        if pause := self._pause:
+            time.sleep(pause)
 
     # When to checkpoint: the writer lock is held ------------------------------------------------
     def note_commit(self, statements: Transaction) -> None:
@@ -254,17 +261,23 @@ class Checkpoints:
             remove_generation(made)
             raise
         finally:
+            self._pause = 0.0
             self._no_switch.set()
         replay.close()
         return close_former
 
     def _catch_up(self, replay: "_Replay") -> None:
         """Run what was committed meanwhile, beside the writers, until little is left."""
+        before = float("inf")
         for _ in range(_MOST_ROUNDS):
             started = time.monotonic()
             replay.run(self._since or [])
-            if time.monotonic() - started < _SHORT_ROUND_SECONDS:
+            took = time.monotonic() - started
+            if took < _SHORT_ROUND_SECONDS:
                 return
+            if took > _SHRINKING * before:
+                self._pause = min(max(2 * self._pause, _LEAST_PAUSE), _MOST_PAUSE)
+            before = took
             if self._stop.is_set():
                 raise StoppedError(f"{replay.file}: the checkpoint was stopped")
 
