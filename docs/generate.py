@@ -15,8 +15,6 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from rich.console import Console
 
-from hydramem.cli.main import build
-from hydramem.cli.table_commands import command_name, is_structured
 from hydramem.core import config, row_types
 from hydramem.core.config_reference import Setting, attributes, config_text, settings
 from hydramem.core.docstrings import first_line, section, summary
@@ -28,15 +26,18 @@ NOTE = "<!-- Made by docs/generate.py from the code: change the code, then run i
 
 def main(arguments: list[str]) -> int:
     """Write every page, or name the stale ones; return the exit code."""
-    stale = [name for name, page in PAGES.items() if _read(ROOT / name) != page()]
-    if "--check" in arguments:
-        for name in stale:
+    code = 0
+    for name, page in PAGES.items():
+        text = page()
+        if _read(ROOT / name) == text:
+            continue
+        if "--check" in arguments:
             print(f"{name} is stale: run `python docs/generate.py`")
-        return 1 if stale else 0
-    for name in stale:
-        (ROOT / name).write_text(PAGES[name](), encoding="utf-8")
-        print(f"wrote {name}")
-    return 0
+            code = 1
+        else:
+            (ROOT / name).write_text(text, encoding="utf-8")
+            print(f"wrote {name}")
+    return code
 
 
 def _read(path: Path) -> str:
@@ -119,10 +120,14 @@ def _fields(row: type[Any]) -> str:
 
 def type_text(hint: Any) -> str:
     """Write a type as the pages show it: module names left out, bars escaped for a table."""
+    return f"`{expression(hint)}`".replace("|", "\\|")
+
+
+def expression(hint: Any) -> str:
+    """Write a type as an expression without module names."""
     plain = hint.__name__ if isinstance(hint, type) and not getattr(hint, "__args__", ()) else str(hint)
     plain = re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z])", "", plain).replace("NoneType", "None")
-    plain = re.sub(r"^Optional\[(.*)\]$", r"\1 | None", plain)
-    return f"`{plain}`".replace("|", "\\|")
+    return re.sub(r"^Optional\[(.*)\]$", r"\1 | None", plain)
 
 
 # Dumps -------------------------------------------------------------------------------------------
@@ -205,6 +210,48 @@ def _dumped(part: Any, fields: Any) -> str:
     return "\n".join(table) + "\n"
 
 
+# Operations ----------------------------------------------------------------------------------------
+
+
+def operations_data() -> str:
+    """Return the table of operations as data, which surfaces read in place of the code."""
+    types: dict[str, str] = {}
+    for operation in OPERATIONS:
+        for given in operation.signature.parameters.values():
+            types |= _modules(given.annotation)
+        types |= _modules(operation.signature.return_annotation)
+    rows = list(map(_operation_row, OPERATIONS))
+    data = {"types": dict(sorted(types.items())), "operations": rows}
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def _operation_row(operation: Operation) -> dict[str, Any]:
+    fields = {item.name: getattr(operation, item.name) for item in dataclasses.fields(operation)}
+    del fields["method"]
+    signature = operation.signature
+    return {
+        "name": operation.name,
+        **fields,
+        "reports_progress": operation.reports_progress,
+        "parameters": list(map(_parameter_row, signature.parameters.values())),
+        "returns": expression(signature.return_annotation),
+        "doc": inspect.getdoc(operation.method),
+    }
+
+
+def _parameter_row(given: inspect.Parameter) -> dict[str, Any]:
+    row = {"name": given.name, "kind": given.kind.name, "annotation": expression(given.annotation)}
+    return row if given.default is given.empty else {**row, "default": given.default}
+
+
+def _modules(hint: Any) -> dict[str, str]:
+    """Return the modules of the classes of this package that a type names."""
+    found = {name: module for inner in get_args(hint) for name, module in _modules(inner).items()}
+    if isinstance(hint, type) and hint.__module__.startswith("hydramem."):
+        found[hint.__name__] = hint.__module__
+    return found
+
+
 # Reference ---------------------------------------------------------------------------------------
 
 _GROUPS = {"write": "Write", "read": "Read", "check": "Check", "tend": "Tend"}
@@ -259,6 +306,8 @@ def _operation(operation: Operation) -> str:
 
 def _usage(operation: Operation) -> str:
     """Return one line of how the command is typed, options in brackets."""
+    from hydramem.cli.table_commands import command_name, is_structured
+
     words = [command_name(operation)]
     for name, given in operation.signature.parameters.items():
         if name == "project":
@@ -293,6 +342,8 @@ def _collect(hint: Any, into: dict[str, type[Any]]) -> None:
 
 def help_page() -> str:
     """Return the first page of help: what there is, a line each."""
+    from hydramem.cli.main import build
+
     page = io.StringIO()
     build().meta.help_print([], console=Console(file=page, width=100, color_system=None))
     return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
@@ -316,7 +367,9 @@ def reliability_page() -> str:
 
 
 _COUNTS = ("<!-- Counts by docs/generate.py from docs/reliability.json. -->", "<!-- End of counts. -->")
+# The command line is built from the first of these, so no page imports it before that one is written.
 PAGES: dict[str, Callable[[], str]] = {
+    "hydramem/data/operations.json": operations_data,
     "docs/reliability.md": reliability_page,
     "config.yml": config_text,
     "docs/reference.md": reference_page,

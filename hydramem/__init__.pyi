@@ -26,6 +26,7 @@ from hydramem.core.errors import ReadOnlyError as ReadOnlyError
 from hydramem.core.errors import SchemaError as SchemaError
 from hydramem.core.errors import StorageError as StorageError
 from hydramem.core.errors import StoreBusyError as StoreBusyError
+from hydramem.core.inputs import CuratedChange as CuratedChange
 from hydramem.core.inputs import ExtractedChunk as ExtractedChunk
 from hydramem.core.inputs import ExtractedEntity as ExtractedEntity
 from hydramem.core.inputs import ExtractedRelation as ExtractedRelation
@@ -125,4 +126,3 @@ from hydramem.llm.scripted_generator import ScriptedPrompt as ScriptedPrompt
 from hydramem.memory_api.memory import Memory as Memory
 from hydramem.memory_api.memory import connect as connect
 from hydramem.memory_api.session_methods import LiveSession as LiveSession
-from hydramem.storage.files.curated_files import CuratedChange as CuratedChange

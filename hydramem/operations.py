@@ -26,12 +26,14 @@ class Operation:
         effect: `destroy` removes something from recall, `erase` for good.
         audience: An MCP client sees the `agent` rows by default. They are few, since each takes tokens in
             every prompt.
+        files: Arguments that name files or folders; an MCP client may name those below `server.ingest_roots`.
     """
 
     method: Callable[..., object]
     effect: Effect
     audience: Audience
     group: Group
+    files: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -56,17 +58,6 @@ class Operation:
         return "progress" in inspect.signature(self.method).parameters
 
 
-def present(
-    function: Callable[..., object], name: str, doc: str | None, signature: inspect.Signature
-) -> None:
-    """Give a function the name, docstring and signature that a library is to read from it."""
-    function.__name__, function.__doc__ = name, doc
-    function.__signature__ = signature  # type: ignore[attr-defined]  # read by inspect
-    function.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
-    if signature.return_annotation is not signature.empty:
-        function.__annotations__["return"] = signature.return_annotation
-
-
 def _as_text(hint: Any) -> Any:
     """Return text for `When`: JSON and command lines have no times."""
     kinds = get_args(hint)
@@ -76,7 +67,7 @@ def _as_text(hint: Any) -> Any:
 
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation(Memory.ingest, "write", "agent", "write"),
+    Operation(Memory.ingest, "write", "agent", "write", files=("sources",)),
     Operation(Memory.ingest_extracted, "write", "agent", "write"),
     Operation(Memory.remember, "write", "agent", "write"),
     Operation(Memory.remember_many, "write", "all", "write"),
@@ -115,21 +106,21 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.central, "read", "all", "read"),
     Operation(Memory.communities, "read", "all", "read"),
     Operation(Memory.graph, "read", "all", "read"),
-    Operation(Memory.calibrate, "write", "all", "tend"),
+    Operation(Memory.calibrate, "write", "all", "tend", files=("labels", "export")),
     Operation(Memory.verify, "write", "all", "check"),
     Operation(Memory.conflicts, "read", "all", "check"),
-    Operation(Memory.garden, "write", "all", "tend"),
+    Operation(Memory.garden, "write", "all", "tend", files=("out", "apply")),
     Operation(Memory.train, "write", "all", "tend"),
-    Operation(Memory.review, "write", "all", "tend"),
+    Operation(Memory.review, "write", "all", "tend", files=("export", "import_")),
     Operation(Memory.stats, "read", "all", "tend"),
     Operation(Memory.jobs, "read", "all", "tend"),
     Operation(Memory.drain, "write", "all", "tend"),
     Operation(Memory.doctor, "write", "all", "tend"),
     Operation(Memory.reindex, "write", "all", "tend"),
-    Operation(Memory.dump, "write", "all", "tend"),
-    Operation(Memory.load, "write", "all", "tend"),
-    Operation(Memory.backup, "write", "all", "tend"),
-    Operation(Memory.restore, "destroy", "all", "tend"),
+    Operation(Memory.dump, "write", "all", "tend", files=("folder",)),
+    Operation(Memory.load, "write", "all", "tend", files=("folder",)),
+    Operation(Memory.backup, "write", "all", "tend", files=("to",)),
+    Operation(Memory.restore, "destroy", "all", "tend", files=("file",)),
 )
 
 

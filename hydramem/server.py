@@ -28,7 +28,8 @@ from hydramem.core.results.write_results import Ingested, SkippedSource
 from hydramem.core.version import __version__
 from hydramem.ingest.documents.files import find
 from hydramem.memory_api.memory import Memory
-from hydramem.operations import OPERATIONS, Operation, call, present
+from hydramem.operations import OPERATIONS, Operation, call
+from hydramem.sharing.operation_specs import present
 from hydramem.storage.backup.backup import FOLDER as BACKUPS
 
 Tools = Literal["agent", "all"]
@@ -147,19 +148,6 @@ def build(
     return server
 
 
-_FILES: Mapping[Callable[..., object], tuple[str, ...]] = {
-    Memory.calibrate: ("labels", "export"),
-    Memory.dump: ("folder",),
-    Memory.load: ("folder",),
-    Memory.garden: ("out", "apply"),
-    Memory.review: ("export", "import_"),
-    Memory.backup: ("to",),
-    Memory.restore: ("file",),
-}
-"""Arguments that name files or folders: they must lie within `server.ingest_roots`; `restore` also reads the
-store's own backups."""
-
-
 def _tool(memory: Memory, operation: Operation, settings: ServerConfig, session: str) -> Callable[..., Any]:
     """Build the function of a tool; FastMCP reads the signature and help of the method from it."""
 
@@ -167,10 +155,10 @@ def _tool(memory: Memory, operation: Operation, settings: ServerConfig, session:
         try:
             if operation.method is Memory.ingest:
                 return _ingest(memory, operation, arguments, settings)
-            roots = _roots(settings)
+            roots = _roots(settings)  # `restore` also reads the store's own backups
             if operation.method is Memory.restore:
                 roots.append(memory.folder / BACKUPS)
-            arguments = _with_files(arguments, _FILES.get(operation.method, ()), roots)
+            arguments = _with_files(arguments, operation.files, roots)
             return call(memory, operation, arguments, actor="mcp", session=session)
         except HydraMemError as error:
             raise ToolError(str(error)) from error

@@ -10,7 +10,8 @@ from cyclopts import Parameter
 from hydramem.cli.options import Invocation
 from hydramem.cli.output import show
 from hydramem.core.errors import InvalidInputError
-from hydramem.operations import Operation, call, present
+from hydramem.operations import Operation, call
+from hydramem.sharing.operation_specs import present
 
 Run = Callable[..., None]
 _QUESTION = "Erase this for good? Nothing brings it back. Type yes: "

@@ -18,7 +18,7 @@ from hydramem.cli.terminal import plain
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError, StoreBusyError
 from hydramem.core.ids import content_hash
 from hydramem.core.results.garden_results import Gardened
-from hydramem.operations import present
+from hydramem.sharing.operation_specs import present
 
 if TYPE_CHECKING:
     from hydramem.garden.night.schedule import ScheduleTimes

@@ -8,7 +8,8 @@ from typing import cast
 from hydramem.cli.options import Invocation
 from hydramem.cli.terminal import plain
 from hydramem.core.results.garden_results import YES_NO, Answer, Question, Reviewed
-from hydramem.operations import Operation, call, present
+from hydramem.operations import Operation, call
+from hydramem.sharing.operation_specs import present
 
 _LIMIT = 1000
 _SKIP, _QUIT = ("s", "skip", ""), ("q", "quit")

@@ -19,7 +19,8 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.garden_results import Gardened
 from hydramem.memory_api.memory import Memory
 from hydramem.memory_api.safekeeping_methods import restore_folder
-from hydramem.operations import OPERATIONS, Operation, call, present
+from hydramem.operations import OPERATIONS, Operation, call
+from hydramem.sharing.operation_specs import present
 
 _TITLES = {"write": "Write", "read": "Read", "check": "Check", "tend": "Tend"}
 

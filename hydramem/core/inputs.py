@@ -10,6 +10,7 @@ from hydramem.core.time import When
 # Read by pydantic where JSON becomes these: a mistyped field is an error, not a field lost in silence.
 _STRICT: Any = {"extra": "forbid"}
 ExtractedKind = Literal["passage", "note", "fact", "event"]
+CuratedAction = Literal["add", "replace", "remove"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +78,22 @@ class SaidTurn:
     author: str
     text: str
     happened_at: When | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CuratedChange:
+    """One change of a curated file.
+
+    Attributes:
+        content: The new entry; empty for `remove`.
+        old_text: Words that one entry alone holds: the entry to replace or remove; empty for `add`.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    action: CuratedAction
+    content: str = ""
+    old_text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

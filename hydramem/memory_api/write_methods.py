@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, get_args
 
 from hydramem.core.argument_checks import check_choices, check_reason, check_scope, check_share, check_text
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.inputs import MemoryInput
+from hydramem.core.inputs import CuratedChange, MemoryInput
 from hydramem.core.results.write_results import Curated, Forgotten, Remembered
 from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.core.time import When
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.memory_api.write_operation import write_operation
-from hydramem.storage.files.curated_files import CuratedChange, CuratedTarget
+from hydramem.storage.files.curated_files import CuratedTarget
 from hydramem.storage.quotas import noted
 from hydramem.text.dates.caller_dates import moment_or_none
 

@@ -13,8 +13,8 @@ import pytest
 import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, MemoryConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
+from hydramem.core.inputs import CuratedChange
 from hydramem.ingest.memories.memory_input import MemoryInput
-from hydramem.storage.files.curated_files import CuratedChange
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 CONFIG = Config(

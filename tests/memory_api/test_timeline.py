@@ -9,9 +9,9 @@ import pytest
 import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.inputs import CuratedChange
 from hydramem.core.time import now
 from hydramem.ingest.documents.ingest_extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation
-from hydramem.storage.files.curated_files import CuratedChange
 from hydramem.text.tokens import count_tokens
 
 IN_MEMORY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 import hydramem
 from hydramem.core.config import Config, IngestConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.inputs import CuratedChange
 from hydramem.core.row_types import Chunk
 from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.sessions import SaidTurn
@@ -21,7 +22,6 @@ from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.memory_api.memory import Memory
 from hydramem.operations import OPERATIONS
 from hydramem.storage.changes import in_one_run
-from hydramem.storage.files.curated_files import CuratedChange
 from hydramem.storage.store import GraphStore
 from hydramem.storage.undo.row_images import TABLES
 

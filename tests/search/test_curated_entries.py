@@ -12,13 +12,14 @@ import pytest
 import hydramem
 from hydramem.core.config import Config, MemoryConfig, StorageConfig
 from hydramem.core.errors import NotFoundError
+from hydramem.core.inputs import CuratedChange
 from hydramem.core.results.hits import Recall
 from hydramem.core.time import now
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search.curated_entries import CuratedFiles
 from hydramem.search.recall import recall
 from hydramem.storage.chunk_filter import ChunkFilter
-from hydramem.storage.files.curated_files import CuratedChange, CuratedPlace, CuratedTarget
+from hydramem.storage.files.curated_files import CuratedPlace, CuratedTarget
 from tests.graph.graphs import P, chunk, mention
 from tests.search.test_recall import ADA, GRAPH, Memory
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.inputs import MemoryInput
+from hydramem.core.inputs import CuratedChange, MemoryInput
 from hydramem.core.results.write_results import Curated
 from hydramem.core.row_types import Chunk
 from hydramem.core.time import clock
@@ -22,7 +22,6 @@ from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.files.curated_files import (
     DELIMITER,
-    CuratedChange,
     CuratedPlace,
     CuratedText,
     block,

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from filelock import FileLock, Timeout
 
@@ -23,13 +23,11 @@ from hydramem.core.argument_checks import check_choice
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError, StoreBusyError
 from hydramem.core.ids import content_hash
+from hydramem.core.inputs import CuratedAction, CuratedChange
 from hydramem.core.results.write_results import Curated
 from hydramem.storage.files.durable_files import storage_errors, sync_folder
 
-# Read by pydantic where JSON becomes a change: a mistyped field is an error, not an entry lost in silence.
-_STRICT: Any = {"extra": "forbid"}
 CuratedTarget = Literal["memory", "user"]
-CuratedAction = Literal["add", "replace", "remove"]
 DELIMITER = "\n§\n"
 FILES: dict[CuratedTarget, str] = {"memory": "MEMORY.md", "user": "USER.md"}
 
@@ -47,22 +45,6 @@ _MOST_BYTES = 4_000_000
 _MOST_PREVIEW = 80
 _LOCK_SECONDS = 10.0
 _MOST_SESSIONS = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CuratedChange:
-    """One change of a curated file.
-
-    Attributes:
-        content: The new entry; empty for `remove`.
-        old_text: Words that one entry alone holds: the entry to replace or remove; empty for `add`.
-    """
-
-    __pydantic_config__ = _STRICT
-
-    action: CuratedAction
-    content: str = ""
-    old_text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,12 +10,13 @@ import hydramem
 from hydramem.core.config import MemoryConfig
 from hydramem.core.config_loading import load_config
 from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.inputs import CuratedChange
 from hydramem.core.results.write_results import Curated
 from hydramem.ingest.memories.edit_curated_files import curate, curated
 from hydramem.ingest.memories.forget import forget
 from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.remember import remember
-from hydramem.storage.files.curated_files import CuratedChange, CuratedPlace, SessionBlocks
+from hydramem.storage.files.curated_files import CuratedPlace, SessionBlocks
 from tests.ingest.conftest import PROJECT, Kit
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")

@@ -4,7 +4,8 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from hydramem.storage.files.curated_files import CuratedChange, changed, read_curated, write_curated, writing
+from hydramem.core.inputs import CuratedChange
+from hydramem.storage.files.curated_files import changed, read_curated, write_curated, writing
 
 LIMIT = 100_000
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.errors import HydraMemError, InvalidInputError, NotFoundError, StorageError
+from hydramem.core.inputs import CuratedChange
 from hydramem.storage.files.curated_files import (
     DELIMITER,
-    CuratedChange,
     CuratedText,
     block,
     changed,

@@ -1,0 +1,92 @@
+"""The table of operations as data, for surfaces that need none of the code behind it.
+
+`docs/generate.py` writes `data/operations.json` from `hydramem.operations`; a test holds the two equal.
+"""
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+
+if TYPE_CHECKING:
+    from hydramem.operations import Audience, Effect, Group
+
+_FILE = Path(__file__).parent.parent / "data" / "operations.json"
+_GENERIC = {"Literal": Literal, "Mapping": Mapping, "Sequence": Sequence}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """One operation, as its row in `hydramem.operations.OPERATIONS` and its method say.
+
+    Attributes:
+        effect, audience, group, files: As in the row.
+        parameters: Of every surface: without `self` and `progress`, and with times as text; each annotation
+            is an expression.
+        returns: The annotation of the result, as an expression.
+        doc: The docstring of the method, without indentation.
+        reports_progress: Whether the method takes a `progress` callback.
+    """
+
+    name: str
+    effect: "Effect"
+    audience: "Audience"
+    group: "Group"
+    files: tuple[str, ...]
+    parameters: tuple[inspect.Parameter, ...]
+    returns: str
+    doc: str
+    reports_progress: bool
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The parameters and the result with their types."""
+        texts = {each.name: each.annotation for each in self.parameters} | {"return": self.returns}
+        hints = get_type_hints(SimpleNamespace(__annotations__=texts), _names_in(texts.values()))
+        typed = [each.replace(annotation=hints[each.name]) for each in self.parameters]
+        return inspect.Signature(typed, return_annotation=hints["return"])
+
+
+def present(
+    function: Callable[..., object], name: str, doc: str | None, signature: inspect.Signature
+) -> None:
+    """Give a function the name, docstring and signature that a library is to read from it."""
+    function.__name__, function.__doc__ = name, doc
+    function.__signature__ = signature  # type: ignore[attr-defined]  # read by inspect
+    function.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
+    if signature.return_annotation is not signature.empty:
+        function.__annotations__["return"] = signature.return_annotation
+
+
+def _names_in(annotations: Iterable[str]) -> dict[str, Any]:
+    """Return the value of each name in some annotations; only the modules of these are imported."""
+    words = {word for text in annotations for word in re.findall(r"\w+", text)}
+    named = {word: getattr(import_module(_MODULES[word]), word) for word in words & _MODULES.keys()}
+    return _GENERIC | named
+
+
+def _parameter(row: Mapping[str, Any]) -> inspect.Parameter:
+    default = row.get("default", inspect.Parameter.empty)
+    return inspect.Parameter(
+        row["name"],
+        getattr(inspect.Parameter, row["kind"]),
+        default=tuple(default) if isinstance(default, list) else default,
+        annotation=row["annotation"],
+    )
+
+
+def _spec(row: Mapping[str, Any]) -> Spec:
+    parameters = tuple(map(_parameter, row["parameters"]))
+    return Spec(**{**row, "files": tuple(row["files"]), "parameters": parameters})
+
+
+_DATA = json.loads(_FILE.read_text(encoding="utf-8"))
+_MODULES: Mapping[str, str] = _DATA["types"]
+SPECS: Mapping[str, Spec] = {row["name"]: _spec(row) for row in _DATA["operations"]}
+"""Every operation by name, in the order of the table."""
