@@ -16,7 +16,7 @@ from hydramem.storage.backup.archive import BackupManifest, member, read_archive
 from hydramem.storage.backup.backup import FOLDER
 from hydramem.storage.cypher.graph import open_graph
 from hydramem.storage.files.durable_files import sync_tree
-from hydramem.storage.schema import SCHEMA_VERSION
+from hydramem.storage.schema import REQUEST, SCHEMA_VERSION
 
 _SCRATCH = ".backup"
 
@@ -104,8 +104,9 @@ def _stage_store(inner: Staging, request: ErasureRequest, known: Erasure, settin
     with closing(open_graph(graph, settings)) as source, closing(open_empty_graph(made, settings)) as copy:
         erasure = find(source, request, known)
         counts = copy_graph(source, copy, erasure)
+        answers = any(source.scan(REQUEST))  # they hold text, and are not copied
     stage_side_files(inner, erasure)
-    if counts:
+    if counts or answers:
         sync_tree(made)
         inner.place("graph")
-    return bool(counts or inner.replaced or inner.deleted)
+    return bool(counts or answers or inner.replaced or inner.deleted)

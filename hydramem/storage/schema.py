@@ -15,12 +15,15 @@ from hydramem.core.row_types import (
     Relation,
     Session,
 )
-from hydramem.storage.write import OutboxRow
+from hydramem.storage.write import OutboxRow, RequestRow
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
+"""Of the tables of a store."""
+ROWS_VERSION = 3
+"""Of the rows that dumps and plans hold: tables of the store's own, such as `Request`, are not among them."""
 ColumnKind = Literal["text", "texts", "json", "time", "number", "integer", "flag"]
 
 
@@ -178,7 +181,14 @@ OUTBOX = NodeTable(
     columns=_columns(text="id", texts="chunks entities", time="at"),
 )
 
-NODE_TABLES = (DOCUMENT, CHUNK, ENTITY, SESSION, CHANGE, JOB, OUTBOX)
+REQUEST = NodeTable(
+    name="Request",
+    plural="requests",
+    row=RequestRow,
+    columns=_columns(text="id operation answer", time="at"),
+)
+
+NODE_TABLES = (DOCUMENT, CHUNK, ENTITY, SESSION, CHANGE, JOB, OUTBOX, REQUEST)
 
 MENTIONS = EdgeTable(
     name="MENTIONS",

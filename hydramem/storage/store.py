@@ -40,12 +40,13 @@ from hydramem.storage.schema import (
     OUTBOX,
     RECALLED,
     RELATES,
+    REQUEST,
     SESSION,
     EdgeTable,
     NodeTable,
     Table,
 )
-from hydramem.storage.write import OutboxRow, Write
+from hydramem.storage.write import OutboxRow, RequestRow, Write
 from hydramem.text.normalize import entity_key
 
 if TYPE_CHECKING:
@@ -353,6 +354,13 @@ class GraphStore(Protocol):
 
     def clear_outbox(self, ids: Sequence[str]) -> None:
         """Delete outbox rows that are replicated to the vector store."""
+
+    def request(self, id: str) -> RequestRow | None:
+        """Return the answer of a request; None where it was not carried out, or is too old."""
+        return next(iter(self.nodes(REQUEST, [id])), None)
+
+    def drop_requests(self, before: datetime) -> None:
+        """Delete the answers of requests that were carried out before a moment."""
 
     def graph_tables(self, project: str) -> "tuple[pa.Table, pa.Table]":
         """Return a project's nodes and edges for the snapshot, as `storage.schema` describes them."""

@@ -65,6 +65,7 @@ class Write:
         gathered: For a deferred write: not before a search either, because a search reads every row that it
             finds from the graph. The writer delivers many such writes at once in the end.
         replicated: Ids of outbox rows that the vector store already has; this write deletes them.
+        requests: Answers of the requests that this write carries out; they need no Change.
     """
 
     changes: tuple[Change, ...]
@@ -83,6 +84,7 @@ class Write:
     deferred: bool = False
     gathered: bool = False
     replicated: tuple[str, ...] = ()
+    requests: tuple["RequestRow", ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,4 +94,21 @@ class OutboxRow:
     id: str
     chunks: tuple[str, ...]
     entities: tuple[str, ...]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRow:
+    """The answer of a request that was carried out; the same request again gets it and writes nothing.
+
+    Attributes:
+        id: The request's id, as the caller chose it.
+        operation: Name of the operation.
+        answer: Its result as JSON, as `storage.answers` writes it.
+        at: When it was carried out, by the clock.
+    """
+
+    id: str
+    operation: str
+    answer: str
     at: datetime

@@ -10,7 +10,7 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import new_id
 from hydramem.core.row_types import Recalled
 from hydramem.core.time import now
-from hydramem.storage.schema import CHUNK, ENTITY, KEYED_TABLES, OUTBOX, RECALLED, EdgeTable
+from hydramem.storage.schema import CHUNK, ENTITY, KEYED_TABLES, OUTBOX, RECALLED, REQUEST, EdgeTable
 from hydramem.storage.store import Listing
 from hydramem.storage.write import OutboxRow, Write
 
@@ -22,7 +22,7 @@ class PlannedWrite:
     """A write whose rows are grouped by table and key; of several rows with one key the last is kept.
 
     Attributes:
-        rows: New rows by name of the table and key, for every keyed table and the outbox.
+        rows: New rows by name of the table and key, for every keyed table, the outbox and requests.
         removed: Keys of the rows that are deleted first, by name of the table.
         verbatim, embedded, replicated: As in `Write`.
         references: Ids, by node table, that must exist already and are not removed.
@@ -59,8 +59,9 @@ def plan_write(write: Write) -> PlannedWrite:
         id=new_id("o"), chunks=tuple(dict.fromkeys(chunks)), entities=tuple(dict.fromkeys(entities)), at=now()
     )
     concerned = bool(chunks or entities)
+    requests = {row.id: row for row in write.requests}
     return PlannedWrite(
-        rows={**rows, OUTBOX.name: {outbox.id: outbox} if concerned else {}},
+        rows={**rows, OUTBOX.name: {outbox.id: outbox} if concerned else {}, REQUEST.name: requests},
         recalled=write.recalled,
         removed=removed,
         verbatim=write.verbatim,

@@ -28,7 +28,7 @@ from hydramem.storage.schema import (
     node_columns,
 )
 from hydramem.storage.store import GraphStore, Listing, Stretch
-from hydramem.storage.write import Removal, Write
+from hydramem.storage.write import Removal, RequestRow, Write
 from tests.storage.rows import T0, at, chunk, document, entity, job, link, mention, relation, session, write
 
 HOSTILE = (
@@ -856,6 +856,35 @@ def test_the_stores_own_facts(graph: GraphStore) -> None:
     graph.set_meta({"embedder": "東京"})
     assert graph.meta()["embedder"] == "東京"
     assert graph.meta()["dimension"] == "384"
+
+
+def test_the_answer_of_a_request_is_kept_with_its_write(graph: GraphStore) -> None:
+    row = RequestRow(id="東京 '1'", operation="remember", answer='{"id": "c1"}', at=at(0))
+    assert graph.request(row.id) is None
+    graph.write(write(chunks=(chunk(),), requests=(row,)))
+    assert graph.request(row.id) == row
+    assert graph.chunks(["c1"]) == (chunk(),)
+    later = dataclasses.replace(row, answer='{"id": "c2"}')
+    other = dataclasses.replace(row, id="2", at=at(1))
+    assert graph.write(Write(changes=(), requests=(later, other))) is None
+    assert (graph.request(row.id), graph.request("2")) == (later, other)
+
+
+def test_a_refused_write_leaves_no_answer(graph: GraphStore) -> None:
+    row = RequestRow(id="1", operation="remember", answer="{}", at=at(0))
+    with pytest.raises(InvalidInputError):
+        graph.write(write(chunks=(chunk(document="nowhere"),), requests=(row,)))
+    assert graph.request("1") is None
+
+
+def test_old_answers_are_dropped(graph: GraphStore) -> None:
+    rows = [RequestRow(id=str(n), operation="forget", answer="{}", at=at(n)) for n in range(3)]
+    graph.write(Write(changes=(), requests=tuple(rows)))
+    graph.drop_requests(at(1))
+    assert [row for n in range(3) if (row := graph.request(str(n)))] == rows[1:]
+    graph.drop_requests(at(1))
+    graph.write(Write(changes=(), requests=(rows[0],)))
+    assert graph.request("0") == rows[0]
 
 
 # Threads and the end ------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from hydramem.garden.proposals.proposal import SHOWN_FIELDS, Action, Proposal, t
 from hydramem.storage.exchange.json_lines import from_values, time_text, to_line, values_of
 from hydramem.storage.exchange.manifest import PARTS
 from hydramem.storage.files.durable_files import write_whole
-from hydramem.storage.schema import SCHEMA_VERSION
+from hydramem.storage.schema import ROWS_VERSION
 from hydramem.storage.undo.row_images import as_text, from_text
 from hydramem.storage.write import Removal, Write
 
@@ -111,7 +111,7 @@ def write_plan(plan: GardenPlan, file: Path, *, key: bytes) -> None:
     head: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
-        "schema": SCHEMA_VERSION,
+        "schema": ROWS_VERSION,
         "project": plan.project,
         "run": plan.run,
         "made_at": time_text(plan.made_at),
@@ -193,7 +193,7 @@ def _check_head(head: dict[str, Any], file: Path, project: str) -> None:
         raise InvalidInputError(
             f"{file}: is no plan of the gardener; `hydramem garden --plan --out` writes one"
         )
-    if (head.get("version"), head.get("schema")) != (VERSION, SCHEMA_VERSION):
+    if (head.get("version"), head.get("schema")) != (VERSION, ROWS_VERSION):
         raise InvalidInputError(f"{file}: was written by another version; plan again")
     if head.get("project") != project:
         raise InvalidInputError(

@@ -20,7 +20,7 @@ from hydramem.storage.cypher.schema_statements import (
 from hydramem.storage.cypher.statements import remove_nodes
 from hydramem.storage.cypher.writes import Transaction, encode_write
 from hydramem.storage.files.durable_files import storage_errors
-from hydramem.storage.schema import OUTBOX
+from hydramem.storage.schema import OUTBOX, REQUEST
 from hydramem.storage.store import entities_by_key
 from hydramem.storage.write import Write
 from hydramem.storage.write_validation import plan_write
@@ -116,6 +116,14 @@ class CypherGraph(CypherCounts):
         if ids:
             with self._engine.writing() as query:
                 query(remove_nodes(OUTBOX), {"ids": list(dict.fromkeys(ids))})
+
+    def drop_requests(self, before: datetime) -> None:
+        """Delete the answers of requests that were carried out before a moment."""
+        with self._engine.writing() as query:
+            query(
+                f"MATCH (r:{REQUEST.name}) WHERE r.at < $before DELETE r",
+                {"before": before.astimezone(UTC).replace(tzinfo=None)},
+            )
 
     def graph_tables(self, project: str) -> "tuple[pa.Table, pa.Table]":
         """Return a project's nodes and edges for the snapshot."""

@@ -39,6 +39,10 @@ MIGRATIONS: Steps = (
         "ALTER TABLE Change ADD IF NOT EXISTS reason STRING",
     ),
     ("ALTER TABLE Change ADD IF NOT EXISTS image STRING",),
+    (
+        "CREATE NODE TABLE IF NOT EXISTS Request(id STRING, operation STRING, answer STRING, at TIMESTAMP, "
+        "PRIMARY KEY(id))",
+    ),
 )
 """The statements that lead from version 1 to 2, from 2 to 3, and so on.
 

@@ -36,6 +36,7 @@ from hydramem.storage.schema import (
     OUTBOX,
     RECALLED,
     RELATES,
+    REQUEST,
     SESSION,
     Column,
     EdgeTable,
@@ -58,7 +59,7 @@ def encode_write(plan: PlannedWrite) -> Encoded:
     """Turn every row of a write into values by table, before the writer lock is taken."""
     rows = {
         table.name: [encode(table, row) for row in plan.rows[table.name].values()]
-        for table in (*KEYED_TABLES, OUTBOX)
+        for table in (*KEYED_TABLES, OUTBOX, REQUEST)
     }
     return {**rows, RECALLED.name: [encode(RECALLED, row) for row in plan.recalled]}
 
@@ -96,6 +97,7 @@ class Transaction:
         self._append(OUTBOX, rows[OUTBOX.name])
         if plan.replicated:
             self._query(remove_nodes(OUTBOX), {"ids": list(plan.replicated)})
+        self._put_requests(rows[REQUEST.name])
         self._attach([chunks[id] for id in chunks if id not in self._known[CHUNK.name] or id in moved])
         for edges in _EDGES:
             self._put_edges(edges, rows[edges.name])
@@ -214,6 +216,13 @@ class Transaction:
             raise InvalidInputError(f"write: {table.name.lower()} {min(repeated)!r} is recorded already")
         if rows:
             self._create(table, rows)
+
+    def _put_requests(self, rows: list[Values]) -> None:
+        known = self._existing(REQUEST, [row["id"] for row in rows])
+        if new := [row for row in rows if row["id"] not in known]:
+            self._create(REQUEST, new)
+        if old := [row for row in rows if row["id"] in known]:
+            self._query(set_nodes(REQUEST, REQUEST.columns[1:]), {"rows": old})
 
     def _detach_moved(self, chunks: Mapping[str, Chunk]) -> set[str]:
         """Detach known chunks whose document or session changes; return their ids."""

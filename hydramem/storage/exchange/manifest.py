@@ -21,7 +21,7 @@ from hydramem.storage.schema import (
     MENTIONS,
     RECALLED,
     RELATES,
-    SCHEMA_VERSION,
+    ROWS_VERSION,
     SESSION,
     EdgeTable,
     NodeTable,
@@ -75,7 +75,7 @@ PARTS = tuple(
     DumpPart(table)
     for table in (DOCUMENT, SESSION, ENTITY, CHUNK, MENTIONS, RELATES, LINKS, RECALLED, CHANGE, JOB)
 )
-"""Every table but the outbox, which only lists pending replication; each after the tables it refers to."""
+"""Every table but the outbox and requests, which are a store's own; each after the tables it refers to."""
 VECTORS = {"Chunk": "chunk_vectors", "Entity": "entity_vectors"}
 """Names of the files of vectors, by the table whose rows they belong to."""
 _STRICT: Any = {"extra": "forbid"}
@@ -119,7 +119,7 @@ class DumpManifest:
 
     format: str = FORMAT
     version: int = VERSION
-    schema: int = SCHEMA_VERSION
+    schema: int = ROWS_VERSION
     created_by: str
     embedder: str
     dimension: int
@@ -173,7 +173,7 @@ def read_manifest(folder: Path) -> DumpManifest:
         raise InvalidInputError(f"{folder}: is no dump; it has no {MANIFEST}")
     if not is_plain_file(place) or place.stat().st_size > _MOST_BYTES:
         raise InvalidInputError(f"{place}: is no manifest of a dump")
-    newest = {"version": VERSION, "schema": SCHEMA_VERSION}
+    newest = {"version": VERSION, "schema": ROWS_VERSION}
     return parse_manifest(DumpManifest, place.read_bytes(), place, format=FORMAT, newest=newest)
 
 

@@ -261,6 +261,12 @@ class InMemoryGraph(GraphStore):
             for id in ids:
                 tables.outbox.pop(id, None)
 
+    def drop_requests(self, before: datetime) -> None:
+        """Delete the answers of requests that were carried out before a moment."""
+        with self._open() as tables:
+            for row in [row for row in tables.requests.values() if row.at < before]:
+                del tables.requests[row.id]
+
     def graph_tables(self, project: str) -> "tuple[pa.Table, pa.Table]":
         """Return a project's nodes and edges for the snapshot."""
         with self._open() as tables:

@@ -20,11 +20,12 @@ from hydramem.storage.schema import (
     OUTBOX,
     RECALLED,
     RELATES,
+    REQUEST,
     SESSION,
     Table,
 )
 from hydramem.storage.undo.row_images import TABLES, ImageMaker
-from hydramem.storage.write import OutboxRow
+from hydramem.storage.write import OutboxRow, RequestRow
 from hydramem.storage.write_validation import PlannedWrite, check_references
 
 EdgeKey = tuple[str, ...]
@@ -74,6 +75,7 @@ class Tables:
         self.changes: dict[str, Change] = self.nodes[CHANGE.name]
         self.jobs: dict[str, Job] = self.nodes[JOB.name]
         self.outbox: dict[str, OutboxRow] = self.nodes[OUTBOX.name]
+        self.requests: dict[str, RequestRow] = self.nodes[REQUEST.name]
         self.relations: dict[EdgeKey, Relation] = self.edges[RELATES.name].rows
 
     def rows(self, table: Table) -> Iterable[Any]:
@@ -169,7 +171,7 @@ def normalised(plan: PlannedWrite) -> PlannedWrite:
     """Return a write whose rows are as an engine would return them."""
     rows = {
         table.name: {key: normalise(table, row) for key, row in plan.rows[table.name].items()}
-        for table in KEYED_TABLES
+        for table in (*KEYED_TABLES, REQUEST)
     }
     recalled = tuple(normalise(RECALLED, row) for row in plan.recalled)
     return replace(plan, rows={**plan.rows, **rows}, recalled=recalled)
