@@ -11,6 +11,7 @@ from hydramem.core.config import RoleConfig as RoleConfig
 from hydramem.core.config import RolesConfig as RolesConfig
 from hydramem.core.config import SearchConfig as SearchConfig
 from hydramem.core.config import ServerConfig as ServerConfig
+from hydramem.core.config import SharingConfig as SharingConfig
 from hydramem.core.config import StorageConfig as StorageConfig
 from hydramem.core.config import VerificationConfig as VerificationConfig
 from hydramem.core.errors import ConfigError as ConfigError
@@ -124,5 +125,5 @@ from hydramem.llm.contracts import Reply as Reply
 from hydramem.llm.scripted_generator import ScriptedGenerator as ScriptedGenerator
 from hydramem.llm.scripted_generator import ScriptedPrompt as ScriptedPrompt
 from hydramem.memory_api.memory import Memory as Memory
-from hydramem.memory_api.memory import connect as connect
 from hydramem.memory_api.session_methods import LiveSession as LiveSession
+from hydramem.sharing.connect import connect as connect

@@ -48,9 +48,10 @@ def test_every_class_of_a_signature_or_result_is_public():
         *public_methods(hydramem.Embedder),
         *public_methods(hydramem.Generator),
     )
+    names = {name: getattr(hydramem, name) for name in hydramem.__all__}
     reached: set[type] = set()
     for method in methods:
-        for hint in get_type_hints(method).values():
+        for hint in get_type_hints(method, None, names).values():
             classes(hint, reached)
     assert len(reached) > 80
     assert [kind for kind in reached if getattr(hydramem, kind.__name__, None) is not kind] == []

@@ -361,6 +361,25 @@ class ServerConfig(_Section):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SharingConfig(_Section):
+    """How several processes use one store; `sharing: off` is short for `enabled: false`.
+
+    Attributes:
+        enabled: Whether the process that holds the store serves the others; else they are refused.
+        background: Whether a command on a store that no process holds starts one in the background that
+            holds it: asked does so where `serve --background` or a hook asks for it, always at every command.
+        idle_minutes: When a process in the background leaves after the last call of the last client.
+        wait_seconds: How long a client waits for a sign of life of the process that holds the store, and how
+            long a call waits there for its turn.
+    """
+
+    enabled: bool = True
+    background: Literal["asked", "always"] = "asked"
+    idle_minutes: float = 10.0
+    wait_seconds: float = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Config(_Section):
     """Every setting; each layer is given its own section."""
 
@@ -374,3 +393,4 @@ class Config(_Section):
     garden: GardenConfig = field(default_factory=GardenConfig)
     limits: LimitsConfig = field(default_factory=LimitsConfig)
     server: ServerConfig = field(default_factory=ServerConfig)
+    sharing: SharingConfig = field(default_factory=SharingConfig)

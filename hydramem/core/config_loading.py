@@ -47,6 +47,8 @@ def _read_file(path: Path) -> dict[str, Any]:
         return {}
     if not isinstance(loaded, dict):
         raise ConfigError(f"{path}: expected sections such as `storage:`, found {type(loaded).__name__}")
+    if isinstance(loaded.get("sharing"), bool):
+        loaded["sharing"] = {"enabled": loaded["sharing"]}  # `sharing: off`
     return loaded
 
 

@@ -1,10 +1,11 @@
 """The base class of Memory: one handle on an open store, and the values that operations take from it."""
 
+import copy
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Self, get_args
+from typing import TYPE_CHECKING, Self, TypeVar, get_args
 
 from hydramem.core.argument_checks import check_choice, check_project
 from hydramem.core.config import Config, MemoryConfig
@@ -190,3 +191,25 @@ class Handle:
 
     def _generator(self, role: str) -> Generator | None:
         return self._given_generator or choose_generator(self._opened.config.llm, role)
+
+
+_Handle = TypeVar("_Handle", bound=Handle)
+
+
+def sibling(handle: _Handle, project: str) -> _Handle:
+    """Return a handle on the same store for a project; it is not counted, and need not be closed."""
+    other = copy.copy(handle)
+    other._project = check_project(project)
+    other._opened = shared_stores.opened(handle._opened)
+    other._closed = False
+    return other
+
+
+def call_at_last_close(handle: Handle, stop: Callable[[], None], stopped: Callable[[], None]) -> None:
+    """Have `stop` called before the last handle closes the store, and `stopped` after."""
+    handle._opened.at_last_close = (stop, stopped)
+
+
+def embedder_fingerprint(handle: Handle) -> str:
+    """Return what tells the store's embedder from others."""
+    return handle._opened.embedder.fingerprint

@@ -123,11 +123,7 @@ class SessionMethods(WriteMethods, ReadMethods):
         )
         with self.during(live.name, private=private):
             yield live
-        store = self._use()
-        store.recalls.flush()
-        if live.captured and self._log_note() is None:
-            ended = job(DISTILL, project=self._name(project), session=live.name)
-            store.mirror.commit(Write(changes=(), jobs=(ended,)))
+        end_session(self, live.name, captured=live.captured, project=project)
 
     def during(self, session: str | None, *, private: bool = False) -> AbstractContextManager[None]:
         """Record the recalls in this context for a session, by name; None records nothing."""
@@ -270,3 +266,12 @@ def _interval(
             last -= timedelta(microseconds=1)  # the last moment of a day, not the first of the next one
     check_interval(first, last, name="start, end")
     return first, last
+
+
+def end_session(memory: SessionMethods, session: str, *, captured: bool, project: str | None = None) -> None:
+    """Record what a session recalled, and have a job distill its turns where a model is configured."""
+    store = memory._use()
+    store.recalls.flush()
+    if captured and memory._log_note() is None:
+        ended = job(DISTILL, project=memory._name(project), session=session)
+        store.mirror.commit(Write(changes=(), jobs=(ended,)))

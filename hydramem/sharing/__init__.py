@@ -1,1 +1,1 @@
-"""One folder for many processes: what callers use in place of the code that works on an open store."""
+"""One folder, many processes: the process that holds a store serves it, the others are clients of it."""

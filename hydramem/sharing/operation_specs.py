@@ -52,6 +52,20 @@ class Spec:
         typed = [each.replace(annotation=hints[each.name]) for each in self.parameters]
         return inspect.Signature(typed, return_annotation=hints["return"])
 
+    @cached_property
+    def result_type(self) -> Any:
+        """The type of the result; the types of the parameters are not looked up for it."""
+        text = {"return": self.returns}
+        return get_type_hints(SimpleNamespace(__annotations__=text), _names_in(text.values()))["return"]
+
+    def bound(self, *args: object, **options: object) -> dict[str, object]:
+        """Return the arguments of a call by name.
+
+        Raises:
+            TypeError: They do not fit the parameters.
+        """
+        return inspect.Signature(self.parameters).bind(*args, **options).arguments
+
 
 def present(
     function: Callable[..., object], name: str, doc: str | None, signature: inspect.Signature

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import hydramem
-from hydramem.core.config import Config
+from hydramem.core.config import Config, SharingConfig
 from hydramem.core.config_loading import load_config
 from hydramem.core.errors import EmbeddingMismatchError, InvalidInputError, ModelError, StorageError
 from hydramem.llm.hash_embedder import HashEmbedder
@@ -183,7 +183,10 @@ def test_use_after_fork_is_an_error(tmp_path: Path, settings: Config) -> None:
         assert memory.projects() == ()
 
 
-def test_a_second_process_is_told_who_holds_the_store(tmp_path: Path, settings: Config) -> None:
+def test_a_second_process_is_told_who_holds_a_store_that_is_not_shared(
+    tmp_path: Path, settings: Config
+) -> None:
+    settings = replace(settings, sharing=SharingConfig(enabled=False))
     code = (
         "import sys, hydramem; from hydramem.core.errors import StoreBusyError\n"
         "try: hydramem.connect(sys.argv[1])\n"
@@ -194,7 +197,7 @@ def test_a_second_process_is_told_who_holds_the_store(tmp_path: Path, settings: 
         said = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **ENVIRONMENT}, check=True
         ).stdout
-    assert f"process {os.getpid()}" in said
+    assert f"process {os.getpid()}" in said and "hydramem serve" in said
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="these folders are read-only for anybody, on Linux")

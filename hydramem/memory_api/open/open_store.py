@@ -4,7 +4,7 @@ import logging
 import os
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -79,6 +79,8 @@ class OpenStore:
         self.given_embedder = embedder
         self.judge: JudgePairs = shared_classifier()
         self.handles = 1
+        # What is called before and after the last handle closes the store: other processes may be served.
+        self.at_last_close: tuple[Callable[[], None], Callable[[], None]] = (lambda: None, lambda: None)
         # Two concurrent ingests of one document would both count its mentions.
         self.one_ingest = threading.Lock()
         self.one_garden_run = threading.Lock()

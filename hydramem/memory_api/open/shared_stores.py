@@ -77,9 +77,19 @@ def release(store: OpenStore) -> None:
         store.handles -= 1
         if store.handles == 0:
             # A store in memory, or of the parent process, can have the path of one that is open here.
+            stop, stopped = store.at_last_close
+            stop()
             if _open.get(store.path) is store:
                 del _open[store.path]
-            store.close()
+            try:
+                store.close()
+            finally:
+                stopped()
+
+
+def opened(store: OpenStore) -> OpenStore:
+    """Return the store that is open now where one was: another, once it was restored or erased from."""
+    return store if store.in_memory else _open.get(store.path, store)
 
 
 def restore_closed(path: Path, file: Path, config: Config) -> Exchange:
@@ -174,6 +184,7 @@ def _require_one_handle(store: OpenStore) -> None:
 def _reopen(store: OpenStore, adopt: Callable[[OpenStore], None]) -> None:
     _open.pop(store.path, None)
     new = OpenStore(store.path, store.config, store.given_embedder)
+    new.at_last_close = store.at_last_close
     _open[store.path] = new
     adopt(new)
 

@@ -1,62 +1,148 @@
-"""The owner's lock: one process at a time holds a store folder."""
+"""The owner's lock: one process at a time holds a store folder.
 
-import json
-import logging
+It is a lock of the operating system on `owner.lock`, which is never deleted: the system drops it when the
+process dies, however it dies. A process counts how often it took the lock. A descriptor of it can be handed
+to another process, which no library of locks allows; hence these few lines.
+"""
+
 import os
-from datetime import UTC, datetime
+import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from hydramem.core.errors import StorageError, StoreBusyError
+from hydramem.storage.files.owner_note import own_note, read_note, remove_note, write_note
 
-log = logging.getLogger(__name__)
 LOCK = "owner.lock"
 """Name of the file that the owner holds locked."""
 
+_held: dict[Path, "_Held"] = {}
+_one = threading.Lock()
+
+
+class _Held:
+    """A lock that this process holds: its descriptor, and how often it was taken."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.count = 0
+
 
 class FolderLock:
-    """Holds `owner.lock` in a store folder, and says in `owner.json` who does.
-
-    The operating system drops the lock when the process dies, however it dies; the note beside it
-    only serves the message to whoever comes second.
-    """
+    """Holds `owner.lock` in a store folder, as often as it was acquired in this process."""
 
     def __init__(self, folder: Path) -> None:
-        self._note = folder / "owner.json"
-        self._lock = FileLock(folder / LOCK, mode=0o600)
+        self._folder = folder.resolve()
+        self._taken = 0
 
-    def acquire(self) -> None:
+    def acquire(self, adopted: int | None = None) -> None:
         """Take the lock at once.
+
+        Args:
+            adopted: A descriptor of the lock that another process took and handed to this one.
 
         Raises:
             StoreBusyError: Another process holds it; the message names that process.
             StorageError: The folder cannot be written.
         """
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout as error:
-            raise StoreBusyError(
-                f"{self._note.parent}: held by {self._holder()}; close it there first"
-            ) from error
-        except OSError as error:
-            raise StorageError(f"{self._note.parent}: cannot be written: {error.strerror}") from error
-
-        try:
-            self._note.write_text(json.dumps({"pid": os.getpid(), "since": datetime.now(UTC).isoformat()}))
-        except OSError as error:
-            log.debug("%s: not written: %s", self._note, error)  # as on a full disk, which can be read
+        with _one:
+            held = _held.get(self._folder)
+            if held is None:
+                held = _Held(self._lock() if adopted is None else adopted)
+                _held[self._folder] = held
+            held.count += 1
+            self._taken += 1
 
     def release(self) -> None:
-        """Give the lock back; harmless when repeated."""
-        if self._lock.is_locked:
-            self._note.unlink(missing_ok=True)
-            self._lock.release()
+        """Give the lock back as often as this object took it; harmless when repeated."""
+        self._give_up(_unlock)
 
-    def _holder(self) -> str:
+    def hand_over(self) -> None:
+        """Give the lock up in this process, and keep it locked for the one that has its descriptor."""
+        self._give_up(lambda descriptor: None)
+
+    @property
+    def descriptor(self) -> int:
+        """The descriptor of the locked file."""
+        return _held[self._folder].descriptor
+
+    def _give_up(self, unlock: Callable[[int], None]) -> None:
+        with _one:
+            held = _held.get(self._folder)
+            taken, self._taken = self._taken, 0
+            if held is None or not taken:
+                return
+            held.count -= taken
+            if held.count <= 0:
+                del _held[self._folder]
+                if unlock is _unlock:
+                    remove_note(self._folder)
+                unlock(held.descriptor)
+                os.close(held.descriptor)
+
+    def _lock(self) -> int:
         try:
-            note = json.loads(self._note.read_text())
-            return f"process {note['pid']} since {note['since'][:19]} UTC"
-        except (OSError, ValueError, KeyError, TypeError):
-            # The holder has the lock but has not written its note yet, or is just leaving.
-            return "another process"
+            descriptor = os.open(self._folder / LOCK, os.O_RDWR | os.O_CREAT | _BINARY, 0o600)
+        except OSError as error:
+            raise StorageError(f"{self._folder}: cannot be written: {error.strerror}") from error
+        try:
+            _try_lock(descriptor)
+        except OSError as error:
+            os.close(descriptor)
+            raise busy_error(self._folder) from error
+        try:
+            write_note(self._folder, own_note())
+        except OSError:
+            remove_note(
+                self._folder
+            )  # as on a full disk, which can be read; that of a dead owner would mislead
+        return descriptor
+
+
+def is_held_here(folder: Path) -> bool:
+    """Say whether this process holds the lock of a folder."""
+    with _one:
+        return folder.resolve() in _held
+
+
+def busy_error(folder: Path) -> StoreBusyError:
+    """Return the error of a folder that another process holds; it names the process."""
+    note = read_note(folder)
+    # Without a note of a live process: the holder has not written its own yet, or is just leaving.
+    holder = str(note) if note is not None and note.is_alive else "another process"
+    return StoreBusyError(f"{folder}: held by {holder}; close it there first")
+
+
+_BINARY = getattr(os, "O_BINARY", 0)
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+    def _unlock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _try_lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _unlock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def _leave_to_parent() -> None:
+    """Close the locks in a forked child: it would keep them after its parent has given them back or died."""
+    global _one
+    _one = threading.Lock()
+    for held in _held.values():
+        os.close(held.descriptor)
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_parent)

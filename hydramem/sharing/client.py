@@ -1,0 +1,237 @@
+"""A client: the same methods as `Memory`, run by the process that holds the store."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+
+import msgspec
+
+from hydramem.core.errors import StorageError
+from hydramem.core.ids import new_id
+from hydramem.sharing.link import Link, OwnerGoneError
+from hydramem.sharing.messages import CONFIG, END_SESSION, Call
+from hydramem.sharing.operation_specs import SPECS, Spec
+from hydramem.sharing.values import decoded, to_wire, with_full_paths
+
+if TYPE_CHECKING:
+    from hydramem.core.config import Config
+    from hydramem.memory_api.memory import Memory
+    from hydramem.memory_api.session_methods import LiveSession
+
+_Result = TypeVar("_Result")
+_MOST_DEATHS = 2
+"""Owners that may die during one call: it might be what kills them."""
+
+_recalls_for: ContextVar[tuple[str | None, bool] | None] = ContextVar("recalls_for", default=None)
+
+
+class Client:
+    """A memory that another process holds; safe to use from many threads.
+
+    Where that process leaves or dies, the next call finds the one that holds the store then, or opens it
+    here. A write that was under way is repeated with the id of its request, so that it is done once.
+    """
+
+    def __init__(self, folder: Path, project: str, link: Link, attach: "Callable[[], Link | Memory]") -> None:
+        """Use a connection to the owner.
+
+        Args:
+            folder: The store.
+            project: Project of calls that name none.
+            link: The first connection.
+            attach: Finds the owner again, or opens the store in this process.
+        """
+        self._folder = folder
+        self._project = project
+        self._attach = attach
+        self._links = [link]
+        self._one = threading.Lock()
+        self._attaching = threading.Lock()
+        self._opened: Memory | None = None
+        self._pid = os.getpid()
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def __getattr__(self, name: str) -> Any:
+        spec = SPECS.get(name)
+        if spec is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        method = partial(self._called, spec)
+        method.__doc__, method.__name__ = spec.doc, name  # type: ignore[attr-defined]  # read by `help`
+        method.__signature__ = spec.signature  # type: ignore[attr-defined]  # read by `inspect`
+        return method
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *SPECS})
+
+    def close(self) -> None:
+        """Close the connections; the process that holds the store goes on. A second call does nothing."""
+        with self._one:
+            self._closed = True
+            links, self._links = self._links, []
+            opened, self._opened = self._opened, None
+        for link in links:
+            link.close()
+        if opened is not None:
+            opened.close()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the store."""
+        return self._folder
+
+    @property
+    def config(self) -> "Config":
+        """The settings of the store, which are those of the process that holds it."""
+        from hydramem.core.config import Config
+
+        asked = Call(operation=CONFIG, arguments={}, project=self._project)
+        return self._repeated(
+            asked, lambda value: cast("Config", decoded(value, Config)), lambda memory: memory.config
+        )
+
+    @contextmanager
+    def during(self, session: str | None, *, private: bool = False) -> Iterator[None]:
+        """Record the recalls in this context for a session, by name; None records nothing."""
+        token = _recalls_for.set((session, private))
+        try:
+            yield
+        finally:
+            _recalls_for.reset(token)
+
+    @contextmanager
+    def session(
+        self, name: str, *, private: bool = False, project: str | None = None
+    ) -> "Iterator[LiveSession]":
+        """Open a session, as `Memory.session` does."""
+        from hydramem.core.argument_checks import check_name, check_project
+        from hydramem.memory_api.session_methods import LiveSession, end_session
+
+        own = self._project if project is None else check_project(project)
+        live = LiveSession(self, check_name(name, name="session"), private=private, project=own)  # type: ignore[arg-type]  # the same methods
+        with self.during(live.name, private=private):
+            yield live
+        ended = {"session": live.name, "captured": live.captured, "project": own}
+        self._repeated(
+            Call(operation=END_SESSION, arguments=ended, project=own),
+            lambda value: None,
+            lambda memory: end_session(memory, live.name, captured=live.captured, project=own),
+        )
+
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        *,
+        actor: str,
+        request: str | None = None,
+        session: str | None = None,
+        progress: Callable[..., None] | None = None,
+    ) -> object:
+        """Run an operation for a surface, as `operations.call` does.
+
+        Raises:
+            HydraMemError: As the operation; StoreBusyError also where the owner does not answer.
+        """
+        spec = SPECS[name]
+        given = {key: value for key, value in arguments.items() if key != "progress"}
+        progress = cast("Callable[..., None] | None", arguments.get("progress")) or progress
+        recalls_for = (session, False) if session is not None else _recalls_for.get()
+        if request is None and spec.effect != "read":
+            request = new_id("q")
+        message = Call(
+            operation=name,
+            arguments=to_wire(with_full_paths(given, spec.files)),
+            project=self._project,
+            actor=actor,
+            recalls_for=recalls_for,
+            request=request,
+            reports=progress is not None,
+        )
+
+        def here(memory: "Memory") -> object:
+            from hydramem.operations import OPERATIONS, call
+
+            operation = next(row for row in OPERATIONS if row.name == name)
+            own = {**given, "progress": progress} if operation.reports_progress else given
+            with _during(memory, recalls_for):
+                return call(memory, operation, own, actor=actor, request=request)
+
+        return self._repeated(message, lambda value: decoded(value, spec.result_type), here, progress)
+
+    def _called(self, spec: Spec, *args: object, **options: object) -> object:
+        progress = options.pop("progress", None)
+        given = spec.bound(*args, **options)
+        return self.call(spec.name, {**given, "progress": progress}, actor="python")
+
+    def _repeated(
+        self,
+        message: Call,
+        read: Callable[[msgspec.Raw], _Result],
+        here: "Callable[[Memory], _Result]",
+        progress: Callable[..., None] | None = None,
+    ) -> _Result:
+        """Have a call done by the owner, or here where this process has become it."""
+        deaths = 0
+        while True:
+            link = self._link()
+            if not isinstance(link, Link):
+                return here(link)
+            try:
+                value = link.call(message, progress)
+            except OwnerGoneError as error:
+                deaths += error.begun
+                if deaths >= _MOST_DEATHS:
+                    raise StorageError(
+                        f"{self._folder}: the process that holds the store has died {deaths} times during "
+                        f"{message.operation}; what was written before is stored"
+                    ) from error
+                continue
+            finally:
+                self._give_back(link)
+            return read(value)
+
+    def _link(self) -> "Link | Memory":
+        """Return a connection that no call uses, a new one, or the memory that is open here."""
+        if os.getpid() != self._pid:
+            raise StorageError(
+                f"{self._folder}: was opened before a fork; connect again in the child, or spawn it"
+            )
+        with self._one:
+            if self._closed:
+                raise StorageError(f"{self._folder}: this handle is closed; connect again")
+            while self._links:
+                link = self._links.pop()
+                if link.is_open():
+                    return link
+                link.close()
+        with self._attaching:
+            if self._opened is not None:
+                return self._opened
+            found = self._attach()
+            if not isinstance(found, Link):
+                self._opened = found
+            return found
+
+    def _give_back(self, link: Link) -> None:
+        """Keep a connection for the next call; one in the middle of a call is closed, which cancels it."""
+        with self._one:
+            if link.is_idle and not self._closed:
+                self._links.append(link)
+                return
+        link.close()
+
+
+def _during(memory: "Memory", recalls_for: tuple[str | None, bool] | None) -> AbstractContextManager[None]:
+    """Record recalls for the session of a client's context."""
+    return nullcontext() if recalls_for is None else memory.during(recalls_for[0], private=recalls_for[1])

@@ -1,0 +1,243 @@
+"""`connect`: open a folder as a memory, here or through the process that holds it already."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from hydramem.core.argument_checks import check_project
+from hydramem.core.config import Config
+from hydramem.core.errors import EmbeddingMismatchError, StoreBusyError
+from hydramem.sharing.client import Client
+from hydramem.sharing.link import Link, OwnerGoneError
+from hydramem.storage.files.folder_lock import busy_error, is_held_here
+from hydramem.storage.files.owner_note import read_note
+
+if TYPE_CHECKING:
+    from hydramem.llm.contracts import Embedder, Generator
+    from hydramem.memory_api.memory import Memory
+
+_POLL_SECONDS = 0.01
+_SECONDS_TO_LISTEN = 1.0
+"""How long the process that took a lock may take to listen; one that shares nothing never does."""
+
+
+def connect(
+    path: str | Path,
+    *,
+    project: str = "default",
+    config: Config | str | Path | None = None,
+    embedder: "Embedder | None" = None,
+    generator: "Generator | None" = None,
+    reindexing: bool = False,
+    salvage: bool = False,
+) -> "Memory":
+    """Open a folder as a memory; a missing folder is created.
+
+    Any number of processes can use one folder at once. The first one holds the store, and serves the others
+    while it has it open; what it returns to them has the same methods, and runs them there. When it leaves or
+    dies, one of the others opens the store. `sharing: off` in the settings leaves the folder to one process.
+    A store whose folder cannot be written is opened for reading: writes raise ReadOnlyError.
+    Handles of one process on the same real path share the open store.
+
+    Args:
+        path: The store folder.
+        project: Project that calls without a `project` read and write.
+        config: Settings, or a YAML file of them; None reads `config.yml` in the folder, if there is one.
+            Where another process holds the store, its settings apply.
+        embedder: Computes the vectors; None chooses as `embedding.model` says.
+        generator: Answers prompts; None chooses as `llm` says.
+        reindexing: Open with the store's own embedder instead of the configured one, so that `reindex` can
+            change it.
+        salvage: Also open a store that has lost writes, with what can still be read: its log is damaged, or
+            its graph is older than its vectors or gone. Damaged files are kept under another name, and
+            `doctor` with `salvage` writes what only the vectors hold to a file.
+
+    Raises:
+        ConfigError: A setting is wrong.
+        StoreBusyError: Another process holds the folder and does not share it, or does not answer; or a
+            generator is given, which that process cannot use.
+        EmbeddingMismatchError: The folder holds vectors of another embedder.
+        SchemaError: A newer version wrote the folder.
+        StorageError: The folder cannot be read or written, or the store has lost writes.
+    """
+    opening = _Opening(
+        folder=Path(path).expanduser().resolve(),
+        project=check_project(project),
+        config=config,
+        embedder=embedder,
+        generator=generator,
+        reindexing=reindexing,
+        salvage=salvage,
+    )
+    found = opening.attach()
+    if not isinstance(found, Link):
+        return found
+    try:
+        opening.check_client(found)
+    except BaseException:
+        found.close()
+        raise
+    return cast("Memory", Client(opening.folder, opening.project, found, opening.attach))
+
+
+def call(
+    memory: "Memory",
+    name: str,
+    arguments: Mapping[str, object],
+    *,
+    actor: str,
+    request: str | None = None,
+    session: str | None = None,
+    progress: Callable[..., None] | None = None,
+) -> object:
+    """Run an operation of the table for a surface, on a memory that is open here or elsewhere.
+
+    Args:
+        memory: What `connect` returned.
+        name: The operation.
+        arguments: Arguments of the method by name.
+        actor: The surface: `cli` or `mcp`.
+        request: Id of the request; a repeated request is done once.
+        session: Name of the session that recalls are recorded for.
+        progress: Called as the operation reports its progress.
+    """
+    client: object = memory
+    if isinstance(client, Client):
+        return client.call(name, arguments, actor=actor, request=request, session=session, progress=progress)
+    from hydramem.operations import OPERATIONS
+    from hydramem.operations import call as call_here
+
+    operation = next(row for row in OPERATIONS if row.name == name)
+    given = {**arguments, "progress": progress} if operation.reports_progress and progress else arguments
+    return call_here(memory, operation, given, actor=actor, request=request, session=session)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opening:
+    """What `connect` is asked to open; clients attach again by it."""
+
+    folder: Path
+    project: str
+    config: Config | str | Path | None
+    embedder: "Embedder | None"
+    generator: "Generator | None"
+    reindexing: bool
+    salvage: bool
+
+    def attach(self) -> "Link | Memory":
+        """Connect to the owner of the folder, or become it.
+
+        Raises:
+            StoreBusyError: Another process holds the folder and does not serve it.
+            HydraMemError: The store cannot be opened.
+        """
+        started = time.monotonic()
+        while True:
+            if is_held_here(self.folder) or self._is_for_itself():
+                return self._opened()
+            note = read_note(self.folder)
+            if note is not None and note.address:
+                with suppress(OwnerGoneError):  # it leaves, or was killed
+                    return Link(self.folder, note)
+            try:
+                return self._owned()
+            except StoreBusyError:
+                # Somebody was quicker: it listens in a moment, unless it shares nothing.
+                note = read_note(self.folder)
+                listens = note is not None and note.address and note.is_alive
+                waits = note.wait_seconds if note is not None and listens else _SECONDS_TO_LISTEN
+                if time.monotonic() - started > waits:
+                    raise self._refused() from None
+            time.sleep(_POLL_SECONDS)
+
+    def _is_for_itself(self) -> bool:
+        """Whether the settings that are given name a store in memory, which no folder holds."""
+        if isinstance(self.config, Config):
+            return self.config.storage.graph == "memory"
+        return os.environ.get("HYDRAMEM_STORAGE_GRAPH") == "memory"
+
+    def _settings(self) -> Config:
+        from hydramem.core.config_loading import load_config
+        from hydramem.memory_api.memory import config_file
+
+        return (
+            self.config
+            if isinstance(self.config, Config)
+            else load_config(config_file(self.folder, self.config))
+        )
+
+    def _opened(self, settings: Config | None = None) -> "Memory":
+        """Open the store in this process, which shares what it has open already."""
+        from hydramem.memory_api.memory import connect as open_here
+
+        return open_here(
+            self.folder,
+            project=self.project,
+            config=settings or self.config,
+            embedder=self.embedder,
+            generator=self.generator,
+            reindexing=self.reindexing,
+            salvage=self.salvage,
+        )
+
+    def _owned(self) -> "Memory":
+        """Take the folder, open it and serve it.
+
+        Raises:
+            StoreBusyError: Another process holds it.
+        """
+        from hydramem.storage.files.durable_files import storage_errors
+        from hydramem.storage.files.read_only import is_read_only
+
+        settings = self._settings()
+        if settings.storage.graph == "memory" or not settings.sharing.enabled or is_read_only(self.folder):
+            return self._opened(settings)
+        from hydramem.sharing.election import take_seat
+
+        with storage_errors(self.folder, "cannot be created"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        seat = take_seat(self.folder, settings.sharing)
+        try:
+            memory = self._opened(settings)
+            from hydramem.memory_api.handle import call_at_last_close
+            from hydramem.sharing.serve_clients import OwnerServer
+
+            server = OwnerServer(seat, memory, settings.sharing)
+        except BaseException:
+            seat.give_back()
+            raise
+        call_at_last_close(memory, server.stop, server.give_back)
+        return memory
+
+    def _refused(self) -> StoreBusyError:
+        return StoreBusyError(
+            f"{busy_error(self.folder)}, or let it share the folder (`sharing`), as `hydramem serve` does"
+        )
+
+    def check_client(self, link: Link) -> None:
+        """Check that the owner can do what is asked of this process.
+
+        Raises:
+            StoreBusyError: It cannot use what was given here.
+            EmbeddingMismatchError: It has another embedder.
+        """
+        if self.generator is not None:
+            raise StoreBusyError(
+                f"{self.folder}: held by {link.note}, which cannot use the generator given here; close it "
+                "there first, or configure the model by `llm`"
+            )
+        if self.embedder is not None:
+            self._check_embedder(link)
+
+    def _check_embedder(self, link: Link) -> None:
+        from hydramem.sharing.messages import EMBEDDER, Call
+        from hydramem.sharing.values import decoded
+
+        asked = Call(operation=EMBEDDER, arguments={}, project=self.project)
+        stored, given = decoded(link.call(asked), str), self.embedder
+        if given is not None and given.fingerprint != stored:
+            raise EmbeddingMismatchError(f"{self.folder}: is open with {stored}, not {given.fingerprint}")

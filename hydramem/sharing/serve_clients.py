@@ -1,0 +1,306 @@
+"""The owner's side: serves an open memory to other processes, a thread for each connection."""
+
+import inspect
+import logging
+import os
+import secrets
+import socket
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+import msgspec
+
+from hydramem.core.config import SharingConfig
+from hydramem.core.errors import HydraMemError, InvalidInputError, StoreBusyError
+from hydramem.core.version import __version__
+from hydramem.memory_api.handle import embedder_fingerprint, sibling
+from hydramem.memory_api.session_methods import end_session
+from hydramem.operations import OPERATIONS, Operation, call
+from hydramem.sharing.channel import Channel, ConnectionLostError, InvalidMessageError
+from hydramem.sharing.election import Seat
+from hydramem.sharing.messages import (
+    CONFIG,
+    EMBEDDER,
+    END_SESSION,
+    LEAVE,
+    PROTOCOL,
+    STATUS,
+    Answer,
+    Call,
+    Failure,
+    Hello,
+    Proof,
+    Report,
+    Status,
+    ToOwner,
+    Welcome,
+    is_proof,
+    proof,
+)
+from hydramem.sharing.turns import Turns
+from hydramem.sharing.values import encoded, rebuilt
+
+if TYPE_CHECKING:
+    from hydramem.memory_api.memory import Memory
+
+log = logging.getLogger(__name__)
+_MOST_CONNECTIONS = 512
+_HANDSHAKE_SECONDS = 5.0
+_HANDSHAKE_BYTES = 4096
+
+_OPERATIONS = {operation.name: operation for operation in OPERATIONS}
+_ALONE = frozenset({"restore", "erase"})
+"""Operations that close the stores on the way: nothing else may run meanwhile."""
+
+
+class CallCancelledError(BaseException):
+    """Whoever made the call is gone, or the owner leaves: raised where the operation reports its progress.
+
+    It is no Exception, so that no operation takes it for a source that cannot be read.
+    """
+
+
+class OwnerServer:
+    """Serves an open memory at the address of its seat until it is closed."""
+
+    def __init__(self, seat: Seat, memory: "Memory", settings: SharingConfig, *, whole: bool = False) -> None:
+        """Begin to serve.
+
+        Args:
+            seat: Where; given back at the end.
+            memory: An open handle; its store is served, also after the handle is closed.
+            settings: Limits of time.
+            whole: The handle is there for clients alone, so that they may also close the stores for a moment.
+        """
+        self._seat = seat
+        self._memory = memory
+        self._whole = whole
+        self._turns = Turns(seconds=settings.wait_seconds, readers=max(2, os.cpu_count() or 1))
+        self._channels: set[Channel] = set()
+        self._changed = threading.Condition()
+        self._leaving = False
+        self._calls = 0
+        self._asked_to_leave = threading.Event()
+        self._last_call = time.monotonic()
+        _servers.add(self)
+        threading.Thread(target=self._accept, name="hydramem-owner", daemon=True).start()
+
+    # What the process that owns asks ------------------------------------------------------------
+    def wait_until_idle(self, seconds: float) -> None:
+        """Wait until nobody is connected or has called for so long, or a client asks the owner to leave."""
+        while not self._asked_to_leave.wait(self._seconds_to(seconds)):
+            with self._changed:
+                if not self._channels and not self._calls and self._idle_seconds() >= seconds:
+                    return
+
+    def _seconds_to(self, idle: float) -> float:
+        return min(max(idle - self._idle_seconds(), 0.05), 5.0)
+
+    def _idle_seconds(self) -> float:
+        return time.monotonic() - self._last_call
+
+    def stop(self) -> None:
+        """Serve nobody any more: calls that run end first, those that report progress are cancelled."""
+        with self._changed:
+            self._leaving = True
+        self._seat.stop_listening()
+        waiting = False
+        with self._changed:
+            while self._calls:
+                if not waiting and not self._changed.wait(5.0):
+                    waiting = True
+                    log.warning("%s: waits for the calls of other processes", self._seat.folder)
+                elif waiting:
+                    self._changed.wait(5.0)
+            channels = tuple(self._channels)
+        for channel in channels:
+            channel.close()
+
+    def give_back(self) -> None:
+        """Leave the folder to the next owner; the stores are closed."""
+        _servers.discard(self)
+        self._seat.give_back()
+
+    def leave_to_parent(self) -> None:
+        """Close what a forked child has inherited: clients would wait for it after their owner has died."""
+        if self._seat.listener is not None:
+            self._seat.listener.close()
+        for channel in self._channels:
+            channel.socket.close()
+
+    # Connections --------------------------------------------------------------------------------
+    def _accept(self) -> None:
+        listener = self._seat.listener
+        while listener is not None and not self._leaving:
+            try:
+                link, _ = listener.accept()
+            except OSError as error:
+                if self._leaving or listener.fileno() < 0:
+                    return
+                log.warning("%s: %s", self._seat.folder, error)  # as with too many open files
+                time.sleep(0.1)
+                continue
+            threading.Thread(target=self._serve, args=(link,), name="hydramem-client", daemon=True).start()
+
+    def _serve(self, link: socket.socket) -> None:
+        channel = Channel(link, ToOwner)
+        try:
+            with self._connected(channel):
+                self._welcome(channel)
+                while not self._leaving:
+                    self._answer(channel, channel.receive())
+        except (ConnectionLostError, TimeoutError, CallCancelledError) as error:
+            log.debug("%s: a client has gone: %s", self._seat.folder, error)
+        finally:
+            channel.close()
+
+    @contextmanager
+    def _connected(self, channel: Channel) -> Iterator[None]:
+        with self._changed:
+            if self._leaving or len(self._channels) >= _MOST_CONNECTIONS:
+                raise ConnectionLostError("no more are served")
+            self._channels.add(channel)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._channels.discard(channel)
+                self._last_call = time.monotonic()
+
+    def _welcome(self, channel: Channel) -> None:
+        hello = channel.receive(_HANDSHAKE_SECONDS, most=_HANDSHAKE_BYTES)
+        if not isinstance(hello, Hello):
+            raise ConnectionLostError("it did not say hello")
+        nonce, key = secrets.token_bytes(16), self._seat.note.key
+        channel.send(
+            Welcome(PROTOCOL, __version__, nonce, proof(key, b"owner", hello.nonce, nonce)),
+        )
+        said = channel.receive(_HANDSHAKE_SECONDS, most=_HANDSHAKE_BYTES)
+        if not isinstance(said, Proof) or not is_proof(said.proof, key, b"client", hello.nonce, nonce):
+            raise ConnectionLostError("it does not know the key")
+
+    # Calls --------------------------------------------------------------------------------------
+    def _answer(self, channel: Channel, said: object) -> None:
+        if not isinstance(said, Call):
+            raise ConnectionLostError("what it said is no call")
+        with ExitStack() as running:
+            with self._changed:
+                if self._leaving:
+                    channel.send(Failure("StoreBusyError", "the owner leaves", repeats=True))
+                    return
+                self._calls += 1
+                running.callback(self._note_end)
+            try:
+                reply: Answer | Failure = Answer(msgspec.Raw(encoded(self._run(channel, said))))
+            except CallCancelledError:
+                if not self._leaving:
+                    raise
+                reply = Failure("StoreBusyError", "the owner leaves", repeats=True)
+            except HydraMemError as error:
+                reply = Failure(type(error).__name__, str(error))
+            except BaseException as error:  # a panic of a library is no Exception
+                log.exception("%s: %s failed", self._seat.folder, said.operation)
+                reply = Failure(type(error).__name__, str(error))
+            try:
+                channel.send(reply)
+            except InvalidMessageError as error:
+                channel.send(Failure("InvalidInputError", f"{said.operation}: the answer {error}"))
+
+    def _note_end(self) -> None:
+        with self._changed:
+            self._calls -= 1
+            self._last_call = time.monotonic()
+            self._changed.notify_all()
+
+    def _run(self, channel: Channel, said: Call) -> object:
+        match said.operation:
+            case name if name == STATUS:
+                return self._status()
+            case name if name == LEAVE:
+                return self._leave()
+            case name if name == CONFIG:
+                return self._memory.config
+            case name if name == EMBEDDER:
+                return embedder_fingerprint(self._memory)
+        operation = _OPERATIONS.get(said.operation)
+        if operation is None and said.operation != END_SESSION:
+            raise InvalidInputError(f"{said.operation!r}: no such operation")
+        alone = said.operation in _ALONE
+        if alone and not self._whole:
+            raise StoreBusyError(
+                f"{self._seat.folder}: {self._seat.note} works with it; close it there before you "
+                f"{said.operation} something"
+            )
+        with self._turns.taken(alone=alone, reads=operation is not None and operation.effect == "read"):
+            memory = self._memory if alone else sibling(self._memory, said.project)
+            if operation is None:
+                end_session(memory, **said.arguments)
+                return None
+            arguments = self._arguments(channel, operation, said)
+            recording = nullcontext() if said.recalls_for is None else _recording(memory, said.recalls_for)
+            with recording:
+                return call(memory, operation, arguments, actor=said.actor, request=said.request)
+
+    def _arguments(self, channel: Channel, operation: Operation, said: Call) -> dict[str, object]:
+        hints = get_type_hints(operation.method)
+        arguments: dict[str, object] = {
+            name: rebuilt(hints.get(name), value) for name, value in said.arguments.items()
+        }
+        try:
+            inspect.signature(operation.method).bind(None, **arguments)
+        except TypeError as error:
+            raise InvalidInputError(f"{operation.name}: {error}") from error
+        if operation.reports_progress:
+            arguments["progress"] = lambda *report: self._report(channel, said, report)
+        return arguments
+
+    def _report(self, channel: Channel, said: Call, report: tuple[object, ...]) -> None:
+        if self._leaving or channel.has_ended():
+            raise CallCancelledError
+        if said.reports:
+            try:
+                channel.send(Report(msgspec.to_builtins(list(report))))
+            except ConnectionLostError as error:
+                raise CallCancelledError from error
+
+    def _status(self) -> Status:
+        note = self._seat.note
+        with self._changed:
+            return Status(
+                folder=str(self._seat.folder),
+                pid=note.pid,
+                version=__version__,
+                background=note.background,
+                since=note.since,
+                program=note.program,
+                clients=len(self._channels) - 1,
+                calls=self._calls - 1,
+                idle_seconds=self._idle_seconds(),
+            )
+
+    def _leave(self) -> bool:
+        if not self._seat.note.background:
+            raise StoreBusyError(f"{self._seat.folder}: {self._seat.note} works with it; close it there")
+        self._asked_to_leave.set()
+        return True
+
+
+def _recording(memory: "Memory", recalls_for: tuple[str | None, bool]) -> Any:
+    session, private = recalls_for
+    return memory.during(session, private=private)
+
+
+_servers: weakref.WeakSet[OwnerServer] = weakref.WeakSet()
+
+
+def _close_in_child() -> None:
+    for server in _servers:
+        server.leave_to_parent()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_in_child)
