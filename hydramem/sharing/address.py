@@ -5,6 +5,7 @@ import os
 import secrets
 import socket
 import stat
+import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -24,7 +25,7 @@ def listen(folder: Path) -> tuple[socket.socket, str]:
     Raises:
         OSError: Neither kind of socket can be made.
     """
-    if hasattr(socket, "AF_UNIX") and (place := _runtime_folder()) is not None:
+    if sys.platform != "win32" and (place := _runtime_folder()) is not None:
         digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
         name = place / f"{digest}-{secrets.token_hex(4)}.sock"
         if len(os.fsencode(name)) <= _MOST_NAME_BYTES:

@@ -196,21 +196,23 @@ class _Opening:
         settings = self._settings()
         if settings.storage.graph == "memory" or not settings.sharing.enabled or is_read_only(self.folder):
             return self._opened(settings)
+        from hydramem.memory_api.handle import call_at_last_close
         from hydramem.sharing.election import take_seat
 
         with storage_errors(self.folder, "cannot be created"):
             self.folder.mkdir(parents=True, exist_ok=True)
         seat = take_seat(self.folder, settings.sharing)
+        from hydramem.sharing.serve_clients import OwnerServer
+
+        server = OwnerServer(seat, settings.sharing)
         try:
             memory = self._opened(settings)
-            from hydramem.memory_api.handle import call_at_last_close
-            from hydramem.sharing.serve_clients import OwnerServer
-
-            server = OwnerServer(seat, memory, settings.sharing)
         except BaseException:
-            seat.give_back()
+            server.stop()
+            server.give_back()
             raise
         call_at_last_close(memory, server.stop, server.give_back)
+        server.serve(memory)
         return memory
 
     def _refused(self) -> StoreBusyError:

@@ -1,15 +1,18 @@
 """Who owns a folder: the process that takes its lock. It listens at once and opens the stores afterwards."""
 
+import logging
 import secrets
 import socket
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hydramem.core.config import SharingConfig
-from hydramem.core.errors import StorageError
 from hydramem.sharing.address import listen, remove_name
 from hydramem.storage.files.folder_lock import FolderLock
 from hydramem.storage.files.owner_note import OwnerNote, own_note, read_note, write_note
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -28,9 +31,11 @@ class Seat:
     def stop_listening(self) -> None:
         """Let nobody connect any more."""
         if self.listener is not None:
+            listener, self.listener = self.listener, None
             remove_name(self.note.address)
-            self.listener.close()
-            self.listener = None
+            with suppress(OSError):
+                listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
+            listener.close()
 
     def give_back(self) -> None:
         """Leave the folder to the next owner."""
@@ -43,24 +48,26 @@ def take_seat(folder: Path, settings: SharingConfig, *, background: bool = False
 
     Raises:
         StoreBusyError: Another process holds it.
-        StorageError: The folder cannot be written, or no socket can be made.
+        StorageError: The folder cannot be written.
     """
     former = read_note(folder)
     lock = FolderLock(folder)
     lock.acquire()
+    if former is not None:
+        remove_name(former.address)  # of an owner that was killed
+    seat = Seat(folder, lock, own_note(), None)
     try:
-        if former is not None:
-            remove_name(former.address)  # of an owner that was killed
-        listener, address = listen(folder)
-        note = replace(
-            own_note(),
+        seat.listener, address = listen(folder)
+        seat.note = replace(
+            seat.note,
             address=address,
             key=secrets.token_hex(32),
             background=background,
             wait_seconds=settings.wait_seconds,
         )
-        write_note(folder, note)
+        write_note(folder, seat.note)
     except OSError as error:
-        lock.release()
-        raise StorageError(f"{folder}: cannot be shared with other processes: {error}") from error
-    return Seat(folder, lock, note, listener)
+        # On a full disk, or where sockets are forbidden, this process can work with the store all the same.
+        seat.stop_listening()
+        log.warning("%s: other processes cannot use it meanwhile: %s", folder, error)
+    return seat

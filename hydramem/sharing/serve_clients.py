@@ -1,6 +1,6 @@
 """The owner's side: serves an open memory to other processes, a thread for each connection."""
 
-import inspect
+import atexit
 import logging
 import os
 import secrets
@@ -9,23 +9,17 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, get_type_hints
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from hydramem.core.config import SharingConfig
-from hydramem.core.errors import HydraMemError, InvalidInputError, StoreBusyError
+from hydramem.core.errors import HydraMemError, StoreBusyError
 from hydramem.core.version import __version__
-from hydramem.memory_api.handle import embedder_fingerprint, sibling
-from hydramem.memory_api.session_methods import end_session
-from hydramem.operations import OPERATIONS, Operation, call
 from hydramem.sharing.channel import Channel, ConnectionLostError, InvalidMessageError
 from hydramem.sharing.election import Seat
 from hydramem.sharing.messages import (
-    CONFIG,
-    EMBEDDER,
-    END_SESSION,
     LEAVE,
     PROTOCOL,
     STATUS,
@@ -41,8 +35,8 @@ from hydramem.sharing.messages import (
     is_proof,
     proof,
 )
-from hydramem.sharing.turns import Turns
-from hydramem.sharing.values import encoded, rebuilt
+from hydramem.sharing.run_calls import CallCancelledError, CallRunner
+from hydramem.sharing.values import encoded
 
 if TYPE_CHECKING:
     from hydramem.memory_api.memory import Memory
@@ -50,36 +44,23 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 _MOST_CONNECTIONS = 512
 _HANDSHAKE_SECONDS = 5.0
+_SECONDS_BEFORE_WARNING = 5.0
 _HANDSHAKE_BYTES = 4096
-
-_OPERATIONS = {operation.name: operation for operation in OPERATIONS}
-_ALONE = frozenset({"restore", "erase"})
-"""Operations that close the stores on the way: nothing else may run meanwhile."""
-
-
-class CallCancelledError(BaseException):
-    """Whoever made the call is gone, or the owner leaves: raised where the operation reports its progress.
-
-    It is no Exception, so that no operation takes it for a source that cannot be read.
-    """
 
 
 class OwnerServer:
-    """Serves an open memory at the address of its seat until it is closed."""
+    """Serves a memory at the address of its seat until it is stopped.
 
-    def __init__(self, seat: Seat, memory: "Memory", settings: SharingConfig, *, whole: bool = False) -> None:
-        """Begin to serve.
+    Clients are welcomed at once; their calls wait for the memory, which may take long to open.
 
-        Args:
-            seat: Where; given back at the end.
-            memory: An open handle; its store is served, also after the handle is closed.
-            settings: Limits of time.
-            whole: The handle is there for clients alone, so that they may also close the stores for a moment.
-        """
+    Args:
+        seat: Where; given back at the end.
+        settings: Limits of time.
+    """
+
+    def __init__(self, seat: Seat, settings: SharingConfig) -> None:
         self._seat = seat
-        self._memory = memory
-        self._whole = whole
-        self._turns = Turns(seconds=settings.wait_seconds, readers=max(2, os.cpu_count() or 1))
+        self._runner = CallRunner(seat.note, settings)
         self._channels: set[Channel] = set()
         self._changed = threading.Condition()
         self._leaving = False
@@ -90,6 +71,19 @@ class OwnerServer:
         threading.Thread(target=self._accept, name="hydramem-owner", daemon=True).start()
 
     # What the process that owns asks ------------------------------------------------------------
+    def serve(self, memory: "Memory", *, whole: bool = False) -> None:
+        """Serve an open memory.
+
+        Args:
+            memory: Its store is served, also after this handle of it is closed.
+            whole: The handle is there for clients alone, so that they may also close the stores for a moment.
+        """
+        self._runner.serve(memory, whole=whole)
+
+    def refuse(self, error: HydraMemError) -> None:
+        """Answer every call with an error: the memory cannot be opened."""
+        self._runner.refuse(error)
+
     def wait_until_idle(self, seconds: float) -> None:
         """Wait until nobody is connected or has called for so long, or a client asks the owner to leave."""
         while not self._asked_to_leave.wait(self._seconds_to(seconds)):
@@ -103,19 +97,20 @@ class OwnerServer:
     def _idle_seconds(self) -> float:
         return time.monotonic() - self._last_call
 
-    def stop(self) -> None:
-        """Serve nobody any more: calls that run end first, those that report progress are cancelled."""
+    def stop(self, seconds: float | None = None) -> None:
+        """Serve nobody any more: calls that run end first, those that report progress are cancelled.
+
+        Args:
+            seconds: How much longer than five seconds to wait for them; None waits for their end.
+        """
         with self._changed:
             self._leaving = True
+        self._runner.refuse(CallCancelledError())  # those that wait for a memory that is not opened
         self._seat.stop_listening()
-        waiting = False
         with self._changed:
-            while self._calls:
-                if not waiting and not self._changed.wait(5.0):
-                    waiting = True
-                    log.warning("%s: waits for the calls of other processes", self._seat.folder)
-                elif waiting:
-                    self._changed.wait(5.0)
+            if not self._changed.wait_for(lambda: not self._calls, _SECONDS_BEFORE_WARNING):
+                log.warning("%s: waits for the calls of other processes", self._seat.folder)
+                self._changed.wait_for(lambda: not self._calls, seconds)
             channels = tuple(self._channels)
         for channel in channels:
             channel.close()
@@ -144,7 +139,13 @@ class OwnerServer:
                 log.warning("%s: %s", self._seat.folder, error)  # as with too many open files
                 time.sleep(0.1)
                 continue
-            threading.Thread(target=self._serve, args=(link,), name="hydramem-client", daemon=True).start()
+            try:
+                threading.Thread(
+                    target=self._serve, args=(link,), name="hydramem-client", daemon=True
+                ).start()
+            except RuntimeError as error:  # no more threads
+                log.warning("%s: %s", self._seat.folder, error)
+                link.close()
 
     def _serve(self, link: socket.socket) -> None:
         channel = Channel(link, ToOwner)
@@ -217,46 +218,11 @@ class OwnerServer:
             self._changed.notify_all()
 
     def _run(self, channel: Channel, said: Call) -> object:
-        match said.operation:
-            case name if name == STATUS:
-                return self._status()
-            case name if name == LEAVE:
-                return self._leave()
-            case name if name == CONFIG:
-                return self._memory.config
-            case name if name == EMBEDDER:
-                return embedder_fingerprint(self._memory)
-        operation = _OPERATIONS.get(said.operation)
-        if operation is None and said.operation != END_SESSION:
-            raise InvalidInputError(f"{said.operation!r}: no such operation")
-        alone = said.operation in _ALONE
-        if alone and not self._whole:
-            raise StoreBusyError(
-                f"{self._seat.folder}: {self._seat.note} works with it; close it there before you "
-                f"{said.operation} something"
-            )
-        with self._turns.taken(alone=alone, reads=operation is not None and operation.effect == "read"):
-            memory = self._memory if alone else sibling(self._memory, said.project)
-            if operation is None:
-                end_session(memory, **said.arguments)
-                return None
-            arguments = self._arguments(channel, operation, said)
-            recording = nullcontext() if said.recalls_for is None else _recording(memory, said.recalls_for)
-            with recording:
-                return call(memory, operation, arguments, actor=said.actor, request=said.request)
-
-    def _arguments(self, channel: Channel, operation: Operation, said: Call) -> dict[str, object]:
-        hints = get_type_hints(operation.method)
-        arguments: dict[str, object] = {
-            name: rebuilt(hints.get(name), value) for name, value in said.arguments.items()
-        }
-        try:
-            inspect.signature(operation.method).bind(None, **arguments)
-        except TypeError as error:
-            raise InvalidInputError(f"{operation.name}: {error}") from error
-        if operation.reports_progress:
-            arguments["progress"] = lambda *report: self._report(channel, said, report)
-        return arguments
+        if said.operation == STATUS:
+            return self._status()
+        if said.operation == LEAVE:
+            return self._leave()
+        return self._runner.run(said, lambda *report: self._report(channel, said, report))
 
     def _report(self, channel: Channel, said: Call, report: tuple[object, ...]) -> None:
         if self._leaving or channel.has_ended():
@@ -289,17 +255,19 @@ class OwnerServer:
         return True
 
 
-def _recording(memory: "Memory", recalls_for: tuple[str | None, bool]) -> Any:
-    session, private = recalls_for
-    return memory.during(session, private=private)
-
-
 _servers: weakref.WeakSet[OwnerServer] = weakref.WeakSet()
 
 
 def _close_in_child() -> None:
     for server in _servers:
         server.leave_to_parent()
+
+
+@atexit.register
+def _stop_all() -> None:
+    """Stop serving before the interpreter ends, in a program that does not close its memory."""
+    for server in tuple(_servers):
+        server.stop(seconds=5.0)
 
 
 if hasattr(os, "register_at_fork"):

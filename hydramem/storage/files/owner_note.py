@@ -115,6 +115,8 @@ def process_start(pid: int) -> int | None:
 
 
 def _runs(pid: int) -> bool:
+    if sys.platform == "win32":
+        return True  # there a signal of 0 is an interrupt
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError, ValueError):
