@@ -308,7 +308,7 @@ def _usage(operation: Operation) -> str:
     """Return one line of how the command is typed, options in brackets."""
     from hydramem.cli.table_commands import command_name, is_structured
 
-    words = [command_name(operation)]
+    words = [command_name(operation.name)]
     for name, given in operation.signature.parameters.items():
         if name == "project":
             continue

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
@@ -26,11 +26,11 @@ from hydramem.core.errors import ConfigError, HydraMemError, InvalidInputError
 from hydramem.core.ids import new_id
 from hydramem.core.results.write_results import Ingested, SkippedSource
 from hydramem.core.version import __version__
-from hydramem.ingest.documents.files import find
-from hydramem.memory_api.memory import Memory
-from hydramem.operations import OPERATIONS, Operation, call
-from hydramem.sharing.operation_specs import present
-from hydramem.storage.backup.backup import FOLDER as BACKUPS
+from hydramem.sharing.connect import call
+from hydramem.sharing.operation_specs import SPECS, Spec, present
+
+if TYPE_CHECKING:
+    from hydramem import Memory
 
 Tools = Literal["agent", "all"]
 
@@ -41,7 +41,7 @@ as 2024-05-31, or words such as last Friday. What comes back is stored data, not
 
 
 def serve(
-    memory: Memory,
+    memory: "Memory",
     *,
     transport: Literal["stdio", "http"],
     settings: ServerConfig,
@@ -125,7 +125,7 @@ def _timed_protocol(seconds: float) -> type[asyncio.Protocol]:
 
 
 def build(
-    memory: Memory, *, settings: ServerConfig, tools: Tools | None = None, token: str | None = None
+    memory: "Memory", *, settings: ServerConfig, tools: Tools | None = None, token: str | None = None
 ) -> FastMCP[Any]:
     """Build the server of a memory, with a tool for each operation of the audience."""
     server: FastMCP[Any] = FastMCP(
@@ -138,33 +138,33 @@ def build(
     )
     # Recalls of this server are recorded for a session of its own.
     session = f"mcp {new_id('run')}"
-    for operation in OPERATIONS:
-        if (tools or settings.tools) == "all" or operation.audience == "agent":
+    for spec in SPECS.values():
+        if (tools or settings.tools) == "all" or spec.audience == "agent":
             server.tool(
-                _tool(memory, operation, settings, session),
-                description=docstrings.summary(operation.method.__doc__),
-                annotations=_annotations(operation),
+                _tool(memory, spec, settings, session),
+                description=docstrings.summary(spec.doc),
+                annotations=_annotations(spec),
             )
     return server
 
 
-def _tool(memory: Memory, operation: Operation, settings: ServerConfig, session: str) -> Callable[..., Any]:
+def _tool(memory: "Memory", spec: Spec, settings: ServerConfig, session: str) -> Callable[..., Any]:
     """Build the function of a tool; FastMCP reads the signature and help of the method from it."""
 
     def run(**arguments: Any) -> Any:
         try:
-            if operation.method is Memory.ingest:
-                return _ingest(memory, operation, arguments, settings)
-            roots = _roots(settings)  # `restore` also reads the store's own backups
-            if operation.method is Memory.restore:
-                roots.append(memory.folder / BACKUPS)
-            arguments = _with_files(arguments, operation.files, roots)
-            return call(memory, operation, arguments, actor="mcp", session=session)
+            if spec.name == "ingest":
+                return _ingest(memory, arguments, settings)
+            roots = _roots(settings)
+            if spec.name == "restore":
+                roots.append(_backups_of(memory))
+            arguments = _with_files(arguments, spec.files, roots)
+            return call(memory, spec.name, arguments, actor="mcp", session=session)
         except HydraMemError as error:
             raise ToolError(str(error)) from error
 
-    signature = operation.signature
-    words = docstrings.section(operation.method.__doc__, "Args")
+    signature = spec.signature
+    words = docstrings.section(spec.doc, "Args")
     # Keyword-only, so that arguments arrive by name whatever order they are listed in.
     parameters = [
         given.replace(
@@ -173,30 +173,37 @@ def _tool(memory: Memory, operation: Operation, settings: ServerConfig, session:
         )
         for name, given in signature.parameters.items()
     ]
-    present(run, operation.name, None, signature.replace(parameters=parameters))
+    present(run, spec.name, None, signature.replace(parameters=parameters))
     return run
 
 
-def _annotations(operation: Operation) -> dict[str, bool]:
+def _annotations(spec: Spec) -> dict[str, bool]:
     """Return the hints of a tool. Every call but `capture` can be repeated: ids are hashes of the content."""
     return {
-        "readOnlyHint": operation.effect == "read",
-        "destructiveHint": operation.effect == "destroy",
-        "idempotentHint": operation.method is not Memory.capture,
+        "readOnlyHint": spec.effect == "read",
+        "destructiveHint": spec.effect == "destroy",
+        "idempotentHint": spec.name != "capture",
         "openWorldHint": False,
     }
 
 
-def _ingest(
-    memory: Memory, operation: Operation, arguments: Mapping[str, Any], settings: ServerConfig
-) -> Ingested:
+def _backups_of(memory: "Memory") -> Path:
+    """Return the folder of the store's own backups, which `restore` may read wherever it is."""
+    from hydramem.storage.backup.backup import FOLDER
+
+    return memory.folder / FOLDER
+
+
+def _ingest(memory: "Memory", arguments: Mapping[str, Any], settings: ServerConfig) -> Ingested:
     """Ingest files inside the allowed folders; a link that leads outside is skipped and reported."""
+    from hydramem.ingest.documents.files import find
+
     roots = _roots(settings)
     allowed = [_allowed(source, roots, "sources") for source in arguments["sources"]]
     found = find(allowed, within=lambda path: _is_within(path, roots))
     inside = [str(each) for each in found if not isinstance(each, SkippedSource)]
     skipped = [each for each in found if isinstance(each, SkippedSource)]
-    done = cast(Ingested, call(memory, operation, {**arguments, "sources": inside}, actor="mcp"))
+    done = cast(Ingested, call(memory, "ingest", {**arguments, "sources": inside}, actor="mcp"))
     return replace(done, skipped=(*done.skipped, *skipped))
 
 

@@ -54,7 +54,7 @@ def test_the_four_surfaces_agree(tmp_path):
     assert methods == set(rows)
 
     commands = {name for name in build() if not name.startswith("-")}
-    assert commands >= {command_name(operation) for operation in OPERATIONS}
+    assert commands >= {command_name(operation.name) for operation in OPERATIONS}
 
     config = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
 

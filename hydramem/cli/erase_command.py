@@ -8,16 +8,15 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from hydramem.cli.options import Invocation
-from hydramem.cli.output import show
 from hydramem.core.errors import InvalidInputError
-from hydramem.operations import Operation, call
-from hydramem.sharing.operation_specs import present
+from hydramem.sharing.connect import call
+from hydramem.sharing.operation_specs import Spec, present
 
 Run = Callable[..., None]
 _QUESTION = "Erase this for good? Nothing brings it back. Type yes: "
 
 
-def with_confirmation(run: Run, operation: Operation) -> Run:
+def with_confirmation(run: Run, spec: Spec) -> Run:
     """Make the erase command show what would go, and ask; `--yes` answers, `--dry-run` only shows."""
 
     def erase(*args: object, invocation: Invocation, yes: bool = False, **options: object) -> None:
@@ -26,10 +25,12 @@ def with_confirmation(run: Run, operation: Operation) -> Run:
                 raise InvalidInputError(
                     "erase: it is for good; look at what would go with --dry-run, then give --yes"
                 )
+            from hydramem.cli.output import show
+
             given = inspect.signature(run).bind(*args, invocation=invocation, **options).arguments
             arguments = {name: value for name, value in given.items() if name != "invocation"}
             with invocation.open(make=False) as memory:
-                show(call(memory, operation, {**arguments, "dry_run": True}, actor="cli"), as_json=False)
+                show(call(memory, spec.name, {**arguments, "dry_run": True}, actor="cli"), as_json=False)
             if input(_QUESTION).strip().casefold() != "yes":
                 raise InvalidInputError("erase: not confirmed; nothing was erased")
         run(*args, invocation=invocation, **options)

@@ -14,16 +14,19 @@ from cyclopts import App, Group, Parameter
 import hydramem
 from hydramem.cli.options import Given
 from hydramem.cli.output import show, write
-from hydramem.cli.terminal import console, plain, reporting
+from hydramem.cli.progress import reporting
+from hydramem.cli.terminal import console, plain
 from hydramem.core.config_reference import config_text
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
 from hydramem.llm import catalogue, listed_model
-from hydramem.memory_api.memory import Memory
-from hydramem.operations import OPERATIONS, call
+from hydramem.sharing.connect import call
+from hydramem.sharing.operation_specs import SPECS
 from hydramem.text.shown_text import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from hydramem import Memory
 
 _DEMO_FOLDER = "hydramem-demo"
 _PACKAGE = Path(hydramem.__file__).parent
@@ -59,18 +62,16 @@ def demo(*, invocation: Given) -> None:
         show(tuple(answers), as_json=True)
 
 
-def _ingest(memory: Memory, out: "Console") -> object:
+def _ingest(memory: "Memory", out: "Console") -> object:
     sources = [*pages(), _PACKAGE / "data" / "sample"]
-    operation = next(row for row in OPERATIONS if row.method is Memory.ingest)
-    with reporting(operation) as report:
-        arguments = {"sources": list(map(str, sources)), "progress": report}
-        done = call(memory, operation, arguments, actor="cli")
+    with reporting(SPECS["ingest"]) as report:
+        done = call(memory, "ingest", {"sources": list(map(str, sources))}, actor="cli", progress=report)
     out.print("[bold]Ingested this project's pages and a sample conversation[/]")
     write(done, out)
     return done
 
 
-def _ask(memory: Memory, question: str, about: str, out: "Console") -> object:
+def _ask(memory: "Memory", question: str, about: str, out: "Console") -> object:
     found = memory.recall(question, limit=5)
     out.print(f"\n[bold]{question}[/] [dim]({about})[/]")
     shown = tuple(replace(hit, text=one_line(hit.text, _MOST_CHARACTERS)) for hit in found.hits)
@@ -169,9 +170,8 @@ def serve(
     from hydramem import server
 
     with invocation.open(make=True) as memory:
-        server.serve(
-            memory, transport=transport, host=host, port=port, tools=tools, settings=memory.config.server
-        )
+        settings = invocation.settings().server
+        server.serve(memory, transport=transport, host=host, port=port, tools=tools, settings=settings)
 
 
 def list_models(*, invocation: Given) -> None:

@@ -3,14 +3,15 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from hydramem.core.config import Config
-from hydramem.core.config_loading import load_config
 from hydramem.core.errors import NotFoundError
-from hydramem.memory_api.memory import Memory, config_file, connect
+from hydramem.sharing.connect import connect
+
+if TYPE_CHECKING:
+    from hydramem import Config, Memory
 
 HOME_VARIABLE = "HYDRAMEM_HOME"
 
@@ -42,13 +43,15 @@ class Invocation:
         """The project to read and write."""
         return "default" if self.project is None else self.project
 
-    def settings(self, folder: Path | None = None) -> Config:
-        """Return the settings of a store in a folder."""
-        return load_config(config_file(folder or self.folder, self.config))
+    def settings(self) -> "Config":
+        """Return the settings of the store."""
+        from hydramem.core.config_loading import config_file, load_config
+
+        return load_config(config_file(self.folder, self.config))
 
     def open(
         self, *, make: bool, folder: Path | None = None, reindexing: bool = False, salvage: bool = False
-    ) -> Memory:
+    ) -> "Memory":
         """Open the memory.
 
         Args:

@@ -8,8 +8,8 @@ from typing import cast
 from hydramem.cli.options import Invocation
 from hydramem.cli.terminal import plain
 from hydramem.core.results.garden_results import YES_NO, Answer, Question, Reviewed
-from hydramem.operations import Operation, call
-from hydramem.sharing.operation_specs import present
+from hydramem.sharing.connect import call
+from hydramem.sharing.operation_specs import Spec, present
 
 _LIMIT = 1000
 _SKIP, _QUIT = ("s", "skip", ""), ("q", "quit")
@@ -18,7 +18,7 @@ Ask = Callable[[str], str]
 """Shows a prompt and returns what was typed; raises EOFError at the end of the input."""
 
 
-def with_dialogue(run: Run, operation: Operation) -> Run:
+def with_dialogue(run: Run, spec: Spec) -> Run:
     """Make the review command ask its questions one by one where a person is at the terminal."""
 
     def review(*args: object, invocation: Invocation, **options: object) -> None:
@@ -30,7 +30,7 @@ def with_dialogue(run: Run, operation: Operation) -> Run:
 
             def send(answers: Sequence[Answer]) -> Reviewed:
                 given = {"answers": tuple(answers), "limit": _LIMIT}
-                return cast(Reviewed, call(memory, operation, given, actor="cli"))
+                return cast(Reviewed, call(memory, spec.name, given, actor="cli"))
 
             ask_all(send, input, print)
 

@@ -4,28 +4,24 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 from cyclopts import App, Group, Parameter
 
-from hydramem.cli.erase_command import with_confirmation
-from hydramem.cli.garden_command import check_phases, with_schedule
 from hydramem.cli.options import Given, Invocation
-from hydramem.cli.output import show
-from hydramem.cli.review_dialogue import with_dialogue
-from hydramem.cli.terminal import reporting
+from hydramem.cli.progress import reporting
 from hydramem.core import docstrings
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.results.garden_results import Gardened
-from hydramem.memory_api.memory import Memory
-from hydramem.memory_api.safekeeping_methods import restore_folder
-from hydramem.operations import OPERATIONS, Operation, call
-from hydramem.sharing.operation_specs import present
+from hydramem.sharing.connect import call
+from hydramem.sharing.operation_specs import SPECS, Spec, present
+
+if TYPE_CHECKING:
+    from hydramem.core.results.garden_results import Gardened
 
 _TITLES = {"write": "Write", "read": "Read", "check": "Check", "tend": "Tend"}
 
-_EMPTY: Mapping[Callable[..., object], str] = {
-    Memory.garden: "the gardener has not run yet; `hydramem garden --plan` shows what it would change"
+_EMPTY: Mapping[str, str] = {
+    "garden": "the gardener has not run yet; `hydramem garden --plan` shows what it would change"
 }
 """What is printed for an empty result."""
 
@@ -33,78 +29,98 @@ _EMPTY: Mapping[Callable[..., object], str] = {
 def add_operations(app: App, only: str | None = None) -> None:
     """Add one command for each row of the table to an app, or only the one of a name."""
     groups = {group: Group(title, sort_key=place) for place, (group, title) in enumerate(_TITLES.items())}
-    for operation in OPERATIONS:
-        if only not in (None, command_name(operation)):
-            continue
-        run = command(operation)
-        if operation.method is Memory.garden:
-            run = with_schedule(run)
-        elif operation.method is Memory.review:
-            run = with_dialogue(run, operation)
-        elif operation.method is Memory.erase:
-            run = with_confirmation(run, operation)
-        app.command(run, name=command_name(operation), group=groups[operation.group])
+    for spec in SPECS.values():
+        if only in (None, command_name(spec.name)):
+            app.command(_with_further_options(spec), name=command_name(spec.name), group=groups[spec.group])
+
+
+def _with_further_options(spec: Spec) -> Callable[..., None]:
+    """Return the function of a command, with the options and questions that only the command line has."""
+    run = command(spec)
+    if spec.name == "garden":
+        from hydramem.cli.garden_command import with_schedule
+
+        return with_schedule(run)
+    if spec.name == "review":
+        from hydramem.cli.review_dialogue import with_dialogue
+
+        return with_dialogue(run, spec)
+    if spec.name == "erase":
+        from hydramem.cli.erase_command import with_confirmation
+
+        return with_confirmation(run, spec)
+    return run
 
 
 def command_names() -> frozenset[str]:
     """Return the names of the commands that are operations."""
-    return frozenset(map(command_name, OPERATIONS))
+    return frozenset(map(command_name, SPECS))
 
 
-def command_name(operation: Operation) -> str:
-    """Return the operation's name as the command line spells it."""
-    return operation.name.replace("_", "-")
+def command_name(name: str) -> str:
+    """Return the name of an operation as the command line spells it."""
+    return name.replace("_", "-")
 
 
-def command(operation: Operation) -> Callable[..., None]:
+def command(spec: Spec) -> Callable[..., None]:
     """Build the function of a command; Cyclopts reads the signature and help of the method from it."""
 
     def run(*args: object, invocation: Invocation, **options: object) -> None:
         given = inspect.Signature(parameters).bind(*args, **options).arguments
-        arguments = {name: _argument_value(operation, name, value) for name, value in given.items()}
-        _run(operation, arguments, invocation)
+        arguments = {name: _argument_value(spec, name, value) for name, value in given.items()}
+        _run(spec, arguments, invocation)
 
     parameters = [
-        _parameter(operation, given)
-        for name, given in operation.signature.parameters.items()
+        _parameter(spec, given)
+        for name, given in spec.arguments.items()
         if name != "project"  # an option of every command
     ]
     handed = inspect.Parameter("invocation", inspect.Parameter.KEYWORD_ONLY, annotation=Given)
-    doc = docstrings.summary(operation.method.__doc__)
-    present(run, operation.name, doc, inspect.Signature([*parameters, handed]))
+    doc = docstrings.summary(spec.doc)
+    present(run, spec.name, doc, inspect.Signature([*parameters, handed]))
     return run
 
 
-def _run(operation: Operation, arguments: Mapping[str, object], invocation: Invocation) -> None:
-    if operation.method is Memory.restore:
+def _run(spec: Spec, arguments: Mapping[str, object], invocation: Invocation) -> None:
+    if spec.name == "restore":
         # It works where there is no store yet, and where the store cannot be opened.
-        with reporting(operation) as report:
+        from hydramem.memory_api.safekeeping_methods import restore_folder
+
+        with reporting(spec) as report:
             file = str(arguments["file"])
             done = restore_folder(invocation.folder, file, invocation.settings(), progress=report)
-        show(done, as_json=invocation.json)
+        _show(done, invocation)
         return
-    writes = operation.group == "write" and operation.effect == "write"
-    brings_content = writes or operation.method is Memory.load
+    writes = spec.group == "write" and spec.effect == "write"
+    brings_content = writes or spec.name == "load"
     # Only this command opens a store whose embedder is not the configured one.
-    reindexing = operation.method is Memory.reindex
+    reindexing = spec.name == "reindex"
     # Only this one opens a store that has lost writes.
-    salvage = operation.method is Memory.doctor and bool(arguments.get("salvage"))
+    salvage = spec.name == "doctor" and bool(arguments.get("salvage"))
     with (
         invocation.open(make=brings_content, reindexing=reindexing, salvage=salvage) as memory,
-        reporting(operation) as report,
+        reporting(spec) as report,
     ):
-        supplied: dict[str, object] = {"progress": report} if operation.reports_progress else {}
-        if operation.method is Memory.dump and invocation.project is not None:
+        supplied: dict[str, object] = {}
+        if spec.name == "dump" and invocation.project is not None:
             # A dump covers every project unless one is named, here by --project as everywhere.
             supplied["projects"] = (invocation.project, *cast(Sequence[str], arguments.get("projects", ())))
-        result = call(memory, operation, {**arguments, **supplied}, actor="cli")
-    show(result, as_json=invocation.json, nothing=_EMPTY.get(operation.method, "nothing"))
-    if operation.method is Memory.garden and not arguments.get("status"):
-        check_phases(cast(Sequence[Gardened], result))
+        result = call(memory, spec.name, {**arguments, **supplied}, actor="cli", progress=report)
+    _show(result, invocation, nothing=_EMPTY.get(spec.name, "nothing"))
+    if spec.name == "garden" and not arguments.get("status"):
+        from hydramem.cli.garden_command import check_phases
+
+        check_phases(cast("Sequence[Gardened]", result))
 
 
-def _parameter(operation: Operation, given: inspect.Parameter) -> inspect.Parameter:
-    words = docstrings.section(operation.method.__doc__, "Args").get(given.name, "")
+def _show(result: object, invocation: Invocation, *, nothing: str = "nothing") -> None:
+    from hydramem.cli.output import show  # reads the types of all results: not before there is one
+
+    show(result, as_json=invocation.json, nothing=nothing)
+
+
+def _parameter(spec: Spec, given: inspect.Parameter) -> inspect.Parameter:
+    words = docstrings.section(spec.doc, "Args").get(given.name, "")
     if is_structured(given.annotation):
         shown = Parameter(
             help=f"{words} As JSON, or @FILE that holds it.", metavar="JSON", show_default=False
@@ -144,9 +160,9 @@ def _weights(name: str, text: str) -> dict[str, float]:
     return weights
 
 
-def _argument_value(operation: Operation, name: str, value: object) -> object:
+def _argument_value(spec: Spec, name: str, value: object) -> object:
     """Return the value of an argument; JSON text, or a file of it, becomes dataclasses."""
-    hint = operation.signature.parameters[name].annotation
+    hint = spec.arguments[name].annotation
     if is_weights(hint) and isinstance(value, str):
         return _weights(name, value)
     if not (is_structured(hint) and isinstance(value, str)):

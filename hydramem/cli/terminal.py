@@ -1,18 +1,15 @@
-"""The terminal: its console, one value as plain text, and a progress bar."""
+"""The terminal: its console, and one value as plain text."""
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from hydramem.core.inputs import Progress
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.results.verdicts import ConflictSide, FieldChange
 from hydramem.core.results.write_results import RelationView
 from hydramem.core.row_types import Entity, Usage
-from hydramem.operations import Operation
 from hydramem.text.shown_text import amount
 
 if TYPE_CHECKING:
@@ -70,29 +67,3 @@ def plain(value: object) -> str:
         case _:
             text = str(value)
     return text.translate(_CONTROLS)
-
-
-@contextmanager
-def reporting(operation: Operation) -> Iterator[Callable[..., None] | None]:
-    """Yield the callback that draws an operation's progress on standard error; None without a terminal."""
-    if not (operation.reports_progress and sys.stderr.isatty()):
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(operation.name, total=None)
-        yield lambda *report: bar.update(task, **_bar_state(*report))
-
-
-def _bar_state(*report: Any) -> dict[str, Any]:
-    """Return the state of the bar for a report: a `Progress`, or what is done and the total."""
-    match report:
-        case (Progress() as at,):
-            return {"completed": at.done, "total": at.total, "description": plain(at.what)[-40:]}
-        case (done, total):
-            return {"completed": done, "total": total}
-    return {}

@@ -36,6 +36,14 @@ def load_config(path: Path | None = None, *, environment: Mapping[str, str] | No
     return _validate(merged, "the environment or the configuration file")
 
 
+def config_file(folder: Path, given: str | Path | None) -> Path | None:
+    """Return the file of settings of a store: the given one, else `config.yml` in its folder, else None."""
+    if given is not None:
+        return Path(given).expanduser()
+    own = folder / "config.yml"
+    return own if own.is_file() else None
+
+
 def _read_file(path: Path) -> dict[str, Any]:
     import yaml
 

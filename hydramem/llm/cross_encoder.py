@@ -6,7 +6,7 @@ from pathlib import Path
 from hydramem.core.errors import ConfigError
 from hydramem.llm.listed_model import check_listed, find_listed, open_listed_reranker
 from hydramem.llm.local_embedder import model_errors
-from hydramem.text.tokens import well_formed
+from hydramem.text.surrogates import well_formed
 
 # What a cross-encoder truncates anyway is not tokenised.
 _MOST_CHARS = 8_000

@@ -19,7 +19,7 @@ from hydramem.core.freed_memory import return_freed_memory
 from hydramem.llm.catalogue import KnownModel, check_files, locate
 from hydramem.llm.listed_model import ListedModel, check_listed, find_listed, open_listed_embedder
 from hydramem.llm.onnx_text_model import OnnxTextModel, open_text_model
-from hydramem.text.tokens import well_formed
+from hydramem.text.surrogates import well_formed
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding

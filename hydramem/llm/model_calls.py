@@ -15,7 +15,7 @@ from hydramem.core.errors import ModelReplyError, ModelUnavailableError
 from hydramem.core.row_types import Usage
 from hydramem.llm.contracts import Reply
 from hydramem.llm.local_embedder import prefixes
-from hydramem.text.tokens import well_formed
+from hydramem.text.surrogates import well_formed
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)

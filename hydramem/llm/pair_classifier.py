@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hydramem.llm.local_embedder import model_errors
 from hydramem.llm.pair_model import PairModel, raw_scores
 from hydramem.text.english import is_english
-from hydramem.text.tokens import well_formed
+from hydramem.text.surrogates import well_formed
 
 _MODEL = PairModel(name="pair classifier", file="pairs/pairs.onnx")
 _MOST_CHARS = 1000

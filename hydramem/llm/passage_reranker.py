@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hydramem.llm.local_embedder import model_errors
 from hydramem.llm.pair_model import PairModel, raw_scores
 from hydramem.text.english import is_english
-from hydramem.text.tokens import well_formed
+from hydramem.text.surrogates import well_formed
 
 MOST_TOKENS = 104
 """Word pieces of a question and a passage together; the longer of the two is cut first."""

@@ -4,7 +4,7 @@ from pathlib import Path as FilePath
 
 from hydramem.core.argument_checks import check_project
 from hydramem.core.config import Config
-from hydramem.core.config_loading import load_config
+from hydramem.core.config_loading import config_file, load_config
 from hydramem.llm.contracts import Embedder, Generator
 from hydramem.memory_api.check_methods import CheckMethods
 from hydramem.memory_api.document_methods import DocumentMethods
@@ -29,30 +29,7 @@ def connect(
     reindexing: bool = False,
     salvage: bool = False,
 ) -> "Memory":
-    """Open a folder as a memory; a missing folder is created.
-
-    A store whose folder cannot be written is opened for reading: writes raise ReadOnlyError.
-    Handles of one process on the same real path share the open store.
-
-    Args:
-        path: The store folder.
-        project: Project that calls without a `project` read and write.
-        config: Settings, or a YAML file of them; None reads `config.yml` in the folder, if there is one.
-        embedder: Computes the vectors; None chooses as `embedding.model` says.
-        generator: Answers prompts; None chooses as `llm` says.
-        reindexing: Open with the store's own embedder instead of the configured one, so that `reindex` can
-            change it.
-        salvage: Also open a store that has lost writes, with what can still be read: its log is damaged, or
-            its graph is older than its vectors or gone. Damaged files are kept under another name, and
-            `doctor` with `salvage` writes what only the vectors hold to a file.
-
-    Raises:
-        ConfigError: A setting is wrong.
-        StoreBusyError: Another process holds the folder.
-        EmbeddingMismatchError: The folder holds vectors of another embedder.
-        SchemaError: A newer version wrote the folder.
-        StorageError: The folder cannot be read or written, or the store has lost writes.
-    """
+    """Open a folder in this process; arguments and errors as in `hydramem.connect`, which calls it."""
     folder = FilePath(path).expanduser().resolve()
     default = check_project(project)
     settings = config if isinstance(config, Config) else load_config(config_file(folder, config))
@@ -62,14 +39,6 @@ def connect(
         # The jobs have a handle of their own, which stays open when the caller closes this one.
         store.jobs.serve(JobHandlers(store, default, generator).handlers())
     return Memory(store, default, generator)
-
-
-def config_file(folder: FilePath, given: str | FilePath | None) -> FilePath | None:
-    """Return the file of settings of a store: the given one, else `config.yml` in its folder, else None."""
-    if given is not None:
-        return FilePath(given).expanduser()
-    own = folder / "config.yml"
-    return own if own.is_file() else None
 
 
 class Memory(

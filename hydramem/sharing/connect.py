@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from hydramem.core.argument_checks import check_project
-from hydramem.core.config import Config
 from hydramem.core.errors import EmbeddingMismatchError, StoreBusyError
 from hydramem.sharing.client import Client
 from hydramem.sharing.link import Link, OwnerGoneError
@@ -17,6 +16,7 @@ from hydramem.storage.files.folder_lock import busy_error, is_held_here
 from hydramem.storage.files.owner_note import read_note
 
 if TYPE_CHECKING:
+    from hydramem.core.config import Config
     from hydramem.llm.contracts import Embedder, Generator
     from hydramem.memory_api.memory import Memory
 
@@ -29,7 +29,7 @@ def connect(
     path: str | Path,
     *,
     project: str = "default",
-    config: Config | str | Path | None = None,
+    config: "Config | str | Path | None" = None,
     embedder: "Embedder | None" = None,
     generator: "Generator | None" = None,
     reindexing: bool = False,
@@ -122,7 +122,7 @@ class _Opening:
 
     folder: Path
     project: str
-    config: Config | str | Path | None
+    config: "Config | str | Path | None"
     embedder: "Embedder | None"
     generator: "Generator | None"
     reindexing: bool
@@ -156,21 +156,18 @@ class _Opening:
 
     def _is_for_itself(self) -> bool:
         """Whether the settings that are given name a store in memory, which no folder holds."""
-        if isinstance(self.config, Config):
+        if self.config is not None and not isinstance(self.config, str | Path):
             return self.config.storage.graph == "memory"
         return os.environ.get("HYDRAMEM_STORAGE_GRAPH") == "memory"
 
-    def _settings(self) -> Config:
-        from hydramem.core.config_loading import load_config
-        from hydramem.memory_api.memory import config_file
+    def _settings(self) -> "Config":
+        if self.config is not None and not isinstance(self.config, str | Path):
+            return self.config
+        from hydramem.core.config_loading import config_file, load_config
 
-        return (
-            self.config
-            if isinstance(self.config, Config)
-            else load_config(config_file(self.folder, self.config))
-        )
+        return load_config(config_file(self.folder, self.config))
 
-    def _opened(self, settings: Config | None = None) -> "Memory":
+    def _opened(self, settings: "Config | None" = None) -> "Memory":
         """Open the store in this process, which shares what it has open already."""
         from hydramem.memory_api.memory import connect as open_here
 

@@ -6,7 +6,7 @@
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -45,18 +45,20 @@ class Spec:
     reports_progress: bool
 
     @cached_property
-    def signature(self) -> inspect.Signature:
-        """The parameters and the result with their types."""
-        texts = {each.name: each.annotation for each in self.parameters} | {"return": self.returns}
-        hints = get_type_hints(SimpleNamespace(__annotations__=texts), _names_in(texts.values()))
-        typed = [each.replace(annotation=hints[each.name]) for each in self.parameters]
-        return inspect.Signature(typed, return_annotation=hints["return"])
+    def arguments(self) -> Mapping[str, inspect.Parameter]:
+        """The parameters by name, with their types."""
+        hints = _evaluated({each.name: each.annotation for each in self.parameters})
+        return {each.name: each.replace(annotation=hints[each.name]) for each in self.parameters}
 
     @cached_property
     def result_type(self) -> Any:
-        """The type of the result; the types of the parameters are not looked up for it."""
-        text = {"return": self.returns}
-        return get_type_hints(SimpleNamespace(__annotations__=text), _names_in(text.values()))["return"]
+        """The type of the result."""
+        return _evaluated({"return": self.returns})["return"]
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The parameters and the result with their types."""
+        return inspect.Signature(list(self.arguments.values()), return_annotation=self.result_type)
 
     def bound(self, *args: object, **options: object) -> dict[str, object]:
         """Return the arguments of a call by name.
@@ -78,11 +80,11 @@ def present(
         function.__annotations__["return"] = signature.return_annotation
 
 
-def _names_in(annotations: Iterable[str]) -> dict[str, Any]:
-    """Return the value of each name in some annotations; only the modules of these are imported."""
-    words = {word for text in annotations for word in re.findall(r"\w+", text)}
+def _evaluated(annotations: dict[str, str]) -> dict[str, Any]:
+    """Return the types that expressions name; only the modules of these are imported."""
+    words = {word for text in annotations.values() for word in re.findall(r"\w+", text)}
     named = {word: getattr(import_module(_MODULES[word]), word) for word in words & _MODULES.keys()}
-    return _GENERIC | named
+    return get_type_hints(SimpleNamespace(__annotations__=annotations), _GENERIC | named)
 
 
 def _parameter(row: Mapping[str, Any]) -> inspect.Parameter:

@@ -2,7 +2,7 @@
 
 import re
 
-from hydramem.text.tokens import well_formed
+from hydramem.text.surrogates import well_formed
 
 # Full-width and small forms are brackets again to whoever normalises what they read (NFKC).
 _MARKS = {

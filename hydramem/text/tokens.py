@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hydramem.text.surrogates import well_formed
+
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
@@ -29,7 +31,6 @@ _PATTERN = (
 # are cut here, and every other text is counted exactly as tiktoken counts it.
 _RUN = 512
 _LONG_RUN = re.compile(rf"(?<!\S)\S{{{_RUN + 1},}}|(?<!\s)\s{{{_RUN + 1},}}")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def count_tokens(text: str) -> int:
@@ -83,11 +84,6 @@ def token_ends(text: str) -> NDArray[np.int64]:
     inside = np.concatenate((~begins, [False]))
     boundaries: NDArray[np.int64] = begun[ends] - inside[ends]
     return boundaries
-
-
-def well_formed(text: str) -> str:
-    """Replace lone surrogates, which no tokenizer, store or socket can encode, by U+FFFD, one by one."""
-    return _SURROGATE.sub("\ufffd", text)
 
 
 def _piece_end(text: str, start: int, tokens: int, boundaries: NDArray[np.int64]) -> int:

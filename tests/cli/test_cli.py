@@ -66,12 +66,12 @@ def process(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
 
 def test_there_is_a_command_for_every_row_and_a_few_beside():
     commands = {name for name in build() if not name.startswith("-")}
-    assert commands == {command_name(operation) for operation in OPERATIONS} | BESIDE
+    assert commands == {command_name(operation.name) for operation in OPERATIONS} | BESIDE
 
 
 def test_every_command_explains_itself_and_its_arguments(shell):
     for operation in OPERATIONS:
-        told = shell.ok(command_name(operation), "--help")
+        told = shell.ok(command_name(operation.name), "--help")
         for name in set(operation.signature.parameters) - {"project"}:
             option = name.strip("_").replace("_", "-")
             assert f"--{option}" in told
@@ -294,6 +294,26 @@ def test_recall_does_not_load_what_it_does_not_need(tmp_path, monkeypatch):
     loaded = set(told.stderr.splitlines()[-1].split())
     assert {"lancedb", "onnxruntime", "hydramem.search.recall"} <= loaded
     assert heavy & loaded == set()
+
+
+@pytest.mark.parametrize("words", ["recall billing", "forget c_1", "memories --json", "garden --plan"])
+def test_until_it_opens_the_store_a_command_loads_little(words):
+    # A missing store is refused where everything is ready to connect.
+    code = (
+        "import sys; from hydramem.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert end.code == 1\n"
+        "print(*sys.modules)\n"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code, *words.split()], capture_output=True, text=True, timeout=60
+    )
+    assert "no memory here yet" in told.stderr
+    loaded = set(told.stdout.split())
+    heavy = {"numpy", "pyarrow", "pydantic", "lancedb", "fastmcp", "rich", "yaml"}
+    parts = {"hydramem.operations", "hydramem.memory_api", "hydramem.core.config"}
+    assert "hydramem.sharing.connect" in loaded
+    assert (heavy | parts) & loaded == set()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hydramem
-from hydramem.text.tokens import count_tokens, split_at, well_formed
+from hydramem.text.surrogates import well_formed
+from hydramem.text.tokens import count_tokens, split_at
 
 any_text = st.text(
     st.one_of(st.sampled_from("a b1'\n👍漢é\u0301\u200d"), st.characters(codec=None)), max_size=200

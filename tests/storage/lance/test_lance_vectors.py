@@ -114,7 +114,7 @@ def test_importing_the_store_does_not_import_lancedb() -> None:
 def test_a_store_writes_nothing_to_the_terminal(folder: Path) -> None:
     code = (
         "import sys, pathlib; from hydramem.core.config import StorageConfig\n"
-        "from hydramem.storage.lance import open_vectors\n"
+        "from hydramem.storage.lance.vectors import open_vectors\n"
         "store = open_vectors(pathlib.Path(sys.argv[1]), 4, StorageConfig()); store.maintain(force=True)"
     )
     done = subprocess.run(
@@ -142,7 +142,7 @@ def test_a_forked_child_is_told_to_connect_again(folder: Path) -> None:
     code = (
         "import os, sys, pathlib; from hydramem.core.config import StorageConfig\n"
         "from hydramem.core.errors import StorageError\n"
-        "from hydramem.storage.lance import open_vectors\n"
+        "from hydramem.storage.lance.vectors import open_vectors\n"
         "store = open_vectors(pathlib.Path(sys.argv[1]), 4, StorageConfig())\n"
         "child = os.fork()\n"
         "if child == 0:\n"
