@@ -6,24 +6,24 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from hydramem.core.errors import StorageError
+from hydramem.storage.cypher.connection import Connection
 
 
 class ConnectionPool:
     """The connections to a database: each used by one caller at a time, and kept for the next.
 
     Connections belong to a period, which ends when another database takes the place of theirs. A connection
-    of an earlier period is closed when it is released.
+    of an earlier period, or one that is full, is closed when it is released.
     """
 
-    def __init__(self, file: Path, connect: Callable[[], Any]) -> None:
+    def __init__(self, file: Path, connect: Callable[[], Connection]) -> None:
         """Pool the connections that `connect` makes, in this process alone."""
         self._file = file
         self._connect = connect
         self._process = os.getpid()
-        self._idle: list[Any] = []
+        self._idle: list[Connection] = []
         self._period = 0
         self._in_use: Counter[int] = Counter()
         self._period_of: dict[int, int] = {}
@@ -37,7 +37,7 @@ class ConnectionPool:
         return os.getpid() != self._process
 
     @contextmanager
-    def connection(self) -> Iterator[Any]:
+    def connection(self) -> Iterator[Connection]:
         """Give a connection for a while.
 
         Raises:
@@ -49,7 +49,7 @@ class ConnectionPool:
         finally:
             self.release(connection)
 
-    def acquire(self) -> Any:
+    def acquire(self) -> Connection:
         """Return a connection that must be released; see `connection`."""
         if self.forked:
             raise StorageError(
@@ -79,14 +79,14 @@ class ConnectionPool:
         if self._closed:
             raise StorageError(f"{self._file}: the store is closed; connect again")
 
-    def release(self, connection: Any) -> None:
-        """Put a connection back."""
+    def release(self, connection: Connection) -> None:
+        """Put a connection back, or close it: one of an earlier period, or one that is full."""
         period = self._period_of.pop(id(connection))
         with self._changed:
-            current = period == self._period
-            if current:
+            kept = period == self._period and not connection.is_full
+            if kept:
                 self._idle.append(connection)
-        if not current:
+        if not kept:
             connection.close()
         self._count_released(period)
 
@@ -141,7 +141,7 @@ class ConnectionPool:
         for connection in self.take_idle():
             connection.close()
 
-    def take_idle(self) -> list[Any]:
+    def take_idle(self) -> list[Connection]:
         """Return the connections that are not in use, and forget them."""
         idle, self._idle = self._idle, []
         return idle

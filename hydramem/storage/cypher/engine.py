@@ -10,7 +10,7 @@ from typing import Any
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import DiskFullError, StorageError
 from hydramem.storage.cypher.checkpoints.checkpoint import Checkpoints, Statement
-from hydramem.storage.cypher.execute import execute
+from hydramem.storage.cypher.connection import Connection
 from hydramem.storage.cypher.open_database import PoolFullError, engine_errors
 from hydramem.storage.cypher.serving_database import ServingDatabase
 
@@ -98,7 +98,7 @@ class Engine:
 
     def _read_arrow(self, statement: str, parameters: Parameters) -> Any:
         with self.database.connections.connection() as connection, engine_errors(self.file, self.name):
-            result = execute(connection, statement, parameters)
+            result = connection.execute(statement, parameters)
             try:
                 return result.get_as_arrow(65_536)
             finally:
@@ -152,7 +152,7 @@ class Engine:
                 raise failed.as_raised() from failed
             self._checkpoints.start_if_due()
 
-    def _in_transaction(self, connection: Any) -> Iterator[Query]:
+    def _in_transaction(self, connection: Connection) -> Iterator[Query]:
         statements: list[Statement] = []
 
         def query(statement: str, parameters: Parameters) -> list[list[Any]]:
@@ -171,7 +171,7 @@ class Engine:
             raise
         self._checkpoints.note_commit(statements)
 
-    def _commit(self, connection: Any) -> None:
+    def _commit(self, connection: Connection) -> None:
         try:
             self._run(connection, "COMMIT", {})
         except PoolFullError:
@@ -179,16 +179,16 @@ class Engine:
         except StorageError as error:
             raise _CommitFailedError(error) from error
 
-    def _roll_back(self, connection: Any) -> None:
+    def _roll_back(self, connection: Connection) -> None:
         try:
             self._run(connection, "ROLLBACK", {})
         except StorageError as error:
             # An error of the engine itself has ended the transaction already.
             log.debug("%s: nothing to roll back: %s", self.file, error)
 
-    def _run(self, connection: Any, statement: str, parameters: Parameters) -> list[list[Any]]:
+    def _run(self, connection: Connection, statement: str, parameters: Parameters) -> list[list[Any]]:
         with engine_errors(self.file, self.name):
-            result = execute(connection, statement, parameters)
+            result = connection.execute(statement, parameters)
             try:
                 rows: list[list[Any]] = result.get_all()
                 return rows

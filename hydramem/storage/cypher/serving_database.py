@@ -15,6 +15,7 @@ from typing import Any
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
 from hydramem.storage.cypher.checkpoints.generations import first_file, remove_others, serving_file
+from hydramem.storage.cypher.connection import Connection
 from hydramem.storage.cypher.connection_pool import ConnectionPool
 from hydramem.storage.cypher.open_database import (
     claim,
@@ -82,16 +83,16 @@ class ServingDatabase:
             self._library, self.file, self._settings, least=self._pool, read_only=self.read_only
         )
 
-    def _connect(self) -> Any:
+    def _connect(self) -> Connection:
         with self._opening:
             if self._database is None:
                 self._open()
         return self.connect(self._database)
 
-    def connect(self, database: Any) -> Any:
+    def connect(self, database: Any) -> Connection:
         """Return a new connection to a database of this engine."""
         with engine_errors(self.file, self._settings.graph):
-            return self._library.Connection(database)
+            return Connection(self._library, database)
 
     @property
     def pool(self) -> int:

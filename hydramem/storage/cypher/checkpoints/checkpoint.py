@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
@@ -26,7 +25,7 @@ from hydramem.storage.cypher.checkpoints.generations import (
     serving_file,
 )
 from hydramem.storage.cypher.checkpoints.run_engine import StoppedError, run_engine
-from hydramem.storage.cypher.execute import execute
+from hydramem.storage.cypher.connection import Connection
 from hydramem.storage.cypher.open_database import PoolFullError, engine_errors, log_file
 from hydramem.storage.cypher.serving_database import ServingDatabase
 from hydramem.storage.files.durable_files import storage_errors
@@ -347,7 +346,7 @@ class _Checkpoint(threading.Thread):
 class _Replay:
     """Runs committed transactions again, on another generation, each once."""
 
-    def __init__(self, file: Path, engine: str, connection: Any) -> None:
+    def __init__(self, file: Path, engine: str, connection: Connection) -> None:
         self.file = file
         self._engine = engine
         self._connection = connection
@@ -364,7 +363,7 @@ class _Replay:
                 self._done += 1
 
     def _execute(self, statement: str, parameters: Mapping[str, object]) -> None:
-        execute(self._connection, statement, parameters).close()
+        self._connection.execute(statement, parameters).close()
 
     def close(self) -> None:
         """Close the connection, before its database is."""
