@@ -35,8 +35,7 @@ def measured(case: str, folder: Path, times: int) -> dict[str, float]:
 def test_single_writes_leave_memory_descriptors_and_recall_as_they_were(tmp_path: Path) -> None:
     found = measured("writes", tmp_path, rounds(500, full=20_000))
     assert found["problems"] == 0
-    # Kuzu keeps about 3 MB for each transaction until the next checkpoint, as docs/reliability.md says.
-    assert ENGINE == "kuzu" or found["MB more"] <= MOST_MB
+    assert found["MB more"] <= MOST_MB
     assert found["descriptors more"] <= SPARE
     assert found["recall, times a bulk load's"] <= 1.5
 

@@ -69,10 +69,9 @@ def test_the_content_is_the_same_before_and_after(graph: CypherGraph) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_readers_and_writers_see_every_write_during_checkpoints(
-    graph: CypherGraph, settings: StorageConfig, monkeypatch: pytest.MonkeyPatch
+    graph: CypherGraph, settings: StorageConfig
 ) -> None:
     rounds = 1 if settings.graph == "kuzu" else 3  # it runs again each write, which takes it longest
-    monkeypatch.setattr(module, "_MOST_TRANSACTIONS_BYTES", 1 << 50)  # none begins by itself
     acknowledged: list[str] = []
     missing: list[str] = []
     done = threading.Event()
@@ -129,19 +128,6 @@ def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
     while not condition():
         assert time.monotonic() < until, "it does not happen"
         time.sleep(0.01)
-
-
-def test_what_kuzu_keeps_for_each_write_is_bounded(
-    graph: CypherGraph, settings: StorageConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if settings.graph != "kuzu":
-        pytest.skip("other engines keep little")
-    monkeypatch.setattr(module, "_MOST_TRANSACTIONS_BYTES", 5 * module._BYTES_PER_TRANSACTION["kuzu"])
-    former = graph._engine.file
-    for number in range(8):
-        graph.write(write(chunks=(chunk(f"c{number}"),)))
-    wait_for(lambda: graph._engine.file != former)
-    assert len(graph.chunks([f"c{number}" for number in range(8)])) == 8
 
 
 def child_of(process: int) -> int | None:

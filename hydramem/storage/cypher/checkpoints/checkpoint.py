@@ -47,10 +47,6 @@ _LOG_BYTES_PER_COLUMN_SET = 160
 _POOL_PER_COLUMNS_SET = 3
 _MOST_COLUMNS_SET_BYTES = 512 << 20
 
-# Kuzu keeps this much in memory for each transaction until it is in the file, however small it is.
-_BYTES_PER_TRANSACTION = {"kuzu": 3 << 20}
-_MOST_TRANSACTIONS_BYTES = 1 << 30
-
 # What closing leaves in the log, since an opening reads it in half a second; and how long closing may take.
 _LOG_BYTES_KEPT = 2 << 20
 _CLOSING_SECONDS = 60.0
@@ -88,7 +84,6 @@ class Checkpoints:
         self._stop = threading.Event()
         self._not_before = 0.0
         self._writes = 0
-        self._bytes_per_write = _BYTES_PER_TRANSACTION.get(settings.graph, 0)
         self._columns_set = database.log_size() // _LOG_BYTES_PER_COLUMN_SET
 
     def let_switch(self) -> None:
@@ -121,7 +116,6 @@ class Checkpoints:
         room = min(self._database.pool // _POOL_PER_COLUMNS_SET, _MOST_COLUMNS_SET_BYTES)
         return (
             self._writes >= _WRITES_PER_CHECKPOINT
-            or self._writes * self._bytes_per_write > _MOST_TRANSACTIONS_BYTES
             or self._columns_set * _BYTES_PER_COLUMN_SET > room
             or self._database.log_size() > _MOST_LOG_BYTES
         )
