@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Literal, get_args, get_type_hints
 
 from hydramem.memory_api.memory import Memory
+from hydramem.storage.answers import repeatable
 from hydramem.storage.changes import acting_as, in_one_run
 
 log = logging.getLogger(__name__)
@@ -27,6 +28,8 @@ class Operation:
         audience: An MCP client sees the `agent` rows by default. They are few, since each takes tokens in
             every prompt.
         files: Arguments that name files or folders; an MCP client may name those below `server.ingest_roots`.
+        once: Whether a repeated request returns the first answer and writes nothing; another operation finds
+            what it wrote before.
     """
 
     method: Callable[..., object]
@@ -34,6 +37,7 @@ class Operation:
     audience: Audience
     group: Group
     files: tuple[str, ...] = ()
+    once: bool = False
 
     @property
     def name(self) -> str:
@@ -69,23 +73,23 @@ def _as_text(hint: Any) -> Any:
 OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.ingest, "write", "agent", "write", files=("sources",)),
     Operation(Memory.ingest_extracted, "write", "agent", "write"),
-    Operation(Memory.remember, "write", "agent", "write"),
-    Operation(Memory.remember_many, "write", "all", "write"),
-    Operation(Memory.revise, "write", "agent", "write"),
-    Operation(Memory.relate, "write", "agent", "write"),
-    Operation(Memory.unrelate, "destroy", "all", "write"),
-    Operation(Memory.capture, "write", "all", "write"),
+    Operation(Memory.remember, "write", "agent", "write", once=True),
+    Operation(Memory.remember_many, "write", "all", "write", once=True),
+    Operation(Memory.revise, "write", "agent", "write", once=True),
+    Operation(Memory.relate, "write", "agent", "write", once=True),
+    Operation(Memory.unrelate, "destroy", "all", "write", once=True),
+    Operation(Memory.capture, "write", "all", "write", once=True),
     Operation(Memory.distill, "write", "all", "write"),
     Operation(Memory.curate, "write", "all", "write"),
-    Operation(Memory.forget, "destroy", "agent", "write"),
-    Operation(Memory.revive, "write", "all", "write"),
-    Operation(Memory.undo, "destroy", "all", "write"),
+    Operation(Memory.forget, "destroy", "agent", "write", once=True),
+    Operation(Memory.revive, "write", "all", "write", once=True),
+    Operation(Memory.undo, "destroy", "all", "write", once=True),
     Operation(Memory.erase, "destroy", "all", "write"),
-    Operation(Memory.entity, "write", "all", "write"),
-    Operation(Memory.merge, "destroy", "all", "write"),
-    Operation(Memory.split, "write", "all", "write"),
-    Operation(Memory.promote, "write", "all", "write"),
-    Operation(Memory.move, "write", "all", "write"),
+    Operation(Memory.entity, "write", "all", "write", once=True),
+    Operation(Memory.merge, "destroy", "all", "write", once=True),
+    Operation(Memory.split, "write", "all", "write", once=True),
+    Operation(Memory.promote, "write", "all", "write", once=True),
+    Operation(Memory.move, "write", "all", "write", once=True),
     Operation(Memory.recall, "read", "agent", "read"),
     Operation(Memory.prime, "read", "agent", "read"),
     Operation(Memory.get, "read", "agent", "read"),
@@ -140,13 +144,14 @@ def call(
         operation: A row of the table.
         arguments: Arguments of the method by name.
         actor: The surface: `cli` or `mcp`.
-        request: Id of the request; a retried request is done once.
+        request: Id of the request; the same id again returns the first answer where the operation is `once`.
         session: Name of the session that recalls are recorded for; without one, that of the context, else
             the day's.
     """
     started = time.perf_counter()
     recalling = nullcontext() if session is None else memory.during(session)
-    with acting_as(actor, request=request), in_one_run(), recalling:
+    once = repeatable(request) if operation.once and request is not None else nullcontext()
+    with acting_as(actor, request=request), in_one_run(), recalling, once:
         try:
             return operation.method(memory, **arguments)
         finally:

@@ -15,6 +15,7 @@ from hydramem.memory_api.handle import Handle
 from hydramem.memory_api.write_operation import write_operation
 from hydramem.search.visible import listings
 from hydramem.search.visible.listings import relation_subject
+from hydramem.storage.answers import answered
 from hydramem.text.dates.caller_dates import moment_or_none
 
 if TYPE_CHECKING:
@@ -225,6 +226,7 @@ class KnowledgeMethods(Handle):
             done = split(what, reason=reason, target=target)
         else:
             done = reassign(what, of=of, chunks=named, reason=reason, target=target)
+        answered(done)
         self._use().snapshots.forget(target.project)  # the entity has lost names
         return done
 

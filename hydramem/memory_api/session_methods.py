@@ -17,6 +17,7 @@ from hydramem.memory_api import arguments
 from hydramem.memory_api.read_methods import ReadMethods
 from hydramem.memory_api.write_methods import WriteMethods
 from hydramem.memory_api.write_operation import write_operation
+from hydramem.storage.answers import answered
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.jobs import job
 from hydramem.storage.write import Write
@@ -163,10 +164,11 @@ class SessionMethods(WriteMethods, ReadMethods):
             private=private,
             models=self._models(),
         )
+        if done.turns and (note := self._log_note()) is not None:
+            done = replace(done, notes=(*done.notes, note))
+        answered(done)
         decisions = verifier.read_open("capture", graph=store.graph, mirror=store.mirror)
-        note = self._log_note() if done.turns else None
-        notes = done.notes if note is None else (*done.notes, note)
-        return replace(done, notes=notes, usage=done.usage + decisions.usage)
+        return replace(done, usage=done.usage + decisions.usage)
 
     @write_operation
     def distill(self, session: str, *, project: str | None = None) -> Distilled:

@@ -13,6 +13,7 @@ from hydramem.core.time import When
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
 from hydramem.memory_api.write_operation import write_operation
+from hydramem.storage.answers import answered
 from hydramem.storage.files.curated_files import CuratedTarget
 from hydramem.storage.quotas import noted
 from hydramem.text.dates.caller_dates import moment_or_none
@@ -169,12 +170,12 @@ class WriteMethods(Handle):
         from hydramem.ingest.memories.memory_input import validate
 
         memories = validate(given, self._use().config.memory, listed=listed)
-        done = self._stored(memories, project, wait=wait)
+        done = self._stored(memories, project, wait=wait, listed=listed)
         notes = noted(self.config.limits, self._name(project), self._use().graph)
         return tuple(replace(each, notes=(*each.notes, *notes)) for each in done) if notes else done
 
     def _stored(
-        self, memories: "Sequence[ValidatedMemory]", project: str | None, *, wait: bool
+        self, memories: "Sequence[ValidatedMemory]", project: str | None, *, wait: bool, listed: bool
     ) -> tuple[Remembered, ...]:
         from hydramem.ingest.memories.remember import remember_all
         from hydramem.verification.verify_stored import WriteVerifier
@@ -183,10 +184,14 @@ class WriteMethods(Handle):
         verifier = WriteVerifier(self._judge(project))
         target = self._target(project, verifier)
         if not wait:  # deferred relations are left to `verify`
-            return remember_all(memories, target=target, settings=store.config.memory, later=True)
+            done = remember_all(memories, target=target, settings=store.config.memory, later=True)
+            answered(done if listed else done[0])
+            return done
         settings, models = self._encoding(), self._models()
-        first, *others = remember_all(memories, target=target, settings=settings, models=models)
+        done = remember_all(memories, target=target, settings=settings, models=models)
+        answered(done if listed else done[0])
         decisions = verifier.read_open("remember", graph=store.graph, mirror=store.mirror)
+        first, *others = done
         return (replace(first, usage=first.usage + decisions.usage), *others)
 
     @write_operation

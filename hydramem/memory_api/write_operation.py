@@ -1,9 +1,12 @@
-"""The decorator of the operations that write: one run of changes, and a result that says what is pending."""
+"""The decorator of the operations that write: one run of changes, and a result that says what is pending.
+
+For a request that may be repeated, the result is stored with the last write; see `storage.answers`.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast, get_type_hints
 
 from hydramem.memory_api.handle import Handle
 from hydramem.storage.changes import in_one_run
@@ -26,11 +29,18 @@ def write_operation(
         store = handle._use()
         store.require_writable()
         mirror = store.mirror
-        before = mirror.writes
-        with in_one_run():
+        with in_one_run(), store.answers.call(method.__name__) as call:
+            if call is not None and call.answer is not None:
+                return cast(_Result, call.result(get_type_hints(method)["return"]))
+            before = mirror.writes
             result = method(handle, *args, **kwargs)
-        behind = mirror.behind and mirror.writes > before
-        return cast(_Result, _with_pending(result)) if behind else result
+            if call is not None:
+                call.answered(result)
+            if mirror.behind and mirror.writes > before:
+                result = cast(_Result, _with_pending(result))
+                if call is not None:
+                    call.answered(result)
+            return result
 
     return operation
 

@@ -26,7 +26,7 @@ class Spec:
     """One operation, as its row in `hydramem.operations.OPERATIONS` and its method say.
 
     Attributes:
-        effect, audience, group, files: As in the row.
+        effect, audience, group, files, once: As in the row.
         parameters: Of every surface: without `self` and `progress`, and with times as text; each annotation
             is an expression.
         returns: The annotation of the result, as an expression.
@@ -39,6 +39,7 @@ class Spec:
     audience: "Audience"
     group: "Group"
     files: tuple[str, ...]
+    once: bool
     parameters: tuple[inspect.Parameter, ...]
     returns: str
     doc: str

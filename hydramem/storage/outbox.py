@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 
 from hydramem.core.errors import (
     DiskFullError,
@@ -22,8 +23,9 @@ from hydramem.core.row_types import Chunk, Entity
 from hydramem.storage.changes import with_run
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector, VectorStore, indexed_text
-from hydramem.storage.write import Write
+from hydramem.storage.write import RequestRow, Write
 from hydramem.storage.write_validation import batches
+from hydramem.storage.writer_lock import WriterLock
 
 log = logging.getLogger(__name__)
 Embed = Callable[[Sequence[str]], Vector]
@@ -65,6 +67,13 @@ class Written:
         return taken
 
 
+class _Held(threading.local):
+    """What a thread holds back: whether it does, and the write with its vectors."""
+
+    wanted = False
+    write: tuple[Write, Mapping[str, Vector]] | None = None
+
+
 class Mirror:
     """The one way to write: the graph store commits, then the vector store follows.
 
@@ -89,7 +98,8 @@ class Mirror:
         self._embed = embed
         self._committed = committed
         self._outcome_unknown = outcome_unknown
-        self._one_writer = threading.RLock()
+        self._held = _Held()
+        self._one_writer = WriterLock(self.commit_held)
         self._recorders: list[Written] = []
         # Whether the outbox may hold rows besides those of `_deferred`.
         self._behind = False
@@ -115,7 +125,7 @@ class Mirror:
         return self._behind
 
     @property
-    def one_writer(self) -> threading.RLock:
+    def one_writer(self) -> WriterLock:
         """The writer lock; hold it where a write depends on what was just read."""
         return self._one_writer
 
@@ -148,18 +158,68 @@ class Mirror:
         """
         if not write.verbatim:
             write = replace(write, changes=with_run(write.changes))
+        self.commit_held()
+        if self._held.wanted and not write.requests:
+            self._one_writer.acquire()
+            self._held.write = write, vectors or {}
+            return
         with self._one_writer:
-            row = self._write(write)
-            if row is not None:
-                self._deferred[row] = write
-                self._needed_by_search = self._needed_by_search or not write.gathered
-            if write.deferred:
-                return
-            if row is not None:
-                self._replicate_committed(vectors or {})
-                self._needs_upkeep = True
+            self._store(write, vectors or {})
+        self._maintain_after(write)
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Hold the last write of this thread back while this lasts, and the writer lock with it.
+
+        `commit_held` commits it, with an answer that was not known before. It comes first where the thread
+        commits again or takes the writer lock anew. What is held at the end is committed, also after an
+        error. A write that has its `requests` is not held.
+        """
+        self._held.wanted = True
+        try:
+            yield
+        finally:
+            self._held.wanted = False
+            self.commit_held()
+
+    def commit_held(self, *requests: RequestRow) -> None:
+        """Commit what this thread holds back, and the answers of requests in the same transaction.
+
+        Raises:
+            InvalidInputError, StorageError: As `commit`; the writer lock is free then, too.
+        """
+        held, self._held.write = self._held.write, None
+        if held is None:
+            if requests:
+                with self._one_writer:
+                    self._graph.write(Write(changes=(), requests=requests))  # no row that others read
+            return
+        write, vectors = held
+        try:
+            self._store(replace(write, requests=requests), vectors)
+        finally:
+            self._one_writer.release()
+        self._maintain_after(write)
+
+    def drop_requests(self, before: datetime) -> None:
+        """Delete the answers of requests that were carried out before a moment."""
+        with self._one_writer:
+            self._graph.drop_requests(before)
+
+    def _store(self, write: Write, vectors: Mapping[str, Vector]) -> None:
+        """Commit a write and replicate it, unless it is deferred; the writer lock is held."""
+        row = self._write(write)
+        if row is not None:
+            self._deferred[row] = write
+            self._needed_by_search = self._needed_by_search or not write.gathered
+        if row is not None and not write.deferred:
+            self._replicate_committed(vectors)
+            self._needs_upkeep = True
+
+    def _maintain_after(self, write: Write) -> None:
         # Without the writer lock: upkeep takes seconds.
-        if self._needs_upkeep and not any(job.state == "waiting" for job in write.jobs):
+        queued = any(job.state == "waiting" for job in write.jobs)
+        if self._needs_upkeep and not (write.deferred or queued):
             self._maintain()
 
     def replicate_deferred(self) -> None:

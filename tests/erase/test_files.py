@@ -1,6 +1,7 @@
 """The files of a store that hold more than one thing: what was erased goes, the rest stays."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,9 @@ import pytest
 import hydramem
 from hydramem.core.errors import StorageError
 from hydramem.erase import switch
+from hydramem.operations import OPERATIONS, call
+from hydramem.storage.schema import REQUEST
+from hydramem.storage.write import RequestRow, Write
 from tests.erase.readers import traces
 from tests.erase.test_erase import ENGINE, NEIGHBOUR, SECRET, config
 
@@ -34,6 +38,35 @@ def test_backups_and_kept_stores_are_rewritten_or_left_alone(tmp_path: Path) -> 
     with hydramem.connect(tmp_path / "again", config=config()) as memory:
         memory.restore(newer)
         assert [row.id for row in memory.memories()] == [kept.id] and memory.doctor().healthy
+
+
+def test_answers_of_requests_go_from_store_and_backups(tmp_path: Path) -> None:
+    operation = next(row for row in OPERATIONS if row.name == "remember")
+
+    def ask(memory: hydramem.Memory, request: str, text: str) -> str:
+        return call(memory, operation, {"text": text}, actor="cli", request=request).id  # type: ignore[attr-defined]
+
+    with hydramem.connect(tmp_path / "store", config=config()) as memory:
+        ask(memory, "r1", NEIGHBOUR)
+        older = memory.backup().file
+        secret = ask(memory, "r2", SECRET)
+        ask(memory, "r3", f"{SECRET} They like it.")
+        newer = memory.backup().file
+        receipt = memory.erase([secret])
+        assert {f"backups/{Path(file).name}" for file in (older, newer)} <= set(receipt.rewritten)
+        for file in (None, older, newer):
+            if file is not None:
+                memory.restore(file)
+            assert not any(memory._opened.graph.scan(REQUEST)), file
+
+
+def test_answers_of_requests_go_from_memory(tmp_path: Path) -> None:
+    with hydramem.connect(tmp_path / "store", config=config("memory")) as memory:
+        secret = memory.remember(SECRET)
+        row = RequestRow(id="r1", operation="remember", answer=SECRET, at=datetime.now(UTC))
+        memory._opened.mirror.commit(Write(changes=(), requests=(row,)))
+        memory.erase([secret.id])
+        assert not any(memory._opened.graph.scan(REQUEST))
 
 
 def test_the_gardeners_files(tmp_path: Path) -> None:

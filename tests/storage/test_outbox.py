@@ -21,8 +21,8 @@ from hydramem.storage.outbox import Mirror, worth_a_vector
 from hydramem.storage.repair.compare_stores import Sampled, sample
 from hydramem.storage.repair.doctor import diagnose
 from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector
-from hydramem.storage.write import Removal, Write
-from tests.storage.rows import chunk, entity, session, write
+from hydramem.storage.write import Removal, RequestRow, Write
+from tests.storage.rows import T0, chunk, entity, session, write
 
 ANYWHERE = ChunkFilter(states=())
 EMBEDDER = HashEmbedder(64)
@@ -772,3 +772,83 @@ def test_an_embedder_that_returns_too_few_vectors_is_an_error(
     )
     with pytest.raises(ValueError, match="shorter"):
         mirror.embed_by_id({"c1": "Ada", "c2": "Ben"})
+
+
+# Held writes ---------------------------------------------------------------------------------------
+
+
+def lock_is_free(mirror: Mirror) -> bool:
+    """Say whether another thread gets the writer lock."""
+    with ThreadPoolExecutor(1) as other:
+        lock = mirror.one_writer
+        return other.submit(lambda: lock.acquire(blocking=False) and (lock.release() or True)).result()
+
+
+def answer(id: str = "r1") -> RequestRow:
+    return RequestRow(id=id, operation="remember", answer=id, at=T0)
+
+
+def test_a_held_write_is_committed_with_its_answer(mirror: Mirror, graph: InMemoryGraph) -> None:
+    with mirror.holding():
+        assert lock_is_free(mirror)
+        mirror.commit(write(chunks=(chunk("c1"),)))
+        assert graph.chunks(["c1"]) == () and not lock_is_free(mirror)
+        mirror.commit_held(answer())
+        assert graph.chunks(["c1"]) and graph.request("r1") == answer() and lock_is_free(mirror)
+        writes = mirror.writes
+        mirror.commit_held(answer("r2"))
+        assert graph.request("r2") == answer("r2") and mirror.writes == writes
+    mirror.commit(write(chunks=(chunk("c2"),)))
+    assert graph.chunks(["c2"]) and lock_is_free(mirror)
+
+
+def test_a_held_write_is_committed_before_the_next_one_and_before_the_lock_is_taken(
+    mirror: Mirror, graph: InMemoryGraph
+) -> None:
+    with mirror.holding():
+        mirror.commit(write(chunks=(chunk("c1"),)))
+        mirror.commit(write(chunks=(chunk("c2"),)))
+        assert graph.chunks(["c1", "c2"]) == (chunk("c1"),)
+        with mirror.one_writer:
+            assert graph.chunks(["c2"])
+            mirror.commit(write(chunks=(chunk("c3"),)))
+            assert graph.chunks(["c3"]) == ()
+        assert not lock_is_free(mirror)
+        mirror.commit(write(chunks=(chunk("c4"),), requests=(answer(),)))
+        assert graph.chunks(["c3", "c4"]) == (chunk("c3"), chunk("c4")) and graph.request("r1")
+        assert lock_is_free(mirror)
+
+
+def test_another_thread_commits_at_once_while_one_holds(mirror: Mirror, graph: InMemoryGraph) -> None:
+    with mirror.holding(), ThreadPoolExecutor(1) as other:
+        other.submit(mirror.commit, write(chunks=(chunk("c1"),))).result()
+        assert graph.chunks(["c1"])
+
+
+def test_what_is_held_at_the_end_is_committed_also_after_an_error(
+    mirror: Mirror, graph: InMemoryGraph
+) -> None:
+    with pytest.raises(KeyboardInterrupt), mirror.holding(), mirror.one_writer:
+        mirror.commit(write(chunks=(chunk("c1"),)))
+        raise KeyboardInterrupt
+    assert graph.chunks(["c1"]) and lock_is_free(mirror)
+
+
+def test_a_held_write_that_is_refused_leaves_the_lock_free(mirror: Mirror, graph: InMemoryGraph) -> None:
+    with mirror.holding():
+        mirror.commit(write(chunks=(chunk("c1", document="nowhere"),)))
+        with pytest.raises(InvalidInputError):
+            mirror.commit_held(answer())
+        assert lock_is_free(mirror)
+    assert graph.request("r1") is None and graph.chunks(["c1"]) == ()
+
+
+def test_a_held_write_that_is_deferred_is_not_replicated_before_a_search(
+    mirror: Mirror, vectors: FailingVectors
+) -> None:
+    with mirror.holding():
+        mirror.commit(write(chunks=(chunk("c1"),), deferred=True))
+        mirror.commit_held(answer())
+    assert vectors.chunk_hashes() == {}
+    mirror.replicate_for_search()
+    assert vectors.chunk_hashes().keys() == {"c1"}

@@ -27,6 +27,7 @@ from hydramem.ingest.knowledge.support import (
 )
 from hydramem.ingest.memories.memory_input import MEMORIES
 from hydramem.ingest.write_target import Target
+from hydramem.storage.answers import answered
 from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.outbox import Mirror, worth_a_vector
@@ -77,6 +78,7 @@ def revive(
         released = [row.id for row in graph.chunks(ids) if _is_released(row, ids, "active")]
         done = _move("revive", "archived", "active", ids, graph, mirror)
         if released:
+            answered(done)  # a later part reads what is restored
             re_extract(graph.chunks(released))
         return done
 

@@ -33,6 +33,7 @@ from hydramem.memory_api.open.lost_graph import missing_graph, require_no_loss
 from hydramem.memory_api.open.serving_vectors import Serving, Space, VectorFolders
 from hydramem.search.curated_entries import CuratedFiles
 from hydramem.search.relevance.relevance_anchors import AnchorsByEmbedder
+from hydramem.storage.answers import Answers
 from hydramem.storage.backup.backup import backup
 from hydramem.storage.backup.restore import finish as finish_restore
 from hydramem.storage.backup.restore import is_unfinished as restore_is_unfinished
@@ -127,6 +128,7 @@ class OpenStore:
             self._reload_snapshots,
         )
         self._closing.callback(self.mirror.close)
+        self.answers = Answers(self.graph, self.mirror)
         self.jobs = Jobs(self.graph, self.mirror.commit, self.mirror.one_writer)
         self.recalls = Recalls(self.graph, self.mirror.commit, self.mirror.one_writer)
         self._closing.callback(self.recalls.close)

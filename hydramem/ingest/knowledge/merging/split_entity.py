@@ -99,8 +99,8 @@ def split(what: str, *, reason: str | None, target: Target) -> Divided:
                 mentions=tuple((chunk, keep.id) for chunk in without),
             ),
         )
-        target.commit(write, target.embed_by_id(names_to_embed(entities, {})))
         since = _since(merge, held, target.graph)
+        target.commit(write, target.embed_by_id(names_to_embed(entities, {})))
     return Divided(
         entities=entities,
         kept=after,
