@@ -142,6 +142,13 @@ class Handle:
             texts_each=self.config.ingest.llm_chunks,
         )
 
+    @property
+    def _asks_models(self) -> bool:
+        """Whether a model may be asked about a new memory or a relation that it states."""
+        llm = self.config.llm
+        providers = (llm.provider, llm.roles.verify.provider)
+        return self._models().configured or any(each not in ("", "none") for each in providers)
+
     def _log_note(self) -> str | None:
         """Say why sessions stay logs; None where a model may distill them."""
         from hydramem.ingest.memories.distill.distill import NO_MODEL, SWITCHED_OFF

@@ -64,6 +64,10 @@ class Call:
             self._mirror.commit_held(row)
             self.answer = row.answer
 
+    def committed(self, row: RequestRow) -> None:
+        """Note that an answer was committed with a write of another thread, which stored several calls."""
+        self.answer = row.answer
+
     def result(self, returns: Any) -> Any:
         """Return the stored answer as a value of the operation's return type.
 
@@ -86,6 +90,11 @@ class _Running(threading.local):
 
 
 _running = _Running()
+
+
+def running_call() -> Call | None:
+    """Return the call that this thread runs for a request; None without a request."""
+    return _running.call
 
 
 def answered(result: object) -> None:

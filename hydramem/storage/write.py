@@ -66,6 +66,8 @@ class Write:
             finds from the graph. The writer delivers many such writes at once in the end.
         replicated: Ids of outbox rows that the vector store already has; this write deletes them.
         requests: Answers of the requests that this write carries out; they need no Change.
+        parts: The writes that this one commits together, in their order (`commit_together`); each has an
+            image on its first Change, as if it had been committed by itself. Empty for a plain write.
     """
 
     changes: tuple[Change, ...]
@@ -85,6 +87,7 @@ class Write:
     gathered: bool = False
     replicated: tuple[str, ...] = ()
     requests: tuple["RequestRow", ...] = ()
+    parts: tuple["Write", ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

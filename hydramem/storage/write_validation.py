@@ -1,6 +1,6 @@
 """Validate a `Write` and group its rows by table, before any graph store applies it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from operator import attrgetter
@@ -27,6 +27,7 @@ class PlannedWrite:
         verbatim, embedded, replicated: As in `Write`.
         references: Ids, by node table, that must exist already and are not removed.
         outbox: Id of the outbox row; None where the write concerns no row of the vector store.
+        parts: The rows of each of several writes that are committed together, as `rows` has them.
     """
 
     rows: Mapping[str, Mapping[Any, Any]]
@@ -37,6 +38,32 @@ class PlannedWrite:
     replicated: tuple[str, ...]
     references: Mapping[str, tuple[str, ...]]
     outbox: str | None
+    parts: tuple[Mapping[str, Mapping[Any, Any]], ...] = ()
+
+
+def commit_together(writes: Sequence[Write]) -> Write:
+    """Return one write that commits several, in their order; of rows with one key the last is kept.
+
+    Args:
+        writes: Plain writes of new and changed rows with their Changes, as if those before were committed.
+    """
+    if len(writes) == 1:
+        return writes[0]
+    if any(each.removed or each.verbatim or each.recalled or each.parts for each in writes):
+        raise InvalidInputError("write: what removes rows, or is a dump's, is committed by itself")
+    rows: dict[str, Any] = {
+        table.plural: tuple(
+            {table.key_of(row): row for each in writes for row in getattr(each, table.plural)}.values()
+        )
+        for table in KEYED_TABLES
+    }
+    return Write(
+        **rows,
+        embedded=tuple(id for each in writes for id in each.embedded),
+        requests=tuple(row for each in writes for row in each.requests),
+        deferred=all(each.deferred for each in writes),
+        parts=tuple(writes),
+    )
 
 
 def plan_write(write: Write) -> PlannedWrite:
@@ -47,9 +74,7 @@ def plan_write(write: Write) -> PlannedWrite:
     """
     if not write.verbatim:
         _check_audited(write)
-    rows: dict[str, dict[Any, Any]] = {
-        table.name: {table.key_of(row): row for row in getattr(write, table.plural)} for table in KEYED_TABLES
-    }
+    rows = _by_key(write)
     removed = {
         table.name: tuple(dict.fromkeys(getattr(write.removed, table.plural))) for table in KEYED_TABLES
     }
@@ -69,7 +94,14 @@ def plan_write(write: Write) -> PlannedWrite:
         replicated=write.replicated,
         references=_references(write, rows),
         outbox=outbox.id if concerned else None,
+        parts=tuple(map(_by_key, write.parts)),
     )
+
+
+def _by_key(write: Write) -> dict[str, dict[Any, Any]]:
+    return {
+        table.name: {table.key_of(row): row for row in getattr(write, table.plural)} for table in KEYED_TABLES
+    }
 
 
 def _check_audited(write: Write) -> None:

@@ -1,6 +1,6 @@
 """The one write of a batch of memories: where each goes, its row, the rows that end, and their links."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
@@ -22,6 +22,20 @@ from hydramem.storage.write import Write
 
 # Generations of one text that are looked up at once; nearly always the first is the answer.
 _LOOK_AHEAD = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedWrite:
+    """A write that is ready to be committed.
+
+    Attributes:
+        vectors: Of its memories, by id.
+        names_to_embed: Names, by id, of the entities that it makes worth a vector.
+    """
+
+    write: Write
+    vectors: Mapping[str, Vector]
+    names_to_embed: Mapping[str, str]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -139,8 +153,15 @@ class MemoryWrite:
 
     def commit(self) -> None:
         """Commit the gathered rows; without any, nothing is written."""
+        ready = self.prepare()
+        if ready is not None:
+            names = self.target.embed_by_id(ready.names_to_embed)
+            self.target.commit(ready.write, {**ready.vectors, **names})
+
+    def prepare(self) -> "PreparedWrite | None":
+        """Return the write of the gathered rows and of what they add to the graph; None without any."""
         if not self.rows:
-            return
+            return None
         graph = graph_rows(
             list(self._found.items()),
             target=self.target,
@@ -150,8 +171,11 @@ class MemoryWrite:
         self.entities = _mentioned_names(graph)
         self.entity_names = tuple(row.name for row in graph.entities)
         related = relate(graph, target=self.target, chunks=self.rows)
-        names = {} if self.deferred else self.target.embed_by_id(graph.names_to_embed)
-        self.target.commit(self._write(graph, related), self._vectors | names)
+        return PreparedWrite(
+            write=self._write(graph, related),
+            vectors=self._vectors,
+            names_to_embed={} if self.deferred else graph.names_to_embed,
+        )
 
     def _write(self, graph: GraphRows, related: JudgedRelationRows) -> Write:
         project = self.target.project

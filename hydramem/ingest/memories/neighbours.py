@@ -12,12 +12,16 @@ from hydramem.ingest.write_target import Target
 from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Scored, Vector, VectorStore
+from hydramem.storage.write_validation import batches
 
 # Nearest memories that are looked at; those of other scopes and kinds are among them.
 _NEAREST = 32
 
 _NEIGHBOURS = 8
 _CANDIDATES = 10
+
+# Of the near ones, so many are read at once: nearly always there are candidates enough among them.
+_READ_AT_ONCE = 12
 
 # Of texts that change each other, ninety-nine in a hundred are nearer than this.
 _LEAST_NEAR = 0.3
@@ -65,12 +69,34 @@ def find_neighbours(
     """
     if vectors is None:
         return NO_NEIGHBOURS
-    where = ChunkFilter(projects=(target.project,), kinds=MEMORIES, scope=None if within == "/" else within)
-    scored = vectors.nearest(vector, where, _NEAREST)
+    scored = vectors.nearest(vector, _searched(target.project, within), _NEAREST)
     if stored is not None:
         scored = tuple(one for one in scored if one.id != stored.id)
     rows = target.graph.chunks([one.id for one in scored[:_NEIGHBOURS]]) if scored else ()
     return Neighbours(scored=scored, rows={row.id: row for row in rows})
+
+
+def read_ahead(
+    searched: Sequence[tuple[Vector, str]], *, target: Target, vectors: VectorStore | None
+) -> None:
+    """Read the rows near several new memories with one statement, for stores that keep what was read.
+
+    Args:
+        searched: Of each memory its vector, and the path at or under which its neighbours are.
+    """
+    if vectors is None:
+        return
+    least = background(target.embed)
+    ids: dict[str, None] = {}
+    for vector, within in searched:
+        scored = vectors.nearest(vector, _searched(target.project, within), _NEAREST)
+        near = [one.id for one in scored if nearness(one.score, least) >= _LEAST_NEAR]
+        ids.update(dict.fromkeys((*(one.id for one in scored[:_NEIGHBOURS]), *near[:_READ_AT_ONCE])))
+    target.graph.chunks(list(ids))
+
+
+def _searched(project: str, within: str) -> ChunkFilter:
+    return ChunkFilter(projects=(project,), kinds=MEMORIES, scope=None if within == "/" else within)
 
 
 def candidates(
@@ -88,16 +114,19 @@ def candidates(
     """
     least = background(target.embed)
     near = [one for one in neighbours.scored if nearness(one.score, least) >= _LEAST_NEAR]
-    unread = [one.id for one in near if one.id not in neighbours.rows]
-    rows = {**neighbours.rows, **_read(unread, target.graph)}
-    found = (
-        NearbyChunk(chunk=rows[one.id], cosine=one.score)
-        for one in near
-        if one.id in rows
-        and _may_be_changed(rows[one.id], new, target.project, at)
-        and (before is None or said_at(rows[one.id]) < before)
-    )
-    return tuple(found)[:_CANDIDATES]
+    rows, found = dict(neighbours.rows), list[NearbyChunk]()
+    for batch in batches(near, _READ_AT_ONCE):
+        rows |= _read([one.id for one in batch if one.id not in rows], target.graph)
+        found += (
+            NearbyChunk(chunk=rows[one.id], cosine=one.score)
+            for one in batch
+            if one.id in rows
+            and _may_be_changed(rows[one.id], new, target.project, at)
+            and (before is None or said_at(rows[one.id]) < before)
+        )
+        if len(found) >= _CANDIDATES:
+            break
+    return tuple(found[:_CANDIDATES])
 
 
 def is_near(one: NearbyChunk, target: Target) -> bool:

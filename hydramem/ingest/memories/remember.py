@@ -75,7 +75,7 @@ def remember_all(
     embedded: list[Vector] = []
     suggestions = [ModelSuggestions()] * len(memories)
     # Models work, and the graph is loaded, before the writer lock is taken: others write meanwhile.
-    with _prepared(memories, target):
+    with prepared_to_judge(memories, target):
         if not later:
             embedded = list(target.embed([indexed_text(memory.row) for memory in memories]))
     with nullcontext() if later else target.looking() as space:
@@ -136,7 +136,7 @@ def _is_known(memory: ValidatedMemory, vector: Vector, target: Target, space: Ve
 
 
 @contextmanager
-def _prepared(memories: Sequence[ValidatedMemory], target: Target) -> Iterator[None]:
+def prepared_to_judge(memories: Sequence[ValidatedMemory], target: Target) -> Iterator[None]:
     """Load what relations are judged by in another thread, where a memory states a relation."""
     if not any(memory.states for memory in memories):
         yield

@@ -31,6 +31,7 @@ from hydramem.llm.contracts import Embedder
 from hydramem.llm.pair_classifier import JudgePairs, shared_classifier
 from hydramem.memory_api.open.lost_graph import missing_graph, require_no_loss
 from hydramem.memory_api.open.serving_vectors import Serving, Space, VectorFolders
+from hydramem.memory_api.open.write_groups import WriteGroups
 from hydramem.search.curated_entries import CuratedFiles
 from hydramem.search.relevance.relevance_anchors import AnchorsByEmbedder
 from hydramem.storage.answers import Answers
@@ -57,6 +58,7 @@ from hydramem.verification.grounding.model_replies import Replies
 
 if TYPE_CHECKING:
     from hydramem.erase.erasure import ErasureRequest
+    from hydramem.ingest.memories.remember_group import GroupMember
 
 log = logging.getLogger(__name__)
 _REPAIRING = "repairing_vectors"  # in the graph's metadata while a repair may have left a part of the vectors
@@ -85,6 +87,7 @@ class OpenStore:
         # Two concurrent ingests of one document would both count its mentions.
         self.one_ingest = threading.Lock()
         self.one_garden_run = threading.Lock()
+        self.groups: WriteGroups[GroupMember] = WriteGroups(wait_seconds=config.sharing.wait_seconds)
         self._session_locks: dict[str, threading.Lock] = {}
         self._one_reindex = threading.Lock()
         self._one_backup = threading.Lock()

@@ -24,7 +24,8 @@ from hydramem.storage.schema import (
     SESSION,
     Table,
 )
-from hydramem.storage.undo.row_images import TABLES, ImageMaker
+from hydramem.storage.undo.row_images import TABLES
+from hydramem.storage.undo.write_images import WriteImages
 from hydramem.storage.write import OutboxRow, RequestRow
 from hydramem.storage.write_validation import PlannedWrite, check_references
 
@@ -96,7 +97,7 @@ class Tables:
         repeated = self.changes.keys() & plan.rows[CHANGE.name].keys()
         if repeated and not plan.verbatim:
             raise InvalidInputError(f"write: change {min(repeated)!r} is recorded already")
-        self._apply(plan if plan.verbatim else self._with_image(plan))
+        self._apply(plan if plan.verbatim else self._with_images(plan))
 
     def _apply(self, plan: PlannedWrite) -> None:
         self._remove(plan.removed)
@@ -138,40 +139,41 @@ class Tables:
         last = max(filter(None, (chunk.last_recalled_at, recalled.at)))
         self.chunks[chunk.id] = replace(chunk, recall_count=chunk.recall_count + 1, last_recalled_at=last)
 
-    def _with_image(self, plan: PlannedWrite) -> PlannedWrite:
-        """Return a write whose first Change has the image; see `storage.undo.undo_images`."""
+    def _with_images(self, plan: PlannedWrite) -> PlannedWrite:
+        """Return a write with an image on the first Change of each part; see `storage.undo.write_images`."""
         changes = plan.rows[CHANGE.name]
-        if not changes:
-            return plan
-        first = next(iter(changes.values()))
-        noted = {**changes, first.id: replace(first, image=self._image(plan))}
+        images = self._images(plan).texts()
+        noted = {id: replace(row, image=images.get(id)) for id, row in changes.items()}
         return replace(plan, rows={**plan.rows, CHANGE.name: noted})
 
-    def _image(self, plan: PlannedWrite) -> str | None:
-        maker = ImageMaker()
+    def _images(self, plan: PlannedWrite) -> WriteImages:
+        images = WriteImages(plan)
         removed: dict[str, set[Any]] = {}
         for name, table in TABLES.items():
             stored = self.edges[name].rows if name in self.edges else self.nodes[name]
             detached = self._detached(name, plan.removed) if name in self.edges else ()
             removed[name] = {key for key in (*plan.removed[name], *detached) if key in stored}
             for key in removed[name]:
-                maker.removed(table, encode(table, stored[key]))
+                images.removed(table, encode(table, stored[key]))
         for name, table in TABLES.items():
             stored = self.edges[name].rows if name in self.edges else self.nodes[name]
             for key, row in plan.rows[name].items():
-                values = encode(table, row)
-                if key in stored and key not in removed[name]:
-                    maker.changed(table, encode(table, stored[key]), values)
-                else:
-                    maker.made(table, values)
-        return maker.text()
+                there = key in stored and key not in removed[name]
+                images.put(table, encode(table, stored[key]) if there else None, encode(table, row))
+        return images
 
 
 def normalised(plan: PlannedWrite) -> PlannedWrite:
     """Return a write whose rows are as an engine would return them."""
-    rows = {
-        table.name: {key: normalise(table, row) for key, row in plan.rows[table.name].items()}
-        for table in (*KEYED_TABLES, REQUEST)
-    }
+    rows = {**plan.rows, **_normalised_rows(plan.rows, (*KEYED_TABLES, REQUEST))}
     recalled = tuple(normalise(RECALLED, row) for row in plan.recalled)
-    return replace(plan, rows={**plan.rows, **rows}, recalled=recalled)
+    parts = tuple(_normalised_rows(part, KEYED_TABLES) for part in plan.parts)
+    return replace(plan, rows=rows, recalled=recalled, parts=parts)
+
+
+def _normalised_rows(
+    rows: Mapping[str, Mapping[Any, Any]], tables: Iterable[Table]
+) -> dict[str, dict[Any, Any]]:
+    return {
+        table.name: {key: normalise(table, row) for key, row in rows[table.name].items()} for table in tables
+    }
