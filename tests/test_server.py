@@ -21,6 +21,7 @@ from hydramem import server
 from hydramem.core.config import Config, EmbeddingConfig, ServerConfig, StorageConfig
 from hydramem.core.errors import ConfigError
 from hydramem.operations import OPERATIONS
+from tests.owner_process import owner
 
 MEMORY_ONLY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
 TOKEN = "s3cret-for-tests"
@@ -167,6 +168,31 @@ def test_what_a_run_recalls_is_of_use_to_a_session_of_its_own(memory, tools):
     (session,) = memory.sessions()
     assert session.name.startswith("mcp ")
     assert len(memory._use().graph.recalled(sessions=[session.id])) == 2
+
+
+def test_a_server_beside_an_owner_answers_as_one_that_holds_the_store(tmp_path, monkeypatch):
+    engine = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
+    monkeypatch.setenv("HYDRAMEM_STORAGE_GRAPH", engine)
+    monkeypatch.setenv("HYDRAMEM_EMBEDDING_MODEL", "hash")
+    docs, outside = tmp_path / "docs", tmp_path / "secret.md"
+    docs.mkdir()
+    (docs / "page.md").write_text("# Billing\n\nBilling runs on MySQL since the move in May.\n")
+    outside.write_text("swordfish")
+    with owner(tmp_path / "store"), hydramem.connect(tmp_path / "store") as memory:
+        assert not isinstance(memory, hydramem.Memory)
+        tools = Tools(memory, ingest_roots=(str(docs),))
+        assert tools.call("ingest", sources=[str(docs)])[1]["documents"] == 1
+        (kept,) = tools.call("remember_many", memories=[{"text": "Ada leads billing."}])[1]["result"]
+        texts = {hit["text"] for hit in tools.call("recall", query="billing")[1]["hits"]}
+        assert "Ada leads billing." in texts
+        assert len(texts) == 2
+        assert tools.call("history", id=kept["id"])[1]["entries"][0]["actor"] == "mcp"
+        refused, _, text = tools.call("ingest", sources=[str(outside)])
+        assert refused and "outside the folders" in text
+        refused, _, text = tools.call("get", id="c_nothing")
+        assert refused and "c_nothing" in text
+        refused, _, text = tools.call("restore", file=str(tmp_path / "store" / "backups" / "none.tar.gz"))
+        assert refused and "outside the folders" not in text
 
 
 def test_our_errors_are_readable_and_others_are_masked(memory, tools, tmp_path):

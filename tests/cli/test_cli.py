@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -17,51 +16,9 @@ from hydramem.cli.table_commands import command_name
 from hydramem.cli.terminal import plain
 from hydramem.core.config_loading import load_config
 from hydramem.operations import OPERATIONS
+from tests.cli.conftest import ENGINE, Shell, process
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 BESIDE = {"demo", "init", "serve", "models"}
-
-
-@pytest.fixture(autouse=True)
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, value in (("HYDRAMEM_STORAGE_GRAPH", ENGINE), ("HYDRAMEM_EMBEDDING_MODEL", "hash")):
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("HYDRAMEM_HOME", str(tmp_path / "store"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path / "store"
-
-
-class Shell:
-    """Runs command lines; an answer is what was printed."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self.capsys = capsys
-
-    def ok(self, *words: str) -> str:
-        code = run(words)
-        out, err = self.capsys.readouterr()
-        assert code == 0, err
-        return out
-
-    def json(self, *words: str) -> object:
-        return json.loads(self.ok(*words, "--json"))
-
-    def wrong(self, *words: str, code: int = 1) -> str:
-        assert run(words) == code
-        out, err = self.capsys.readouterr()
-        assert out == ""
-        return err
-
-
-@pytest.fixture
-def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
-    return Shell(capsys)
-
-
-def process(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hydramem", *words], capture_output=True, text=True, timeout=60, **options
-    )
 
 
 def test_there_is_a_command_for_every_row_and_a_few_beside():
