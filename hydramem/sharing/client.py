@@ -13,10 +13,11 @@ import msgspec
 
 from hydramem.core.errors import StorageError
 from hydramem.core.ids import new_id
+from hydramem.sharing.exact_values import given_once, to_wire, with_full_paths
 from hydramem.sharing.link import Link, OwnerGoneError
 from hydramem.sharing.messages import CONFIG, END_SESSION, Call
 from hydramem.sharing.operation_specs import SPECS, Spec
-from hydramem.sharing.values import decoded, to_wire, with_full_paths
+from hydramem.sharing.values import decoded
 
 if TYPE_CHECKING:
     from hydramem.core.config import Config
@@ -95,7 +96,7 @@ class Client:
         """The settings of the store, which are those of the process that holds it."""
         from hydramem.core.config import Config
 
-        asked = Call(operation=CONFIG, arguments={}, project=self._project)
+        asked = Call(operation=CONFIG, project=self._project)
         return self._repeated(
             asked, lambda value: cast("Config", decoded(value, Config)), lambda memory: memory.config
         )
@@ -123,7 +124,7 @@ class Client:
             yield live
         ended = {"session": live.name, "captured": live.captured, "project": own}
         self._repeated(
-            Call(operation=END_SESSION, arguments=ended, project=own),
+            Call(operation=END_SESSION, arguments=to_wire(ended), project=own),
             lambda value: None,
             lambda memory: end_session(memory, live.name, captured=live.captured, project=own),
         )
@@ -144,7 +145,7 @@ class Client:
             HydraMemError: As the operation; StoreBusyError also where the owner does not answer.
         """
         spec = SPECS[name]
-        given = {key: value for key, value in arguments.items() if key != "progress"}
+        given = given_once({key: value for key, value in arguments.items() if key != "progress"})
         progress = cast("Callable[..., None] | None", arguments.get("progress")) or progress
         recalls_for = (session, False) if session is not None else _recalls_for.get()
         if request is None and spec.effect != "read":
@@ -170,7 +171,7 @@ class Client:
         return self._repeated(message, lambda value: decoded(value, spec.result_type), here, progress)
 
     def _called(self, spec: Spec, *args: object, **options: object) -> object:
-        progress = options.pop("progress", None)
+        progress = options.pop("progress", None) if spec.reports_progress else None
         given = spec.bound(*args, **options)
         return self.call(spec.name, {**given, "progress": progress}, actor="python")
 

@@ -236,7 +236,7 @@ class _Opening:
         from hydramem.sharing.messages import EMBEDDER, Call
         from hydramem.sharing.values import decoded
 
-        asked = Call(operation=EMBEDDER, arguments={}, project=self.project)
+        asked = Call(operation=EMBEDDER, project=self.project)
         stored, given = decoded(link.call(asked), str), self.embedder
         if given is not None and given.fingerprint != stored:
             raise EmbeddingMismatchError(f"{self.folder}: is open with {stored}, not {given.fingerprint}")

@@ -101,7 +101,7 @@ class Link:
         """Refuse an owner of another protocol; an older one in the background is asked to leave first."""
         if welcome.protocol < PROTOCOL and self.note.background:
             with suppress(ConnectionLostError, TimeoutError):
-                channel.send(Call(operation=LEAVE, arguments={}, project=""))
+                channel.send(Call(operation=LEAVE, project=""))
                 channel.receive(self.note.wait_seconds)
                 raise OwnerGoneError("it leaves for a newer version", begun=False)
         older = "it" if welcome.protocol < PROTOCOL else "this program"
@@ -141,11 +141,11 @@ class Link:
                 case Answer(value=value):
                     self.is_idle = True
                     return value
-                case Failure(repeats=True, text=text):
-                    raise OwnerGoneError(text, begun=False)
-                case Failure(error=name, text=text):
+                case Failure(repeats=True):
+                    raise OwnerGoneError("it leaves", begun=False)
+                case Failure() as failure:
                     self.is_idle = True
-                    raise raised(name, text)
+                    raise raised(failure)
                 case other:
                     raise OwnerGoneError(f"it said {type(other).__name__}", begun=True)
 

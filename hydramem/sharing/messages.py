@@ -8,9 +8,10 @@ reads `Report`s until an `Answer` or a `Failure` ends it. Closing the connection
 
 import hashlib
 import hmac
-from typing import Any
 
 import msgspec
+
+from hydramem.core.inputs import Progress
 
 PROTOCOL = 1
 """Raised when a message changes its meaning; owner and client must have the same."""
@@ -18,6 +19,9 @@ PROTOCOL = 1
 LEAVE, STATUS, CONFIG = "owner.leave", "owner.status", "owner.config"
 EMBEDDER, END_SESSION = "owner.embedder", "owner.end_session"
 """Calls of the owner itself, beside the operations."""
+
+
+NO_ARGUMENTS = msgspec.Raw(msgspec.msgpack.encode({}))
 
 
 class Hello(msgspec.Struct, tag=True, frozen=True):
@@ -47,7 +51,7 @@ class Call(msgspec.Struct, tag=True, frozen=True, kw_only=True):
     """One call of an operation.
 
     Attributes:
-        arguments: By name, as plain values.
+        arguments: By name, as `call_arguments` encodes them.
         project: The client's own project.
         recalls_for: The session that recalls are recorded for (None: for none) and whether it is private;
             without it, that of the day.
@@ -56,8 +60,8 @@ class Call(msgspec.Struct, tag=True, frozen=True, kw_only=True):
     """
 
     operation: str
-    arguments: dict[str, Any]
     project: str
+    arguments: msgspec.Raw = NO_ARGUMENTS
     actor: str = "python"
     recalls_for: tuple[str | None, bool] | None = None
     request: str | None = None
@@ -67,7 +71,7 @@ class Call(msgspec.Struct, tag=True, frozen=True, kw_only=True):
 class Report(msgspec.Struct, tag=True, frozen=True):
     """Progress of the call: the arguments of its callback."""
 
-    values: list[Any]
+    values: list[Progress | bool | int | float | str | None]
 
 
 class Answer(msgspec.Struct, tag=True, frozen=True):
@@ -81,12 +85,12 @@ class Failure(msgspec.Struct, tag=True, frozen=True):
 
     Attributes:
         error: Name of its class.
-        text: Its message.
+        text: Its message in UTF-8; lone surrogates, as names of files have, are kept.
         repeats: Whether the owner leaves before it began the call, so that the next one can do it.
     """
 
     error: str
-    text: str
+    text: bytes
     repeats: bool = False
 
 

@@ -6,16 +6,16 @@ import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cache
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING
 
 from hydramem.core.config import SharingConfig
 from hydramem.core.errors import HydraMemError, InvalidInputError, StoreBusyError
 from hydramem.memory_api.handle import embedder_fingerprint, sibling
 from hydramem.memory_api.session_methods import end_session
 from hydramem.operations import OPERATIONS, Operation, call
+from hydramem.sharing.exact_values import from_wire
 from hydramem.sharing.messages import CONFIG, EMBEDDER, END_SESSION, Call
 from hydramem.sharing.turns import Turns
-from hydramem.sharing.values import rebuilt
 from hydramem.storage.files.owner_note import OwnerNote
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ class CallRunner:
         operation = _OPERATIONS.get(said.operation)
         if operation is None and said.operation != END_SESSION:
             raise InvalidInputError(f"{said.operation!r}: no such operation")
-        alone = said.operation in _ALONE
+        given = from_wire(said.arguments)
+        alone = said.operation in _ALONE and not given.get("dry_run")
         if alone and not self._whole:
             raise StoreBusyError(
                 f"{opened.folder}: {self._note} works with it; close it there before you {said.operation}"
@@ -83,9 +84,11 @@ class CallRunner:
         with self._turns.taken(alone=alone, reads=operation is not None and operation.effect == "read"):
             memory = opened if alone else sibling(opened, said.project)
             if operation is None:
-                end_session(memory, **said.arguments)
+                end_session(memory, **given)
                 return None
-            arguments = _arguments(operation, said, report)
+            if alone and given.get("project") is None and operation.name == "erase":
+                given["project"] = said.project  # the handle that works alone has another one
+            arguments = _arguments(operation, given, report)
             session, private = said.recalls_for or (None, False)
             recording = nullcontext() if said.recalls_for is None else memory.during(session, private=private)
             with recording:
@@ -102,20 +105,17 @@ class CallRunner:
         raise CallCancelledError
 
 
-def _arguments(operation: Operation, said: Call, report: Callable[..., None]) -> dict[str, object]:
-    hints, signature = _parameters(operation.name)
-    arguments: dict[str, object] = {
-        name: rebuilt(hints.get(name), value) for name, value in said.arguments.items()
-    }
+def _arguments(
+    operation: Operation, given: dict[str, object], report: Callable[..., None]
+) -> dict[str, object]:
+    signature = _signature(operation.name)
     try:
-        signature.bind(None, **arguments)
+        signature.bind(None, **given)
     except TypeError as error:
         raise InvalidInputError(f"{operation.name}: {error}") from error
-    return {**arguments, "progress": report} if "progress" in signature.parameters else arguments
+    return {**given, "progress": report} if "progress" in signature.parameters else given
 
 
 @cache
-def _parameters(name: str) -> tuple[dict[str, Any], inspect.Signature]:
-    """Return the types of an operation's parameters, and its signature; they take a millisecond to find."""
-    method = _OPERATIONS[name].method
-    return get_type_hints(method), inspect.signature(method)
+def _signature(name: str) -> inspect.Signature:
+    return inspect.signature(_OPERATIONS[name].method)

@@ -10,12 +10,12 @@ import time
 import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from hydramem.core.config import SharingConfig
-from hydramem.core.errors import HydraMemError, StoreBusyError
+from hydramem.core.errors import HydraMemError, InvalidInputError, StoreBusyError
 from hydramem.core.version import __version__
 from hydramem.sharing.channel import Channel, ConnectionLostError, InvalidMessageError
 from hydramem.sharing.election import Seat
@@ -36,7 +36,7 @@ from hydramem.sharing.messages import (
     proof,
 )
 from hydramem.sharing.run_calls import CallCancelledError, CallRunner
-from hydramem.sharing.values import encoded
+from hydramem.sharing.values import encoded, failure
 
 if TYPE_CHECKING:
     from hydramem.memory_api.memory import Memory
@@ -46,6 +46,7 @@ _MOST_CONNECTIONS = 512
 _HANDSHAKE_SECONDS = 5.0
 _SECONDS_BEFORE_WARNING = 5.0
 _HANDSHAKE_BYTES = 4096
+_LEAVES = Failure("StoreBusyError", b"the owner leaves", repeats=True)
 
 
 class OwnerServer:
@@ -191,7 +192,7 @@ class OwnerServer:
         with ExitStack() as running:
             with self._changed:
                 if self._leaving:
-                    channel.send(Failure("StoreBusyError", "the owner leaves", repeats=True))
+                    channel.send(_LEAVES)
                     return
                 self._calls += 1
                 running.callback(self._note_end)
@@ -200,16 +201,16 @@ class OwnerServer:
             except CallCancelledError:
                 if not self._leaving:
                     raise
-                reply = Failure("StoreBusyError", "the owner leaves", repeats=True)
+                reply = _LEAVES
             except HydraMemError as error:
-                reply = Failure(type(error).__name__, str(error))
+                reply = failure(error)
             except BaseException as error:  # a panic of a library is no Exception
                 log.exception("%s: %s failed", self._seat.folder, said.operation)
-                reply = Failure(type(error).__name__, str(error))
+                reply = failure(error)
             try:
                 channel.send(reply)
             except InvalidMessageError as error:
-                channel.send(Failure("InvalidInputError", f"{said.operation}: the answer {error}"))
+                channel.send(failure(InvalidInputError(f"{said.operation}: the answer {error}")))
 
     def _note_end(self) -> None:
         with self._changed:
@@ -224,12 +225,12 @@ class OwnerServer:
             return self._leave()
         return self._runner.run(said, lambda *report: self._report(channel, said, report))
 
-    def _report(self, channel: Channel, said: Call, report: tuple[object, ...]) -> None:
+    def _report(self, channel: Channel, said: Call, report: tuple[Any, ...]) -> None:
         if self._leaving or channel.has_ended():
             raise CallCancelledError
         if said.reports:
             try:
-                channel.send(Report(msgspec.to_builtins(list(report))))
+                channel.send(Report(list(report)))
             except ConnectionLostError as error:
                 raise CallCancelledError from error
 

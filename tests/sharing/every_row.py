@@ -1,0 +1,293 @@
+"""Calls every operation of the table, and notes what each returned or raised."""
+
+import dataclasses
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from hydramem.core.inputs import (
+    CuratedChange,
+    ExtractedChunk,
+    ExtractedEntity,
+    ExtractedRelation,
+    MemoryInput,
+    SaidTurn,
+)
+
+_ID = re.compile(r"\b[a-z]{1,3}_[0-9A-Za-z]{8,}\b|\b[0-9a-f]{16,64}\b")
+_DAY = r"\b\d{4}-\d\d-\d\d"
+_MINUTE = r"[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?"
+_TIME = re.compile(rf"{_DAY}({_MINUTE})?|\b\d{{8}}T\d{{6}}\w*(-\w{{6}})?")
+
+
+class Recorder:
+    """Passes calls on to a memory and notes their outcomes in order.
+
+    Args:
+        memory: A Memory, or a Client.
+        folder: Files of the calls lie there; its name is left out of what is noted.
+    """
+
+    def __init__(self, memory: Any, folder: Path) -> None:
+        self.memory = memory
+        self.folder = folder
+        self.outcomes: list[tuple[str, object]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*args: object, **options: object) -> Any:
+            try:
+                result = getattr(self.memory, name)(*args, **options)
+            except Exception as error:  # noqa: BLE001 -- the same on both sides, whatever it is
+                self.outcomes.append((name, (type(error), str(error))))
+                return None
+            self.outcomes.append((name, result))
+            return result
+
+        return call
+
+
+class Plain:
+    """Makes outcomes of two stores comparable: ids are numbered as they appear, and recent times are one.
+
+    Args:
+        names: What is replaced in every text, and by what.
+    """
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+        self._ids: dict[str, str] = {}
+
+    def of(self, value: object) -> object:
+        """Return a value with its types, and without what differs between any two stores."""
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+            own = {name: self.of(each) for name, each in fields.items() if name not in _VARIES}
+            return (type(value).__name__, own)
+        if isinstance(value, str):
+            for name, other in self._names.items():
+                value = value.replace(name, other)
+            return _TIME.sub("TIME", _ID.sub(self._number, value))
+        if isinstance(value, datetime):
+            assert value.tzinfo == UTC
+            recent = abs((datetime.now(UTC) - value).total_seconds()) < 86_400 * 200
+            return "RECENT" if recent else value
+        if isinstance(value, float):
+            return ("float", round(value, 4))
+        if isinstance(value, type):
+            return value.__name__
+        if isinstance(value, Mapping):
+            return {self.of(key): self.of(each) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return (type(value).__name__, [self.of(each) for each in value])
+        return (type(value).__name__, value) if isinstance(value, int | bool) else value
+
+    def _number(self, found: re.Match[str]) -> str:
+        return self._ids.setdefault(found[0], f"ID{len(self._ids)}")
+
+
+_VARIES = {"disk_bytes", "bytes", "seconds", "milliseconds"}
+"""Fields that hold sizes and durations, which differ between any two runs."""
+
+
+def every_row(memory: Any, folder: Path) -> list[tuple[str, object]]:
+    """Call every operation at least once; return the outcomes in order."""
+    folder.mkdir(exist_ok=True)
+    do = Recorder(memory, folder)
+    write(do, folder)
+    _know(do)
+    read(do)
+    look(do)
+    _check(do, folder)
+    _keep(do, folder)
+    return do.outcomes
+
+
+def write(do: Recorder, folder: Path) -> None:
+    """Call what writes memories and documents."""
+    (folder / "docs").mkdir()
+    (folder / "docs" / "billing.md").write_text(
+        "# Billing\n\nAda Lovelace leads the Billing Service. The Billing Service uses LadybugDB.\n"
+    )
+    (folder / "docs" / "empty.txt").write_text("")
+    do.ingest([str(folder / "docs")])
+    do.ingest(str(folder / "docs" / "billing.md"), wait=False)
+    do.drain()
+    do.ingest([str(folder / "nowhere.md")])
+    do.ingest_extracted(
+        "talk",
+        [
+            ExtractedChunk(text="Grace visits Oslo.", heading_path=("Day", "One"), metadata={"a": 1}),
+            ExtractedChunk(text="Later she sails to Bergen.", kind="fact"),
+        ],
+        entities=[ExtractedEntity(name="Grace", type="person", aliases=("Admiral Hopper",))],
+        relations=[
+            ExtractedRelation(subject="Grace", type="visits", object="Oslo", quote="Grace visits Oslo")
+        ],
+        title="A talk",
+    )
+    do.ingest_extracted("wrong", [ExtractedChunk(text="")])
+    one = do.remember(
+        "Ada prefers tea at nine.",
+        kind="fact",
+        source="chat",
+        author="Ada",
+        scope="/people/ada",
+        categories=["taste"],
+        importance=0.5,
+        keywords=["tea"],
+        entities=["Ada"],
+        confidence=0.9,
+        valid_from="2024-05",
+        metadata={"nested": {"list": [1, 2.5, None, True, "é"]}},
+    )
+    do.remember("Ada prefers coffee at nine.", replaces=[one.id])
+    do.remember(
+        "The release went out.",
+        kind="event",
+        event_type="release",
+        happened_at=datetime(2024, 3, 1, tzinfo=UTC),
+    )
+    do.remember("A secret walk.", private=True, wait=False)
+    do.remember("An event without a time.", kind="event")
+    many = do.remember_many(
+        [MemoryInput(text="Bo keeps bees."), MemoryInput(text="Cy keeps cats.", metadata={"n": 1})]
+    )
+    do.remember_many([MemoryInput(text=" ")])
+    do.revise(many[0].id, text="Bo keeps twelve bees.", reason="counted")
+    do.revise("c_nothing", text="x")
+    said = [
+        SaidTurn(author="user", text="Where do we deploy?", happened_at=datetime(2024, 5, 1, 12, tzinfo=UTC)),
+        SaidTurn(author="assistant", text="We deploy to Oslo."),
+    ]
+    do.capture("standup", said)
+    do.distill("standup")
+    do.distill("no such session")
+    do.curate("memory", [CuratedChange(action="add", content="Prefers short answers.")])
+    do.curate("memory", [CuratedChange(action="replace", content="x", old_text="not there")])
+    do.forget([many[1].id])
+    do.forget(categories=["taste"], dry_run=True)
+    do.revive([many[1].id])
+    do.forget()
+
+
+def _know(do: Recorder) -> None:
+    do.relate("Ada", "works with", "Grace", confidence=0.8, valid_from="2020", reason="said so")
+    do.relate("", "works with", "Grace")
+    do.relate("Ada", "owns", "Boat")
+    do.unrelate("Ada", "owns", "Boat", ended="2024-01-01")
+    do.unrelate("Ada", "flies", "Boat")
+    do.entity("Boat", type="vessel", description="A small one.", aliases=["Dinghy"])
+    do.relate("Ada L.", "lives in", "Oslo")
+    do.merge("Ada", ["Ada L."], reason="one person")
+    do.split("Ada L.", of="Ada", reason="two after all")
+    do.scopes()
+    row = do.remember("Move me elsewhere.", scope="/old/place")
+    do.move("/old", "/new", reason="tidy")
+    do.promote([row.id], "shared", reason="useful")
+    do.promote([row.id], "shared", "useful")
+    change = do.remember("To be undone at once.")
+    history = do.history(change.id)
+    do.undo(history.entries[0].run)
+    do.undo(change.id)
+
+
+def read(do: Recorder) -> None:
+    """Call what reads memories and documents; some calls are wrong."""
+    do.recall("Who prefers tea?")
+    do.recall("billing service", explain=True, context=1, limit=3, arms={"vector": 1.0, "text": 2.0})
+    do.recall(
+        "tea", mode="deep", traversal="ppr", include_private=False, kinds=["fact", "note"], max_tokens=100
+    )
+    do.recall("")
+    do.recall("tea", limit=0)
+    do.prime("tea")
+    do.prime()
+    rows = do.memories(limit=100)
+    do.get(rows[0].id)
+    do.get("c_nothing")
+    do.memories(states=["superseded"])
+    do.timeline("2024", "2024-12")
+    do.timeline(datetime(2024, 1, 1, tzinfo=UTC), relative_to="2024-06-01")
+    do.timeline("gibberish")
+    do.curated()
+    documents = do.documents()
+    do.document(documents[0].source)
+    do.document("no such document")
+    do.projects()
+    do.sessions()
+    do.history(rows[0].id)
+    do.history("c_nothing")
+
+
+def look(do: Recorder) -> None:
+    """Call what reads the graph."""
+    do.entities()
+    do.entities(containing="ad", limit=3)
+    do.relations()
+    do.relations(entity="Ada")
+    do.expand(["Ada"])
+    do.expand(["Nobody At All"])
+    do.neighbors("Ada")
+    do.path("Grace", "Billing Service")
+    do.path("Ada", "Grace", count=2)
+    do.central()
+    do.central(by="betweenness", limit=2)
+    do.communities()
+    do.graph()
+    do.graph(center="Ada", depth=1)
+
+
+def _check(do: Recorder, folder: Path) -> None:
+    do.verify()
+    do.conflicts()
+    do.calibrate()
+    do.calibrate(labels=str(folder / "nowhere.jsonl"))
+    do.garden(plan=True, out=str(folder / "plan.json"))
+    do.garden(apply=str(folder / "plan.json"))
+    do.garden(status=True)
+    do.train()
+    do.review()
+    do.review(export=str(folder / "questions.json"))
+    do.stats()
+    do.jobs()
+    do.drain(timeout=20.0)
+    do.doctor()
+    do.reindex()
+    do.reindex("no-such-model")
+
+
+def _keep(do: Recorder, folder: Path) -> None:
+    do.dump(str(folder / "dump"))
+    do.load(str(folder / "dump"))
+    do.load(str(folder / "nowhere"))
+    do.backup(str(folder / "backup.tar.gz"))
+    rows = do.memories(limit=100)
+    do.erase([rows[-1].id], dry_run=True)
+    do.erase([rows[-1].id])
+    do.restore(str(folder / "nowhere.tar.gz"))
+    do.restore(str(folder / "backup.tar.gz"))
+    do.memories(limit=100)
+
+
+def described(
+    outcomes: list[tuple[str, object]], folder: Path, store: Path, *, leave_out: set[str]
+) -> list[str]:
+    """Return outcomes so that those of equal calls on two stores read the same.
+
+    Args:
+        outcomes: Of the calls, in order.
+        folder: Where their files lay.
+        store: The store.
+        leave_out: Operations whose results are not compared; whether they raised is.
+    """
+    plain, lines = Plain({str(folder): "FOLDER", str(store): "STORE"}), []
+    for name, value in outcomes:
+        is_error = isinstance(value, tuple) and value[:1] != () and isinstance(value[0], type)
+        if is_error and value[0] is TypeError:  # type: ignore[index]
+            lines.append(f"{name}: TypeError")  # Python names the method's class
+        elif is_error or name not in leave_out:
+            lines.append(f"{name}: {json.dumps(plain.of(value), default=str, ensure_ascii=False)}")
+    return lines
