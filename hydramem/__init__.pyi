@@ -36,6 +36,9 @@ from hydramem.core.inputs import Progress as Progress
 from hydramem.core.inputs import SaidTurn as SaidTurn
 from hydramem.core.results.erasure_results import ErasureReceipt as ErasureReceipt
 from hydramem.core.results.erasure_results import FileToEdit as FileToEdit
+from hydramem.core.results.exchange_results import ImportCounts as ImportCounts
+from hydramem.core.results.exchange_results import Imported as Imported
+from hydramem.core.results.exchange_results import SkippedRecord as SkippedRecord
 from hydramem.core.results.garden_results import Answer as Answer
 from hydramem.core.results.garden_results import Gardened as Gardened
 from hydramem.core.results.garden_results import NotTaken as NotTaken

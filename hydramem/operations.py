@@ -123,6 +123,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.reindex, "write", "all", "tend"),
     Operation(Memory.dump, "write", "all", "tend", files=("folder",)),
     Operation(Memory.load, "write", "all", "tend", files=("folder",)),
+    Operation(Memory.import_memories, "write", "all", "tend", files=("source",)),
     Operation(Memory.backup, "write", "all", "tend", files=("to",)),
     Operation(Memory.restore, "destroy", "all", "tend", files=("file",)),
 )

@@ -103,6 +103,7 @@ def test_tools_carry_their_words_types_and_hints(memory):
 
 def test_every_tool_answers(tools, tmp_path):
     (tmp_path / "docs" / "team.md").write_text("# Team\n\nAda Lovelace leads the Billing Team.\n")
+    (tmp_path / "docs" / "memory.jsonl").write_text('{"type": "entity", "name": "Grace", "observations": []}')
     chunk = {"text": "Grace Hopper wrote the Flow Compiler."}
     relation = {"subject": "Grace Hopper", "type": "wrote", "object": "Flow Compiler"}
     _, done, _ = tools.call(
@@ -139,6 +140,7 @@ def test_every_tool_answers(tools, tmp_path):
         "undo": {"id": done["run"]},
         "dump": {"folder": str(tmp_path / "docs" / "dump")},
         "load": {"folder": str(tmp_path / "docs" / "dump")},
+        "import_memories": {"source": str(tmp_path / "docs" / "memory.jsonl")},
     }
     # What these need is not here: torch or enough relations, a store that is kept, a file.
     needs = {"train": ("torch", "relations"), "backup": ("memory",), "restore": ("memory", "file")}

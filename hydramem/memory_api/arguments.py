@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from hydramem.core.argument_checks import (
@@ -12,6 +13,7 @@ from hydramem.core.argument_checks import (
     check_project,
     check_scope,
     check_share,
+    check_text,
 )
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.row_types import ChunkKind, State, Tier
@@ -25,6 +27,7 @@ MAX_PAGE = 1000
 MAX_TOKENS = 1_000_000
 MAX_CONTEXT = 20
 MAX_STARTS = 50
+_MOST_PATH = 4000
 _T = TypeVar("_T")
 
 
@@ -101,3 +104,15 @@ def seconds(most: float | None, name: str) -> float | None:
 def ids(ids: Sequence[str]) -> tuple[str, ...]:
     """Return several ids or names; one text is one of them."""
     return (ids,) if isinstance(ids, str) else tuple(ids)
+
+
+def path_of(text: str, name: str) -> Path:
+    """Return the absolute path that a text names, links resolved.
+
+    Raises:
+        InvalidInputError: It can be no path.
+    """
+    try:
+        return Path(check_text(text, name=name, most=_MOST_PATH)).expanduser().resolve()
+    except (OSError, RuntimeError) as error:  # a loop of links, an unknown user
+        raise InvalidInputError(f"{name}: {text[:200]!r} cannot be a path") from error

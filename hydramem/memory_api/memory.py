@@ -8,10 +8,10 @@ from hydramem.core.config_loading import config_file, load_config
 from hydramem.llm.contracts import Embedder, Generator
 from hydramem.memory_api.check_methods import CheckMethods
 from hydramem.memory_api.document_methods import DocumentMethods
+from hydramem.memory_api.exchange_methods import ExchangeMethods
 from hydramem.memory_api.garden_methods import GardenMethods
 from hydramem.memory_api.graph_methods import GraphMethods
 from hydramem.memory_api.job_handlers import JobHandlers
-from hydramem.memory_api.knowledge_methods import KnowledgeMethods
 from hydramem.memory_api.open import shared_stores
 from hydramem.memory_api.read_methods import ReadMethods
 from hydramem.memory_api.safekeeping_methods import SafekeepingMethods
@@ -45,7 +45,7 @@ class Memory(
     SessionMethods,
     DocumentMethods,
     WriteMethods,
-    KnowledgeMethods,
+    ExchangeMethods,
     ReadMethods,
     GraphMethods,
     CheckMethods,

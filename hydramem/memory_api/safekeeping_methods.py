@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hydramem.core import version
-from hydramem.core.argument_checks import check_name, check_project, check_text
+from hydramem.core.argument_checks import check_name, check_project
 from hydramem.core.config import Config
 from hydramem.core.errors import InvalidInputError, ModelError
 from hydramem.core.ids import new_id
@@ -20,7 +20,6 @@ from hydramem.memory_api.write_operation import write_operation
 from hydramem.storage.backup.restore import Exchange
 from hydramem.storage.changes import current_actor
 
-_MOST_PATH = 4000
 _CREATED_BY = f"hydramem {version.__version__}"
 Progress = Callable[[int, int], None]
 
@@ -134,7 +133,7 @@ class SafekeepingMethods(Handle):
         """
         from hydramem.storage.exchange.dump import DumpRequest, dump
 
-        store, place = self._use(), _path(folder, "folder")
+        store, place = self._use(), arguments.path_of(folder, "folder")
         if place.is_relative_to(store.path):
             raise InvalidInputError(f"folder: {place} is in the store; name a folder outside it")
         store.recalls.flush()
@@ -184,7 +183,7 @@ class SafekeepingMethods(Handle):
             embedder=space.embedder.fingerprint,
             dimension=space.embedder.dimension,
         )
-        done = load(_path(folder, "folder"), target, key=_key(sign_key_env), progress=progress)
+        done = load(arguments.path_of(folder, "folder"), target, key=_key(sign_key_env), progress=progress)
         if (last := store.graph.last_change_at()) is not None:
             advance_past(last)
         store.mirror.maintain_after_bulk()
@@ -205,7 +204,9 @@ class SafekeepingMethods(Handle):
             InvalidInputError: The file exists or is in the store, or the store is in memory.
             StorageError: It cannot be written or read back; no file is left.
         """
-        return self._use().back_up(None if to is None else _path(to, "to"), created_by=_CREATED_BY)
+        return self._use().back_up(
+            None if to is None else arguments.path_of(to, "to"), created_by=_CREATED_BY
+        )
 
     def restore(self, file: str, *, progress: Progress | None = None) -> Restored:
         """Restore a backup: the store becomes what it was then, in every project.
@@ -229,7 +230,7 @@ class SafekeepingMethods(Handle):
         if store.in_memory:
             raise InvalidInputError("restore: a store in memory has no files to replace")
         store.require_writable()
-        backup = _path(file, "file")
+        backup = arguments.path_of(file, "file")
         done = shared_stores.restore_open(store, backup, self._adopt)
         return _restored(self._use(), backup, done, progress)
 
@@ -245,7 +246,7 @@ def restore_folder(folder: Path, file: str, config: Config, *, progress: Progres
     Raises:
         HydraMemError: As `Memory.restore`.
     """
-    backup = _path(file, "file")
+    backup = arguments.path_of(file, "file")
     if config.storage.graph == "memory":
         raise InvalidInputError("restore: storage.graph: memory keeps no files")
     done = shared_stores.restore_closed(folder, backup, config)
@@ -274,13 +275,6 @@ def _restored(store: open_store.OpenStore, file: Path, done: Exchange, progress:
         vectors=vectors,
         notes=tuple(notes),
     )
-
-
-def _path(text: str, name: str) -> Path:
-    try:
-        return Path(check_text(text, name=name, most=_MOST_PATH)).expanduser().resolve()
-    except (OSError, RuntimeError) as error:  # a loop of links, an unknown user
-        raise InvalidInputError(f"{name}: {text[:200]!r} cannot be a path") from error
 
 
 def _key(variable: str | None) -> bytes | None:

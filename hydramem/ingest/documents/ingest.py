@@ -17,8 +17,8 @@ from hydramem.core.results.write_results import Ingested, SkippedSource
 from hydramem.core.row_types import Document, Session, Usage
 from hydramem.core.time import now
 from hydramem.ingest.documents.batches import DocumentBatches
-from hydramem.ingest.documents.files import Raw, find, load, source_name
-from hydramem.ingest.documents.read import parse
+from hydramem.ingest.documents.files import find, load, source_name
+from hydramem.ingest.documents.read import SourceText, Transcript, parse
 from hydramem.ingest.documents.source_rows import ChunkDifference, SourceRows, Work, compare, source_rows
 from hydramem.ingest.extraction.extraction_prompt import enrich
 from hydramem.ingest.knowledge.support import document_chunks
@@ -106,21 +106,32 @@ def _prepare(
         return raw
     if document is not None and document.state == "active" and document.content_hash == raw.content_hash:
         return None
-    return _compared(raw, document, batches, generator)
-
-
-def _compared(
-    raw: Raw, document: Document | None, batches: DocumentBatches, generator: Generator | None
-) -> Work | SkippedSource:
-    at, target, settings = now(), batches.target, batches.settings
-    parsed = parse(raw, max_bytes=settings.max_file_mb * 2**20)
+    parsed = parse(raw, max_bytes=limit)
     if isinstance(parsed, SkippedSource):
         return parsed
+    return compared(parsed, document, batches, generator)
+
+
+def compared(
+    parsed: SourceText | Transcript,
+    document: Document | None,
+    batches: DocumentBatches,
+    generator: Generator | None = None,
+) -> Work | SkippedSource:
+    """Return what is to be stored of a source that was read; a source without words is skipped.
+
+    Args:
+        parsed: The source.
+        document: Its document as stored; None where it is new.
+        batches: Where it goes.
+        generator: Extracts in addition to the rules; None for rules alone.
+    """
+    at, target, settings = now(), batches.target, batches.settings
     rows = source_rows(parsed, project=target.project, settings=settings, owner=batches.owner_of, at=at)
     rows.sessions = _with_stored_metadata(rows.sessions, target.graph)
     work = compare(rows, document, target.graph)
     if not rows.chunks and not work.stored:
-        return SkippedSource(source=raw.source, reason="empty")
+        return SkippedSource(source=parsed.source, reason="empty")
     # Nothing is extracted from a turn that gives orders, even a stored one, unless a person has revived it.
     quarantined = {row.id for row in work.difference.write if row.state == "quarantined"}
     wanted = work.difference.read - quarantined
