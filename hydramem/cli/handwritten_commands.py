@@ -1,4 +1,4 @@
-"""The commands that are no operations: demo, init, serve and models."""
+"""The commands that are no operations: demo, init, serve and models; and all of these together."""
 
 import shlex
 import shutil
@@ -15,6 +15,7 @@ import hydramem
 from hydramem.cli.options import Given
 from hydramem.cli.output import show, write
 from hydramem.cli.progress import reporting
+from hydramem.cli.sharing_commands import ps, serve_in_background, stop
 from hydramem.cli.terminal import console, plain
 from hydramem.core.config_reference import config_text
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
@@ -129,6 +130,8 @@ def add_commands(app: App) -> None:
     app.command(demo, group=group)
     app.command(init, group=group)
     app.command(serve, group=group)
+    app.command(ps, group=group)
+    app.command(stop, group=group)
     models = App(name="models", help="List the local models, and fetch one.", group=group)
     models.command(list_models, name="list")
     models.command(get_model, name="get")

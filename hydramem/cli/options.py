@@ -69,7 +69,12 @@ class Invocation:
                 f"{where}: no memory here yet; `hydramem ingest` or `hydramem remember` makes one"
             )
         return connect(
-            where, project=self.namespace, config=self.config, reindexing=reindexing, salvage=salvage
+            where,
+            project=self.namespace,
+            config=self.config,
+            reindexing=reindexing,
+            salvage=salvage,
+            background=None,
         )
 
 

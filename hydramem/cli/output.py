@@ -13,6 +13,7 @@ from hydramem.core.results.knowledge_results import ScopeView
 from hydramem.core.results.verdicts import Calibrated, Conflict, HistoryEntry, VerifiedRelation
 from hydramem.core.results.write_results import Curated, DocumentView, RelationView, Remembered
 from hydramem.core.row_types import Chunk, Entity, Job
+from hydramem.sharing.owners import Owner
 from hydramem.text.shown_text import one_line
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ _COLUMNS: Mapping[type[Any], str] = {
     HistoryEntry: "at actor operation reason fields through run",
     VerifiedRelation: "subject type object decision score stage explanation",
     ScopeView: "path memories own categories newest",
+    Owner: "pid folder program since clients calls idle_seconds memory_mb",
     RelationView: "subject type object confidence verdict valid_from valid_to quote id",
 }
 

@@ -6,13 +6,14 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hydramem.core.config import Config
+from hydramem.core.config import Config, SharingConfig
 from hydramem.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -42,6 +43,54 @@ def config_file(folder: Path, given: str | Path | None) -> Path | None:
         return Path(given).expanduser()
     own = folder / "config.yml"
     return own if own.is_file() else None
+
+
+def load_sharing(path: Path | None) -> SharingConfig:
+    """Read quickly whether a store is shared and by whom, before it is known who opens it.
+
+    Nothing is checked: what is wrong counts as the default here, and is for `load_config` to report.
+
+    Args:
+        path: A YAML file; None reads none.
+
+    Returns:
+        The settings, of which `enabled` and `background` are read.
+
+    Raises:
+        ConfigError: The file, or a value of the environment, cannot be read as YAML.
+    """
+    section = {} if path is None else _sharing_section(path)
+    for name, (_, key) in override_names(SharingConfig, ("sharing",)).items():
+        if name in os.environ:
+            section[key] = _parse_override(name, os.environ[name])
+    return SharingConfig(
+        enabled=section.get("enabled") is not False,
+        background="always" if section.get("background") == "always" else "asked",
+    )
+
+
+_SHARING_BLOCK = re.compile(r"^sharing[ \t]*:.*(?:\n(?:[ \t#].*)?)*", re.MULTILINE)
+"""The section in a file of the usual form: its first line, and those that are indented, comments or empty."""
+
+
+def _sharing_section(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
+    if "sharing" not in text:
+        return {}
+    import yaml
+
+    try:
+        block = _SHARING_BLOCK.search(text)
+        loaded = yaml.safe_load(block.group() if block else text)
+    except yaml.YAMLError:
+        loaded = _read_file(path)
+    section = loaded.get("sharing") if isinstance(loaded, dict) else None
+    if isinstance(section, bool):
+        return {"enabled": section}
+    return dict(section) if isinstance(section, dict) else {}
 
 
 def _read_file(path: Path) -> dict[str, Any]:

@@ -25,9 +25,8 @@ def listen(folder: Path) -> tuple[socket.socket, str]:
     Raises:
         OSError: Neither kind of socket can be made.
     """
-    if sys.platform != "win32" and (place := _runtime_folder()) is not None:
-        digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
-        name = place / f"{digest}-{secrets.token_hex(4)}.sock"
+    if sys.platform != "win32" and (place := runtime_folder()) is not None:
+        name = place / f"{short_name(folder)}-{secrets.token_hex(4)}.sock"
         if len(os.fsencode(name)) <= _MOST_NAME_BYTES:
             listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
@@ -63,6 +62,12 @@ def connect_to(address: str, seconds: float) -> socket.socket:
     raise ValueError(f"{address!r} is not an address")
 
 
+def has_name(address: str) -> bool:
+    """Say whether clients can still find an address: the name of a Unix socket can be deleted."""
+    kind, _, place = address.partition(":")
+    return kind != "unix" or os.path.lexists(place)
+
+
 def remove_name(address: str) -> None:
     """Remove the name of a Unix socket, so that nobody connects to it any more."""
     kind, _, place = address.partition(":")
@@ -71,15 +76,44 @@ def remove_name(address: str) -> None:
             Path(place).unlink(missing_ok=True)
 
 
-def _runtime_folder() -> Path | None:
-    """Return a folder that only this user can look into; None where there is none."""
-    parent = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
-    place = Path(parent) / f"hydramem-{os.getuid()}"
+def short_name(folder: Path) -> str:
+    """Return sixteen letters for a store folder, whatever the length of its path."""
+    return hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+
+
+def runtime_folder() -> Path | None:
+    """Return a folder that only this user can look into, made where it is missing; None where none can be."""
+    place = _possible_folders()[0]
     try:
         with suppress(FileExistsError):
             place.mkdir(mode=0o700)
-        found = place.lstat()  # another user could have put a folder or a link of theirs here
     except OSError:
         return None
+    return place if _is_ours(place) else None
+
+
+def runtime_folders() -> list[Path]:
+    """Return the folders that a process of this user may have taken for its own, whatever its environment."""
+    return [place for place in dict.fromkeys(_possible_folders()) if _is_ours(place)]
+
+
+def _possible_folders() -> list[Path]:
+    if sys.platform == "win32":
+        return [Path(tempfile.gettempdir()) / "hydramem"]  # the user's own
+    user = os.getuid()
+    given = os.environ.get("XDG_RUNTIME_DIR")
+    parents = [given] if given else []
+    parents += [tempfile.gettempdir(), f"/run/user/{user}", "/tmp"]  # noqa: S108 -- checked by `_is_ours`
+    return [Path(parent) / f"hydramem-{user}" for parent in parents]
+
+
+def _is_ours(place: Path) -> bool:
+    """Say whether a folder is this user's alone; another one could have put a folder or a link there."""
+    try:
+        found = place.lstat()
+    except OSError:
+        return False
+    if sys.platform == "win32":
+        return stat.S_ISDIR(found.st_mode)
     is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-    return place if is_ours and not stat.S_IMODE(found.st_mode) & 0o077 else None
+    return is_ours and not stat.S_IMODE(found.st_mode) & 0o077

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from hydramem.core.argument_checks import check_project
-from hydramem.core.errors import EmbeddingMismatchError, StoreBusyError
+from hydramem.core.errors import EmbeddingMismatchError, InvalidInputError, StoreBusyError
 from hydramem.sharing.client import Client
 from hydramem.sharing.link import Link, OwnerGoneError
 from hydramem.storage.files.folder_lock import busy_error, is_held_here
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hydramem.core.config import Config
     from hydramem.llm.contracts import Embedder, Generator
     from hydramem.memory_api.memory import Memory
+    from hydramem.sharing.background import OwnerStarter
 
 _POLL_SECONDS = 0.01
 _SECONDS_TO_LISTEN = 1.0
@@ -34,6 +35,7 @@ def connect(
     generator: "Generator | None" = None,
     reindexing: bool = False,
     salvage: bool = False,
+    background: bool | None = False,
 ) -> "Memory":
     """Open a folder as a memory; a missing folder is created.
 
@@ -55,15 +57,25 @@ def connect(
         salvage: Also open a store that has lost writes, with what can still be read: its log is damaged, or
             its graph is older than its vectors or gone. Damaged files are kept under another name, and
             `doctor` with `salvage` writes what only the vectors hold to a file.
+        background: This process never holds the store: where no other does, one is started in the background,
+            which serves all others and leaves when it is idle. None does so where `sharing.background` is
+            always, as the command line. A store whose folder cannot be written is opened here all the same.
 
     Raises:
         ConfigError: A setting is wrong.
+        InvalidInputError: `background` is given with what only this process can use, or for a store that is
+            not shared.
         StoreBusyError: Another process holds the folder and does not share it, or does not answer; or a
             generator is given, which that process cannot use.
         EmbeddingMismatchError: The folder holds vectors of another embedder.
         SchemaError: A newer version wrote the folder.
         StorageError: The folder cannot be read or written, or the store has lost writes.
     """
+    if background and (reindexing or salvage or embedder or generator or _is_config(config)):
+        raise InvalidInputError(
+            "background: a process in the background can be given no models, no settings but a file of them, "
+            "no `reindexing` and no `salvage`"
+        )
     opening = _Opening(
         folder=Path(path).expanduser().resolve(),
         project=check_project(project),
@@ -72,6 +84,7 @@ def connect(
         generator=generator,
         reindexing=reindexing,
         salvage=salvage,
+        background=background,
     )
     found = opening.attach()
     if not isinstance(found, Link):
@@ -116,6 +129,10 @@ def call(
     return call_here(memory, operation, given, actor=actor, request=request, session=session)
 
 
+def _is_config(config: "Config | str | Path | None") -> bool:
+    return config is not None and not isinstance(config, str | Path)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Opening:
     """What `connect` is asked to open; clients attach again by it."""
@@ -127,6 +144,7 @@ class _Opening:
     generator: "Generator | None"
     reindexing: bool
     salvage: bool
+    background: bool | None = False
 
     def attach(self) -> "Link | Memory":
         """Connect to the owner of the folder, or become it.
@@ -136,6 +154,7 @@ class _Opening:
             HydraMemError: The store cannot be opened.
         """
         started = time.monotonic()
+        starter: OwnerStarter | None = None
         while True:
             if is_held_here(self.folder) or self._is_for_itself():
                 return self._opened()
@@ -144,7 +163,10 @@ class _Opening:
                 with suppress(OwnerGoneError):  # it leaves, or was killed
                     return Link(self.folder, note)
             try:
-                return self._owned()
+                if starter is None and not self._is_for_background():
+                    return self._owned()
+                starter = starter or self._starter()
+                starter.start()
             except StoreBusyError:
                 # Somebody was quicker: it listens in a moment, unless it shares nothing.
                 note = read_note(self.folder)
@@ -154,6 +176,31 @@ class _Opening:
                     raise self._refused() from None
             time.sleep(_POLL_SECONDS)
 
+    def _is_for_background(self) -> bool:
+        """Whether another process is to be started for a store that nobody holds.
+
+        Raises:
+            InvalidInputError: It must be, and the store is not shared.
+        """
+        if self.background is False or self.reindexing or self.salvage or self.embedder or self.generator:
+            return False
+        from hydramem.core.config_loading import config_file, load_sharing
+        from hydramem.storage.files.read_only import is_read_only
+
+        if _is_config(self.config) or is_read_only(self.folder):
+            return False
+        sharing = load_sharing(config_file(self.folder, self._file))
+        if self.background and not sharing.enabled:
+            raise InvalidInputError(
+                f"{self.folder}: `sharing` is off in its settings, so nothing can hold it in the background"
+            )
+        return sharing.enabled and (self.background is True or sharing.background == "always")
+
+    def _starter(self) -> "OwnerStarter":
+        from hydramem.sharing.background import OwnerStarter
+
+        return OwnerStarter(self.folder, self._file)
+
     def _is_for_itself(self) -> bool:
         """Whether the settings that are given name a store in memory, which no folder holds."""
         if self.config is not None and not isinstance(self.config, str | Path):
@@ -161,11 +208,15 @@ class _Opening:
         return os.environ.get("HYDRAMEM_STORAGE_GRAPH") == "memory"
 
     def _settings(self) -> "Config":
-        if self.config is not None and not isinstance(self.config, str | Path):
-            return self.config
+        if self._file is None and self.config is not None:
+            return cast("Config", self.config)
         from hydramem.core.config_loading import config_file, load_config
 
-        return load_config(config_file(self.folder, self.config))
+        return load_config(config_file(self.folder, self._file))
+
+    @property
+    def _file(self) -> str | Path | None:
+        return self.config if isinstance(self.config, str | Path) else None
 
     def _opened(self, settings: "Config | None" = None) -> "Memory":
         """Open the store in this process, which shares what it has open already."""

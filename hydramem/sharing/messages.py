@@ -108,6 +108,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         clients: Open connections, besides the one that asks.
         calls: Calls that run or wait for their turn.
         idle_seconds: Since the last call ended.
+        memory_mb: Memory that the process occupies, in MB; None where the system does not tell.
     """
 
     folder: str
@@ -119,6 +120,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     clients: int
     calls: int
     idle_seconds: float
+    memory_mb: int | None = None
 
 
 def proof(key: str, side: bytes, client_nonce: bytes, owner_nonce: bytes) -> bytes:

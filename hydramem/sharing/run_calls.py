@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from hydramem.core.config import SharingConfig
-from hydramem.core.errors import HydraMemError, InvalidInputError, StoreBusyError
+from hydramem.core.errors import InvalidInputError, StoreBusyError
 from hydramem.memory_api.handle import embedder_fingerprint, sibling
 from hydramem.memory_api.session_methods import end_session
 from hydramem.operations import OPERATIONS, Operation, call
@@ -100,8 +100,8 @@ class CallRunner:
             self._changed.wait_for(lambda: self._memory or self._error)
             if self._memory is not None:
                 return self._memory
-        if isinstance(self._error, HydraMemError):
-            raise type(self._error)(str(self._error))
+        if isinstance(self._error, Exception):
+            raise self._error.with_traceback(None)
         raise CallCancelledError
 
 

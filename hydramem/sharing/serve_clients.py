@@ -10,6 +10,7 @@ import time
 import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -45,6 +46,7 @@ log = logging.getLogger(__name__)
 _MOST_CONNECTIONS = 512
 _HANDSHAKE_SECONDS = 5.0
 _SECONDS_BEFORE_WARNING = 5.0
+_SECONDS_BETWEEN_CHECKS = 2.0
 _HANDSHAKE_BYTES = 4096
 _LEAVES = Failure("StoreBusyError", b"the owner leaves", repeats=True)
 
@@ -69,6 +71,7 @@ class OwnerServer:
         self._asked_to_leave = threading.Event()
         self._last_call = time.monotonic()
         _servers.add(self)
+        seat.announce()
         threading.Thread(target=self._accept, name="hydramem-owner", daemon=True).start()
 
     # What the process that owns asks ------------------------------------------------------------
@@ -81,7 +84,7 @@ class OwnerServer:
         """
         self._runner.serve(memory, whole=whole)
 
-    def refuse(self, error: HydraMemError) -> None:
+    def refuse(self, error: Exception) -> None:
         """Answer every call with an error: the memory cannot be opened."""
         self._runner.refuse(error)
 
@@ -91,6 +94,10 @@ class OwnerServer:
             with self._changed:
                 if not self._channels and not self._calls and self._idle_seconds() >= seconds:
                     return
+
+    def ask_to_leave(self) -> None:
+        """End `wait_until_idle`."""
+        self._asked_to_leave.set()
 
     def _seconds_to(self, idle: float) -> float:
         return min(max(idle - self._idle_seconds(), 0.05), 5.0)
@@ -123,17 +130,18 @@ class OwnerServer:
 
     def leave_to_parent(self) -> None:
         """Close what a forked child has inherited: clients would wait for it after their owner has died."""
-        if self._seat.listener is not None:
-            self._seat.listener.close()
         for channel in self._channels:
             channel.socket.close()
 
     # Connections --------------------------------------------------------------------------------
     def _accept(self) -> None:
-        listener = self._seat.listener
-        while listener is not None and not self._leaving:
+        while not self._leaving and (listener := self._seat.listener) is not None:
             try:
+                listener.settimeout(_SECONDS_BETWEEN_CHECKS)
                 link, _ = listener.accept()
+            except TimeoutError:
+                self._check_seat()
+                continue
             except OSError as error:
                 if self._leaving or listener.fileno() < 0:
                     return
@@ -147,6 +155,20 @@ class OwnerServer:
             except RuntimeError as error:  # no more threads
                 log.warning("%s: %s", self._seat.folder, error)
                 link.close()
+
+    def _check_seat(self) -> None:
+        """Listen anew where clients do not find the socket: something has deleted its name or the note."""
+        with self._changed:
+            if self._leaving:
+                return
+            try:
+                if self._seat.is_deleted():
+                    self._asked_to_leave.set()
+                elif not self._seat.is_found():
+                    self._seat.listen_again()
+                    log.warning("%s: its socket or its note was deleted; listens anew", self._seat.folder)
+            except OSError as error:
+                log.debug("%s: cannot listen anew: %s", self._seat.folder, error)
 
     def _serve(self, link: socket.socket) -> None:
         channel = Channel(link, ToOwner)
@@ -246,7 +268,8 @@ class OwnerServer:
                 program=note.program,
                 clients=len(self._channels) - 1,
                 calls=self._calls - 1,
-                idle_seconds=self._idle_seconds(),
+                idle_seconds=0.0 if self._calls > 1 else self._idle_seconds(),
+                memory_mb=_memory_mb(),
             )
 
     def _leave(self) -> bool:
@@ -254,6 +277,15 @@ class OwnerServer:
             raise StoreBusyError(f"{self._seat.folder}: {self._seat.note} works with it; close it there")
         self._asked_to_leave.set()
         return True
+
+
+def _memory_mb() -> int | None:
+    """Return the memory that this process occupies, in MB."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") // 1_000_000
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 _servers: weakref.WeakSet[OwnerServer] = weakref.WeakSet()

@@ -24,8 +24,9 @@ _one = threading.Lock()
 class _Held:
     """A lock that this process holds: its descriptor, and how often it was taken."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, *, for_another: bool) -> None:
         self.descriptor = descriptor
+        self.for_another = for_another
         self.count = 0
 
 
@@ -36,11 +37,13 @@ class FolderLock:
         self._folder = folder.resolve()
         self._taken = 0
 
-    def acquire(self, adopted: int | None = None) -> None:
+    def acquire(self, adopted: int | None = None, *, first: bool = False, for_another: bool = False) -> None:
         """Take the lock at once.
 
         Args:
             adopted: A descriptor of the lock that another process took and handed to this one.
+            first: Refuse it also where this process has taken it before.
+            for_another: Take it for a process that is about to be started: nobody in this one shares it.
 
         Raises:
             StoreBusyError: Another process holds it; the message names that process.
@@ -48,8 +51,10 @@ class FolderLock:
         """
         with _one:
             held = _held.get(self._folder)
+            if held is not None and (first or held.for_another):
+                raise busy_error(self._folder)
             if held is None:
-                held = _Held(self._lock() if adopted is None else adopted)
+                held = _Held(self._lock() if adopted is None else adopted, for_another=for_another)
                 _held[self._folder] = held
             held.count += 1
             self._taken += 1
@@ -67,6 +72,10 @@ class FolderLock:
         """The descriptor of the locked file."""
         return _held[self._folder].descriptor
 
+    def is_deleted(self) -> bool:
+        """Say whether the locked file has no name any more, as where the folder was deleted."""
+        return not os.fstat(self.descriptor).st_nlink
+
     def _give_up(self, unlock: Callable[[int], None]) -> None:
         with _one:
             held = _held.get(self._folder)
@@ -76,7 +85,8 @@ class FolderLock:
             held.count -= taken
             if held.count <= 0:
                 del _held[self._folder]
-                if unlock is _unlock:
+                if unlock is _unlock and os.fstat(held.descriptor).st_nlink:
+                    # Without its name the lock was deleted with the folder: what is there now is another's.
                     remove_note(self._folder)
                 unlock(held.descriptor)
                 os.close(held.descriptor)
@@ -101,9 +111,26 @@ class FolderLock:
 
 
 def is_held_here(folder: Path) -> bool:
-    """Say whether this process holds the lock of a folder."""
+    """Say whether this process holds the lock of a folder, for itself."""
     with _one:
-        return folder.resolve() in _held
+        held = _held.get(folder.resolve())
+        return held is not None and not held.for_another
+
+
+def is_locked(folder: Path) -> bool:
+    """Say whether a process holds the lock of a folder."""
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDWR | _BINARY)
+    except OSError:
+        return False
+    try:
+        _try_lock(descriptor)
+        _unlock(descriptor)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def busy_error(folder: Path) -> StoreBusyError:

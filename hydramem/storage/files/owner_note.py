@@ -103,13 +103,17 @@ def remove_note(folder: Path) -> None:
 
 
 def process_start(pid: int) -> int | None:
-    """Return when a process started, in ticks since the system did; None where the system does not tell."""
+    """Return when a process started, in ticks since the system did.
+
+    None where the system does not tell, or where the process has ended and only its parent has not noticed.
+    """
     try:
         # The name in parentheses, the second field, may hold spaces and parentheses itself.
         after_name = (
             Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
         )
-        return int(after_name.split()[19])
+        fields = after_name.split()
+        return None if fields[0] == "Z" else int(fields[19])
     except (OSError, ValueError, IndexError):
         return None
 

@@ -1,0 +1,144 @@
+"""The process of an owner in the background: `python -m` this module `FOLDER CONFIG [LOCK SOCKET]`.
+
+LOCK and SOCKET are descriptors that its starter has taken for it; without them it takes the folder itself.
+It serves until nobody has called for a while, and starts nothing that outlives it.
+"""
+
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hydramem.core.config import SharingConfig
+from hydramem.core.errors import InvalidInputError, StoreBusyError
+from hydramem.sharing.background import LOG, MOST_LOG_BYTES, PROGRAM
+from hydramem.sharing.election import Seat, adopt_seat, take_seat
+from hydramem.storage.files.owner_note import write_note
+
+if TYPE_CHECKING:
+    from hydramem.core.config import Config
+    from hydramem.sharing.serve_clients import OwnerServer
+
+log = logging.getLogger("hydramem.sharing.owner_process")  # the module runs as `__main__`
+_ENDING = (signal.SIGTERM, signal.SIGINT)
+_SECONDS_TO_REFUSE = 1.0
+"""How long the error of a store that cannot be opened is told to those who connect."""
+
+
+class _Log(RotatingFileHandler):
+    """Writes to the log of the store and keeps it short, also what libraries print."""
+
+    def doRollover(self) -> None:  # noqa: N802 -- the name of the standard library
+        super().doRollover()
+        with self._open() as stream:
+            for descriptor in (1, 2):
+                os.dup2(stream.fileno(), descriptor)
+
+
+def main(words: list[str]) -> int:
+    """Own a folder until nobody needs it any more; return the exit code."""
+    folder, config = Path(words[0]), words[1] or None
+    _block_signals()
+    _write_log_to(folder)
+    try:
+        seat = _seat(folder, [int(word) for word in words[2:]])
+    except StoreBusyError as error:
+        log.info("%s", error)
+        return 0
+    from hydramem.sharing.serve_clients import OwnerServer
+
+    server = OwnerServer(seat, SharingConfig())
+    _call_at_signals(server.ask_to_leave)
+    try:
+        return _serve(seat, server, config)
+    finally:
+        server.give_back()
+
+
+def _seat(folder: Path, descriptors: list[int]) -> Seat:
+    if descriptors:
+        lock, listener = descriptors
+        return adopt_seat(folder, lock, listener, PROGRAM)
+    seat = take_seat(folder, SharingConfig(), background=True)
+    seat.note = replace(seat.note, program=PROGRAM)
+    write_note(folder, seat.note)
+    return seat
+
+
+def _serve(seat: Seat, server: "OwnerServer", config: str | None) -> int:
+    from hydramem.memory_api.memory import connect
+    from hydramem.storage.lance.remote_client import use_placeholders
+
+    use_placeholders()
+    try:
+        settings = _settings(seat.folder, config)
+        seat.note = replace(seat.note, wait_seconds=settings.sharing.wait_seconds)
+        with suppress(OSError):  # the one that is there names this process as well
+            write_note(seat.folder, seat.note)
+        memory = connect(seat.folder, config=settings)
+    except Exception as error:  # clients wait for it, whatever it is
+        log.exception("cannot open %s", seat.folder)
+        server.refuse(error)
+        time.sleep(_SECONDS_TO_REFUSE)
+        server.stop()
+        return 1
+    server.serve(memory, whole=True)
+    log.info("owns %s as process %d", seat.folder, os.getpid())
+    server.wait_until_idle(settings.sharing.idle_minutes * 60)
+    if seat.is_deleted():
+        log.warning("%s was deleted", seat.folder)
+        seat.stop_listening()
+        os._exit(0)  # closing the stores would write files where another store may lie by now
+    server.stop()
+    memory.close()
+    log.info("leaves %s", seat.folder)
+    return 0
+
+
+def _settings(folder: Path, config: str | None) -> "Config":
+    from hydramem.core.config_loading import config_file, load_config
+
+    settings = load_config(config_file(folder, config))
+    if not settings.sharing.enabled or settings.storage.graph == "memory":
+        why = "`sharing` is off" if settings.storage.graph != "memory" else "`storage.graph` is memory"
+        raise InvalidInputError(f"{folder}: {why} in its settings, so nothing can hold it in the background")
+    return settings
+
+
+def _write_log_to(folder: Path) -> None:
+    handler = _Log(folder / LOG, maxBytes=MOST_LOG_BYTES, backupCount=1, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    logging.getLogger().addHandler(handler)
+    logging.getLogger("hydramem").setLevel(logging.INFO)
+
+
+def _block_signals() -> None:
+    """Keep the signals that end this process for `_call_at_signals`; further threads inherit that."""
+    if sys.platform != "win32":  # there a process without a console gets none
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+
+
+def _call_at_signals(leave: Callable[[], None]) -> None:
+    """Have `leave` called when the system or a person ends this process.
+
+    A thread waits for the signals: a handler would run in the middle of whatever the main thread does.
+    """
+
+    def wait() -> None:
+        log.info("leaves at signal %d", signal.sigwait(_ENDING))
+        leave()
+
+    if sys.platform != "win32":
+        threading.Thread(target=wait, name="hydramem-signals", daemon=True).start()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
