@@ -167,9 +167,20 @@ def serve(
         Literal["agent", "all"] | None,
         Parameter(help="The everyday tools, or every operation [default: server.tools]."),
     ] = None,
+    background: Annotated[
+        bool,
+        Parameter(
+            help="Instead, start a process that holds the store for all others and leaves when it is idle.",
+            negative=(),
+            show_default=False,
+        ),
+    ] = False,
     invocation: Given,
 ) -> None:
     """Serve the memory to MCP clients."""
+    if background:
+        serve_in_background(invocation)
+        return
     from hydramem import server
 
     with invocation.open(make=True) as memory:

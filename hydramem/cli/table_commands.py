@@ -83,12 +83,10 @@ def command(spec: Spec) -> Callable[..., None]:
 
 def _run(spec: Spec, arguments: Mapping[str, object], invocation: Invocation) -> None:
     if spec.name == "restore":
-        # It works where there is no store yet, and where the store cannot be opened.
-        from hydramem.memory_api.safekeeping_methods import restore_folder
+        from hydramem.cli.sharing_commands import restore
 
         with reporting(spec) as report:
-            file = str(arguments["file"])
-            done = restore_folder(invocation.folder, file, invocation.settings(), progress=report)
+            done = restore(invocation, str(arguments["file"]), report)
         _show(done, invocation)
         return
     writes = spec.group == "write" and spec.effect == "write"

@@ -2,8 +2,8 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -97,6 +97,26 @@ def connect(
     return cast("Memory", Client(opening.folder, opening.project, found, opening.attach))
 
 
+@contextmanager
+def client_of(folder: Path, project: str) -> "Iterator[Memory | None]":
+    """Yield a client of the process that holds a store; None where none does, or it does not serve others.
+
+    Raises:
+        StoreBusyError: It does not answer, or has another protocol.
+    """
+    opening = _Opening(folder=folder, project=project)
+    note = read_note(folder)
+    link = None
+    if note is not None and note.address:
+        with suppress(OwnerGoneError):
+            link = Link(folder, note)
+    if link is None:
+        yield None
+        return
+    with Client(folder, project, link, opening.attach) as client:
+        yield cast("Memory", client)
+
+
 def call(
     memory: "Memory",
     name: str,
@@ -139,11 +159,11 @@ class _Opening:
 
     folder: Path
     project: str
-    config: "Config | str | Path | None"
-    embedder: "Embedder | None"
-    generator: "Generator | None"
-    reindexing: bool
-    salvage: bool
+    config: "Config | str | Path | None" = None
+    embedder: "Embedder | None" = None
+    generator: "Generator | None" = None
+    reindexing: bool = False
+    salvage: bool = False
     background: bool | None = False
 
     def attach(self) -> "Link | Memory":

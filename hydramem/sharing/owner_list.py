@@ -30,7 +30,7 @@ def add_entry(folder: Path, address: str) -> Path | None:
 
 
 def owned_folders() -> list[Path]:
-    """Return the folders whose owners are in the list; what is left of processes that have ended is removed."""
+    """Return the folders whose owners are in the list; what is left of dead processes is removed."""
     found: dict[Path, None] = {}
     for place in runtime_folders():
         for file in sorted(place.glob(f"*{_SUFFIX}")):

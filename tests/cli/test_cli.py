@@ -18,7 +18,7 @@ from hydramem.core.config_loading import load_config
 from hydramem.operations import OPERATIONS
 from tests.cli.conftest import ENGINE, Shell, process
 
-BESIDE = {"demo", "init", "serve", "models"}
+BESIDE = {"demo", "init", "serve", "ps", "stop", "models"}
 
 
 def test_there_is_a_command_for_every_row_and_a_few_beside():
