@@ -132,4 +132,4 @@ def _wait_for_end(folder: Path, note: OwnerNote) -> None:
 
 
 def _call(operation: str) -> Call:
-    return Call(operation=operation, arguments={}, project="")
+    return Call(operation=operation, project="")
