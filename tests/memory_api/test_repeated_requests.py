@@ -18,10 +18,11 @@ import msgspec
 import pytest
 
 import hydramem
+from hydramem import CuratedChange
 from hydramem.core import time
 from hydramem.core.config import Config, EmbeddingConfig, LimitsConfig, StorageConfig, VerificationConfig
 from hydramem.core.errors import InvalidInputError, ModelReplyError, NotFoundError, StorageError
-from hydramem.core.inputs import MemoryInput, SaidTurn
+from hydramem.core.inputs import ExtractedChunk, MemoryInput, SaidTurn
 from hydramem.ingest.knowledge import scopes
 from hydramem.ingest.memories import forget
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
@@ -210,6 +211,46 @@ def free(memory: hydramem.Memory) -> bool:
     lock = memory._opened.mirror.one_writer
     with ThreadPoolExecutor(1) as other:
         return other.submit(lambda: lock.acquire(timeout=1) and (lock.release() or True)).result()
+
+
+OTHERS = (
+    ("ingest", {"sources": []}),
+    ("ingest_extracted", {"source": "x.md", "chunks": [ExtractedChunk(text="Ada works for Remington.")]}),
+    (
+        "curate",
+        {"target": "memory", "changes": [CuratedChange(action="add", content="Tabs.")], "to_notes": True},
+    ),
+    ("verify", {}),
+    ("garden", {}),
+    ("distill", {"session": "monday"}),
+    ("review", {}),
+    ("calibrate", {}),
+    ("doctor", {"fix": True}),
+)
+
+
+@pytest.mark.parametrize(("name", "arguments"), OTHERS, ids=[name for name, _ in OTHERS])
+def test_operations_in_several_transactions_find_what_they_wrote(
+    tmp_path: Path, name: str, arguments: dict[str, Any]
+) -> None:
+    (tmp_path / "team.md").write_text("# Team\n\nGrace Hopper leads the compiler team.\n")
+    given = {key: [str(tmp_path / "team.md")] if key == "sources" else arguments[key] for key in arguments}
+    with in_memory(tmp_path / "store") as memory:
+        memory.capture("monday", TURNS)
+        _many(memory)
+        ask(memory, name, **given)
+        done = everything(memory)
+        ask(memory, name, **given)
+        assert everything(memory) == done
+
+
+def test_the_page_says_what_each_other_operation_does_when_it_is_repeated() -> None:
+    page = (ROOT / "docs" / "flows" / "writing.md").read_text(encoding="utf-8")
+    section = page.split("## Repeated requests")[1].split("\n## ")[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert named == {row.name for row in OPERATIONS if row.effect != "read" and not row.once}
+    assert {row.name for row in OPERATIONS if row.once} <= set(re.findall(r"`(\w+)`", section))
 
 
 # Ids -----------------------------------------------------------------------------------------------
