@@ -197,6 +197,7 @@ def test_a_request_changes_neither_the_answer_nor_what_is_written(
     for id in ("r1", None):
         with in_memory(tmp_path / str(id)) as memory:
             arguments = case.arguments | (case.prepared(memory) or {})
+            memory.drain()
             answer = ask(memory, case.name, id, **arguments)
             rows = everything(memory)
             assert bool(rows.pop("Request")) == bool(id)
