@@ -7,6 +7,7 @@ import socket
 import stat
 import sys
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +15,7 @@ _MOST_NAME_BYTES = 100
 """A Unix socket's name has room for 107 bytes on Linux and 103 on macOS."""
 
 _BACKLOG = 128
+_POLL_SECONDS = 0.01
 
 
 def listen(folder: Path) -> tuple[socket.socket, str]:
@@ -43,7 +45,8 @@ def connect_to(address: str, seconds: float) -> socket.socket:
     """Connect to an address that `listen` returned.
 
     Raises:
-        OSError: Nobody listens there, or too many wait to be accepted.
+        OSError: Nobody listens there.
+        TimeoutError: Too many wait to be accepted, all that time.
         ValueError: It is not such an address.
     """
     kind, _, place = address.partition(":")
@@ -51,7 +54,7 @@ def connect_to(address: str, seconds: float) -> socket.socket:
         link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             link.settimeout(seconds)
-            link.connect(place)
+            _connect(link, place, until=time.monotonic() + seconds)
         except BaseException:
             link.close()
             raise
@@ -66,6 +69,17 @@ def has_name(address: str) -> bool:
     """Say whether clients can still find an address: the name of a Unix socket can be deleted."""
     kind, _, place = address.partition(":")
     return kind != "unix" or os.path.lexists(place)
+
+
+def _connect(link: socket.socket, place: str, *, until: float) -> None:
+    """Connect to a Unix socket; where its queue of connections is full, the system itself does not wait."""
+    while True:
+        try:
+            return link.connect(place)
+        except BlockingIOError as error:
+            if time.monotonic() > until:
+                raise TimeoutError(str(error)) from error
+            time.sleep(_POLL_SECONDS)
 
 
 def remove_name(address: str) -> None:

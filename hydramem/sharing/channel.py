@@ -4,6 +4,7 @@ import select
 import socket
 import struct
 import threading
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -61,24 +62,26 @@ class Channel:
         except OSError as error:
             raise ConnectionLostError(str(error)) from error
 
-    def receive(self, seconds: float | None = None, *, most: int = MOST_BYTES) -> Any:
+    def receive(self, seconds: float | None = None, *, most: int = MOST_BYTES, whole: bool = False) -> Any:
         """Return the next message.
 
         Args:
             seconds: How long to wait for its first byte; None waits for ever.
             most: Longest message that is accepted.
+            whole: All of it must come in that time, as from a side that has not proved itself.
 
         Raises:
             TimeoutError: Nothing came; what comes later can still be received.
             ConnectionLostError: The connection has ended, or what came is no message.
         """
+        until = time.monotonic() + seconds if whole and seconds is not None else None
         try:
             if not self._wait(seconds):
                 raise TimeoutError
-            (length,) = _HEAD.unpack(self._read(_HEAD.size))
+            (length,) = _HEAD.unpack(self._read(_HEAD.size, until))
             if length > most:
                 raise ConnectionLostError(f"a message of {length} bytes, and {most} are the most")
-            return self._decode(self._read(length))
+            return self._decode(self._read(length, until))
         except (TimeoutError, ConnectionLostError):
             raise
         except OSError as error:
@@ -106,11 +109,12 @@ class Channel:
             return bool(waiting.poll(None if seconds is None else max(0, int(seconds * 1000))))
         return bool(select.select([self._link], [], [], seconds)[0])
 
-    def _read(self, length: int) -> bytes:
+    def _read(self, length: int, until: float | None) -> bytes:
         # In parts, so that a length alone does not take memory.
-        self._link.settimeout(self._patience)
         parts = bytearray()
         while len(parts) < length:
+            left = self._patience if until is None else until - time.monotonic()
+            self._link.settimeout(max(left, 0.001))
             try:
                 part = self._link.recv(min(length - len(parts), _READ_BYTES))
             except TimeoutError as error:

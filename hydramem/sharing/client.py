@@ -52,7 +52,6 @@ class Client:
         self._attach = attach
         self._links = [link]
         self._one = threading.Lock()
-        self._attaching = threading.Lock()
         self._opened: Memory | None = None
         self._pid = os.getpid()
         self._closed = False
@@ -76,7 +75,12 @@ class Client:
         return sorted({*super().__dir__(), *SPECS})
 
     def close(self) -> None:
-        """Close the connections; the process that holds the store goes on. A second call does nothing."""
+        """Close the connections; the process that holds the store goes on. A second call does nothing.
+
+        Calls of other threads that run go on to their end.
+        """
+        if os.getpid() != self._pid:
+            return  # a forked child has copies of the connections, and the parent goes on with them
         with self._one:
             self._closed = True
             links, self._links = self._links, []
@@ -210,19 +214,31 @@ class Client:
             )
         with self._one:
             if self._closed:
-                raise StorageError(f"{self._folder}: this handle is closed; connect again")
+                raise self._closed_error()
             while self._links:
                 link = self._links.pop()
                 if link.is_open():
                     return link
                 link.close()
-        with self._attaching:
             if self._opened is not None:
                 return self._opened
-            found = self._attach()
-            if not isinstance(found, Link):
+        found = self._attach()  # many threads at once: one that waits for a silent owner delays no other
+        return found if isinstance(found, Link) else self._kept(found)
+
+    def _kept(self, found: "Memory") -> "Memory":
+        """Keep the memory that is open here now, of which threads may have opened several handles."""
+        with self._one:
+            if not self._closed and self._opened is None:
                 self._opened = found
-            return found
+            kept = self._opened
+        if kept is not found:
+            found.close()
+        if kept is None:
+            raise self._closed_error()
+        return kept
+
+    def _closed_error(self) -> StorageError:
+        return StorageError(f"{self._folder}: this handle is closed; connect again")
 
     def _give_back(self, link: Link) -> None:
         """Keep a connection for the next call; one in the middle of a call is closed, which cancels it."""

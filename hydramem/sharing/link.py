@@ -59,30 +59,28 @@ class Link:
         self.note = note
         self.is_idle = True
         """Whether no call waits for its answer, which would come to the next one."""
-        self._channel = self._connected()
+        self._channel = self._connected(note.wait_seconds)
 
-    def _connected(self) -> Channel:
+    def _connected(self, seconds: float) -> Channel:
         try:
-            link = connect_to(self.note.address, self.note.wait_seconds)
+            link = connect_to(self.note.address, seconds)
         except TimeoutError as error:
-            raise self._silent() from error
-        except BlockingIOError as error:  # its queue of connections is full
             raise self._silent() from error
         except (OSError, ValueError) as error:
             raise OwnerGoneError(str(error), begun=False) from error
         channel = Channel(link, ToClient)
         try:
-            self._greet(channel)
+            self._greet(channel, seconds)
         except BaseException:
             channel.close()
             raise
         return channel
 
-    def _greet(self, channel: Channel) -> None:
+    def _greet(self, channel: Channel, seconds: float) -> None:
         nonce, key = secrets.token_bytes(16), self.note.key
         try:
             channel.send(Hello(PROTOCOL, __version__, nonce))
-            welcome = channel.receive(self.note.wait_seconds, most=_HANDSHAKE_BYTES)
+            welcome = channel.receive(seconds, most=_HANDSHAKE_BYTES, whole=True)
         except TimeoutError as error:
             raise self._silent() from error
         except ConnectionLostError as error:
@@ -152,7 +150,7 @@ class Link:
     def _received(self) -> Any:
         while True:
             try:
-                return self._channel.receive(self.note.wait_seconds)
+                return self._channel.receive(self.note.wait_seconds / 2)
             except TimeoutError:
                 self._check_life()
             except ConnectionLostError as error:
@@ -161,7 +159,7 @@ class Link:
     def _check_life(self) -> None:
         """Greet the owner on another connection, which it answers apart from its work."""
         try:
-            self._connected().close()
+            self._connected(self.note.wait_seconds / 2).close()
         except OwnerGoneError:
             # It takes no new connections, as one that leaves: this one says what becomes of the call.
             time.sleep(0.05)

@@ -196,14 +196,14 @@ class OwnerServer:
                 self._last_call = time.monotonic()
 
     def _welcome(self, channel: Channel) -> None:
-        hello = channel.receive(_HANDSHAKE_SECONDS, most=_HANDSHAKE_BYTES)
+        hello = channel.receive(_HANDSHAKE_SECONDS, most=_HANDSHAKE_BYTES, whole=True)
         if not isinstance(hello, Hello):
             raise ConnectionLostError("it did not say hello")
         nonce, key = secrets.token_bytes(16), self._seat.note.key
         channel.send(
             Welcome(PROTOCOL, __version__, nonce, proof(key, b"owner", hello.nonce, nonce)),
         )
-        said = channel.receive(_HANDSHAKE_SECONDS, most=_HANDSHAKE_BYTES)
+        said = channel.receive(_HANDSHAKE_SECONDS, most=_HANDSHAKE_BYTES, whole=True)
         if not isinstance(said, Proof) or not is_proof(said.proof, key, b"client", hello.nonce, nonce):
             raise ConnectionLostError("it does not know the key")
 

@@ -1,0 +1,419 @@
+"""Whatever comes over a connection, other clients are served, and nothing is left of the one that sent it."""
+
+import os
+import random
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import psutil
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
+from hydramem.sharing import channel, messages, serve_clients
+from hydramem.sharing.address import connect_to
+from hydramem.sharing.channel import Channel
+from hydramem.sharing.client import Client
+from hydramem.sharing.exact_values import to_wire
+from hydramem.sharing.link import Link, OwnerGoneError
+from hydramem.sharing.messages import PROTOCOL, Call, Hello, Proof, ToClient, Welcome, proof
+from tests.sharing.served import Served, served
+
+_encode = msgspec.msgpack.encode
+
+
+@pytest.fixture(scope="module")
+def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("channel") / "store") as owner:
+        yield owner
+
+
+@pytest.fixture(scope="module")
+def other(owner: Served) -> Iterator[Client]:
+    """Return a client that must not notice."""
+    with owner.client() as client:
+        client.remember("Ada leads the billing team.")
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def unharmed(owner: Served, other: Client) -> Iterator[None]:
+    """Check that the other client is answered at once, and that no connection or thread stays."""
+    yield
+    started = time.monotonic()
+    assert len(other.memories()) == 1
+    assert time.monotonic() - started < 5
+    wait_until(lambda: len(owner.server._channels) <= 1 and _client_threads() <= 1)
+
+
+def wait_until(is_so: Callable[[], bool], seconds: float = 5.0) -> None:
+    until = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def _client_threads() -> int:
+    return sum(thread.name == "hydramem-client" for thread in threading.enumerate())
+
+
+def raw(owner: Served) -> socket.socket:
+    """Return a connection that has said nothing yet."""
+    return connect_to(owner.note.address, 5)
+
+
+def greeted(owner: Served) -> Channel:
+    """Return a connection of which both sides know that the other has the key."""
+    return Link(owner.folder, owner.note)._channel
+
+
+def framed(content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + content
+
+
+def ended(connection: socket.socket, seconds: float = 5.0) -> bool:
+    """Say whether the other side closes the connection; what it sends before is thrown away."""
+    connection.settimeout(seconds)
+    try:
+        while connection.recv(65536):
+            pass
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+DEEP = b"\x91" * 3_000 + b"\xc0"
+GARBAGE = {
+    "text": b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "four gigabytes": b"\xff\xff\xff\xff" + b"x" * 100,
+    "nothing": b"",
+    "empty message": framed(b""),
+    "half a length": b"\0\0",
+    "no MessagePack": framed(b"\xc1\xc1\xc1"),
+    "another type": framed(_encode({"type": "Nonsense", "a": 1})),
+    "a number": framed(_encode(7)),
+    "a list": framed(_encode([1, 2, 3])),
+    "nested": framed(DEEP),
+    "huge array": framed(b"\xdd\xff\xff\xff\xff"),
+    "huge map": framed(b"\xdf\xff\xff\xff\xff"),
+    "huge array within": framed(b"\x82\xa4type\xa4Call\xa9arguments\xdd\xff\xff\xff\xff"),
+    "huge text": framed(b"\xdb\xff\xff\xff\xff"),
+    "wrong types": framed(_encode({"type": "Hello", "protocol": "x", "version": 1, "nonce": []})),
+    "a call before the proof": framed(_encode(Call(operation="stats", project="default"))),
+    "an answer": framed(_encode(messages.Answer(msgspec.Raw(b"\xc0")))),
+    "a wrong proof": framed(_encode(Hello(PROTOCOL, "1", b"n" * 16))) + framed(_encode(Proof(b"p" * 32))),
+}
+
+
+@pytest.mark.parametrize("content", GARBAGE.values(), ids=GARBAGE.keys())
+def test_garbage_ends_its_own_connection(owner: Served, content: bytes) -> None:
+    with raw(owner) as connection:
+        connection.sendall(content)
+        connection.shutdown(socket.SHUT_WR)
+        assert ended(connection)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in GARBAGE if name.startswith(("huge", "four", "nested", "no "))]
+)
+def test_garbage_ends_a_connection_that_has_proved_itself(owner: Served, name: str) -> None:
+    known = greeted(owner)
+    known.socket.sendall(GARBAGE[name])
+    known.socket.shutdown(socket.SHUT_WR)
+    assert ended(known.socket)
+    known.close()
+
+
+@given(st.lists(st.binary(max_size=60) | st.binary(max_size=60).map(framed), max_size=4))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_bytes_end_their_own_connection(owner: Served, parts: list[bytes]) -> None:
+    for connect in (raw, lambda owner: greeted(owner).socket):
+        connection = connect(owner)
+        try:
+            connection.sendall(b"".join(parts))
+            connection.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass  # it was closed before
+        assert ended(connection)
+        connection.close()
+
+
+def test_calls_with_bytes_changed_are_answered_or_ended(owner: Served) -> None:
+    """Change bytes of true calls (seeded): each is answered, refused, or ends its connection."""
+    draw = random.Random(17)
+    whole = _encode(
+        Call(operation="recall", project="default", arguments=to_wire({"query": "billing", "limit": 3}))
+    )
+    for _ in range(150):
+        content = bytearray(whole)
+        for _ in range(draw.randint(1, 4)):
+            content[draw.randrange(len(content))] = draw.randrange(256)
+        known = greeted(owner)
+        known.socket.sendall(framed(bytes(content)))
+        known.socket.shutdown(socket.SHUT_WR)
+        assert ended(known.socket, 10)
+        known.close()
+
+
+def test_a_silent_client_is_let_go(owner: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve_clients, "_HANDSHAKE_SECONDS", 0.3)
+    with raw(owner) as silent:
+        assert ended(silent, 3)
+    with raw(owner) as half:
+        half.sendall(framed(_encode(Hello(PROTOCOL, "1", b"n" * 16))))
+        assert ended(half, 3)
+
+
+def test_a_client_that_sends_its_greeting_byte_by_byte_is_let_go(
+    owner: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve_clients, "_HANDSHAKE_SECONDS", 0.4)
+    started = time.monotonic()
+    with raw(owner) as slow, pytest.raises(OSError):
+        for byte in framed(_encode(Hello(PROTOCOL, "1" * 400, b"n" * 16))):
+            slow.sendall(bytes([byte]))
+            time.sleep(0.02)
+            assert time.monotonic() - started < 3
+
+
+def test_a_call_that_comes_byte_by_byte_is_answered(owner: Served) -> None:
+    known = greeted(owner)
+    for byte in framed(_encode(Call(operation="projects", project="default"))):
+        known.socket.sendall(bytes([byte]))
+        time.sleep(0.001)
+    assert isinstance(known.receive(5), messages.Answer)
+    known.close()
+
+
+def test_a_client_that_never_reads_a_large_answer_hinders_nobody(owner: Served, other: Client) -> None:
+    known = greeted(owner)
+    known.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    known.socket.settimeout(0.3)
+    asked = framed(_encode(Call(operation="owner.config", project="default")))
+    with pytest.raises(TimeoutError):
+        while True:  # until the owner waits for this client to read
+            known.socket.sendall(asked)
+    for _ in range(5):
+        assert len(other.memories()) == 1
+    known.close()
+
+
+def test_a_wrong_key_is_refused_on_both_sides(owner: Served) -> None:
+    with pytest.raises(OwnerGoneError, match="not the owner"):
+        Link(owner.folder, replace(owner.note, key="00" * 32))
+    connection = Channel(raw(owner), ToClient)
+    nonce = b"n" * 16
+    connection.send(Hello(PROTOCOL, "1", nonce))
+    welcome = connection.receive(5)
+    connection.send(Proof(proof("00" * 32, b"client", nonce, welcome.nonce)))
+    assert ended(connection.socket)
+    connection.close()
+
+
+def test_a_proof_is_good_for_one_connection(owner: Served) -> None:
+    nonce, key = b"n" * 16, owner.note.key
+    first = Channel(raw(owner), ToClient)
+    first.send(Hello(PROTOCOL, "1", nonce))
+    said = Proof(proof(key, b"client", nonce, first.receive(5).nonce))
+    first.send(said)
+    first.send(Call(operation="projects", project="default"))
+    assert isinstance(first.receive(5), messages.Answer)
+    replayed = Channel(raw(owner), ToClient)
+    replayed.send(Hello(PROTOCOL, "1", nonce))
+    reflected = replayed.receive(5)
+    replayed.send(said)
+    assert ended(replayed.socket)
+    mirrored = Channel(raw(owner), ToClient)
+    mirrored.send(Hello(PROTOCOL, "1", nonce))
+    mirrored.send(Proof(mirrored.receive(5).proof))  # the owner's own proof, sent back
+    assert ended(mirrored.socket)
+    for each in (first, replayed, mirrored):
+        each.close()
+    assert isinstance(reflected, Welcome)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "x" * 10_000, "__class__", "close", "_use", "owner.nonsense", "remember\0", "Recall"]
+)
+def test_operations_that_are_none_are_refused(owner: Served, name: str) -> None:
+    connection = owner.link()
+    with pytest.raises(InvalidInputError, match="no such operation"):
+        connection.call(Call(operation=name, project="default"))
+    assert len(msgspec.msgpack.decode(connection.call(Call(operation="projects", project="default")))) == 1
+    connection.close()
+
+
+@pytest.mark.parametrize("argument", ["self", "__class__", "memory", "progress", "nonsense", "", "a b"])
+def test_arguments_that_are_none_are_refused(owner: Served, argument: str) -> None:
+    connection = owner.link()
+    for name in ("stats", "recall", "doctor"):
+        asked = Call(operation=name, project="default", arguments=to_wire({argument: "x", "query": "y"}))
+        with pytest.raises(InvalidInputError):
+            connection.call(asked)
+    connection.close()
+
+
+def test_a_request_and_an_answer_over_the_limit_are_named(
+    owner: Served, other: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channel, "MOST_BYTES", 500)
+    with pytest.raises(InvalidInputError, match="remember: what is given takes"):
+        other.remember("x" * 1_000)
+    with pytest.raises(InvalidInputError, match=r"config: the answer takes"):
+        _ = other.config
+    monkeypatch.undo()
+    assert other.config == owner.memory.config
+
+
+class Program:
+    """Another program at an address: does what it is given with each connection."""
+
+    def __init__(self, serve: Callable[[socket.socket], None]) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"tcp:127.0.0.1:{self._listener.getsockname()[1]}"
+        self._serve = serve
+        self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._thread.start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with connection:
+                self._serve(connection)
+
+    def __enter__(self) -> "Program":
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._thread.join(5)
+        assert not self._thread.is_alive()
+
+
+def _linked(owner: Served, program: Program, seconds: float = 0.5) -> Link:
+    return Link(owner.folder, replace(owner.note, address=program.address, wait_seconds=seconds))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"", framed(_encode(Welcome(PROTOCOL, "1", b"", b"")))],
+    ids=["http", "nothing", "no proof"],
+)
+def test_another_program_at_the_address_is_not_taken_for_the_owner(owner: Served, said: bytes) -> None:
+    with Program(lambda connection: connection.sendall(said)) as program, pytest.raises(OwnerGoneError):
+        _linked(owner, program)
+
+
+def test_a_program_that_says_nothing_is_named_in_time(owner: Served) -> None:
+    with Program(lambda connection: ended(connection)) as program:
+        started = time.monotonic()
+        with pytest.raises(StoreBusyError, match=f"process {os.getpid()} .*not answered"):
+            _linked(owner, program)
+        assert time.monotonic() - started < 2
+
+
+def _of_version(owner: Served, protocol: int, version: str) -> Callable[[socket.socket], None]:
+    """Return what an owner of another version says."""
+
+    def serve(connection: socket.socket) -> None:
+        said = Channel(connection, messages.ToOwner)
+        hello = said.receive(5)
+        nonce = b"o" * 16
+        said.send(Welcome(protocol, version, nonce, proof(owner.note.key, b"owner", hello.nonce, nonce)))
+        ended(connection)
+
+    return serve
+
+
+@pytest.mark.parametrize(
+    ("protocol", "older"), [(PROTOCOL - 1, r"\(it\)"), (PROTOCOL + 1, r"\(this program\)")]
+)
+def test_versions_that_cannot_talk_say_which_is_older(owner: Served, protocol: int, older: str) -> None:
+    with Program(_of_version(owner, protocol, "9.9")) as program:
+        with pytest.raises(StoreBusyError, match=rf"HydraMem 9\.9.*older one {older}") as caught:
+            _linked(owner, program)
+        assert "hydramem stop" in str(caught.value) and f"process {os.getpid()}" in str(caught.value)
+
+
+def test_a_client_of_another_version_learns_that_of_the_owner(owner: Served) -> None:
+    connection = Channel(raw(owner), ToClient)
+    connection.send(Hello(PROTOCOL + 1, "9.9", b"n" * 16))
+    welcome = connection.receive(5)
+    assert welcome.protocol == PROTOCOL
+    connection.close()
+
+
+def test_an_owner_in_the_background_of_an_older_version_is_asked_to_leave(owner: Served) -> None:
+    said: list[Any] = []
+
+    def serve(connection: socket.socket) -> None:
+        other = Channel(connection, messages.ToOwner)
+        hello, nonce = other.receive(5), b"o" * 16
+        other.send(Welcome(PROTOCOL - 1, "0.1", nonce, proof(owner.note.key, b"owner", hello.nonce, nonce)))
+        said.extend((other.receive(5), other.receive(5)))
+        other.send(messages.Answer(msgspec.Raw(_encode(True))))
+
+    with Program(serve) as program, pytest.raises(OwnerGoneError, match="newer version"):
+        Link(owner.folder, replace(owner.note, address=program.address, background=True))
+    assert [type(each) for each in said] == [Proof, Call]
+    assert said[1].operation == messages.LEAVE
+
+
+def test_a_call_that_kills_the_owner_twice_is_not_tried_on_a_third(owner: Served) -> None:
+    """A link whose owner dies in the middle of a call, again and again."""
+    deaths = []
+
+    class Dying(Link):
+        def call(self, call: Call, on_report: Callable[..., None] | None = None) -> msgspec.Raw:
+            deaths.append(call.request)
+            self.is_idle = False
+            raise OwnerGoneError("killed", begun=True)
+
+    client = Client(
+        owner.folder, "default", Dying(owner.folder, owner.note), lambda: Dying(owner.folder, owner.note)
+    )
+    with client, pytest.raises(StorageError, match="has died 2 times during remember"):
+        client.remember("This kills it.")
+    assert len(deaths) == 2 and deaths[0] == deaths[1] is not None
+
+
+def test_the_owner_stays_as_large_as_it_is(owner: Served) -> None:
+    process = psutil.Process()
+    for content in (*GARBAGE.values(), *GARBAGE.values()):
+        _send(owner, content)
+    wait_until(lambda: len(owner.server._channels) <= 1)
+    descriptors, memory = process.num_fds(), process.memory_info().rss
+    for _ in range(15):
+        for content in GARBAGE.values():
+            _send(owner, content)
+        wait_until(lambda: len(owner.server._channels) <= 1 and _client_threads() <= 1)
+    assert process.num_fds() <= descriptors + 2
+    assert process.memory_info().rss < memory + 50_000_000
+
+
+def test_more_clients_at_once_than_the_queue_of_connections_holds_are_all_served(
+    owner: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ThreadPoolExecutor(200) as pool:
+        links = list(pool.map(lambda _: owner.link(), range(200)))
+    for each in links:
+        each.close()
+
+
+def _send(owner: Served, content: bytes) -> None:
+    with raw(owner) as connection:
+        connection.sendall(content)

@@ -1,0 +1,349 @@
+"""A client behaves as the memory does: threads, forks, sessions, files, progress, and its end."""
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hydramem
+from hydramem.core.config import SharingConfig
+from hydramem.core.errors import (
+    EmbeddingMismatchError,
+    InvalidInputError,
+    NotFoundError,
+    StorageError,
+    StoreBusyError,
+)
+from hydramem.core.inputs import Progress
+from hydramem.llm.hash_embedder import HashEmbedder
+from hydramem.llm.scripted_generator import ScriptedGenerator
+from hydramem.sharing.client import Client
+from hydramem.sharing.connect import call
+from hydramem.sharing.operation_specs import SPECS
+from tests.faults.damage import ENGINE
+from tests.sharing.served import Served, served, settings
+
+
+@pytest.fixture(scope="module")
+def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("client") / "store") as owner:
+        yield owner
+
+
+@pytest.fixture
+def client(owner: Served) -> Iterator[Client]:
+    with owner.client() as client:
+        yield client
+
+
+def threads() -> int:
+    return sum(thread.name.startswith("hydramem-client") for thread in threading.enumerate())
+
+
+def gone(owner: Served) -> None:
+    """Wait until the owner has no connection."""
+    until = time.monotonic() + 5
+    while owner.server._channels or threads():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def documents(folder: Path, count: int) -> Path:
+    folder.mkdir()
+    for number in range(count):
+        text = f"# Report {number}\n\nCrate {number} stands in hall {number * 7} of pier {number * 3}.\n"
+        (folder / f"report{number:03}.md").write_text(text)
+    return folder
+
+
+def test_it_has_the_methods_of_a_memory(client: Client) -> None:
+    public = {name for name in dir(hydramem.Memory) if not name.startswith("_")}
+    assert public <= set(dir(client))
+    assert "importance" in str(client.remember.__signature__) and client.recall.__doc__
+    with pytest.raises(AttributeError, match="nonsense"):
+        client.nonsense  # noqa: B018 -- it is what is tested
+    assert not hasattr(client, "_opened_store")
+
+
+def test_settings_and_folder_are_those_of_the_owner(owner: Served, client: Client) -> None:
+    assert client.config == owner.settings
+    assert client.folder == owner.folder
+
+
+def test_progress_arrives_as_it_is_reported(tmp_path: Path, client: Client) -> None:
+    folder = documents(tmp_path / "docs", 4)
+    reports: list[Progress] = []
+    client.ingest([str(folder)], project="progress", progress=reports.append)
+    assert [(each.done, each.total) for each in reports] == [(n, 4) for n in range(1, 5)]
+    assert all(isinstance(each, Progress) and each.what.endswith(".md") for each in reports)
+    numbers: list[tuple[int, int]] = []
+    client.dump(str(tmp_path / "dump"), progress=lambda done, total: numbers.append((done, total)))
+    assert numbers and all(isinstance(each, int) for pair in numbers for each in pair)
+    garden: list[Any] = []
+    call(client, "garden", {}, actor="cli", progress=garden.append)  # type: ignore[arg-type]
+    assert all(isinstance(each, Progress) for each in garden)
+
+
+def test_a_callback_that_fails_ends_the_call_with_its_error(
+    tmp_path: Path, owner: Served, client: Client
+) -> None:
+    folder = documents(tmp_path / "docs", 30)
+
+    def fail(progress: Progress) -> None:
+        raise LookupError("no more")
+
+    with pytest.raises(LookupError, match="no more"):
+        client.ingest([str(folder)], project="failing", progress=fail)
+    assert client.recall("crate", project="failing") is not None
+
+
+def test_ctrl_c_in_a_client_cancels_its_ingest(tmp_path: Path, owner: Served, client: Client) -> None:
+    folder = documents(tmp_path / "docs", 60)
+    first = client.ingest([str(folder / "report000.md")], project="cancelled")
+
+    def interrupt(progress: Progress) -> None:
+        if progress.done == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        client.ingest([str(folder)], project="cancelled", progress=interrupt)
+    until = time.monotonic() + 20
+    while owner.server._calls:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    stored = {Path(each.source).name for each in client.documents(project="cancelled", limit=100)}
+    assert first.documents == 1 and "report000.md" in stored, "what was acknowledged stays"
+    assert len(stored) < 60, "it ran to its end"
+    assert client.ingest([str(folder)], project="cancelled").documents == 60 - len(stored)
+
+
+def test_a_session_is_recorded_as_in_process(owner: Served, client: Client) -> None:
+    made = {}
+    for name, memory in (("through", client), ("in process", owner.memory)):
+        project = f"sessions {name}"
+        memory.remember("Ada leads the billing team.", project=project)
+        with memory.session(name, project=project) as live:
+            live.turn("Who leads billing?", "Ada does.")
+            live.say("Thanks.", author="user")
+            live.recall("billing")
+            live.remember("Billing is led by Ada since May.")
+        found = memory.sessions(project=project)[0]
+        kept = sorted(each.text for each in memory.memories(session=name, project=project))
+        asked = [each["text"] for each in found.metadata["queries"]]
+        made[name] = (found.name == name, asked, kept)
+    assert made["through"] == made["in process"]
+    with pytest.raises(InvalidInputError, match="session: is blank"), client.session(" "):
+        pass
+
+
+def test_recalls_are_recorded_for_the_session_of_the_context(owner: Served, client: Client) -> None:
+    client.remember("Bo keeps bees.", project="bees")
+    with client.during("hive"):
+        client.recall("bees", project="bees")
+    with client.during(None):
+        client.recall("bees", project="bees")
+    owner.memory._opened.recalls.flush()
+    names = [each.name for each in owner.memory.sessions(project="bees", limit=100)]
+    assert names == ["hive"]
+
+
+def test_actors_runs_and_requests_are_those_of_the_call(owner: Served, client: Client) -> None:
+    by_python = client.remember("Written by a program.")
+    by_command = call(client, "remember", {"text": "Written by a command."}, actor="cli", request="q_mine")
+    changes = [owner.memory._opened.graph.changes(target=each.id)[0] for each in (by_python, by_command)]  # type: ignore[attr-defined]
+    assert [each.actor for each in changes] == ["python", "cli"]
+    assert changes[1].request == "q_mine" and changes[0].request
+    assert changes[0].run == by_python.run != changes[1].run
+    assert client.undo(by_python.run).run
+
+
+def test_files_are_found_in_the_folder_of_the_client(
+    tmp_path: Path, owner: Served, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The owner shares the folder here: paths are absolute before they are sent."""
+    documents(tmp_path / "docs", 2)
+    monkeypatch.chdir(tmp_path)
+    sent: list[Any] = []
+    to_wire = hydramem.sharing.client.to_wire  # type: ignore[attr-defined]
+    monkeypatch.setattr(
+        hydramem.sharing.client, "to_wire", lambda given: sent.append(given) or to_wire(given)
+    )  # type: ignore[attr-defined]
+    client.ingest("docs", project="files")
+    client.ingest(Path("docs"), project="files")
+    client.ingest((each for each in ["docs/report000.md"]), project="files")
+    client.ingest({"docs/report001.md"}, project="files")
+    client.ingest([Path("~"), "docs"][1:], project="files")
+    client.backup("backup.tar.gz")
+    assert (tmp_path / "backup.tar.gz").is_file()
+    given = [each for sources in sent[:5] for each in _each(sources["sources"])]
+    assert all(Path(each).is_absolute() for each in given)
+    assert {Path(each.source) for each in client.documents(project="files")} == {
+        tmp_path / "docs" / f"report00{n}.md" for n in range(2)
+    }
+    with pytest.raises(InvalidInputError, match=r"blank|give"):
+        client.dump(" ")
+
+
+def _each(sources: Any) -> list[Any]:
+    return [sources] if isinstance(sources, str | Path) else list(sources)
+
+
+def test_two_projects_are_two(owner: Served) -> None:
+    with owner.client("alpha") as alpha, owner.client("beta") as beta:
+        alpha.remember("Only alpha knows the word zanzibar.")
+        assert len(alpha.recall("zanzibar").hits) == 1
+        assert beta.recall("zanzibar").hits == ()
+        assert len(beta.recall("zanzibar", also=["alpha"]).hits) == 1
+    with owner.client("..") as wrong, pytest.raises(InvalidInputError, match="project"):
+        wrong.memories()
+
+
+def test_many_threads_use_one_client(owner: Served) -> None:
+    with owner.client("threads") as client, ThreadPoolExecutor(12) as pool:
+        ids = list(pool.map(lambda n: client.remember(f"Thread {n} counts crate {n * 11}.").id, range(36)))
+        texts = list(pool.map(lambda id: client.get(id).text, ids))
+        assert texts == [f"Thread {n} counts crate {n * 11}." for n in range(36)]
+        assert len(client._links) <= 12
+    gone(owner)
+
+
+def test_asyncio_uses_a_client_by_threads(client: Client) -> None:
+    async def work() -> list[str]:
+        made = await asyncio.gather(
+            *(
+                asyncio.to_thread(client.remember, f"Task {n} is done at {n}.", project="tasks")
+                for n in range(8)
+            )
+        )
+        return [each.id for each in made]
+
+    assert len(set(asyncio.run(work()))) == 8
+
+
+def test_use_after_close_is_an_error(owner: Served) -> None:
+    client = owner.client()
+    client.close()
+    client.close()
+    with pytest.raises(StorageError, match="closed; connect again"):
+        client.memories()
+    with pytest.raises(StorageError, match="closed; connect again"):
+        _ = client.config
+    gone(owner)
+
+
+def test_calls_that_run_when_it_is_closed_come_to_their_end(owner: Served) -> None:
+    client = owner.client("closing")
+    started = threading.Barrier(5)
+
+    def work(number: int) -> list[str]:
+        started.wait(10)
+        stored: list[str] = []
+        try:
+            while True:  # each is noted before the next one can fail
+                step = len(stored)
+                stored.append(client.remember(f"Worker {number} wrote line {step} of {number * 7919}.").id)
+        except StorageError as error:
+            assert "closed" in str(error)
+        return stored
+
+    with ThreadPoolExecutor(4) as pool:
+        workers = [pool.submit(work, number) for number in range(4)]
+        started.wait(10)
+        time.sleep(0.3)
+        client.close()
+        stored = [id for worker in workers for id in worker.result(30)]
+    assert {id for id in stored if owner.memory.get(id).text} == set(stored)
+    gone(owner)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_is_refused_and_leaves_the_connections_of_its_parent(
+    owner: Served, client: Client
+) -> None:
+    client.memories()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:  # pragma: no cover -- another process
+        try:
+            client.memories()
+            said = "worked"
+        except StorageError as error:
+            said = str(error)
+        client.close()
+        os.write(writing, said.encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(writing)
+    with os.fdopen(reading) as file:
+        assert "before a fork" in file.read()
+    assert client._links[0].is_open()
+    assert client.memories() is not None
+
+
+def test_erase_and_restore_are_refused_where_a_program_owns(tmp_path: Path, client: Client) -> None:
+    id = client.remember("Erase me when you can.", project="erasing").id
+    for refused in (
+        lambda: client.erase([id], project="erasing"),
+        lambda: client.restore(str(tmp_path / "nothing.tar.gz")),
+    ):
+        with pytest.raises(StoreBusyError, match=f"process {os.getpid()} .*close it there"):
+            refused()
+    assert client.erase([id], project="erasing", dry_run=True).removed["chunks"] == 1
+    assert client.get(id).id == id
+
+
+def test_erase_and_restore_are_done_where_the_owner_is_there_for_clients(tmp_path: Path) -> None:
+    with (
+        served(tmp_path / "store", whole=True) as owner,
+        owner.client("beta") as client,
+        owner.client() as other,
+    ):
+        mine = client.remember("Beta holds a secret.").id
+        theirs = other.remember("The default project holds another.").id
+        client.backup(str(tmp_path / "backup.tar.gz"))
+        receipt = client.erase(whole_project=True)
+        assert receipt.project == "beta", "a client's own project"
+        assert other.get(theirs).text.startswith("The default")
+        with pytest.raises(NotFoundError):
+            client.get(mine)
+        client.restore(str(tmp_path / "backup.tar.gz"))
+        assert client.get(mine).text == "Beta holds a secret."
+        client.remember("It can be written again.")
+    with hydramem.connect(tmp_path / "store", config=settings()) as memory:
+        assert memory.doctor().problems == ()
+
+
+def test_what_the_owner_cannot_use_is_refused_by_connect(
+    owner: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hydramem.sharing.connect, "is_held_here", lambda folder: False)  # type: ignore[attr-defined]  # as another process
+    with pytest.raises(StoreBusyError, match="generator"):
+        hydramem.connect(owner.folder, generator=ScriptedGenerator([]))
+    with pytest.raises(EmbeddingMismatchError, match="hash/384, not hash/64"):
+        hydramem.connect(owner.folder, embedder=HashEmbedder(64))
+    with hydramem.connect(owner.folder, embedder=HashEmbedder()) as client:
+        assert isinstance(client, Client)
+    gone(owner)
+
+
+def test_more_calls_than_the_owner_takes_wait_and_then_are_told_so(tmp_path: Path) -> None:
+    config = replace(settings(), sharing=SharingConfig(wait_seconds=0.5))
+    with served(tmp_path / "store", config=config, whole=True) as owner, owner.client() as client:
+        with owner.server._runner._turns.taken(alone=True):
+            started = time.monotonic()
+            with pytest.raises(StoreBusyError, match="busy: 1 calls run"):
+                client.memories()
+            assert 0.4 < time.monotonic() - started < 3
+        assert client.memories() == ()
+
+
+def test_the_table_covers_what_is_tested() -> None:
+    assert len(SPECS) > 40 and ENGINE
