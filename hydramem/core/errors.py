@@ -37,7 +37,7 @@ class StorageError(HydraMemError):
 
 
 class StoreBusyError(StorageError):
-    """Another process holds the store; the message names it."""
+    """Another process holds the store, or too many calls wait to use it; the message says which."""
 
 
 class DiskFullError(StorageError):

@@ -1,31 +1,26 @@
 """Operations that store, revise and forget memories."""
 
-import logging
 from collections.abc import Mapping, Sequence
-from contextvars import copy_context
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING, get_args
 
 from hydramem.core.argument_checks import check_choices, check_reason, check_scope, check_share, check_text
-from hydramem.core.errors import DiskFullError, HydraMemError, InvalidInputError, ReadOnlyError
+from hydramem.core.errors import InvalidInputError
 from hydramem.core.inputs import CuratedChange, MemoryInput
 from hydramem.core.results.write_results import Curated, Forgotten, Remembered
 from hydramem.core.row_types import Chunk, ChunkKind
 from hydramem.core.time import When
 from hydramem.memory_api import arguments
+from hydramem.memory_api.grouped_writes import remember_in_group
 from hydramem.memory_api.handle import Handle
 from hydramem.memory_api.write_operation import write_operation
-from hydramem.storage.answers import answered, running_call
-from hydramem.storage.changes import current_run
+from hydramem.storage.answers import answered
 from hydramem.storage.files.curated_files import CuratedTarget
 from hydramem.storage.quotas import noted
 from hydramem.text.dates.caller_dates import moment_or_none
 
 if TYPE_CHECKING:
     from hydramem.ingest.memories.memory_input import ValidatedMemory
-    from hydramem.ingest.memories.remember_group import GroupMember
-
-log = logging.getLogger(__name__)
 
 
 class WriteMethods(Handle):
@@ -96,11 +91,16 @@ class WriteMethods(Handle):
         Raises:
             InvalidInputError: A field is wrong, or a memory that it replaces cannot end; nothing is written.
             NotFoundError: A memory that it replaces is not in the project; nothing is written.
+            StoreBusyError: Too many calls wait to be stored, or this one waited too long; it is not stored.
         """
         given = arguments.gathered(MemoryInput, locals())
-        if wait and not self._asks_models:
-            return self._remember_in_group(given, project)
-        return self._remember([given], project, wait=wait)[0]
+
+        def alone() -> Remembered:
+            return self._remember([given], project, wait=wait)[0]
+
+        if not wait or self._asks_models:
+            return alone()
+        return remember_in_group(self, given, project, alone)
 
     @write_operation
     def remember_many(
@@ -182,53 +182,6 @@ class WriteMethods(Handle):
         done = self._stored(memories, project, wait=wait, listed=listed)
         notes = noted(self.config.limits, self._name(project), self._use().graph)
         return tuple(replace(each, notes=(*each.notes, *notes)) for each in done) if notes else done
-
-    def _remember_in_group(self, given: MemoryInput, project: str | None) -> Remembered:
-        """Store one memory together with those of concurrent calls; without such, by itself."""
-        from hydramem.ingest.memories.remember_group import GroupMember
-
-        store, call = self._use(), running_call()
-        answer = None if call is None else call.row
-        member = GroupMember(given=given, context=copy_context(), answer=answer)
-
-        def keep(members: Sequence[GroupMember]) -> None:
-            if len(members) == 1:
-                (member.outcome,), member.is_stored = self._remember([given], project, wait=True), True
-            else:
-                self._store_group(members, project)
-
-        store.groups.run(member, self._name(project), keep)
-        run = current_run()
-        if not (member.is_stored or (member.outcome and run and store.graph.changes(run=run))):
-            # The group failed, and did not commit this memory all the same.
-            return self._remember([given], project, wait=True)[0]
-        if call is not None and member.request is not None:
-            call.committed(member.request)
-        if isinstance(member.outcome, HydraMemError):
-            raise type(member.outcome)(*member.outcome.args) from member.outcome
-        return cast(Remembered, member.outcome)
-
-    def _store_group(self, members: "Sequence[GroupMember]", project: str | None) -> None:
-        """Store the memories of concurrent calls; where that fails, each call stores its own."""
-        from hydramem.ingest.memories.remember_group import remember_group
-        from hydramem.verification.verify_stored import WriteVerifier
-
-        store = self._use()
-        target = self._target(project, WriteVerifier(self._judge(project)))
-        try:
-            remember_group(members, target=target, settings=self._encoding())
-        except (DiskFullError, ReadOnlyError) as error:
-            for member in members:
-                if not member.is_stored:
-                    member.outcome, member.is_stored = error, True
-        except HydraMemError as error:
-            log.warning(
-                "%d memories could not be stored together; each is tried alone: %s", len(members), error
-            )
-        notes = noted(self.config.limits, self._name(project), store.graph)
-        for member in members if notes else ():
-            if isinstance(member.outcome, Remembered):
-                member.outcome = replace(member.outcome, notes=(*member.outcome.notes, *notes))
 
     def _stored(
         self, memories: "Sequence[ValidatedMemory]", project: str | None, *, wait: bool, listed: bool

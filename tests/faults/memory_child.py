@@ -5,13 +5,16 @@ Prints one JSON line for each step; an assertion that fails ends it with an erro
 
 import errno
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import hydramem
 from hydramem import Config
 from hydramem.core.config import EmbeddingConfig, StorageConfig
 from tests.faults.failed_write_child import say
 from tests.faults.failing_calls import ALL, WRITES, failing
+from tests.memory_api.calls_together import together
 
 TEXTS = tuple(f"Crate {number} rests in hall {number + 20}." for number in range(4))
 FULL = {"error": errno.ENOSPC}
@@ -86,6 +89,31 @@ def log_fails(store: Path, engine: str) -> None:
         all_there(memory, *TEXTS, "Ada leads billing.")
 
 
+def group_fails(store: Path, engine: str) -> None:
+    """Remember by several threads at once while the log cannot be written, for a moment and for longer."""
+
+    def remembers(*texts: str) -> list[Callable[[], Any]]:
+        return [lambda text=text: memory.remember(text) for text in texts]
+
+    one, many = ("Ada leads billing.", "Bob leads sales."), ("Cy leads support.", "Di leads research.")
+    with connected(store, engine) as memory:
+        memory.remember_many([hydramem.MemoryInput(text=text) for text in TEXTS])
+        with failing("*/graph/*.wal", WRITES, **FULL) as calls:
+            told = together(memory, remembers(*one))
+            assert all(isinstance(each, hydramem.DiskFullError) for each in told), told
+            assert calls.failed() > 0
+        say(step="full")
+        with failing("*/graph/*.wal", WRITES, times=1, error=errno.EIO) as calls:
+            told = together(memory, remembers(*many))
+            assert [getattr(each, "created", each) for each in told] == [True, True], told
+            assert calls.failed() == 1
+        say(step="failed once")
+        assert all(each.created for each in together(memory, remembers(*one)))
+        all_there(memory, *TEXTS, *one, *many)
+    with connected(store, engine) as memory:
+        all_there(memory, *TEXTS, *one, *many)
+
+
 def fill_disk(folder: Path, left: int) -> None:
     """Fill the disk of a folder, but for some bytes."""
     import shutil
@@ -133,7 +161,7 @@ def open_full(store: Path, engine: str) -> None:
         refused(memory, "Ada leads billing.")
 
 
-CASES = {"vectors": vectors_fail, "log": log_fails, "full": disk_is_full}
+CASES = {"vectors": vectors_fail, "log": log_fails, "group": group_fails, "full": disk_is_full}
 
 if __name__ == "__main__":
     CASES[sys.argv[3]](Path(sys.argv[2]), sys.argv[1])

@@ -49,5 +49,10 @@ def test_a_write_whose_log_fails_is_refused_and_later_ones_are_kept(tmp_path: Pa
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_a_group_whose_commit_fails_is_told_so_or_stored_call_by_call(tmp_path: Path, engine: str) -> None:
+    run(engine, tmp_path / "store", "group")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_full_disk_is_read_closed_and_opened(small_disk: Path, engine: str) -> None:
     run(engine, small_disk / "store", "full")

@@ -1,7 +1,7 @@
 """Concurrent calls of `remember` share a transaction, and each is as if it had been the only one."""
 
-import contextvars
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,6 @@ import hydramem
 from hydramem.core.config import Config, MemoryConfig, StorageConfig
 from hydramem.core.errors import (
     DiskFullError,
-    HydraMemError,
     InvalidInputError,
     NotFoundError,
     StorageError,
@@ -29,6 +28,7 @@ from hydramem.memory_api.open.write_groups import WriteGroups
 from hydramem.operations import OPERATIONS, call
 from hydramem.storage.changes import acting_as
 from hydramem.storage.undo.row_images import TABLES
+from tests.memory_api.calls_together import together, waits
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 REMEMBER = next(each for each in OPERATIONS if each.name == "remember")
@@ -45,41 +45,6 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
     """A new memory, once in memory and once on the engine."""
     with opened(tmp_path / "store", request.param) as made:
         yield made
-
-
-def together(memory: Memory, calls: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Run calls as one group, in their order; an error is returned instead of a result.
-
-    A first call holds the turn until all of the others wait.
-    """
-    groups, release = memory._opened.groups, threading.Event()
-
-    def outcome(run: Callable[[], Any]) -> Any:
-        try:
-            return run()
-        except HydraMemError as error:
-            return error
-
-    with ThreadPoolExecutor(len(calls) + 1) as executor:
-        holder = executor.submit(groups.run, None, "held", lambda members: release.wait(30))
-        waits(lambda: groups._leader is not None)
-        futures = []
-        for number, each in enumerate(calls, 1):
-            futures.append(executor.submit(contextvars.Context().run, outcome, each))
-            waits(lambda number=number: groups.waiting == number)
-        release.set()
-        holder.result(30)
-        return [future.result(30) for future in futures]
-
-
-def waits(is_so: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    changed = threading.Event()
-    for _ in range(3000):
-        if is_so():
-            return
-        changed.wait(0.005)
-    raise AssertionError("it did not happen")
 
 
 def remembers(memory: Memory, *texts: str, **fields: Any) -> list[Callable[[], Remembered]]:
@@ -398,15 +363,20 @@ def test_a_call_that_waited_too_long_is_not_stored() -> None:
     assert held.stored == [["next"]]
 
 
-def test_an_interrupted_call_leaves_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
-    held = Held()
+def test_an_interrupted_call_leaves_the_queue() -> None:
+    held, main = Held(), threading.main_thread()
 
-    def interrupted(timeout: float | None = None) -> bool:
-        raise KeyboardInterrupt
+    def interrupt() -> None:
+        waits(lambda: held.groups.waiting == 1)
+        assert main.ident is not None
+        signal.pthread_kill(main.ident, signal.SIGINT)
 
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(held.groups._changed, "wait", interrupted)
+    assert threading.current_thread() is main
+    other = threading.Thread(target=interrupt)
+    other.start()
+    with pytest.raises(KeyboardInterrupt):
         held.groups.run("stopped", "kind", held.stored.append)
+    other.join(30)
     held.end()
     held.groups.run("next", "kind", held.stored.append)
     assert held.stored == [["next"]]
