@@ -23,6 +23,9 @@ _CANDIDATES = 10
 # Of the near ones, so many are read at once: nearly always there are candidates enough among them.
 _READ_AT_ONCE = 12
 
+# Rows of one statement.
+_ROWS_AT_ONCE = 500
+
 # Of texts that change each other, ninety-nine in a hundred are nearer than this.
 _LEAST_NEAR = 0.3
 
@@ -76,9 +79,7 @@ def find_neighbours(
     return Neighbours(scored=scored, rows={row.id: row for row in rows})
 
 
-def read_ahead(
-    searched: Sequence[tuple[Vector, str]], *, target: Target, vectors: VectorStore | None
-) -> None:
+def read_near(searched: Sequence[tuple[Vector, str]], *, target: Target, vectors: VectorStore | None) -> None:
     """Read the rows near several new memories with one statement, for stores that keep what was read.
 
     Args:
@@ -92,7 +93,8 @@ def read_ahead(
         scored = vectors.nearest(vector, _searched(target.project, within), _NEAREST)
         near = [one.id for one in scored if nearness(one.score, least) >= _LEAST_NEAR]
         ids.update(dict.fromkeys((*(one.id for one in scored[:_NEIGHBOURS]), *near[:_READ_AT_ONCE])))
-    target.graph.chunks(list(ids))
+    for some in batches(ids, _ROWS_AT_ONCE):
+        target.graph.chunks(some)
 
 
 def _searched(project: str, within: str) -> ChunkFilter:

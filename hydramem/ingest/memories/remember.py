@@ -27,6 +27,7 @@ from hydramem.ingest.memories.memory_input import ValidatedMemory, validate, val
 from hydramem.ingest.memories.memory_write import MemoryWrite
 from hydramem.ingest.memories.model_findings import add_model_findings
 from hydramem.ingest.memories.neighbours import find_neighbours
+from hydramem.ingest.memories.read_ahead import read_ahead
 from hydramem.ingest.memories.remember_batch import RememberBatch
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import in_one_run
@@ -84,6 +85,9 @@ def remember_all(
                 memories, embedded, target=target, space=space, settings=settings, models=models
             )
         with target.one_writer:
+            if len(embedded) > 1:
+                ahead = read_ahead(memories, embedded, target=target, space=space, settings=settings)
+                target, space = ahead.target, ahead.space
             write = MemoryWrite(operation="remember", target=target, at=now(), deferred=later)
             batch = RememberBatch(write, space, settings)
             vectors = [None] * len(memories) if later else embedded

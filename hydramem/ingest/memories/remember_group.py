@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import HydraMemError, InvalidInputError, NotFoundError
-from hydramem.core.ids import entity_id
 from hydramem.core.inputs import MemoryInput
 from hydramem.core.results.write_results import Remembered
 from hydramem.core.time import now
@@ -18,11 +17,10 @@ from hydramem.ingest.extraction.name_spans import key_of
 from hydramem.ingest.memories.ask_models import ModelSuggestions
 from hydramem.ingest.memories.memory_input import ValidatedMemory, validate
 from hydramem.ingest.memories.memory_write import MemoryWrite, PreparedWrite
-from hydramem.ingest.memories.neighbours import read_ahead
+from hydramem.ingest.memories.read_ahead import ReadAhead, read_ahead
 from hydramem.ingest.memories.remember import prepared_to_judge
 from hydramem.ingest.memories.remember_batch import RememberBatch
 from hydramem.ingest.write_target import Target
-from hydramem.storage.pending_stores import PendingGraph, PendingVectors
 from hydramem.storage.vector_rows import Vector, VectorStore, indexed_text
 from hydramem.storage.write import RequestRow
 from hydramem.storage.write_validation import commit_together
@@ -98,22 +96,17 @@ def _store(
     settings: MemoryConfig,
 ) -> None:
     """Store members by one transaction; the writer lock is held."""
-    graph = PendingGraph(target.graph)
-    near = None if space is None else PendingVectors(space, graph)
-    seen = replace(target, graph=graph.as_graph, known=graph.known(target.known))
-    vectors = None if near is None else near.as_vectors
-    if len(members) > 1:
-        _read_ahead(list(members.values()), target=seen, space=vectors, settings=settings)
+    memories = [memory for memory, _ in members.values()]
+    vectors = [vector for _, vector in members.values()]
+    ahead = read_ahead(memories, vectors, target=target, space=space, settings=settings)
     ready = list[PreparedWrite]()
     for member, (memory, vector) in members.items():
-        write = member.context.run(
-            _prepare, member, memory, vector, target=seen, space=vectors, settings=settings
-        )
+        write = member.context.run(_prepare, member, memory, vector, ahead, settings)
         if write is not None:
             ready.append(write)
-            graph.add(write.write)
-            if near is not None:
-                near.add(write.vectors)
+            ahead.graph.add(write.write)
+            if ahead.vectors is not None:
+                ahead.vectors.add(write.vectors)
     _commit(ready, target)
 
 
@@ -139,15 +132,13 @@ def _prepare(
     member: GroupMember,
     memory: ValidatedMemory,
     vector: Vector,
-    *,
-    target: Target,
-    space: VectorStore | None,
+    ahead: ReadAhead,
     settings: MemoryConfig,
 ) -> PreparedWrite | None:
     """Return the write of one member, in its own context, and set its outcome; None where nothing changes."""
-    write = MemoryWrite(operation="remember", target=target, at=now())
+    write = MemoryWrite(operation="remember", target=ahead.target, at=now())
     try:
-        done = RememberBatch(write, space, settings).add(memory, vector, ModelSuggestions())
+        done = RememberBatch(write, ahead.space, settings).add(memory, vector, ModelSuggestions())
     except (InvalidInputError, NotFoundError) as error:
         member.outcome = error
         return None
@@ -157,21 +148,6 @@ def _prepare(
         return ready
     member.request = member.answer(done)
     return replace(ready, write=replace(ready.write, requests=(member.request,)))
-
-
-def _read_ahead(
-    members: Sequence[tuple[ValidatedMemory, Vector]],
-    *,
-    target: Target,
-    space: VectorStore | None,
-    settings: MemoryConfig,
-) -> None:
-    """Read what members are compared with, and the entities that they name, by few statements for all."""
-    searched = [(vector, memory.searched_within) for memory, vector in members if memory.is_encoded(settings)]
-    read_ahead(searched, target=target, vectors=space)
-    keys = dict.fromkeys(key_of(name.name) for memory, _ in members for name in memory.found.names)
-    known = target.known(list(keys))
-    target.graph.entities([known.get(key) or entity_id(target.project, key) for key in keys])
 
 
 def _commit(ready: Sequence[PreparedWrite], target: Target) -> None:
