@@ -41,7 +41,8 @@ class ExchangeMethods(KnowledgeMethods):
         Args:
             source: The file, zip archive or folder.
             format: mcp-memory (JSON lines of the MCP reference server), chatgpt or claude (exports of
-                conversations), or mem0; recognised by default.
+                conversations), mem0, claude-mem (its SQLite file), basic-memory, or markdown (a vault such as
+                Obsidian's); recognised by default.
             scope: Path that memories are filed at or under; by default the name of the format, as in /mem0.
             dry_run: Count what would be stored, and store nothing.
             wait: Whether to embed before returning; if not, `pending` lists the open steps.

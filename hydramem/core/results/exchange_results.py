@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-ImportFormat = Literal["mcp-memory", "chatgpt", "claude", "mem0"]
+ImportFormat = Literal["mcp-memory", "chatgpt", "claude", "mem0", "claude-mem", "basic-memory", "markdown"]
 """Formats that `import_memories` reads."""
 
 

@@ -78,6 +78,12 @@ def _masked_text(text: str) -> tuple[str, int]:
     return mask_secrets(text, secrets), len(secrets)
 
 
+def scope_under(scope: str, *names: str) -> str:
+    """Return a path under a scope with a segment for each name that is not empty; a `/` in one is a `-`."""
+    segments = (name.replace("/", "-").replace("\\", "-").strip(". ") for name in names)
+    return "/".join([scope.rstrip("/"), *(each for each in segments if each)]) or "/"
+
+
 def hash_of(*parts: object) -> str:
     """Return the hash by which an unchanged record is recognised."""
     return content_hash(repr(parts))

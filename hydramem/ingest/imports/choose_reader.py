@@ -4,22 +4,28 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Protocol, get_args
 
 from hydramem.core.argument_checks import check_choice
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.exchange_results import ImportFormat, SkippedRecord
+from hydramem.ingest.imports.basic_memory import read_basic_memory
 from hydramem.ingest.imports.chatgpt import read_chatgpt
 from hydramem.ingest.imports.claude import read_claude
+from hydramem.ingest.imports.claude_mem import MAGIC, read_claude_mem
 from hydramem.ingest.imports.conversations import FILES
 from hydramem.ingest.imports.export_files import export_files
+from hydramem.ingest.imports.markdown_vault import read_markdown_vault
 from hydramem.ingest.imports.mcp_memory import read_mcp_memory
 from hydramem.ingest.imports.mem0 import read_mem0
 from hydramem.ingest.imports.records import Meter, Record
+from hydramem.ingest.imports.vault_files import Note, notes_of
 
 _BEGINNING = 2**20
 _LINES = 20
+_NOTES = 50
 
 # Within a text, the quotes of such a key are escaped.
 _TELLING = re.compile(rb'"(mapping|chat_messages|memory)"\s*:')
@@ -41,6 +47,9 @@ READERS: Mapping[ImportFormat, Reader] = {
     "chatgpt": read_chatgpt,
     "claude": read_claude,
     "mem0": read_mem0,
+    "claude-mem": read_claude_mem,
+    "basic-memory": read_basic_memory,
+    "markdown": read_markdown_vault,
 }
 
 
@@ -78,11 +87,22 @@ def records_of(path: Path, format: ImportFormat, *, scope: str, meter: Meter) ->
 
 
 def _recognised(path: Path) -> ImportFormat | None:
-    if path.is_dir() or zipfile.is_zipfile(path):
+    if path.is_dir():
+        return _of_export(path) or _of_vault(path)
+    if zipfile.is_zipfile(path):
         return _of_export(path)
     with path.open("rb") as file:
         data = file.read(_BEGINNING)
-    return _of_json(data)
+    return "claude-mem" if data.startswith(MAGIC) else _of_json(data)
+
+
+def _of_vault(path: Path) -> ImportFormat | None:
+    """Return which vault a folder is by the front matter of its first notes; None without notes."""
+    notes = [each for each in islice(notes_of(path, Meter()), _NOTES) if isinstance(each, Note)]
+    if not notes:
+        return None
+    # Only basic-memory writes permalinks into notes.
+    return "basic-memory" if any("permalink" in each.parsed.metadata for each in notes) else "markdown"
 
 
 def _of_export(path: Path) -> ImportFormat | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from hydramem.core.inputs import MemoryInput
 from hydramem.core.results.exchange_results import SkippedRecord
+from hydramem.ingest.imports.checked_records import scope_under
 from hydramem.ingest.imports.json_values import plain_name, plain_text, read_whole
 from hydramem.ingest.imports.records import MemoryRecord, Meter, Record, RelationRecord
 from hydramem.text.dates.transcript_times import parse_loose
@@ -46,13 +47,12 @@ def _memory(value: object, place: str, *, source: str, scope: str) -> Record:
         return SkippedRecord(place=place, reason="expected an object")
     if not (text := plain_text(value.get("memory"))):
         return SkippedRecord(place=place, reason="memory: expected text")
-    owners = (plain_name(value.get(key)).replace("/", "-").strip(". ") for key in _OWNERS)
     memory = MemoryInput(
         text=text,
         kind="fact",
         source=source,
         author=plain_name(value.get("actor_id") or value.get("role"))[:200] or None,
-        scope="/".join([scope.rstrip("/"), *(owner for owner in owners if owner)]) or "/",
+        scope=scope_under(scope, *(plain_name(value.get(key)) for key in _OWNERS)),
         categories=(),
         happened_at=parse_loose(value.get("created_at")),
         expires_at=parse_loose(value.get("expiration_date")),
