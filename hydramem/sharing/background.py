@@ -29,6 +29,9 @@ PROGRAM = "hydramem serve --background"
 MOST_LOG_BYTES = 1_000_000
 _MODULE = "hydramem.sharing.owner_process"
 _MOST_STARTS = 3
+_SECONDS_TO_START = 60.0
+"""How long clients wait for a process that is starting; if it ends, they notice at once."""
+
 _LINES_OF_LOG = 5
 _LOG_TAIL_BYTES = 4096
 
@@ -81,7 +84,8 @@ def start_owner(folder: Path, config: str | Path | None = None) -> "subprocess.P
     given = "" if config is None else str(Path(config).expanduser().absolute())
     if sys.platform == "win32":
         return _spawn(folder, [str(folder), given], ())
-    seat = take_seat(folder, SharingConfig(), background=True, for_another=True)
+    patient = SharingConfig(wait_seconds=_SECONDS_TO_START)
+    seat = take_seat(folder, patient, background=True, for_another=True)
     try:
         if seat.listener is None:
             raise StorageError(f"{folder}: other processes cannot be served, as the log says")

@@ -17,14 +17,13 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hydramem.core.config import SharingConfig
-from hydramem.core.errors import InvalidInputError, StoreBusyError
+from hydramem.core.config import Config, SharingConfig
+from hydramem.core.errors import ConfigError, InvalidInputError, StoreBusyError
 from hydramem.sharing.background import LOG, MOST_LOG_BYTES, PROGRAM
 from hydramem.sharing.election import Seat, adopt_seat, take_seat
 from hydramem.storage.files.owner_note import write_note
 
 if TYPE_CHECKING:
-    from hydramem.core.config import Config
     from hydramem.sharing.serve_clients import OwnerServer
 
 log = logging.getLogger("hydramem.sharing.owner_process")  # the module runs as `__main__`
@@ -55,10 +54,14 @@ def main(words: list[str]) -> int:
         return 0
     from hydramem.sharing.serve_clients import OwnerServer
 
-    server = OwnerServer(seat, SharingConfig())
+    settings, problem = _settings(folder, config)
+    seat.note = replace(seat.note, wait_seconds=settings.sharing.wait_seconds)
+    with suppress(OSError):  # the one that is there leads here as well
+        write_note(folder, seat.note)
+    server = OwnerServer(seat, settings.sharing)
     _call_at_signals(server.ask_to_leave)
     try:
-        return _serve(seat, server, config)
+        return _serve(seat, server, settings) if problem is None else _refuse(server, problem)
     finally:
         server.give_back()
 
@@ -69,27 +72,18 @@ def _seat(folder: Path, descriptors: list[int]) -> Seat:
         return adopt_seat(folder, lock, listener, PROGRAM)
     seat = take_seat(folder, SharingConfig(), background=True)
     seat.note = replace(seat.note, program=PROGRAM)
-    write_note(folder, seat.note)
     return seat
 
 
-def _serve(seat: Seat, server: "OwnerServer", config: str | None) -> int:
+def _serve(seat: Seat, server: "OwnerServer", settings: "Config") -> int:
     from hydramem.memory_api.memory import connect
     from hydramem.storage.lance.remote_client import use_placeholders
 
     use_placeholders()
     try:
-        settings = _settings(seat.folder, config)
-        seat.note = replace(seat.note, wait_seconds=settings.sharing.wait_seconds)
-        with suppress(OSError):  # the one that is there names this process as well
-            write_note(seat.folder, seat.note)
         memory = connect(seat.folder, config=settings)
-    except Exception as error:  # clients wait for it, whatever it is
-        log.exception("cannot open %s", seat.folder)
-        server.refuse(error)
-        time.sleep(_SECONDS_TO_REFUSE)
-        server.stop()
-        return 1
+    except Exception as error:  # noqa: BLE001 -- clients wait for it, whatever it is
+        return _refuse(server, error)
     server.serve(memory, whole=True)
     log.info("owns %s as process %d", seat.folder, os.getpid())
     server.wait_until_idle(settings.sharing.idle_minutes * 60)
@@ -103,14 +97,32 @@ def _serve(seat: Seat, server: "OwnerServer", config: str | None) -> int:
     return 0
 
 
-def _settings(folder: Path, config: str | None) -> "Config":
+def _refuse(server: "OwnerServer", error: Exception) -> int:
+    """Tell those who connect why the store cannot be opened, for a moment."""
+    log.error("cannot open the store", exc_info=error)
+    server.refuse(error)
+    time.sleep(_SECONDS_TO_REFUSE)
+    server.stop()
+    return 1
+
+
+def _settings(folder: Path, config: str | None) -> tuple[Config, Exception | None]:
+    """Return the settings of the store, and why it cannot be held with them."""
     from hydramem.core.config_loading import config_file, load_config
 
-    settings = load_config(config_file(folder, config))
-    if not settings.sharing.enabled or settings.storage.graph == "memory":
-        why = "`sharing` is off" if settings.storage.graph != "memory" else "`storage.graph` is memory"
-        raise InvalidInputError(f"{folder}: {why} in its settings, so nothing can hold it in the background")
-    return settings
+    try:
+        settings = load_config(config_file(folder, config))
+    except ConfigError as error:
+        return Config(), error
+    if settings.storage.graph == "memory":
+        why = "`storage.graph` is memory"
+    elif not settings.sharing.enabled:
+        why = "`sharing` is off"
+    else:
+        return settings, None
+    return settings, InvalidInputError(
+        f"{folder}: {why} in its settings, so nothing can hold it in the background"
+    )
 
 
 def _write_log_to(folder: Path) -> None:

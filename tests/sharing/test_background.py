@@ -121,12 +121,13 @@ def test_starters_that_are_killed_on_the_way_leave_one_owner_or_none(store: Path
 def test_a_command_starts_an_owner_where_settings_say_always_and_it_leaves_when_idle(store: Path) -> None:
     store.mkdir()
     (store / "config.yml").write_text(
-        "sharing:\n  background: always\n  idle_minutes: 0.02\n", encoding="utf-8"
+        "sharing:\n  background: always\n  idle_minutes: 0.02\n  wait_seconds: 7\n", encoding="utf-8"
     )
     command = f'out=$({sys.executable} -m hydramem --store "$0" remember "Ada leads billing."); echo "$out"'
     done = subprocess.run(["sh", "-c", command, store], capture_output=True, text=True, check=True)
     assert "stored" in done.stdout
-    note = read_note(store)
+    note = note_of(store)
+    assert note.wait_seconds == 7
     wait_until_gone(store, note)
     with open_here(store) as memory:
         assert [hit.text for hit in memory.recall("who leads billing?").hits] == ["Ada leads billing."]
