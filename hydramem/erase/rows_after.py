@@ -86,7 +86,7 @@ def _recalled(row: Recalled, erasure: Erasure) -> Recalled | None:
 def _change(row: Change, erasure: Erasure) -> Change | None:
     """Return a change without what it keeps of erased rows; one that says nothing then goes.
 
-    The first change of a transaction has the image of all of it, which others may need.
+    The first change of a write has the image of all of it, which others may need.
     """
     if row.operation == ERASE:
         return row

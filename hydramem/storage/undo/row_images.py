@@ -1,4 +1,4 @@
-"""Images: what is needed to undo a write, as the store saves it on the first Change of each transaction.
+"""Images: what is needed to undo a write, as the store saves it on the first Change of each write.
 
 An image names the rows that were made, each with a digest that reveals later changes; the columns
 that were set, before and after; and the rows that were removed, whole. Mentions of a chunk that the same

@@ -1,9 +1,9 @@
 """Undo what one run wrote, or one change of it, where nothing was written since; itself a write.
 
-Every transaction leaves an image of what it did on its first Change (`undo_images`). The images of a
-run, joined, say what it did to each row in the end; that is set against the rows as they are, and what is as
-the run left it goes back. What was written since stays and is listed. Undo writes its own Changes and images,
-so that it can be undone the same way.
+Every write leaves an image of what it did on its first Change (`row_images`). The images of a run, joined,
+say what it did to each row in the end; that is set against the rows as they are, and what is as the run left
+it goes back. What was written since stays and is listed. Undo writes its own Changes and images, so that it
+can be undone the same way.
 """
 
 import json
