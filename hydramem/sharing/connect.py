@@ -173,7 +173,7 @@ class _Opening:
             StoreBusyError: Another process holds the folder and does not serve it.
             HydraMemError: The store cannot be opened.
         """
-        started = time.monotonic()
+        holder, since = None, time.monotonic()
         starter: OwnerStarter | None = None
         while True:
             if is_held_here(self.folder) or self._is_for_itself():
@@ -192,7 +192,9 @@ class _Opening:
                 note = read_note(self.folder)
                 listens = note is not None and note.address and note.is_alive
                 waits = note.wait_seconds if note is not None and listens else _SECONDS_TO_LISTEN
-                if time.monotonic() - started > waits:
+                if note != holder:  # another one holds it by now, or has begun to listen
+                    holder, since = note, time.monotonic()
+                if time.monotonic() - since > waits:
                     raise self._refused() from None
             time.sleep(_POLL_SECONDS)
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -116,6 +117,27 @@ def test_starters_that_are_killed_on_the_way_leave_one_owner_or_none(store: Path
     with hydramem.connect(store, background=True) as memory:
         memory.remember("Ada leads the billing team.")
     assert len(owner_processes(store)) == 1
+
+
+@pytest.mark.slow
+def test_who_connects_while_an_owner_leaves_is_answered(store: Path) -> None:
+    store.mkdir()
+    (store / "config.yml").write_text("sharing:\n  idle_minutes: 0.002\n", encoding="utf-8")
+    owners, names = set(), [f"person {number}" for number in range(4)]
+
+    def come_and_go(name: str) -> None:
+        chance = random.Random(name)
+        until = time.monotonic() + 30
+        while time.monotonic() < until:
+            with hydramem.connect(store, background=True) as memory:
+                memory.remember(f"{name} met {chance.random()}.")
+                owners.add(note_of(store).pid)
+            time.sleep(chance.uniform(0.0, 0.6))
+
+    with ThreadPoolExecutor(len(names)) as pool:
+        for done in [pool.submit(come_and_go, name) for name in names]:
+            done.result()
+    assert len(owners) > 1
 
 
 def test_a_command_starts_an_owner_where_settings_say_always_and_it_leaves_when_idle(store: Path) -> None:
