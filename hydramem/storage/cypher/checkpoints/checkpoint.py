@@ -58,12 +58,11 @@ _LOGS_PER_CHECKPOINT = 2
 # After a checkpoint that failed, writes do not start the next one at once.
 _SECONDS_AFTER_FAILURE = 60.0
 
-# Transactions are run again beside the writers, in rounds, until a round with all that wait is this short, or
-# for so many rounds. Where writers are nearly as quick as that, each write waits a little first.
-_MOST_IN_ROUND = 50
+# Statements are run again beside the writers until a round has become this short, or for so many rounds.
+# Where writers are as quick as that, rounds do not become shorter: then each write waits a little first.
 _SHORT_ROUND_SECONDS = 0.02
-_MOST_ROUNDS = 800
-_SHARE_FOLLOWED = 0.7
+_MOST_ROUNDS = 40
+_SHRINKING = 0.7
 _LEAST_PAUSE, _MOST_PAUSE = 0.005, 0.1
 
 
@@ -262,16 +261,16 @@ class Checkpoints:
 
     def _catch_up(self, replay: "_Replay") -> None:
         """Run what was committed meanwhile, beside the writers, until little is left."""
-        since = [] if self._since is None else self._since  # writers add to it
+        before = float("inf")
         for _ in range(_MOST_ROUNDS):
-            known = len(since)
-            ran = min(known - replay.done, _MOST_IN_ROUND)
             started = time.monotonic()
-            replay.run(since[: replay.done + ran])
-            if replay.done == known and time.monotonic() - started < _SHORT_ROUND_SECONDS:
+            replay.run(self._since or [])
+            took = time.monotonic() - started
+            if took < _SHORT_ROUND_SECONDS:
                 return
-            if len(since) - known > _SHARE_FOLLOWED * ran:
+            if took > _SHRINKING * before:
                 self._pause = min(max(2 * self._pause, _LEAST_PAUSE), _MOST_PAUSE)
+            before = took
             if self._stop.is_set():
                 raise StoppedError(f"{replay.file}: the checkpoint was stopped")
 
@@ -345,17 +344,17 @@ class _Replay:
         self.file = file
         self._engine = engine
         self._connection = connection
-        self.done = 0
+        self._done = 0
 
     def run(self, transactions: Sequence[Transaction]) -> None:
         """Run those of the transactions that were not run yet."""
         with engine_errors(self.file, self._engine):
-            for transaction in transactions[self.done :]:
+            for transaction in transactions[self._done :]:
                 self._execute("BEGIN TRANSACTION", {})
                 for statement, parameters in transaction:
                     self._execute(statement, parameters)
                 self._execute("COMMIT", {})
-                self.done += 1
+                self._done += 1
 
     def _execute(self, statement: str, parameters: Mapping[str, object]) -> None:
         self._connection.execute(statement, parameters).close()
