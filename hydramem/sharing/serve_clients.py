@@ -65,6 +65,7 @@ class OwnerServer:
         self._seat = seat
         self._runner = CallRunner(seat.note, settings)
         self._channels: set[Channel] = set()
+        self._users: set[Channel] = set()  # those of the channels that have called
         self._changed = threading.Condition()
         self._leaving = False
         self._calls = 0
@@ -193,7 +194,9 @@ class OwnerServer:
         finally:
             with self._changed:
                 self._channels.discard(channel)
-                self._last_call = time.monotonic()
+                if channel in self._users:
+                    self._users.discard(channel)
+                    self._last_call = time.monotonic()
 
     def _welcome(self, channel: Channel) -> None:
         hello = channel.receive(_HANDSHAKE_SECONDS, most=_HANDSHAKE_BYTES, whole=True)
@@ -217,7 +220,10 @@ class OwnerServer:
                     channel.send(_LEAVES)
                     return
                 self._calls += 1
-                running.callback(self._note_end)
+                is_use = said.operation != STATUS  # who only looks does not keep the owner from leaving
+                if is_use:
+                    self._users.add(channel)
+                running.callback(self._note_end, is_use)
             try:
                 reply: Answer | Failure = Answer(msgspec.Raw(encoded(self._run(channel, said))))
             except CallCancelledError:
@@ -234,10 +240,11 @@ class OwnerServer:
             except InvalidMessageError as error:
                 channel.send(failure(InvalidInputError(f"{said.operation}: the answer {error}")))
 
-    def _note_end(self) -> None:
+    def _note_end(self, is_use: bool) -> None:
         with self._changed:
             self._calls -= 1
-            self._last_call = time.monotonic()
+            if is_use:
+                self._last_call = time.monotonic()
             self._changed.notify_all()
 
     def _run(self, channel: Channel, said: Call) -> object:

@@ -81,6 +81,7 @@ def test_a_light_starter_leaves_an_owner_that_survives_its_group(store: Path) ->
         assert memory.get(id).text == "Ada leads the billing team."
 
 
+@pytest.mark.slow
 def test_of_eight_starters_at_once_one_starts_the_owner_and_again_after_its_death(store: Path) -> None:
     ids = []
     with ExitStack() as running:

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from hydramem.core.errors import StoreBusyError
 from hydramem.sharing import serve_clients
 from hydramem.sharing.address import runtime_folders
 from hydramem.sharing.link import Link
+from hydramem.sharing.messages import CONFIG, Call
 from hydramem.sharing.owner_list import owned_folders
 from hydramem.sharing.owners import owner_of, owners, stop_owner
 from hydramem.storage.files.folder_lock import is_locked
@@ -104,6 +106,17 @@ def test_an_owner_that_shares_nothing_is_named_too(store: Path) -> None:
     with hydramem.connect(store), pytest.raises(StoreBusyError, match=f"process {os.getpid()}"):
         stop_owner(store)
     assert stop_owner(store) is None
+
+
+def test_who_only_looks_does_not_keep_an_owner_from_leaving(store: Path) -> None:
+    with hydramem.connect(store):
+        first = owner_of(store).idle_seconds
+        time.sleep(0.3)
+        assert owner_of(store).idle_seconds >= first + 0.2
+        link = Link(store, read_note(store))
+        link.call(Call(operation=CONFIG, project=""))
+        link.close()
+        assert owner_of(store).idle_seconds < 0.3
 
 
 @pytest.mark.parametrize("lost", ["name", "note"])
