@@ -1,0 +1,174 @@
+"""The owner leaves, dies or hangs: its clients go on, and each write is there once."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hydramem
+from hydramem.core.errors import StoreBusyError
+from hydramem.sharing.client import Client
+from hydramem.storage.files.folder_lock import is_locked
+from hydramem.storage.files.owner_note import process_start, read_note
+from tests.faults.damage import ENGINE
+from tests.faults.results import note_results
+from tests.sharing.served import settings
+from tests.sharing.sockets import sockets_of
+
+_MOST_SECONDS = 60.0
+"""Of a take-over on a busy machine; the benchmark `sharing` has the figures of an idle one."""
+
+
+class Worker:
+    """A process that holds a store, or is a client of one that does."""
+
+    def __init__(self, store: Path, wait_seconds: float = 30.0) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.sharing.worker", str(store), str(wait_seconds)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.pid = self._process.pid
+        self.kind = self.answer()
+
+    def say(self, *what: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(what) + "\n")
+        self._process.stdin.flush()
+
+    def answer(self) -> Any:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line, "the process has ended"
+        return json.loads(line)
+
+    def ask(self, *what: object) -> Any:
+        self.say(*what)
+        return self.answer()
+
+    def signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def end(self) -> None:
+        with suppress(OSError):
+            self.signal(signal.SIGCONT)
+        self._process.communicate()
+
+
+@pytest.fixture
+def worker(tmp_path: Path) -> Iterator[Callable[..., Worker]]:
+    """Return a function that starts workers on one store, which are ended at the end."""
+    started: list[Worker] = []
+
+    def start(*given: float) -> Worker:
+        started.append(Worker(tmp_path / "store", *given))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.end()
+    assert not is_locked(tmp_path / "store")
+    assert sockets_of(tmp_path / "store") == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("clients", [1, 7])
+@pytest.mark.parametrize("ending", ["closed", "killed"])
+def test_a_client_takes_over_and_every_write_is_there_once(
+    tmp_path: Path, worker: Callable[..., Worker], ending: str, clients: int
+) -> None:
+    owner = worker()
+    assert owner.kind == "Memory"
+    others = [worker() for _ in range(clients)]
+    assert {each.kind for each in others} == {"Client"}
+    with ThreadPoolExecutor(clients) as pool:
+        working = [
+            pool.submit(each.ask, "work", number, owner.pid, _MOST_SECONDS)
+            for number, each in enumerate(others)
+        ]
+        time.sleep(1.5)
+        began = time.monotonic()
+        if ending == "killed":
+            owner.signal(signal.SIGKILL)
+        else:
+            assert owner.ask("close") is None
+        said = [each.result() for each in working]
+    assert not [each for each in said if "error" in each]
+    assert all(each["after"] >= 3 for each in said), "some did not go on"
+    assert [each.ask("kind") for each in others].count("owner") == 1, "one owns the store now"
+    texts = Counter(others[0].ask("texts"))
+    acknowledged = [text for each in said for text in each["acknowledged"].values()]
+    assert len(acknowledged) >= 3 * clients
+    assert {text: texts[text] for text in acknowledged} == dict.fromkeys(acknowledged, 1)
+    assert sum(texts.values()) == len(texts)
+    over = min(each["first"] for each in said) - began
+    assert over < _MOST_SECONDS
+    note_results(
+        ENGINE, f"take-over by {clients}, {ending}", {"seconds": round(over, 2), "writes": len(acknowledged)}
+    )
+
+
+@pytest.mark.slow
+def test_a_write_whose_owner_died_before_the_reply_is_done_once(
+    tmp_path: Path, worker: Callable[..., Worker]
+) -> None:
+    owner, client = worker(), worker()
+    owner.ask("die before the reply", "c_")
+    id, created = client.ask("remember", "Ada leads the billing team.")
+    assert created, "the first answer is returned, not that of a second write"
+    assert client.ask("kind") == "owner"
+    client.ask("close")
+    with hydramem.connect(tmp_path / "store", config=settings()) as memory:
+        assert len(memory._opened.graph.changes(target=id)) == 1
+        assert [row.text for row in memory.memories()] == ["Ada leads the billing team."]
+
+
+@pytest.mark.slow
+def test_an_owner_that_hangs_is_named_and_left_alone(tmp_path: Path, worker: Callable[..., Worker]) -> None:
+    owner = worker(1.0)
+    with hydramem.connect(tmp_path / "store", config=settings()) as client:
+        assert isinstance(client, Client)
+        client.remember("Ada leads the billing team.")
+        owner.signal(signal.SIGSTOP)
+        note = read_note(tmp_path / "store")
+        assert note is not None and note.started == process_start(owner.pid)
+        since = note.since[:19].replace("T", " ")
+        for attempt in (
+            client.memories,
+            lambda: client.remember("Bo keeps bees."),
+            lambda: hydramem.connect(tmp_path / "store"),
+        ):
+            began = time.monotonic()
+            with pytest.raises(
+                StoreBusyError, match=rf"process {owner.pid} \(.*\) since {since} UTC.*not answered"
+            ):
+                attempt()
+            assert time.monotonic() - began < 5
+        with ThreadPoolExecutor(6) as pool:  # they do not wait for each other
+            began = time.monotonic()
+            failed = list(pool.map(lambda _: _error(client.projects), range(6)))
+            assert all(isinstance(each, StoreBusyError) for each in failed)
+            assert time.monotonic() - began < 5
+        owner.signal(signal.SIGCONT)
+        assert "Ada leads the billing team." in {row.text for row in client.memories()}
+        client.remember("Cy keeps cats.")
+        assert owner.ask("kind") == "Memory", "the owner is still that process"
+
+
+def _error(call: Callable[[], object]) -> Exception | None:
+    try:
+        call()
+    except StoreBusyError as error:
+        return error
+    return None
