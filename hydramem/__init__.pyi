@@ -36,6 +36,7 @@ from hydramem.core.inputs import Progress as Progress
 from hydramem.core.inputs import SaidTurn as SaidTurn
 from hydramem.core.results.erasure_results import ErasureReceipt as ErasureReceipt
 from hydramem.core.results.erasure_results import FileToEdit as FileToEdit
+from hydramem.core.results.exchange_results import Exported as Exported
 from hydramem.core.results.exchange_results import ImportCounts as ImportCounts
 from hydramem.core.results.exchange_results import Imported as Imported
 from hydramem.core.results.exchange_results import SkippedRecord as SkippedRecord

@@ -124,6 +124,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.dump, "write", "all", "tend", files=("folder",)),
     Operation(Memory.load, "write", "all", "tend", files=("folder",)),
     Operation(Memory.import_memories, "write", "all", "tend", files=("source",)),
+    Operation(Memory.export_memories, "write", "all", "tend", files=("path",)),
     Operation(Memory.backup, "write", "all", "tend", files=("to",)),
     Operation(Memory.restore, "destroy", "all", "tend", files=("file",)),
 )

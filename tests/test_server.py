@@ -141,6 +141,7 @@ def test_every_tool_answers(tools, tmp_path):
         "dump": {"folder": str(tmp_path / "docs" / "dump")},
         "load": {"folder": str(tmp_path / "docs" / "dump")},
         "import_memories": {"source": str(tmp_path / "docs" / "memory.jsonl")},
+        "export_memories": {"path": str(tmp_path / "docs" / "vault")},
     }
     # What these need is not here: torch or enough relations, a store that is kept, a file.
     needs = {"train": ("torch", "relations"), "backup": ("memory",), "restore": ("memory", "file")}

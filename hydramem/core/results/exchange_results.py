@@ -4,8 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-ImportFormat = Literal["mcp-memory", "chatgpt", "claude", "mem0", "claude-mem", "basic-memory", "markdown"]
-"""Formats that `import_memories` reads."""
+ImportFormat = Literal[
+    "mcp-memory", "chatgpt", "claude", "mem0", "claude-mem", "basic-memory", "markdown", "hydramem"
+]
+"""Formats that `import_memories` reads; `hydramem` is the vault that `export_memories` writes."""
+
+ExportFormat = Literal["markdown", "graphml"]
+"""Formats that `export_memories` writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,3 +72,24 @@ class Imported:
     seconds: float = 0.0
     run: str | None = None
     pending: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """The result of `export_memories`.
+
+    Attributes:
+        path: The folder or file.
+        format: The format that was written.
+        memories, entities, relations: How many it holds; relations are on the notes of their subjects.
+        removed: Notes of an earlier export that were removed, since what they held is no longer believed.
+        kept: Notes of an earlier export that a person edited, and that were not replaced or removed.
+    """
+
+    path: str
+    format: ExportFormat
+    memories: int = 0
+    entities: int = 0
+    relations: int = 0
+    removed: int = 0
+    kept: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ from hydramem.ingest.imports.claude import read_claude
 from hydramem.ingest.imports.claude_mem import MAGIC, read_claude_mem
 from hydramem.ingest.imports.conversations import FILES
 from hydramem.ingest.imports.export_files import export_files
+from hydramem.ingest.imports.hydramem_vault import is_hydramem_vault, read_hydramem_vault
 from hydramem.ingest.imports.markdown_vault import read_markdown_vault
 from hydramem.ingest.imports.mcp_memory import read_mcp_memory
 from hydramem.ingest.imports.mem0 import read_mem0
@@ -50,6 +51,7 @@ READERS: Mapping[ImportFormat, Reader] = {
     "claude-mem": read_claude_mem,
     "basic-memory": read_basic_memory,
     "markdown": read_markdown_vault,
+    "hydramem": read_hydramem_vault,
 }
 
 
@@ -87,6 +89,8 @@ def records_of(path: Path, format: ImportFormat, *, scope: str, meter: Meter) ->
 
 
 def _recognised(path: Path) -> ImportFormat | None:
+    if path.is_dir() and is_hydramem_vault(path):
+        return "hydramem"
     if path.is_dir():
         return _of_export(path) or _of_vault(path)
     if zipfile.is_zipfile(path):

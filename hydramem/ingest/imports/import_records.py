@@ -41,8 +41,9 @@ from hydramem.ingest.knowledge.add_entities import add_entities
 from hydramem.ingest.knowledge.relate_many import relate_many
 from hydramem.ingest.knowledge.relation_input import RelationInput
 from hydramem.ingest.knowledge.relations import Functional
-from hydramem.ingest.memories.memory_input import ValidatedMemory, validate
+from hydramem.ingest.memories.memory_input import SCOPE_FOUND, ValidatedMemory, validate
 from hydramem.ingest.memories.remember import remember_all
+from hydramem.ingest.memories.revise import Revision, revise
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import current_run, in_one_run
 
@@ -50,6 +51,7 @@ _Kind = TypeVar("_Kind", MemoryRecord, EntityRecord, RelationRecord, DocumentRec
 _KINDS = (EntityRecord, MemoryRecord, DocumentRecord, RelationRecord)
 _BATCH = 256
 _MOST_LISTED = 1000
+_MOST_REASON = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,12 +210,24 @@ class _Import:
                 continue
             self.quarantined += not memory.active
             self.masked += memory.screened.masked
-            edited = here is not None and here.state == "active"
-            replaces = (record.id,) if edited and record.id else ()
-            new.append(replace(memory, given=replace(memory.given, replaces=replaces)))
+            if here is not None and (here.state, here.kind) == ("active", memory.row.kind):
+                self._correct(record, here.id, memory.row.text)
+            else:
+                new.append(memory if record.id is None else _with_own_metadata(memory))
         if new and not self._into.dry_run:
             later = not self._into.wait
             remember_all(new, target=self._into.target, settings=self._settings, later=later)
+
+    def _correct(self, record: MemoryRecord, id: str, text: str) -> None:
+        """Correct a memory whose note a person has edited."""
+        target = self._into.target
+        if self._into.dry_run:
+            return
+        revision = Revision(text=text, reason=f"edited in {record.place}"[:_MOST_REASON])
+        try:
+            revise(id, revision, graph=target.graph, target=lambda _: target, settings=self._settings)
+        except InvalidInputError as error:
+            self._skip(record, str(error))
 
     def _validated(self, records: Sequence[MemoryRecord]) -> list[tuple[MemoryRecord, ValidatedMemory]]:
         """Check memories together; where one is wrong, one by one."""
@@ -281,6 +295,13 @@ class _Import:
                 self._skip(record, each.refused)
             else:
                 self._count("relations", each.id, new=each.new)
+
+
+def _with_own_metadata(memory: ValidatedMemory) -> ValidatedMemory:
+    """Return a memory that HydraMem wrote, which says itself whether its scope was found."""
+    row, given = memory.row, memory.given.metadata or {}
+    kept = {key: value for key, value in row.metadata.items() if key != SCOPE_FOUND or key in given}
+    return replace(memory, row=replace(row, metadata=kept))
 
 
 def _turns(parsed: SourceText | Transcript) -> int:
