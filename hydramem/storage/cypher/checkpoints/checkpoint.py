@@ -59,7 +59,7 @@ _LOGS_PER_CHECKPOINT = 2
 _SECONDS_AFTER_FAILURE = 60.0
 
 # Statements are run again beside the writers until a round has become this short, or for so many rounds.
-# Where writers are as quick as that, rounds do not become shorter: then each write waits a little first.
+# Meanwhile each write waits a little first, and longer where rounds do not become shorter.
 _SHORT_ROUND_SECONDS = 0.02
 _MOST_ROUNDS = 40
 _SHRINKING = 0.7
@@ -261,6 +261,7 @@ class Checkpoints:
 
     def _catch_up(self, replay: "_Replay") -> None:
         """Run what was committed meanwhile, beside the writers, until little is left."""
+        self._pause = _LEAST_PAUSE  # a writer that never rests would hold the first round up
         before = float("inf")
         for _ in range(_MOST_ROUNDS):
             started = time.monotonic()
@@ -269,7 +270,7 @@ class Checkpoints:
             if took < _SHORT_ROUND_SECONDS:
                 return
             if took > _SHRINKING * before:
-                self._pause = min(max(2 * self._pause, _LEAST_PAUSE), _MOST_PAUSE)
+                self._pause = min(2 * self._pause, _MOST_PAUSE)
             before = took
             if self._stop.is_set():
                 raise StoppedError(f"{replay.file}: the checkpoint was stopped")
