@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from hydramem.core.config import Config
-from hydramem.core.config_loading import load_config, override_names
+from hydramem.core.config_loading import load_config, load_sharing, override_names
 from hydramem.core.config_reference import config_text, settings
 from hydramem.core.errors import ConfigError
 from tests import ROOT
@@ -115,3 +115,43 @@ def test_no_key_holds_a_secret():
     secrets = re.compile(r"key|token|password|secret")
     named = [each for each in settings() if secrets.search(each.path[-1])]
     assert all(each.path[-1].endswith(("_env", "_tokens")) or each.kind == "true or false" for each in named)
+
+
+@pytest.mark.parametrize(
+    ("text", "enabled", "background"),
+    [
+        ("", True, "asked"),
+        ("sharing: off\n", False, "asked"),
+        (
+            "search:\n  limit: 3\n\nsharing:\n\n  # who owns it\n  background: always\nllm:\n  model: x\n",
+            True,
+            "always",
+        ),
+        ("sharing: {enabled: false, background: always}\n", False, "always"),
+        ("{sharing: {background: always}}\n", True, "always"),
+        ('"sharing":\n  background: always\n', True, "always"),
+        ("defaults: &own\n  background: always\nsharing: *own\n", True, "always"),
+        ("# sharing: off\n", True, "asked"),
+        ("sharing:\n  background: nonsense\n", True, "asked"),  # for `load_config` to report
+    ],
+)
+def test_who_shares_a_store_is_read_without_the_rest(
+    tmp_path: Path, text: str, enabled: bool, background: str
+) -> None:
+    file = tmp_path / "config.yml"
+    file.write_text(text, encoding="utf-8")
+    read = load_sharing(file)
+    assert (read.enabled, read.background) == (enabled, background)
+
+
+def test_the_environment_wins_over_who_shares_a_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "config.yml"
+    file.write_text("sharing: off\n", encoding="utf-8")
+    monkeypatch.setenv("HYDRAMEM_SHARING_ENABLED", "true")
+    monkeypatch.setenv("HYDRAMEM_SHARING_BACKGROUND", "always")
+    assert (load_sharing(file).enabled, load_sharing(None).background) == (True, "always")
+    monkeypatch.setenv("HYDRAMEM_SHARING_ENABLED", "{")
+    with pytest.raises(ConfigError, match="HYDRAMEM_SHARING_ENABLED"):
+        load_sharing(None)
