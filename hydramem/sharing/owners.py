@@ -68,8 +68,10 @@ def owner_of(folder: Path) -> Owner | None:
         since=note.since,
         background=note.background,
     )
+    # Only one in the background would be asked to leave for its older protocol.
+    looked_at = replace(note, wait_seconds=_SECONDS_TO_ANSWER, background=False)
     try:
-        link = Link(folder, replace(note, wait_seconds=_SECONDS_TO_ANSWER))
+        link = Link(folder, looked_at)
         try:
             status = decoded(link.call(_call(STATUS)), Status)
         finally:
