@@ -212,6 +212,11 @@ def sibling(handle: _Handle, project: str) -> _Handle:
     return other
 
 
+def is_only_handle(handle: Handle) -> bool:
+    """Say whether no other handle of this process has the store open."""
+    return handle._opened.handles == 1
+
+
 def call_at_last_close(handle: Handle, stop: Callable[[], None], stopped: Callable[[], None]) -> None:
     """Have `stop` called before the last handle closes the store, and `stopped` after."""
     handle._opened.at_last_close = (stop, stopped)

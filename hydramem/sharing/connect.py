@@ -177,7 +177,11 @@ class _Opening:
         starter: OwnerStarter | None = None
         while True:
             if is_held_here(self.folder) or self._is_for_itself():
-                return self._opened()
+                memory = self._opened()
+                if not self._lacks_server(memory):
+                    return memory
+                memory.close()
+                continue
             note = read_note(self.folder)
             if note is not None and note.address:
                 with suppress(OwnerGoneError):  # it leaves, or was killed
@@ -254,6 +258,22 @@ class _Opening:
             salvage=self.salvage,
         )
 
+    def _can_be_shared(self, settings: "Config") -> bool:
+        from hydramem.storage.files.read_only import is_read_only
+
+        in_memory = settings.storage.graph == "memory"
+        return settings.sharing.enabled and not in_memory and not is_read_only(self.folder)
+
+    def _lacks_server(self, memory: "Memory") -> bool:
+        """Whether what was to be shared with another handle here was closed by that one meanwhile.
+
+        Then the store was opened anew, without anything that serves other processes.
+        """
+        from hydramem.memory_api.handle import is_only_handle
+        from hydramem.sharing.election import has_seat
+
+        return is_only_handle(memory) and self._can_be_shared(memory.config) and not has_seat(self.folder)
+
     def _owned(self) -> "Memory":
         """Take the folder, open it and serve it.
 
@@ -261,10 +281,9 @@ class _Opening:
             StoreBusyError: Another process holds it.
         """
         from hydramem.storage.files.durable_files import storage_errors
-        from hydramem.storage.files.read_only import is_read_only
 
         settings = self._settings()
-        if settings.storage.graph == "memory" or not settings.sharing.enabled or is_read_only(self.folder):
+        if not self._can_be_shared(settings):
             return self._opened(settings)
         from hydramem.memory_api.handle import call_at_last_close
         from hydramem.sharing.election import take_seat

@@ -95,6 +95,11 @@ class Seat:
 _seats: weakref.WeakSet[Seat] = weakref.WeakSet()
 
 
+def has_seat(folder: Path) -> bool:
+    """Say whether this process has taken a seat at a folder and not given it back."""
+    return any(seat.folder == folder and seat.lock.is_taken for seat in tuple(_seats))
+
+
 def take_seat(
     folder: Path, settings: SharingConfig, *, background: bool = False, for_another: bool = False
 ) -> Seat:

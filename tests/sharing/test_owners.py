@@ -4,8 +4,10 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 import hydramem
 from hydramem.cli.main import run
 from hydramem.core.errors import StoreBusyError
+from hydramem.memory_api.handle import call_at_last_close
 from hydramem.sharing import serve_clients
 from hydramem.sharing.address import runtime_folders
 from hydramem.sharing.link import Link
@@ -117,6 +120,24 @@ def test_who_only_looks_does_not_keep_an_owner_from_leaving(store: Path) -> None
         link.call(Call(operation=CONFIG, project=""))
         link.close()
         assert owner_of(store).idle_seconds < 0.3
+
+
+def test_a_handle_that_is_opened_while_the_last_one_closes_is_served_too(store: Path) -> None:
+    closes, goes_on = threading.Event(), threading.Event()
+    first = hydramem.connect(store)
+    stop, stopped = first._opened.at_last_close
+    call_at_last_close(first, lambda: (closes.set(), goes_on.wait(), stop()), stopped)
+    with ThreadPoolExecutor(2) as pool:
+        closing = pool.submit(first.close)
+        closes.wait()
+        opening = pool.submit(hydramem.connect, store)
+        time.sleep(0.1)  # it waits for the first one to be closed
+        goes_on.set()
+        closing.result()
+        with opening.result() as second:
+            assert owner_of(store).pid == os.getpid()
+            assert second.projects() == ()
+    assert not is_locked(store)
 
 
 @pytest.mark.parametrize("lost", ["name", "note"])

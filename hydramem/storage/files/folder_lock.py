@@ -72,6 +72,11 @@ class FolderLock:
         """The descriptor of the locked file."""
         return _held[self._folder].descriptor
 
+    @property
+    def is_taken(self) -> bool:
+        """Whether this object has taken the lock and not given it back."""
+        return self._taken > 0
+
     def is_deleted(self) -> bool:
         """Say whether the locked file has no name any more, as where the folder was deleted."""
         return not os.fstat(self.descriptor).st_nlink
