@@ -17,6 +17,7 @@ python -m benchmarks matching [--fit] [--out PAGE]     how well things that are 
 python -m benchmarks garden [--out PAGE]               how well false relations are told; nights at scale
 python -m benchmarks inferring [--nights N]            how often what is inferred from a graph is so
 python -m benchmarks risk [--out PAGE]                 whether calibrated thresholds carry the risk asked for
+python -m benchmarks sharing [--out PAGE]              what a store costs that another process holds
 """
 
 import argparse
@@ -46,6 +47,7 @@ from benchmarks import (
     risk,
     scale,
     scale_page,
+    sharing,
     verification,
     verification_page,
     walks,
@@ -227,6 +229,21 @@ def _writes(given: argparse.Namespace) -> int:
     if given.out is not None:
         Path(given.out).write_text(written, encoding="utf-8")
     return 0
+
+
+def _sharing(given: argparse.Namespace) -> int:
+    data = _data(given)
+    if data is None:
+        return 2
+    found = sharing.measure(
+        data,
+        held=given.held,
+        count=given.count,
+        each=given.each,
+        sessions=given.sessions,
+        embedder=given.embedder,
+    )
+    return _publish(given, asdict(found), sharing.shown(found), lambda page: sharing.placed(page, found))
 
 
 def _consolidation(given: argparse.Namespace) -> int:
@@ -437,6 +454,7 @@ def _parser() -> argparse.ArgumentParser:
     inferred.add_argument("--json", action="store_true")
     inferred.set_defaults(run=_inferring)
     _add_risk(commands.add_parser("risk", help="whether calibrated thresholds carry the risk asked for"))
+    _add_sharing(commands.add_parser("sharing", help="what a store costs that another process holds"))
     return parser
 
 
@@ -523,6 +541,18 @@ def _add_risk(measured: argparse.ArgumentParser) -> None:
     measured.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     measured.add_argument("--json", action="store_true")
     measured.set_defaults(run=_risk)
+
+
+def _add_sharing(measured: argparse.ArgumentParser) -> None:
+    measured.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
+    measured.add_argument("--embedder", choices=EMBEDDERS, default="minilm")
+    measured.add_argument("--held", type=int, default=2_000, metavar="N", help="passages in the store")
+    measured.add_argument("--count", type=int, default=200, metavar="N", help="calls timed of each kind")
+    measured.add_argument("--each", type=int, default=30, metavar="N", help="memories of each writer")
+    measured.add_argument("--sessions", type=int, default=100, metavar="N", help="short commands")
+    measured.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
+    measured.add_argument("--json", action="store_true")
+    measured.set_defaults(run=_sharing)
 
 
 def _add_results(results: argparse.ArgumentParser) -> None:
