@@ -324,7 +324,7 @@ def test_erase_and_restore_are_done_where_the_owner_is_there_for_clients(tmp_pat
 def test_what_the_owner_cannot_use_is_refused_by_connect(
     owner: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hydramem.sharing.connect, "is_held_here", lambda folder: False)  # type: ignore[attr-defined]  # as another process
+    monkeypatch.setattr(hydramem.sharing.attach, "is_held_here", lambda folder: False)  # type: ignore[attr-defined]  # as another process
     with pytest.raises(StoreBusyError, match="generator"):
         hydramem.connect(owner.folder, generator=ScriptedGenerator([]))
     with pytest.raises(EmbeddingMismatchError, match="hash/384, not hash/64"):
