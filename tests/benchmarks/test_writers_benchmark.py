@@ -17,7 +17,7 @@ def test_writers_store_what_they_count(tmp_path: Path) -> None:
         assert writers(memory, 3, 2) > 0
         assert len(memory.memories(limit=100)) == 6
         told = scaling(
-            memory, each=1, texts=[f"Crate {n} is in hall {n * 7}." for n in range(9)], kind="event"
+            memory, each=1, rounds=1, texts=[f"Crate {n} is in hall {n * 7}." for n in range(9)], kind="event"
         )
         assert "8 writers" in told
         assert len(memory.memories(limit=100)) == 15
