@@ -73,6 +73,7 @@ def _as_text(hint: Any) -> Any:
 OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.ingest, "write", "agent", "write", files=("sources",)),
     Operation(Memory.ingest_extracted, "write", "agent", "write"),
+    Operation(Memory.import_memories, "write", "all", "write", files=("source",)),
     Operation(Memory.remember, "write", "agent", "write", once=True),
     Operation(Memory.remember_many, "write", "all", "write", once=True),
     Operation(Memory.revise, "write", "agent", "write", once=True),
@@ -123,7 +124,6 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(Memory.reindex, "write", "all", "tend"),
     Operation(Memory.dump, "write", "all", "tend", files=("folder",)),
     Operation(Memory.load, "write", "all", "tend", files=("folder",)),
-    Operation(Memory.import_memories, "write", "all", "tend", files=("source",)),
     Operation(Memory.export_memories, "write", "all", "tend", files=("path",)),
     Operation(Memory.backup, "write", "all", "tend", files=("to",)),
     Operation(Memory.restore, "destroy", "all", "tend", files=("file",)),
