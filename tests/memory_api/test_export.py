@@ -195,3 +195,32 @@ def test_graphml_has_types_and_times(memory: hydramem.Memory, tmp_path: Path) ->
     assert "mentions" in edges
     with pytest.raises(InvalidInputError, match="exists"):
         memory.export_memories(str(tmp_path / "graph.graphml"), format="graphml")
+
+
+def test_a_later_relation_of_a_vault_ends_the_one_that_is_stored(
+    memory: hydramem.Memory, tmp_path: Path
+) -> None:
+    memory.relate("Ada", "works_for", "Acme", valid_from="2024-05-01")
+    memory.relate("Grace", "works_for", "Navy", valid_from="2024-05-01")
+    memory.export_memories(str(tmp_path / "vault"))
+    with hydramem.connect(tmp_path / "other", config=load_config(environment=ENVIRONMENT)) as other:
+        other.relate("Ada", "works_for", "Initech", valid_from="2019-01-01")
+        done = other.import_memories(str(tmp_path / "vault"))
+        assert (done.new.relations, done.skipped) == (2, ())
+        assert {row.object for row in other.relations()} == {"Acme", "Navy"}
+        (before,) = other.relations(as_of="2020-01-01")
+        assert (before.object, str(before.valid_to)) == ("Initech", "2024-05-01 00:00:00+00:00")
+        assert other.import_memories(str(tmp_path / "vault")).new == ImportCounts()
+
+
+def test_a_vault_leads_nowhere_else(memory: hydramem.Memory, tmp_path: Path) -> None:
+    fill(memory)
+    memory.export_memories(str(tmp_path / "vault"))
+    (tmp_path / "secret.md").write_text("---\nhydramem: memory\n---\nOutside of the vault.\n")
+    (tmp_path / "vault" / "memories" / "link.md").symlink_to(tmp_path / "secret.md")
+    done = memory.import_memories(str(tmp_path / "vault"))
+    assert [each.place for each in done.skipped] == ["memories/link.md"]
+    memories = tmp_path / "vault" / "memories"
+    memories.rename(tmp_path / "moved")
+    memories.symlink_to(tmp_path / "moved")
+    assert memory.import_memories(str(tmp_path / "vault")).unchanged.memories == 0

@@ -49,7 +49,10 @@ def read_hydramem_vault(path: Path, *, scope: str, meter: Meter) -> Iterator[Rec
         OSError: The folder cannot be read.
     """
     del scope
-    folders = {name: sorted((path / name).glob("*.md")) for name in (ENTITIES, MEMORIES)}
+    folders = {
+        name: [] if (path / name).is_symlink() else sorted((path / name).glob("*.md"))
+        for name in (ENTITIES, MEMORIES)
+    }
     meter.total = sum(map(len, folders.values()))
     pages: list[_Note] = []
     for note in _notes(folders[ENTITIES], ENTITIES, meter):
