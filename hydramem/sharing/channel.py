@@ -96,6 +96,11 @@ class Channel:
         except OSError:
             return True
 
+    def stop_receiving(self) -> None:
+        """Refuse what the other side sends from now on; what has come can still be received, and answered."""
+        with suppress(OSError):
+            self._link.shutdown(socket.SHUT_RD)
+
     def close(self) -> None:
         """Close the connection; a thread that receives on it gets an error."""
         with suppress(OSError):  # the other side was quicker

@@ -28,7 +28,8 @@ _Result = TypeVar("_Result")
 _MOST_DEATHS = 2
 """Owners that may die during one call: it might be what kills them."""
 
-_recalls_for: ContextVar[tuple[str | None, bool] | None] = ContextVar("recalls_for", default=None)
+_recalls_for: ContextVar[tuple[Path, str | None, bool] | None] = ContextVar("recalls_for", default=None)
+"""Of a context: the store, the session that its recalls are recorded for, and whether that is private."""
 
 
 class Client:
@@ -108,11 +109,16 @@ class Client:
     @contextmanager
     def during(self, session: str | None, *, private: bool = False) -> Iterator[None]:
         """Record the recalls in this context for a session, by name; None records nothing."""
-        token = _recalls_for.set((session, private))
+        token = _recalls_for.set((self._folder, session, private))
         try:
             yield
         finally:
             _recalls_for.reset(token)
+
+    def _recalls_for(self) -> tuple[str | None, bool] | None:
+        """Return for which session recalls are recorded in this context; None where it says nothing."""
+        said = _recalls_for.get()
+        return said[1:] if said is not None and said[0] == self._folder else None
 
     @contextmanager
     def session(
@@ -151,7 +157,7 @@ class Client:
         spec = SPECS[name]
         given = given_once({key: value for key, value in arguments.items() if key != "progress"})
         progress = cast("Callable[..., None] | None", arguments.get("progress")) or progress
-        recalls_for = (session, False) if session is not None else _recalls_for.get()
+        recalls_for = (session, False) if session is not None else self._recalls_for()
         if request is None and spec.effect != "read":
             request = new_id("q")
         message = Call(

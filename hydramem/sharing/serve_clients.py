@@ -47,6 +47,7 @@ _MOST_CONNECTIONS = 512
 _HANDSHAKE_SECONDS = 5.0
 _SECONDS_BEFORE_WARNING = 5.0
 _SECONDS_BETWEEN_CHECKS = 2.0
+_SECONDS_TO_DRAIN = 2.0
 _HANDSHAKE_BYTES = 4096
 _LEAVES = Failure("StoreBusyError", b"the owner leaves", repeats=True)
 
@@ -122,6 +123,12 @@ class OwnerServer:
                 self._changed.wait_for(lambda: not self._calls, seconds)
             channels = tuple(self._channels)
         for channel in channels:
+            channel.stop_receiving()
+        with self._changed:
+            # Calls that have come are answered: those of a connection that is cut count as the owner's death.
+            self._changed.wait_for(lambda: not self._channels, _SECONDS_TO_DRAIN)
+            channels = tuple(self._channels)
+        for channel in channels:
             channel.close()
 
     def give_back(self) -> None:
@@ -176,7 +183,7 @@ class OwnerServer:
         try:
             with self._connected(channel):
                 self._welcome(channel)
-                while not self._leaving:
+                while True:
                     self._answer(channel, channel.receive())
         except (ConnectionLostError, TimeoutError, CallCancelledError) as error:
             log.debug("%s: a client has gone: %s", self._seat.folder, error)

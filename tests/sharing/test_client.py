@@ -155,6 +155,15 @@ def test_recalls_are_recorded_for_the_session_of_the_context(owner: Served, clie
     assert names == ["hive"]
 
 
+def test_a_session_is_that_of_one_store(tmp_path: Path, client: Client) -> None:
+    with served(tmp_path / "other") as other, other.client() as elsewhere:
+        elsewhere.remember("Cy keeps cats.")
+        with client.during("hive"):
+            elsewhere.recall("cats")
+        other.memory._opened.recalls.flush()
+        assert "hive" not in [each.name for each in elsewhere.sessions()]
+
+
 def test_actors_runs_and_requests_are_those_of_the_call(owner: Served, client: Client) -> None:
     by_python = client.remember("Written by a program.")
     by_command = call(client, "remember", {"text": "Written by a command."}, actor="cli", request="q_mine")
