@@ -252,6 +252,13 @@ def _modules(hint: Any) -> dict[str, str]:
     return found
 
 
+def tools_data() -> str:
+    """Return the tools of the MCP server as data, which it lists in place of the code."""
+    from hydramem.server.tool_schemas import manifest
+
+    return json.dumps(manifest(), indent=1, ensure_ascii=False) + "\n"
+
+
 # Reference ---------------------------------------------------------------------------------------
 
 _GROUPS = {"write": "Write", "read": "Read", "check": "Check", "tend": "Tend"}
@@ -269,7 +276,8 @@ def reference_page() -> str:
         "Every operation has one name everywhere: a method of `Memory`, a command, an MCP tool.\n"
         "Arguments after the first are named. On the command line `--store`, `--project`, `--config` and\n"
         "`--json` can be given before or after any command. An MCP client sees the tools marked *agent*,\n"
-        "and all of them with `hydramem serve --tools all`. A time is ISO 8601 text with a zone, or a date,\n"
+        "and all of them with `hydramem serve --tools all`; it gives rare arguments as keys of `options`\n"
+        "([mcp.md](mcp.md)). A time is ISO 8601 text with a zone, or a date,\n"
         "which is its start in UTC; Python takes an aware `datetime` as well.\n"
     )
     results: dict[str, type[Any]] = {}
@@ -279,7 +287,7 @@ def reference_page() -> str:
         for operation in rows:
             _collect(operation.signature.return_annotation, results)
     shown = "".join(_row(results[name]) for name in sorted(results))
-    about = "Frozen dataclasses; over MCP and with `--json` the same fields in JSON."
+    about = "Frozen dataclasses; with `--json`, and over MCP on request, the same fields in JSON."
     return f"{page}\n## Results\n\n{about}\n{shown}"
 
 
@@ -370,6 +378,7 @@ _COUNTS = ("<!-- Counts by docs/generate.py from docs/reliability.json. -->", "<
 # The command line is built from the first of these, so no page imports it before that one is written.
 PAGES: dict[str, Callable[[], str]] = {
     "hydramem/data/operations.json": operations_data,
+    "hydramem/data/mcp.json": tools_data,
     "docs/reliability.md": reliability_page,
     "config.yml": config_text,
     "docs/reference.md": reference_page,

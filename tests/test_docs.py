@@ -12,11 +12,11 @@ import pytest
 from fastmcp import Client
 
 import hydramem
-from hydramem import server
 from hydramem.cli.main import build
 from hydramem.cli.table_commands import command_name
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.operations import OPERATIONS
+from hydramem.server import http_server as server
 from tests import ROOT
 
 SET_UP = (

@@ -17,10 +17,10 @@ import pytest
 from fastmcp import Client
 
 import hydramem
-from hydramem import server
 from hydramem.core.config import Config, EmbeddingConfig, ServerConfig, StorageConfig
 from hydramem.core.errors import ConfigError
 from hydramem.operations import OPERATIONS
+from hydramem.server import http_server as server
 from tests.owner_process import owner
 
 MEMORY_ONLY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
@@ -48,7 +48,8 @@ class Tools:
     """Calls tools of a server in memory; an answer is (is it an error, structured content, text)."""
 
     def __init__(self, memory: hydramem.Memory, **settings: object) -> None:
-        self.server = server.build(memory, settings=ServerConfig(**settings), tools="all")
+        given = ServerConfig(output_schemas=True, **settings)
+        self.server = server.build(memory, settings=given, tools="all")
 
     def call(self, name: str, /, **arguments: object) -> tuple[bool, dict, str]:
         return asyncio.run(self._call(name, arguments))
@@ -93,10 +94,11 @@ def test_tools_carry_their_words_types_and_hints(memory):
         assert tool["description"]
         assert "Args:" not in tool["description"]
         shown = tool["inputSchema"]["properties"]
-        assert set(shown) == set(operation.signature.parameters)
+        rare = shown["options"]["description"].split(", ")
+        assert set(shown).isdisjoint(rare)
+        assert {*shown, *rare} == {*operation.signature.parameters, "options", "structured"}
         assert all(argument["description"] for argument in shown.values())
-        assert tool["inputSchema"]["additionalProperties"] is False
-        assert tool["outputSchema"]["type"] == "object"
+        assert tool["outputSchema"] is None
         assert tool["annotations"]["readOnlyHint"] == (operation.effect == "read")
         assert tool["annotations"]["destructiveHint"] == (operation.effect == "destroy")
 
@@ -216,12 +218,17 @@ def test_our_errors_are_readable_and_others_are_masked(memory, tools, tmp_path):
         {"query": "x", "nope": 1},
         {"query": 5},
         {"query": "x", "kinds": "note"},
+        {"query": "x", "options": {"kinds": "note"}},
+        {"query": "x", "options": {"nope": 1}},
+        {"query": "x", "limit": 3, "options": {"limit": 3}},
+        {"query": "x", "options": {"structured": "yes"}},
+        {"query": "x", "options": "kinds"},
     ],
 )
 def test_wrong_arguments_are_refused_before_anything_runs(tools, arguments):
     is_error, _, text = tools.call("recall", **arguments)
     assert is_error
-    assert "validation error" in text
+    assert text.split(":")[0].split(".")[0] in {"query", "limit", "nope", "kinds", "options", "structured"}
 
 
 @pytest.mark.parametrize("query", ["", "  ", "x" * 2_000_000])
@@ -467,7 +474,8 @@ def test_over_http_host_origin_and_token_are_checked(address):
 
     async def names() -> set[str]:
         async with Client(address, auth=TOKEN) as client:
-            assert (await client.call_tool("remember", {"text": "Served over a socket."})).data.created
+            given = {"text": "Served over a socket.", "options": {"structured": True}}
+            assert (await client.call_tool("remember", given)).structured_content["created"]
             return {tool.name for tool in await client.list_tools()}
 
     assert "recall" in asyncio.run(names())
@@ -476,8 +484,9 @@ def test_over_http_host_origin_and_token_are_checked(address):
 def test_over_stdio_standard_output_is_the_protocol_alone(tmp_path):
     process = serve(tmp_path)
     ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-    ask = {"jsonrpc": "2.0", "id": 2, "method": "tools/call",
-           "params": {"name": "remember", "arguments": {"text": "Said over a pipe."}}}  # fmt: skip
+    arguments = {"text": "Said over a pipe.", "options": {"structured": True}}
+    call = {"name": "remember", "arguments": arguments}
+    ask = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
     for message in (HELLO, ready, ask):
         process.stdin.write(json.dumps(message).encode() + b"\n")
         process.stdin.flush()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Group, Parameter
 
@@ -15,7 +15,8 @@ import hydramem
 from hydramem.cli.options import Given
 from hydramem.cli.output import show, write
 from hydramem.cli.progress import reporting
-from hydramem.cli.sharing_commands import ps, serve_in_background, stop
+from hydramem.cli.serve_command import serve
+from hydramem.cli.sharing_commands import ps, stop
 from hydramem.cli.terminal import console, plain
 from hydramem.core.config_reference import config_text
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
@@ -156,36 +157,6 @@ def init(*, invocation: Given) -> None:
         project=invocation.namespace,
     )
     show(places, as_json=invocation.json)
-
-
-def serve(
-    *,
-    transport: Annotated[Literal["stdio", "http"], Parameter(help="How clients connect.")] = "stdio",
-    host: Annotated[str | None, Parameter(help="Address for HTTP [default: server.host].")] = None,
-    port: Annotated[int | None, Parameter(help="Port for HTTP [default: server.port].")] = None,
-    tools: Annotated[
-        Literal["agent", "all"] | None,
-        Parameter(help="The everyday tools, or every operation [default: server.tools]."),
-    ] = None,
-    background: Annotated[
-        bool,
-        Parameter(
-            help="Instead, start a process that holds the store for all others and leaves when it is idle.",
-            negative=(),
-            show_default=False,
-        ),
-    ] = False,
-    invocation: Given,
-) -> None:
-    """Serve the memory to MCP clients."""
-    if background:
-        serve_in_background(invocation)
-        return
-    from hydramem import server
-
-    with invocation.open(make=True) as memory:
-        settings = invocation.settings().server
-        server.serve(memory, transport=transport, host=host, port=port, tools=tools, settings=settings)
 
 
 def list_models(*, invocation: Given) -> None:

@@ -17,6 +17,9 @@ FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 EVERYDAY = ("remember", "recall", "prime", "ingest", "get", "forget", "garden", "serve", "init", "doctor")
 """The commands that the first page of help shows first, in this order."""
 
+SERVE = "serve"
+"""The command that is not in the table and has to be quick."""
+
 _YOUNG_OBJECTS = 50_000
 """New objects after which the garbage collector looks at them; the interpreter's default is 700."""
 
@@ -74,23 +77,27 @@ def _run(tokens: tuple[str, ...], *, alone: bool) -> int:
 
         use_placeholders()
     try:
-        build(named_operation(tokens)).meta(tokens)
+        build(named_command(tokens)).meta(tokens)
     except CycloptsError:
         return MISUSED  # Cyclopts has printed the message
     return 0
 
 
-def named_operation(tokens: Sequence[str]) -> str | None:
-    """Return the command of a command line where it is an operation that stands after shared options only."""
-    from hydramem.cli.table_commands import command_names
-
+def named_command(tokens: Sequence[str]) -> str | None:
+    """Return the command of a command line: an operation or `serve`, where it follows shared options only."""
     left = iter(tokens)
     for token in left:
         if token in _SHARED_WITH_VALUE:
             next(left, None)
         elif token not in _SHARED_FLAGS and not token.startswith(tuple(f"{o}=" for o in _SHARED_WITH_VALUE)):
-            return token if token in command_names() else None
+            return token if token == SERVE or token in _operations() else None
     return None
+
+
+def _operations() -> frozenset[str]:
+    from hydramem.cli.table_commands import command_names
+
+    return command_names()
 
 
 def build(only: str | None = None) -> "App":
@@ -102,7 +109,6 @@ def build(only: str | None = None) -> "App":
     from cyclopts import App, Group, Parameter
 
     from hydramem.cli.options import Invocation
-    from hydramem.cli.table_commands import add_operations
 
     app = App(
         name="hydramem",
@@ -111,7 +117,14 @@ def build(only: str | None = None) -> "App":
         result_action="return_value",
         exit_on_error=False,
     )
-    add_operations(app, only)
+    if only == SERVE:
+        from hydramem.cli.serve_command import serve
+
+        app.command(serve)
+    else:
+        from hydramem.cli.table_commands import add_operations
+
+        add_operations(app, only)
     if only is None:
         from hydramem.cli import handwritten_commands
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from hydramem.core.errors import NotFoundError
-from hydramem.sharing.connect import connect
 
 if TYPE_CHECKING:
     from hydramem import Config, Memory
@@ -68,6 +67,8 @@ class Invocation:
             raise NotFoundError(
                 f"{where}: no memory here yet; `hydramem ingest` or `hydramem remember` makes one"
             )
+        from hydramem.sharing.connect import connect  # not before there is something to open
+
         return connect(
             where,
             project=self.namespace,

@@ -4,16 +4,15 @@ A secret is never a value here: a key that ends in `_env` names the environment 
 """
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 from hydramem.core.row_types import Phase
 
 
 class _Section:
-    """Part of the configuration; pydantic reads the attribute, so that an unknown key is an error."""
+    """Part of the configuration."""
 
     __slots__ = ()
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
 
 Parser = Literal["auto", "none", "spacy"]
@@ -345,7 +344,10 @@ class ServerConfig(_Section):
         allowed_origins: Web origins that a request may come from.
         ingest_roots: Folders that `ingest` may read over MCP, and in which the other operations may read and
             write files; empty allows the server's working folder.
-        tools: agent shows the everyday tools, all shows every operation.
+        tools: reader shows recall, prime and get, agent the everyday tools, all every operation; or tools by
+            name, with commas between them.
+        output_schemas: Whether tools are listed with the schema of their whole value, which then is part of
+            every answer. It costs a client many tokens.
         request_seconds: A connection is closed whose request is not complete after so many seconds, or whose
             body stops arriving for as long.
     """
@@ -356,7 +358,8 @@ class ServerConfig(_Section):
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     ingest_roots: tuple[str, ...] = ()
-    tools: Literal["agent", "all"] = "agent"
+    tools: str = "agent"
+    output_schemas: bool = False
     request_seconds: float = 20.0
 
 

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from hydramem.cli.main import EVERYDAY, build, named_operation, run
+from hydramem.cli.main import EVERYDAY, build, named_command, run
 from hydramem.cli.table_commands import command_name
 from hydramem.cli.terminal import plain
 from hydramem.core.config_loading import load_config
@@ -280,7 +280,7 @@ def test_until_it_opens_the_store_a_command_loads_little(words):
         ("--store recall --json recall x", "recall"),
         ("--store=a --project p remember recall", "remember"),
         ("ingest-extracted @f", "ingest-extracted"),
-        ("serve recall", None),
+        ("serve recall", "serve"),
         ("recal recall", None),
         ("--help recall", None),
         ("--store", None),
@@ -288,7 +288,7 @@ def test_until_it_opens_the_store_a_command_loads_little(words):
     ],
 )
 def test_the_operation_of_a_command_line_is_known_before_the_commands_are_built(line, name):
-    assert named_operation(line.split()) == name
+    assert named_command(line.split()) == name
 
 
 def test_one_command_is_built_as_among_all(shell):

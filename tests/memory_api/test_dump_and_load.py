@@ -15,9 +15,9 @@ import pytest
 from fastmcp import Client
 
 import hydramem
-from hydramem import server
 from hydramem.core.config import Config, EmbeddingConfig, ServerConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.server import http_server as server
 from hydramem.storage.write import Write
 from tests import ROOT
 from tests.storage.exchange.stores import Store

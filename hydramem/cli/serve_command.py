@@ -1,0 +1,47 @@
+"""`hydramem serve`, in a module of its own: over stdio it answers before the rest of the program loads."""
+
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from hydramem.cli.options import Given
+
+
+def serve(
+    *,
+    transport: Annotated[Literal["stdio", "http"], Parameter(help="How clients connect.")] = "stdio",
+    host: Annotated[str | None, Parameter(help="Address for HTTP [default: server.host].")] = None,
+    port: Annotated[int | None, Parameter(help="Port for HTTP [default: server.port].")] = None,
+    tools: Annotated[
+        str | None,
+        Parameter(
+            help="reader (recall, prime, get), agent (the everyday tools), all, or tools by name with commas "
+            "between them [default: server.tools]."
+        ),
+    ] = None,
+    background: Annotated[
+        bool,
+        Parameter(
+            help="Instead, start a process that holds the store for all others and leaves when it is idle.",
+            negative=(),
+            show_default=False,
+        ),
+    ] = False,
+    invocation: Given,
+) -> None:
+    """Serve the memory to MCP clients."""
+    if background:
+        from hydramem.cli.sharing_commands import serve_in_background
+
+        serve_in_background(invocation)
+        return
+    settings = invocation.settings().server
+    if transport == "stdio":
+        from hydramem.server.stdio_server import serve_stdio
+
+        serve_stdio(lambda: invocation.open(make=True), settings, tools)
+        return
+    from hydramem.server import http_server
+
+    with invocation.open(make=True) as memory:
+        http_server.serve(memory, host=host, port=port, tools=tools, settings=settings)

@@ -1,0 +1,323 @@
+"""The MCP server over pipes: driven in memory line by line, and as a process by the real client."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+
+import hydramem
+from hydramem.core.config import Config, EmbeddingConfig, ServerConfig, StorageConfig
+from hydramem.core.errors import ConfigError, StoreBusyError
+from hydramem.server import http_server
+from hydramem.server.manifest import listed_tools, manifest, tool_names
+from hydramem.server.stdio_server import HANDSHAKE_VERSIONS, StdioServer
+from hydramem.server.tool_schemas import manifest as made_manifest
+from hydramem.sharing.operation_specs import SPECS
+from hydramem.text.tokens import count_tokens
+
+MEMORY_ONLY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
+SETTINGS = {"HYDRAMEM_STORAGE_GRAPH": "memory", "HYDRAMEM_EMBEDDING_MODEL": "hash"}
+MODERN = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
+
+
+class Pipes:
+    """A server on pipes in this process, asked line by line."""
+
+    def __init__(self, open_memory, settings: ServerConfig, tools: str = "all") -> None:
+        own, self._to = os.pipe()
+        back, theirs = os.pipe()
+        self._sending, self._answers = os.fdopen(self._to, "wb"), os.fdopen(back, "rb")
+        self._streams = os.fdopen(own, "rb"), os.fdopen(theirs, "wb")
+        self.server = StdioServer(*self._streams, open_memory, settings=settings, names=tool_names(tools))
+        self._thread = threading.Thread(target=self.server.run)
+        self._thread.start()
+
+    def send(self, line: object) -> None:
+        self._sending.write(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n")
+        self._sending.flush()
+
+    def next(self) -> dict:
+        return json.loads(self._answers.readline())
+
+    def ask(self, method: str, identity: object = 1, **params: object) -> dict:
+        self.send({"jsonrpc": "2.0", "id": identity, "method": method, "params": params})
+        return self.next()
+
+    def tool(self, name: str, **arguments: object) -> dict:
+        return self.ask("tools/call", name=name, arguments=arguments)["result"]
+
+    def close(self) -> list[bytes]:
+        """End the input; return what was still answered."""
+        if not self._sending.closed:
+            self._sending.close()
+            self._thread.join(30)
+            assert not self._thread.is_alive()
+            self._streams[1].close()
+            self._streams[0].close()
+            with self._answers:
+                return self._answers.readlines()
+        return []
+
+
+def write_costs(lines: Iterable[str]) -> None:
+    """Write figures where `pytest -s` shows them."""
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+
+
+@pytest.fixture
+def pipes(tmp_path: Path) -> Iterator[Pipes]:
+    (tmp_path / "docs").mkdir()
+    settings = ServerConfig(ingest_roots=(str(tmp_path / "docs"),))
+    made = Pipes(lambda: hydramem.connect(tmp_path / "store", config=MEMORY_ONLY), settings)
+    yield made
+    made.close()
+
+
+def test_the_manifest_says_what_the_operations_are():
+    assert manifest() == json.loads(json.dumps(made_manifest()))
+
+
+@pytest.mark.parametrize("profile", ["reader", "agent", "all", "get,recall"])
+@pytest.mark.parametrize("schemas", [False, True])
+def test_fastmcp_and_the_pipes_list_the_same_tools(pipes, tmp_path, profile, schemas):
+    settings = ServerConfig(tools=profile, output_schemas=schemas)
+
+    async def over_fastmcp():
+        with hydramem.connect(tmp_path / "other", config=MEMORY_ONLY) as memory:
+            async with Client(http_server.build(memory, settings=settings)) as client:
+                tools = await client.list_tools()
+                return [tool.model_dump(by_alias=True, exclude_none=True) for tool in tools]
+
+    piped = Pipes(lambda: hydramem.connect(tmp_path / "store", config=MEMORY_ONLY), settings, profile)
+    listed = piped.ask("tools/list")["result"]["tools"]
+    piped.close()
+    assert [tool["name"] for tool in listed] == [name for name in SPECS if name in tool_names(profile)]
+    assert all(("outputSchema" in tool) == schemas for tool in listed)
+    assert asyncio.run(over_fastmcp()) == listed
+
+
+def test_what_a_list_of_tools_costs():
+    def cost(profile: str, *parts: str) -> int:
+        tools = listed_tools(tool_names(profile), output_schemas=False)
+        shown = [{key: tool[key] for key in parts or tool} for tool in tools]
+        return count_tokens(json.dumps({"tools": shown}, separators=(",", ":"), ensure_ascii=False))
+
+    seen = ("name", "description", "inputSchema")
+    write_costs(
+        f"{profile}: {cost(profile, *seen)} seen by a model, {cost(profile)} in all"
+        for profile in ("reader", "agent", "all")
+    )
+    assert cost("agent", *seen) <= 2000
+    assert cost("agent") <= 3000
+    assert cost("reader", *seen) <= 500
+
+
+def test_an_unknown_profile_or_tool_is_named():
+    assert tool_names("reader") == ("recall", "prime", "get")
+    assert tool_names(" get, recall ") == ("get", "recall")
+    for wrong in ("", "reade", "recall,nothing"):
+        with pytest.raises(ConfigError, match=r"server\.tools"):
+            tool_names(wrong)
+
+
+@pytest.mark.parametrize("version", [*HANDSHAKE_VERSIONS, "1999-01-01"])
+def test_a_connection_agrees_on_a_version(pipes, version):
+    result = pipes.ask("initialize", protocolVersion=version, capabilities={}, clientInfo={})["result"]
+    assert result["protocolVersion"] == (version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1])
+    assert result["serverInfo"]["name"] == "hydramem"
+    assert result["capabilities"] == {"tools": {"listChanged": False}}
+    assert "recall" in result["instructions"]
+
+
+def test_a_request_that_names_its_version_needs_no_handshake(pipes):
+    found = pipes.ask("server/discover", **MODERN)["result"]
+    assert found["supportedVersions"] == ["2026-07-28"]
+    assert (found["resultType"], found["cacheScope"]) == ("complete", "private")
+    listed = pipes.ask("tools/list", **MODERN)["result"]
+    assert (listed["resultType"], listed["ttlMs"]) == ("complete", 0)
+    done = pipes.ask("tools/call", name="projects", **MODERN)["result"]
+    assert (done["resultType"], done["isError"]) == ("complete", False)
+    other = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2031-01-01"}}
+    refused = pipes.ask("tools/list", **other)["error"]
+    assert refused["code"] == -32022 and "2026-07-28" in refused["data"]["supported"]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "identity"),
+    [
+        (b"{nothing\n", -32700, None),
+        (b"\xff\xfe\n", -32700, None),
+        (b"[" * 100_000 + b"\n", -32700, None),
+        (b"3\n", -32600, None),
+        (b"[]\n", -32600, None),
+        (b'{"id": 1, "method": "ping"}\n', -32600, None),
+        (b'{"jsonrpc": "2.0", "id": 4}\n', -32600, 4),
+        (b'{"jsonrpc": "2.0", "id": true, "method": "ping"}\n', -32600, None),
+        (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}\n', -32600, None),
+        (b'{"jsonrpc": "2.0", "id": 4, "method": 5}\n', -32600, 4),
+        (b'{"jsonrpc": "2.0", "id": 4, "method": "ping", "params": [1]}\n', -32602, 4),
+        (b'{"jsonrpc": "2.0", "id": "a", "method": "sampling/nothing"}\n', -32601, "a"),
+        (b'{"jsonrpc": "2.0", "id": 4, "method": "tools/call"}\n', -32602, 4),
+        (b'{"jsonrpc": "2.0", "id": 4, "method": "initialize"}\n', -32602, 4),
+    ],
+)
+def test_a_malformed_line_is_answered_with_an_error(pipes, line, code, identity):
+    pipes.send(line)
+    answer = pipes.next()
+    assert (answer["error"]["code"], answer["id"]) == (code, identity)
+    assert pipes.ask("ping", 7) == {"jsonrpc": "2.0", "id": 7, "result": {}}
+
+
+def test_what_needs_no_answer_gets_none(pipes):
+    for quiet in (
+        b"\n",
+        b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n',
+        b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}}\n',
+        b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": []}}\n',
+        b'{"jsonrpc": "2.0", "id": 1, "result": {}}\n',
+    ):
+        pipes.send(quiet)
+    assert pipes.ask("prompts/list", 8)["result"] == {"prompts": []}
+    assert pipes.ask("resources/list", 9)["result"] == {"resources": []}
+
+
+def test_tools_answer_with_text_and_with_the_whole_value_where_asked(pipes):
+    kept = pipes.tool("remember", text="Ada leads billing.", options={"structured": True})
+    assert kept["structuredContent"]["created"] is True
+    found = pipes.tool("recall", query="Ada")
+    assert "structuredContent" not in found and not found["isError"]
+    (content,) = found["content"]
+    assert content["type"] == "text" and "Ada leads billing." in content["text"]
+    assert kept["structuredContent"]["id"] in content["text"]
+
+
+def test_errors_of_a_tool_are_answers_with_their_message(pipes, tmp_path):
+    for name, arguments, said in (
+        ("get", {"id": "c_nothing"}, "c_nothing"),
+        ("get", {}, "id: is missing"),
+        ("recall", {"query": "x", "nope": 1}, "nope: no such argument"),
+        ("nothing", {}, "Unknown tool"),
+        ("ingest", {"sources": [str(tmp_path / "secret.md")]}, "outside the folders"),
+    ):
+        answer = pipes.tool(name, **arguments)
+        assert answer["isError"] and said in answer["content"][0]["text"]
+
+
+def test_a_memory_that_cannot_be_opened_is_tried_again_at_the_next_call(tmp_path):
+    failing = [StoreBusyError("held by another process")] * 2
+
+    def opening():
+        if failing:
+            raise failing.pop()
+        return hydramem.connect(tmp_path / "store", config=MEMORY_ONLY)
+
+    pipes = Pipes(opening, ServerConfig())
+    pipes.server._opening._wanted.clear()
+    while failing:
+        answer = pipes.tool("projects")
+        assert not answer["isError"] or "held by" in answer["content"][0]["text"]
+    assert not pipes.tool("projects")["isError"]
+    pipes.close()
+
+
+def test_progress_is_sent_where_it_is_asked_for(pipes, tmp_path):
+    for number in range(3):
+        (tmp_path / "docs" / f"{number}.md").write_text(f"# Page {number}\n\nHall {number} is cold.\n")
+    said = {"name": "ingest", "arguments": {"sources": [str(tmp_path / "docs")]}}
+    pipes.send({"jsonrpc": "2.0", "id": 5, "method": "tools/call",
+                "params": {**said, "_meta": {"progressToken": "p1"}}})  # fmt: skip
+    reached = []
+    while (message := pipes.next()).get("id") != 5:
+        assert message["method"] == "notifications/progress"
+        assert message["params"]["progressToken"] == "p1"
+        reached.append(message["params"]["progress"])
+    assert reached == sorted(set(reached)) and reached[-1] == 3
+    assert not message["result"]["isError"]
+
+
+def test_a_cancelled_call_stops_and_is_not_answered(pipes, tmp_path):
+    for number in range(40):
+        (tmp_path / "docs" / f"{number}.md").write_text(f"# Page {number}\n\nHall {number} is cold.\n" * 20)
+    pipes.tool("projects")  # the memory is open
+    said = {"name": "ingest", "arguments": {"sources": [str(tmp_path / "docs")]}}
+    pipes.send({"jsonrpc": "2.0", "id": 5, "method": "tools/call",
+                "params": {**said, "_meta": {"progressToken": 1}}})  # fmt: skip
+    assert pipes.next()["method"] == "notifications/progress"
+    pipes.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}})
+    left = [json.loads(line) for line in pipes.close()]
+    assert all(message.get("id") != 5 for message in left)
+    assert len(left) < 39
+
+
+def test_at_the_end_of_the_input_what_runs_is_answered(tmp_path):
+    pipes = Pipes(lambda: hydramem.connect(tmp_path / "store", config=MEMORY_ONLY), ServerConfig())
+    call = {"name": "remember", "arguments": {"text": "Ada leads billing."}}
+    pipes.send({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": call})
+    (answer,) = map(json.loads, pipes.close())
+    assert answer["id"] == 5 and not answer["result"]["isError"]
+
+
+def test_five_hits_cost_little_more_than_their_texts(tmp_path):
+    pages = Path(hydramem.__file__).parent.parent / "docs"
+    with hydramem.connect(tmp_path / "store", config=MEMORY_ONLY) as memory:
+        memory.ingest([str(pages / "sharing.md"), str(pages / "backup.md"), str(pages / "erase.md")])
+        runner = http_server.ToolRunner(ServerConfig())
+        for query in ("who can restore a backup?", "what does erasing remove?", "two processes, one store"):
+            hits = memory.recall(query, limit=5).hits
+            texts = sum(count_tokens(hit.text) for hit in hits)
+            said = count_tokens(runner.run(memory, "recall", {"query": query, "limit": 5}).text)
+            write_costs([f"{query} {texts} tokens of text, {said} in the answer"])
+            assert len(hits) == 5 and said <= 1.35 * texts
+
+
+def _served(tmp_path: Path, *options: str) -> StdioTransport:
+    arguments = ["-m", "hydramem", "--store", str(tmp_path / "store"), "serve", *options]
+    return StdioTransport(sys.executable, arguments, env={**os.environ, **SETTINGS}, keep_alive=False)
+
+
+def test_the_real_client_works_with_the_process(tmp_path):
+    async def work():
+        async with Client(_served(tmp_path, "--tools", "reader")) as client:
+            assert {tool.name for tool in await client.list_tools()} == {"recall", "prime", "get"}
+            assert not (await client.call_tool("prime", {})).is_error
+            refused = await client.call_tool("remember", {"text": "Ada"}, raise_on_error=False)
+            assert refused.is_error
+            return await client.list_prompts(), await client.list_resources()
+
+    assert asyncio.run(work()) == ([], [])
+
+
+def test_the_first_answers_need_nothing_heavy(tmp_path):
+    """Counted in processor time: what a busy machine takes besides is not the program's."""
+    arguments = [sys.executable, "-X", "importtime", "-m", "hydramem", "--store", str(tmp_path), "serve"]
+    asked = (("initialize", {"protocolVersion": "2025-06-18"}), ("tools/list", {}), ("prompts/list", {}))
+    with subprocess.Popen(
+        arguments,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **SETTINGS},
+    ) as process:
+        for number, (method, params) in enumerate(asked):
+            message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            process.stdin.write(json.dumps(message).encode() + b"\n")
+        process.stdin.flush()
+        assert [json.loads(process.stdout.readline())["id"] for _ in asked] == [0, 1, 2]
+        statistics = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        process.kill()
+        imported = process.stderr.read().decode().splitlines()
+    assert sum(map(int, statistics[11:13])) / os.sysconf("SC_CLK_TCK") < 0.4
+    # What the opening has begun to import behind the answers comes last.
+    first = [line.rpartition("|")[2].strip() for line in imported]
+    first = first[: first.index("hydramem.server.stdio_server")]
+    assert "msgspec" in first
+    heavy = {"fastmcp", "mcp", "lancedb", "pyarrow", "ladybug", "numpy", "pydantic", "asyncio"}
+    assert heavy.isdisjoint(name.partition(".")[0] for name in first)
