@@ -22,6 +22,7 @@ from hydramem.server.stdio_server import HANDSHAKE_VERSIONS, StdioServer
 from hydramem.server.tool_schemas import manifest as made_manifest
 from hydramem.sharing.operation_specs import SPECS
 from hydramem.text.tokens import count_tokens
+from tests.owner_process import owner
 
 MEMORY_ONLY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
 SETTINGS = {"HYDRAMEM_STORAGE_GRAPH": "memory", "HYDRAMEM_EMBEDDING_MODEL": "hash"}
@@ -255,6 +256,28 @@ def test_a_cancelled_call_stops_and_is_not_answered(pipes, tmp_path):
     left = [json.loads(line) for line in pipes.close()]
     assert all(message.get("id") != 5 for message in left)
     assert len(left) < 39
+
+
+def test_beside_an_owner_calls_report_are_cancelled_and_answered(tmp_path, monkeypatch):
+    monkeypatch.setenv("HYDRAMEM_EMBEDDING_MODEL", "hash")
+    monkeypatch.setenv("HYDRAMEM_STORAGE_GRAPH", os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug"))
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for number in range(40):
+        (docs / f"{number}.md").write_text(f"# Page {number}\n\nHall {number} is cold.\n" * 5)
+    with owner(tmp_path / "store"):
+        pipes = Pipes(lambda: hydramem.connect(tmp_path / "store"), ServerConfig(ingest_roots=(str(docs),)))
+        kept = pipes.tool("remember", text="Ada leads billing.", options={"structured": True})
+        assert kept["structuredContent"]["created"] is True
+        call = {"name": "ingest", "arguments": {"sources": [str(docs)]}, "_meta": {"progressToken": 1}}
+        pipes.send({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": call})
+        assert pipes.next()["method"] == "notifications/progress"
+        pipes.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}})
+        pipes.send({"jsonrpc": "2.0", "id": 6, "method": "tools/call",
+                    "params": {"name": "recall", "arguments": {"query": "who leads billing?"}}})  # fmt: skip
+        left = [json.loads(line) for line in pipes.close()]
+    (answer,) = (message for message in left if "id" in message)
+    assert answer["id"] == 6 and "Ada leads billing." in answer["result"]["content"][0]["text"]
 
 
 def test_at_the_end_of_the_input_what_runs_is_answered(tmp_path):
