@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from hydramem.core.config import Config, EmbeddingConfig, ServerConfig, StorageC
 from hydramem.core.errors import ConfigError, StoreBusyError
 from hydramem.server import http_server
 from hydramem.server.manifest import listed_tools, manifest, tool_names
+from hydramem.server.prompts import prompts_for
 from hydramem.server.stdio_server import HANDSHAKE_VERSIONS, StdioServer
 from hydramem.server.tool_schemas import manifest as made_manifest
 from hydramem.sharing.operation_specs import SPECS
@@ -134,7 +136,7 @@ def test_a_connection_agrees_on_a_version(pipes, version):
     result = pipes.ask("initialize", protocolVersion=version, capabilities={}, clientInfo={})["result"]
     assert result["protocolVersion"] == (version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1])
     assert result["serverInfo"]["name"] == "hydramem"
-    assert result["capabilities"] == {"tools": {"listChanged": False}}
+    assert set(result["capabilities"]) == {"tools", "prompts"}
     assert "recall" in result["instructions"]
 
 
@@ -186,8 +188,34 @@ def test_what_needs_no_answer_gets_none(pipes):
         b'{"jsonrpc": "2.0", "id": 1, "result": {}}\n',
     ):
         pipes.send(quiet)
-    assert pipes.ask("prompts/list", 8)["result"] == {"prompts": []}
     assert pipes.ask("resources/list", 9)["result"] == {"resources": []}
+
+
+def test_prompts_are_the_same_over_fastmcp_and_pipes(pipes, tmp_path):
+    async def over_fastmcp():
+        with hydramem.connect(tmp_path / "other", config=MEMORY_ONLY) as memory:
+            async with Client(http_server.build(memory, settings=ServerConfig(tools="all"))) as client:
+                listed = await client.list_prompts()
+                given = await client.get_prompt("recall-first", {"question": "Who leads billing?"})
+                shown = [each.model_dump(by_alias=True, exclude_none=True) for each in listed]
+                return shown, given.messages[0].content.text
+
+    listed = pipes.ask("prompts/list")["result"]["prompts"]
+    asked = {"name": "recall-first", "arguments": {"question": "Who leads billing?"}}
+    (message,) = pipes.ask("prompts/get", **asked)["result"]["messages"]
+    assert (listed, message["content"]["text"]) == asyncio.run(over_fastmcp())
+    assert message["role"] == "user" and message["content"]["text"].endswith("\n\nWho leads billing?")
+    for wrong in ({"name": "nothing"}, {}, {"name": "end-of-session", "arguments": {"question": "x"}}):
+        assert pipes.ask("prompts/get", **wrong)["error"]["code"] == -32602
+
+
+def test_a_prompt_is_listed_where_its_tools_are():
+    assert set(prompts_for(tool_names("agent"))) == {"recall-first", "end-of-session"}
+    assert set(prompts_for(tool_names("reader"))) == {"recall-first"}
+    for profile in ("agent", "all"):
+        for prompt in prompts_for(tool_names(profile)).values():
+            named = set(re.findall(r"`([a-z_]+)`", prompt.text)) - {"replaces"}
+            assert named == set(prompt.tools)
 
 
 def test_tools_answer_with_text_and_with_the_whole_value_where_asked(pipes):
@@ -315,7 +343,8 @@ def test_the_real_client_works_with_the_process(tmp_path):
             assert refused.is_error
             return await client.list_prompts(), await client.list_resources()
 
-    assert asyncio.run(work()) == ([], [])
+    prompts, resources = asyncio.run(work())
+    assert [prompt.name for prompt in prompts] == ["recall-first"] and resources == []
 
 
 def test_the_first_answers_need_nothing_heavy(tmp_path):

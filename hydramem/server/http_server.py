@@ -13,17 +13,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fastmcp import FastMCP
-from fastmcp.exceptions import ToolError
+from fastmcp.exceptions import PromptError, ToolError
+from fastmcp.prompts import Prompt
 from fastmcp.server.auth import AccessToken, TokenVerifier
 from fastmcp.tools import Tool, ToolResult
+from mcp.types import Prompt as ListedPrompt
 from mcp.types import TextContent, ToolAnnotations
 from mcp.types import Tool as ListedTool
 from pydantic import PrivateAttr
 
 from hydramem.core.config import ServerConfig
-from hydramem.core.errors import ConfigError, HydraMemError
+from hydramem.core.errors import ConfigError, HydraMemError, InvalidInputError
 from hydramem.core.version import __version__
 from hydramem.server.manifest import listed_tools, manifest, tool_names
+from hydramem.server.prompts import ServerPrompt, listed_prompt, prompts_for
 from hydramem.server.run_tool import ToolRunner
 
 if TYPE_CHECKING:
@@ -128,7 +131,33 @@ def build(
     names = tool_names(tools or settings.tools)
     for listed in listed_tools(names, output_schemas=settings.output_schemas):
         server.add_tool(_OperationTool.of(memory, runner, listed))
+    for prompt in prompts_for(names).values():
+        server.add_prompt(_PromptOfServer.of(prompt))
     return server
+
+
+class _PromptOfServer(Prompt):
+    """A prompt as FastMCP gives it."""
+
+    _prompt: ServerPrompt = PrivateAttr()
+
+    @classmethod
+    def of(cls, prompt: ServerPrompt) -> "_PromptOfServer":
+        """Make it from what the server says elsewhere too."""
+        made = cls(name=prompt.name, description=prompt.description)
+        made._prompt = prompt
+        return made
+
+    def to_mcp_prompt(self, **overrides: Any) -> ListedPrompt:
+        """Return it as it is listed over standard input and output."""
+        return ListedPrompt.model_validate({**listed_prompt(self._prompt), **overrides})
+
+    async def render(self, arguments: dict[str, Any] | None = None) -> str:
+        """Return its text."""
+        try:
+            return self._prompt.message(arguments or {})
+        except InvalidInputError as error:
+            raise PromptError(str(error)) from error
 
 
 class _OperationTool(Tool):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hydramem.core.config import ServerConfig
+from hydramem.core.errors import InvalidInputError
 from hydramem.core.version import __version__
 from hydramem.server.background_opening import BackgroundOpening
 from hydramem.server.json_rpc import (
@@ -22,6 +23,7 @@ from hydramem.server.json_rpc import (
     read_message,
 )
 from hydramem.server.manifest import listed_tools, manifest, tool_names
+from hydramem.server.prompts import listed_prompt, prompts_for
 from hydramem.server.running_calls import RunningCalls
 
 if TYPE_CHECKING:
@@ -87,6 +89,7 @@ class StdioServer:
         self._writer = Writer(target)
         self._settings = settings
         self._names = names
+        self._prompts = prompts_for(names)
         self._opening = BackgroundOpening(open_memory, wait_seconds=_SECONDS_TO_LIST)
         self._calls = RunningCalls(self._opening, self._writer, settings)
         self._answers: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -94,7 +97,8 @@ class StdioServer:
             "server/discover": _discovered,
             "ping": lambda params: {},
             "tools/list": self._listed,
-            "prompts/list": lambda params: {"prompts": []},
+            "prompts/list": lambda params: {"prompts": list(map(listed_prompt, self._prompts.values()))},
+            "prompts/get": self._prompt,
             "resources/list": lambda params: {"resources": []},
             "resources/templates/list": lambda params: {"resourceTemplates": []},
         }
@@ -148,6 +152,18 @@ class StdioServer:
     def _listed(self, params: dict[str, Any]) -> dict[str, Any]:
         return {"tools": listed_tools(self._names, output_schemas=self._settings.output_schemas)}
 
+    def _prompt(self, params: dict[str, Any]) -> dict[str, Any]:
+        name, arguments = params.get("name"), params.get("arguments") or {}
+        prompt = self._prompts.get(name) if isinstance(name, str) else None
+        if prompt is None or not isinstance(arguments, dict):
+            raise RpcError(INVALID_PARAMS, "Invalid params: no such prompt")
+        try:
+            text = prompt.message(arguments)
+        except InvalidInputError as error:
+            raise RpcError(INVALID_PARAMS, f"Invalid params: {error}") from error
+        content = {"type": "text", "text": text}
+        return {"description": prompt.description, "messages": [{"role": "user", "content": content}]}
+
 
 def _envelope(said: Message) -> dict[str, Any]:
     """Return what the answer holds besides its result, by the version that the request names.
@@ -178,4 +194,5 @@ def _discovered(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _abilities() -> dict[str, Any]:
-    return {"capabilities": {"tools": {"listChanged": False}}, "instructions": manifest()["instructions"]}
+    fixed = {"listChanged": False}
+    return {"capabilities": {"tools": fixed, "prompts": fixed}, "instructions": manifest()["instructions"]}
