@@ -16,6 +16,7 @@ python -m benchmarks recency [--out PAGE]              what newness may add to a
 python -m benchmarks matching [--fit] [--out PAGE]     how well things that are one are told from two
 python -m benchmarks garden [--out PAGE]               how well false relations are told; nights at scale
 python -m benchmarks inferring [--nights N]            how often what is inferred from a graph is so
+python -m benchmarks screening [--before RUN]          how much is held back that should not be, or missed
 python -m benchmarks risk [--out PAGE]                 whether calibrated thresholds carry the risk asked for
 python -m benchmarks sharing [--out PAGE]              what a store costs that another process holds
 """
@@ -47,6 +48,7 @@ from benchmarks import (
     risk,
     scale,
     scale_page,
+    screening,
     sharing,
     verification,
     verification_page,
@@ -313,6 +315,14 @@ def _matching(given: argparse.Namespace) -> int:
     return _publish(given, found, text, lambda page: matching.placed(page, scores, where()))
 
 
+def _screening(given: argparse.Namespace) -> int:
+    rates = screening.measure(screening.read_sets(Path(given.set)))
+    before = [] if given.before is None else json.loads(Path(given.before).read_text(encoding="utf-8"))
+    found = [asdict(one) for one in rates] + [where()]
+    text = screening.shown(rates, before)
+    return _publish(given, found, text, lambda page: screening.placed(page, rates, before))
+
+
 def _inferring(given: argparse.Namespace) -> int:
     data = _data(given)
     if data is None:
@@ -453,6 +463,9 @@ def _parser() -> argparse.ArgumentParser:
     inferred.add_argument("--nights", type=int, default=0, help="let so many nights in a row infer instead")
     inferred.add_argument("--json", action="store_true")
     inferred.set_defaults(run=_inferring)
+    _add_screening(
+        commands.add_parser("screening", help="how much is held back wrongly, and how much is missed")
+    )
     _add_risk(commands.add_parser("risk", help="whether calibrated thresholds carry the risk asked for"))
     _add_sharing(commands.add_parser("sharing", help="what a store costs that another process holds"))
     return parser
@@ -553,6 +566,14 @@ def _add_sharing(measured: argparse.ArgumentParser) -> None:
     measured.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     measured.add_argument("--json", action="store_true")
     measured.set_defaults(run=_sharing)
+
+
+def _add_screening(measured: argparse.ArgumentParser) -> None:
+    measured.add_argument("--set", default=str(screening.SETS), help="folder of the labelled texts")
+    measured.add_argument("--before", help="a run of an earlier version (--json), to stand beside this one")
+    measured.add_argument("--json", action="store_true")
+    measured.add_argument("--out", help="write the section into this page")
+    measured.set_defaults(run=_screening)
 
 
 def _add_results(results: argparse.ArgumentParser) -> None:

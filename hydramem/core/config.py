@@ -173,8 +173,8 @@ class MemoryConfig(_Section):
         shared_by: Number of distinct sources or sessions that must state a memory before it becomes `shared`.
         session_facts: Most facts that a model distills from a session at once; 0 keeps sessions as logs.
         max_chars: Longer texts are refused; ingest them as documents.
-        mask_secrets: Whether keys, tokens and passwords in a memory are masked before it is stored; they are
-            reported either way.
+        mask_secrets: Whether keys, tokens, passwords and card numbers in a memory are masked before it is
+            stored; they are reported either way.
         curated_memory_chars: Most characters of the curated file `MEMORY.md`.
         curated_user_chars: Most characters of the curated file `USER.md`.
         parser: Whether memories are parsed for relations, as in `ingest.parser`.
@@ -188,7 +188,7 @@ class MemoryConfig(_Section):
     shared_by: int = 2
     session_facts: int = 24
     max_chars: int = 100_000
-    mask_secrets: bool = False
+    mask_secrets: bool = True
     curated_memory_chars: int = 2200
     curated_user_chars: int = 1375
     parser: Parser = "auto"

@@ -12,12 +12,14 @@ from typing import Any, Literal
 
 from hydramem.core.argument_checks import check_text
 from hydramem.core.config import MemoryConfig
-from hydramem.core.errors import InvalidInputError
+from hydramem.core.errors import HydraMemError, InvalidInputError
 from hydramem.core.package_data import data_tables
 from hydramem.core.row_types import State
+from hydramem.ingest.screening.addressed_orders import addressed_orders, is_for_machines, parts_of
 from hydramem.ingest.screening.hidden_text import as_latin, hidden, reveal
 from hydramem.ingest.screening.secrets import find_secrets, mask_secrets
 from hydramem.ingest.screening.strip_recalled_blocks import strip_recalled
+from hydramem.ingest.screening.wrapped_text import concealed_by_terminal, decoded_parts, unshown_parts
 from hydramem.text.lexicon import word_set
 from hydramem.text.shown_text import one_line
 
@@ -27,7 +29,6 @@ QUARANTINED_FOR = "quarantined_for"
 _ENOUGH = 1.0
 _MOST_SHOWN = 60
 _LOOKED_BACK = 80
-_MOST_QUOTED = 120
 
 # What separates two words. Bounded, so that a search takes linear time.
 _GAP = r"[^\w{}=;]{1,6}"
@@ -69,7 +70,14 @@ def _context(name: str) -> re.Pattern[str]:
 
 @cache
 def injection_rules() -> tuple[InjectionRule, ...]:
-    """Return the rules in their order, compiled at the first call."""
+    """Return the rules in their order, compiled at the first call.
+
+    Raises:
+        HydraMemError: A rule's reason is not explained, or an explanation has no rule.
+    """
+    if unexplained := {row["reason"] for row in _tables()["rules"]} ^ set(_tables()["why"]):
+        names = ", ".join(sorted(unexplained))
+        raise HydraMemError(f"screening_rules.toml: reasons and [why] differ: {names}")
     parts = {name: part.replace("\n", "") for name, part in _tables()["parts"].items()}
     return tuple(
         InjectionRule(**{**row, "pattern": _compiled(row["pattern"], parts)}) for row in _tables()["rules"]
@@ -89,7 +97,6 @@ def _compiled(pattern: str, parts: dict[str, str]) -> re.Pattern[str]:
 
 _CLAUSE = re.compile(r"[.!?:;,\n\"(){}\[\]<>|#>。！？、，]|(?<!\w)-+(?!\w)")
 _WORDS = re.compile(r"[\w']+")
-_QUOTES = "\"'`"
 
 
 def orders(text: str) -> tuple[str, ...]:
@@ -98,9 +105,11 @@ def orders(text: str) -> tuple[str, ...]:
     Args:
         text: As it is stored; the rules match what `reveal` returns for it.
     """
-    own = reveal(text)
+    own = _without_quotes(reveal(text))
     latin = as_latin(own)
     found: dict[str, tuple[float, str]] = {}
+    for reason, sentence in addressed_orders(latin):
+        found[reason] = (1.0, sentence)
     for rule in injection_rules():
         shown = latin if rule.script == "latin" else own
         # Nearly every text matches none: a failed search is all that it takes.
@@ -118,8 +127,7 @@ def _orders_by(rule: InjectionRule, text: str) -> Iterator[str]:
         after = text[match.end() : match.end() + _LOOKED_BACK]
         if rule.order and not _is_order(before, after, rule.order):
             continue
-        if not _is_quoted(before, match[0], after):
-            yield match[0]
+        yield match[0]
 
 
 def _is_order(before: str, after: str, order: _Order) -> bool:
@@ -134,21 +142,26 @@ def _is_order(before: str, after: str, order: _Order) -> bool:
     return _words("reports").isdisjoint(words[-2:]) or words[-1:] in (["please"], ["you"], ["must"], ["now"])
 
 
-def _is_quoted(before: str, order: str, after: str) -> bool:
-    """Return whether a sentence quotes an order to talk about such orders."""
-    opened = max(before.rfind(quote) for quote in _QUOTES)
-    if opened < 0 or len(before) - opened > _MOST_QUOTED or "\n" in before[opened:]:
-        return False
-    quote = before[opened]
-    closed = after.find(quote)
-    inside = order.endswith(quote) or closed >= 0
-    apart = opened == 0 or not before[opened - 1].isalnum()
-    around = before[:opened] + " … " + after[closed + 1 :]
-    return (
-        inside
-        and apart
-        and len(order) + max(closed, 0) <= _MOST_QUOTED
-        and bool(_context("about_orders").search(around))
+# Paired quotes, code in a line or a block, and quoted lines of Markdown and mail.
+_QUOTED = re.compile(r"""\"[^\"\n]{2,300}+\"|`[^`\n]{2,300}+`|(?<!\w)'[^'\n]{8,300}+'(?!\w)""")
+_QUOTED_LINES = re.compile(r"(?m)^> ?[^\n]{0,500}+")
+
+# Addresses and paths: words in them say nothing about the sentence.
+_NAMES = re.compile(r"(?<!\S)[^\s./@]*+[./@]\S++")
+
+
+def _without_quotes(text: str) -> str:
+    """Return a text without what it quotes to talk about orders; the lines stay apart."""
+    about = _context("about_orders")
+    rest = _QUOTED_LINES.sub(" ", text)
+    if rest != text and about.search(_NAMES.sub(" ", rest)):
+        text = rest
+    lines = text.split("\n")
+    return "\n".join(
+        _QUOTED.sub(" … ", line)
+        if _QUOTED.search(line) and about.search(_NAMES.sub(" ", _QUOTED.sub(" ", line)))
+        else line
+        for line in lines
     )
 
 
@@ -197,4 +210,17 @@ def screen(text: str, settings: MemoryConfig, *, name: str = "text", most: int |
 
 def threats_in(text: str) -> tuple[str, ...]:
     """Return why a text must not enter a prompt, one phrase each; empty where it may."""
-    return tuple(f"hidden: {what}" for what in hidden(text)) + orders(text)
+    concealed = ("hidden: text that terminal codes conceal",) if concealed_by_terminal(text) else ()
+    return (*(f"hidden: {what}" for what in hidden(text)), *concealed, *orders(text), *_wrapped(text))
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    """Yield what a person does not see of a text, where it gives an order to who does."""
+    for unshown in unshown_parts(text):
+        if orders(unshown) or is_for_machines(as_latin(reveal(unshown))):
+            yield f"hidden: an order that is not shown: {one_line(unshown, _MOST_SHOWN)!r}"
+            break
+    for decoded in decoded_parts(text):
+        if orders(decoded) or "any!" in parts_of(as_latin(reveal(decoded))):
+            yield f"hidden: an order in code: {one_line(decoded, _MOST_SHOWN)!r}"
+            break

@@ -10,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.config import MemoryConfig
+from hydramem.ingest.memories.memory_input import MemoryInput
+from hydramem.ingest.memories.remember import remember
 from hydramem.ingest.screening.quarantine import screen
-from hydramem.ingest.screening.secrets import entropy, find_secrets, mask_secrets
+from hydramem.ingest.screening.secrets import entropy, find_secrets, has_check_digit, mask_secrets
+from tests.ingest.conftest import Kit
 
 RANDOM = "q7Zt4Lm9Xc2Vb8Nk3Hs6Wd1Pf5Rj0Yg" + "Tq7Zt4Lm9Xc2Vb8Nk3Hs6W"
 BEGIN, END = "-----BEGIN RSA PRIVATE" + " KEY-----", "-----END RSA PRIVATE" + " KEY-----"
@@ -43,6 +46,16 @@ SECRET: tuple[tuple[str, str, str], ...] = (
     ("secret value", "API_KEY={}", RANDOM[:32]),
     ("secret value", 'client_secret = "{}"', RANDOM[:40]),
     ("secret value", "secret_key: {}", RANDOM[:24]),
+    ("password", "The password of the NAS is {}", "Herbst!" + "Laub9"),
+    ("password", "root password on web-1 changed to {} today", "9fK!" + "2pLx"),
+    ("password", "use {} as the password for the demo", "hunt" + "er22x"),
+    ("password", "пароль от сервера: {}", "Zima" + "2024!"),
+    ("PIN", "my PIN for the bank card is {}", "48" + "31"),
+    ("secret value", "The token for the bot is {}", RANDOM[:40]),
+    ("secret value", "DISCORD={}", RANDOM[:24] + ".GhX2kL." + RANDOM[4:31]),
+    ("card number", "my Visa is {}", "4111 1111 " + "1111 1111"),
+    ("card number", "Amex {} belongs to us", "3782822" + "46310005"),
+    ("recovery phrase", "seed phrase: {}.", "legal winner thank year wave sausage " * 2 + "worth"),
     ("private key", "{}", f"{BEGIN}\n{BODY}\n{END}"),
     ("private key", "cut off: {}", f"{BEGIN}\n{BODY}"),
     ("private key", '{{"key": "{}"}}', f"{BEGIN}\\n{BODY[:56]}\\n{END}"),
@@ -69,6 +82,13 @@ NONE = (
     "the secret of good bread is time",
     "token_limit: 12345678901234567890abcdef",
     "Bearer of bad news",
+    "The order number is 4000 1234 5678 9010 and the tracking number 00340434161094042557.",
+    "4111111111111111 rows were read",
+    "The PIN is set by the customer at first use.",
+    "The password must have at least 8 characters, one digit and one symbol.",
+    "password_hash = generate_password_hash(request.json)",
+    "The password field has id pw-input-2 in the form.",
+    "The recovery words are written on paper and kept in the safe.",
 )
 
 
@@ -91,13 +111,32 @@ def test_talk_of_secrets_is_none(text: str) -> None:
     assert find_secrets(text) == ()
 
 
-def test_secrets_are_told_of_and_masked_where_configured() -> None:
+def test_secrets_are_masked_unless_they_are_only_to_be_reported() -> None:
     text = "password: Summer" + "2024! and the same again: password: Summer" + "2024!"
-    told = screen(text, MemoryConfig())
+    told = screen(text, MemoryConfig(mask_secrets=False))
     assert (told.text, told.state, told.reasons, told.masked) == (text, "active", ("secret: password",), 0)
-    masked = screen(text, MemoryConfig(mask_secrets=True))
+    masked = screen(text, MemoryConfig())
     assert masked.text == "password: [masked: password]! and the same again: password: [masked: password]!"
     assert (masked.reasons, masked.masked) == (("secret: password",), 2)
+
+
+def test_card_numbers_have_a_check_digit() -> None:
+    assert has_check_digit("4111" + "1111" + "1111" + "1111")
+    assert not has_check_digit("4111" + "1111" + "1111" + "1112")
+
+
+def test_memories_that_differ_in_a_secret_alone_are_one(kit: Kit) -> None:
+    stored = [
+        remember(
+            MemoryInput(text=f"The password of the NAS is {secret}"),
+            target=kit.target(),
+            settings=MemoryConfig(),
+        )
+        for secret in ("Herbst!" + "Laub9", "Winter!" + "Eis7")
+    ]
+    assert [each.created for each in stored] == [True, False]
+    assert stored[0].id == stored[1].id
+    assert kit.texts() == ["The password of the NAS is [masked: password]"]
 
 
 @given(st.text(max_size=200))
