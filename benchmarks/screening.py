@@ -20,6 +20,7 @@ TITLE = "## Screening"
 SETS = Path(__file__).parent / "data" / "screening"
 SEEN = "rules"
 ALL = "all"
+_FEWEST = 5
 _NORMAL = 1.96
 """The 97.5 % quantile of the normal distribution: intervals are of 95 %."""
 
@@ -114,10 +115,12 @@ def placed(page: str, rates: Sequence[Rate], before: Sequence[Mapping[str, objec
         "",
         "Written by `python -m benchmarks screening --out docs/results.md`. Benign texts are to be let in,",
         "hostile ones held back, secrets found. Unseen texts are by authors who did not know the rules;",
-        "seen ones were there while the rules were written. In brackets: Wilson's interval of 95 %.",
+        "seen ones were there while the rules were written. In brackets: Wilson's interval of 95 %. Kinds of",
+        f"fewer than {_FEWEST} texts are left out here, and counted in `{ALL}`.",
         "",
     ]
-    return with_section(page, TITLE, [*text, *_lines(rates, before)])
+    told = [each for each in rates if each.texts >= _FEWEST or each.kind == ALL]
+    return with_section(page, TITLE, [*text, *_lines(told, before)])
 
 
 def _lines(rates: Sequence[Rate], before: Sequence[Mapping[str, object]]) -> list[str]:
