@@ -75,7 +75,8 @@ class Seat:
                 listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
             listener.close()
         if self.entry is not None:
-            self.entry.unlink(missing_ok=True)
+            with suppress(OSError):  # `owned_folders` removes it
+                self.entry.unlink(missing_ok=True)
 
     def give_back(self) -> None:
         """Leave the folder to the next owner."""
@@ -168,6 +169,7 @@ def adopt_seat(folder: Path, lock: int, listener: int, program: str) -> Seat:
 def _leave_to_parent() -> None:
     """Close the sockets in a forked child: clients would wait for it after their owner has died."""
     for seat in _seats:
+        seat.entry = None
         if seat.listener is not None:
             seat.listener.close()
             seat.listener = None

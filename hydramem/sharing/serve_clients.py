@@ -308,6 +308,7 @@ _servers: weakref.WeakSet[OwnerServer] = weakref.WeakSet()
 def _close_in_child() -> None:
     for server in _servers:
         server.leave_to_parent()
+    _servers.clear()  # the end of the child is not the end of the owner
 
 
 @atexit.register

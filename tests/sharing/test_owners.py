@@ -197,6 +197,21 @@ def test_a_forked_child_keeps_neither_the_lock_nor_the_socket(store: Path) -> No
             os.kill(child, signal.SIGKILL)
 
 
+def test_the_end_of_a_forked_child_takes_nothing_from_its_parent(store: Path) -> None:
+    text = (
+        "import os, sys, hydramem; memory = hydramem.connect(sys.argv[1]); child = os.fork()\n"
+        "from hydramem.sharing import serve_clients\n"
+        # All that runs at the end; what libraries do there can hang, since their threads are gone.
+        "if not child: serve_clients._stop_all(); os._exit(0)\n"
+        "print(os.waitpid(child, 0)[1], flush=True); input()"
+    )
+    with script(text, str(store)) as program:
+        assert program.stdout.readline() == "0\n"
+        assert owner_of(store).pid == program.pid
+        assert store in owned_folders()
+        program.communicate("\n")
+
+
 def test_an_owner_that_hangs_is_named_and_not_stopped(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
