@@ -6,11 +6,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import hydramem
+from hydramem.core.config import SharingConfig
 from hydramem.core.errors import ReadOnlyError, StorageError, StoreBusyError
 from tests.faults.damage import ENGINE, hashes, log_of
 from tests.faults.stores import CONFIG, EARLIER, LATER, killed_store, remember, sentence
@@ -128,8 +130,18 @@ def test_a_log_that_must_be_mended_is_refused(killed: Path) -> None:
 
 
 def test_a_store_that_a_process_writes_is_not_read_beside_it(closed: Path) -> None:
-    with hydramem.connect(closed, config=CONFIG), unwritable(closed) as folder, pytest.raises(StoreBusyError):
-        hydramem.connect(folder, config=CONFIG)
+    alone = replace(CONFIG, sharing=SharingConfig(enabled=False))
+    with hydramem.connect(closed, config=alone), unwritable(closed) as folder, pytest.raises(StoreBusyError):
+        hydramem.connect(folder, config=alone)
+
+
+def test_a_store_that_a_process_writes_is_read_through_that_process(closed: Path) -> None:
+    with (
+        hydramem.connect(closed, config=CONFIG) as memory,
+        unwritable(closed) as folder,
+        hydramem.connect(folder, config=CONFIG) as client,
+    ):
+        assert client.projects() == memory.projects()
 
 
 def test_a_folder_without_a_store_is_an_error(tmp_path: Path) -> None:

@@ -240,7 +240,7 @@ def _checked_row(given: MemoryInput) -> Chunk:
             valid_from=moment_or_none(given.valid_from, "valid_from"),
             valid_to=moment_or_none(given.valid_to, "valid_to"),
         ),
-        metadata=dict(given.metadata or {}) | ({SCOPE_FOUND: False} if given.scope == "/" else {}),
+        metadata=_metadata(given.metadata) | ({SCOPE_FOUND: False} if given.scope == "/" else {}),
     )
     _check_names(given)
     check_interval(row.times.valid_from, row.times.valid_to, name="valid_from, valid_to")
@@ -277,6 +277,12 @@ def _check_kind(row: Chunk, given: MemoryInput) -> None:
         raise InvalidInputError("happened_at: an event has a time; give it, or remember a note")
     if row.event_type and row.kind != "event":
         raise InvalidInputError(f"event_type: a {row.kind} has none; remember an event")
+
+
+def _metadata(given: object) -> dict[str, object]:
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidInputError(f"metadata: must be a mapping, not {type(given).__name__}")
+    return dict(given or {})
 
 
 def _check_metadata(metadata: Metadata) -> None:
