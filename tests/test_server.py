@@ -103,6 +103,7 @@ def test_tools_carry_their_words_types_and_hints(memory):
         assert tool["annotations"]["destructiveHint"] == (operation.effect == "destroy")
 
 
+@pytest.mark.slow
 def test_every_tool_answers(tools, tmp_path):
     (tmp_path / "docs" / "team.md").write_text("# Team\n\nAda Lovelace leads the Billing Team.\n")
     (tmp_path / "docs" / "memory.jsonl").write_text('{"type": "entity", "name": "Grace", "observations": []}')

@@ -106,6 +106,7 @@ def test_a_page_is_written_from_kept_runs(tmp_path: Path) -> None:
     assert again.count("## Speed and memory") == 1
 
 
+@pytest.mark.slow
 def test_stores_of_some_sizes_are_measured_kept_and_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

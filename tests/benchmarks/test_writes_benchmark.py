@@ -33,6 +33,7 @@ def test_texts_are_all_different_and_the_same_every_time(data: Path) -> None:
         writes.sentences(data, 10_000)
 
 
+@pytest.mark.slow
 def test_what_single_writes_leave_is_compared_with_a_bulk(data: Path, tmp_path: Path) -> None:
     keep = tmp_path / "kept"
     keep.mkdir()

@@ -80,6 +80,7 @@ def test_a_command_beside_an_owner_is_light(words, shell, store):
         assert int(loaded[loaded.index("VmHWM:") + 1]) < 60_000, "kilobytes at most"
 
 
+@pytest.mark.slow
 def test_content_beside_an_owner_comes_from_the_folder_of_the_command(shell, store, tmp_path):
     (tmp_path / "page.md").write_text("# Billing\n\nBilling runs on MySQL since the move in May.\n")
     turns = tmp_path / "turns.json"

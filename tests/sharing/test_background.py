@@ -63,6 +63,7 @@ def say(starter: "subprocess.Popen[str]", text: str) -> str:
     return starter.stdout.readline().strip()
 
 
+@pytest.mark.slow
 def test_a_light_starter_leaves_an_owner_that_survives_its_group(store: Path) -> None:
     with script(STARTER, str(store), start_new_session=True) as starter:
         assert starter.stdout.readline().strip() == "[]"  # what it has imported
@@ -141,6 +142,7 @@ def test_who_connects_while_an_owner_leaves_is_answered(store: Path) -> None:
     assert len(owners) > 1
 
 
+@pytest.mark.slow
 def test_a_command_starts_an_owner_where_settings_say_always_and_it_leaves_when_idle(store: Path) -> None:
     store.mkdir()
     (store / "config.yml").write_text(
@@ -231,6 +233,7 @@ def test_a_long_temporary_folder_makes_it_loopback(tmp_path: Path, monkeypatch: 
         assert owner_of(tmp_path / "store").pid == os.getpid()
 
 
+@pytest.mark.slow
 def test_an_owner_leaves_when_its_folder_is_deleted(store: Path, tmp_path: Path) -> None:
     with hydramem.connect(store, background=True) as memory:
         memory.remember("Ada leads billing.")

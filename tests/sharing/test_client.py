@@ -343,6 +343,7 @@ def test_what_the_owner_cannot_use_is_refused_by_connect(
     gone(owner)
 
 
+@pytest.mark.slow
 def test_more_calls_than_the_owner_takes_wait_and_then_are_told_so(tmp_path: Path) -> None:
     config = replace(settings(), sharing=SharingConfig(wait_seconds=0.5))
     with served(tmp_path / "store", config=config, whole=True) as owner, owner.client() as client:

@@ -27,6 +27,7 @@ def hammer(owner: Served, started: threading.Barrier, ends: list[OwnerGoneError]
 
 
 @pytest.mark.parametrize("round", range(4))
+@pytest.mark.slow
 def test_a_call_that_an_owner_did_not_begin_is_not_taken_for_its_death(tmp_path: Path, round: int) -> None:
     started, ends = threading.Barrier(13), list[OwnerGoneError]()
     with served(tmp_path / "store") as owner:

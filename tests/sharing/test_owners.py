@@ -158,6 +158,7 @@ def test_an_owner_that_clients_cannot_find_listens_anew(
     assert not Path(after.address.partition(":")[2]).exists()
 
 
+@pytest.mark.slow
 def test_what_a_killed_owner_leaves_in_the_list_is_cleaned_up(store: Path) -> None:
     text = "import hydramem, sys; memory = hydramem.connect(sys.argv[1]); print(flush=True); input()"
     with script(text, str(store)) as program:
@@ -197,6 +198,7 @@ def test_a_forked_child_keeps_neither_the_lock_nor_the_socket(store: Path) -> No
             os.kill(child, signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_the_end_of_a_forked_child_takes_nothing_from_its_parent(store: Path) -> None:
     text = (
         "import os, sys, hydramem; memory = hydramem.connect(sys.argv[1]); child = os.fork()\n"
@@ -212,6 +214,7 @@ def test_the_end_of_a_forked_child_takes_nothing_from_its_parent(store: Path) ->
         program.communicate("\n")
 
 
+@pytest.mark.slow
 def test_an_owner_that_hangs_is_named_and_not_stopped(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
