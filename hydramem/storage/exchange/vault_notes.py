@@ -16,7 +16,7 @@ FORMAT = "hydramem-vault"
 VERSION = 1
 MEMORIES, ENTITIES = "memories", "entities"
 RELATIONS = "## Relations"
-RELATION = re.compile(r"- (\S+) \[\[([^\[\]|\n]+)(?:\|[^\n]*?)?\]\](?: \(([^()\n]*)\))?")
+RELATION = re.compile(r"- (\S+) \[\[([^\[\]|\n]+)(?:\|[^\[\]\n]*)?\]\](?: \(([^()\n]*)\))?")
 _UNFIT = re.compile(r'[\\/:*?"<>|#^\[\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+')
 
 # YAML reads these as line ends, or not at all.
