@@ -176,6 +176,7 @@ def test_what_a_run_recalls_is_of_use_to_a_session_of_its_own(memory, tools):
     assert len(memory._use().graph.recalled(sessions=[session.id])) == 2
 
 
+@pytest.mark.slow
 def test_a_server_beside_an_owner_answers_as_one_that_holds_the_store(tmp_path, monkeypatch):
     engine = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
     monkeypatch.setenv("HYDRAMEM_STORAGE_GRAPH", engine)

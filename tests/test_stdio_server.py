@@ -286,6 +286,7 @@ def test_a_cancelled_call_stops_and_is_not_answered(pipes, tmp_path):
     assert len(left) < 39
 
 
+@pytest.mark.slow
 def test_beside_an_owner_calls_report_are_cancelled_and_answered(tmp_path, monkeypatch):
     monkeypatch.setenv("HYDRAMEM_EMBEDDING_MODEL", "hash")
     monkeypatch.setenv("HYDRAMEM_STORAGE_GRAPH", os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug"))

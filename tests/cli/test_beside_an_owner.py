@@ -57,6 +57,7 @@ def test_commands_print_the_same_beside_an_owner(shell, store):
 
 
 @pytest.mark.parametrize("words", ["recall billing", "recall billing --json", "remember 'Ada likes tea.'"])
+@pytest.mark.slow
 def test_a_command_beside_an_owner_is_light(words, shell, store):
     shell.ok("remember", "Ada Lovelace moved Billing to MySQL.")
     code = (

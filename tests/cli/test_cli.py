@@ -361,6 +361,7 @@ def on_a_terminal(*words: str) -> str:
     return told.decode()
 
 
+@pytest.mark.slow
 def test_on_a_terminal_there_is_colour_and_progress(tmp_path):
     (tmp_path / "tea.md").write_text("# Tea\n\nAda Lovelace likes tea.\n")
     told = on_a_terminal("ingest", "tea.md")
@@ -415,6 +416,7 @@ def test_a_dump_covers_all_projects_or_the_one_that_is_named(shell, tmp_path):
     assert "chunks.jsonl" in shell.wrong("--store", str(tmp_path / "other"), "load", "some")
 
 
+@pytest.mark.slow
 def test_a_night_with_a_phase_that_failed_fails(
     shell: Shell, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

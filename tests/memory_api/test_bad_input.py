@@ -327,6 +327,7 @@ def test_a_deleted_vectors_folder_is_an_error_until_the_doctor_rebuilds_it(
         assert memory.recall("crate 7").hits
 
 
+@pytest.mark.slow
 def test_an_interrupt_in_the_middle_of_ingest_loses_nothing_and_resumes(
     tmp_path: Path, settings: Config
 ) -> None:

@@ -123,6 +123,7 @@ def crash(folder: Path, times: int) -> None:
     assert said.active or said.forgotten, "the workers did nothing"
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_survives_a_few_kills(tmp_path: Path) -> None:
     crash(tmp_path, 4)
 

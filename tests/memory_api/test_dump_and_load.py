@@ -79,6 +79,7 @@ def shell(store: Path, *words: str, graph: str = OTHER) -> dict[str, Any]:
     return answer
 
 
+@pytest.mark.slow
 def test_the_other_engine_holds_the_same_and_gives_it_back(memory: hydramem.Memory, tmp_path: Path) -> None:
     done = memory.dump(str(tmp_path / "first"), vectors=True)
     assert min(done.rows[name] for name in ("chunks", "relations", "recalled", "changes")) > 0

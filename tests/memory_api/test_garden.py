@@ -299,6 +299,7 @@ def test_without_a_clock_the_error_says_what_to_do(shell, tmp_path: Path, monkey
     assert shell("garden", "--uninstall-schedule")[0] == 0, "nothing is there to take out"
 
 
+@pytest.mark.slow
 def test_wait_waits_for_the_night_that_goes_on(shell, tmp_path: Path) -> None:
     with hydramem.connect(tmp_path / "store", config=CONFIG) as memory:
         one_garden_run = memory._use().one_garden_run

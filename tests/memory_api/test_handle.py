@@ -247,6 +247,7 @@ def check_nothing_is_lost(folder: Path, settings: Config, seconds: float) -> Non
         assert memory.doctor().problems == ()
 
 
+@pytest.mark.slow
 def test_eight_threads_lose_nothing(tmp_path: Path, settings: Config) -> None:
     check_nothing_is_lost(tmp_path, settings, seconds=3)
 

@@ -71,6 +71,7 @@ def test_it_comes_to_the_same_as_waiting(tmp_path: Path, embedder: Flaky, config
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_a_large_document_is_stored_whole(memory: hydramem.Memory, tmp_path: Path) -> None:
     text = "\n\n".join(f"## Part {n}\n\nCrate {n} is in hall {n % 7}, says Ada." for n in range(1300))
     done = memory.ingest([write(tmp_path, text)], wait=False)

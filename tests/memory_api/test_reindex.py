@@ -124,6 +124,7 @@ def test_damaged_vectors_are_the_doctors_unless_another_model_replaces_them(tmp_
         assert memory.doctor().healthy
 
 
+@pytest.mark.slow
 def test_readers_and_writers_go_on_and_nothing_is_lost(memory: hydramem.Memory) -> None:
     stop, written = threading.Event(), dict[str, str]()
 
@@ -283,6 +284,7 @@ def killed(store: Path, point: str) -> None:
     assert child.returncode == -signal.SIGKILL, child.stderr
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_point_leaves_a_store_that_serves_and_goes_on(tmp_path: Path) -> None:
     with hydramem.connect(tmp_path, config=settings("hash")) as memory:
         fill(memory)

@@ -207,6 +207,7 @@ def test_a_reindex_moves_what_waits_too(memory: hydramem.Memory, embedder: Flaky
     assert memory._opened.vectors.vectors([done.id])[done.id].shape == np.zeros(32).shape
 
 
+@pytest.mark.slow
 def test_a_process_that_never_closes_does_not_hang_at_its_end(tmp_path: Path) -> None:
     program = textwrap.dedent("""
         import sys
@@ -232,6 +233,7 @@ def test_a_process_that_never_closes_does_not_hang_at_its_end(tmp_path: Path) ->
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.slow
 def test_an_interrupted_drain_loses_nothing(tmp_path: Path) -> None:
     program = textwrap.dedent("""
         import sys

@@ -300,6 +300,7 @@ with hydramem.connect(sys.argv[1]) as memory:
 """
 
 
+@pytest.mark.slow
 def test_a_kill_loses_at_most_the_last_batch(tmp_path: Path) -> None:
     environment = os.environ | {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
     killed = subprocess.run(
@@ -334,6 +335,7 @@ print(id, flush=True)
 
 
 @pytest.mark.parametrize("how", ["exit", "fork"])
+@pytest.mark.slow
 def test_a_program_that_never_closes_its_handle_counts_once(tmp_path: Path, how: str) -> None:
     environment = os.environ | {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
     command = [sys.executable, "-c", _UNCLOSED, str(tmp_path), how]

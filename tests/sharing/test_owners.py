@@ -53,6 +53,7 @@ def said(capsys: pytest.CaptureFixture[str], store: Path, *words: str, code: int
     return err if code else out
 
 
+@pytest.mark.slow
 def test_commands_start_show_use_and_stop_an_owner(
     store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +112,7 @@ def test_an_owner_that_shares_nothing_is_named_too(store: Path) -> None:
     assert stop_owner(store) is None
 
 
+@pytest.mark.slow
 def test_who_only_looks_does_not_keep_an_owner_from_leaving(store: Path) -> None:
     with hydramem.connect(store):
         first = owner_of(store).idle_seconds

@@ -103,6 +103,7 @@ def filled(folder: Path) -> None:
 
 @pytest.mark.engine
 @pytest.mark.parametrize("share", [0.0, pytest.param(0.3, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_night_that_is_killed_loses_nothing_that_the_vectors_had_not_heard(
     tmp_path: Path, share: float
 ) -> None:

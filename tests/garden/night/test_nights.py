@@ -117,6 +117,7 @@ def rests(memory: hydramem.Memory) -> None:
 
 @settings(max_examples=25)
 @given(st.lists(acts, min_size=3, max_size=25))
+@pytest.mark.slow
 def test_whatever_a_memory_holds_nights_come_to_rest(story: list[Act]) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -268,6 +268,7 @@ def test_rows_without_vectors_do_not_call_for_an_index(folder: Path) -> None:
     assert not store.stats().indexed
 
 
+@pytest.mark.slow
 def test_upkeep_bounds_fragments_versions_and_disk(folder: Path, tmp_path: Path) -> None:
     store = opened(folder, compact_fragments=16, compact_unindexed=64)
     vectors = clustered(300)
@@ -293,6 +294,7 @@ def test_upkeep_goes_on_where_it_stood_when_opened_again(folder: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.slow
 def test_files_of_old_indices_are_not_kept_open(folder: Path) -> None:
     def open_files() -> list[str]:
         links = []
@@ -342,6 +344,7 @@ def test_closing_drops_old_versions_where_they_are_many(folder: Path) -> None:
         assert len(store.chunk_hashes()) == len(vectors)
 
 
+@pytest.mark.slow
 def test_reads_go_on_while_old_versions_are_dropped(folder: Path) -> None:
     store = opened(folder, compact_fragments=2)
     fill(store, clustered(500))
@@ -370,6 +373,7 @@ def test_reads_go_on_while_old_versions_are_dropped(folder: Path) -> None:
     assert not failures
 
 
+@pytest.mark.slow
 def test_writes_go_on_while_fragments_are_merged(folder: Path, tmp_path: Path) -> None:
     store = opened(folder, compact_fragments=2)
     fill(store, clustered(300))

@@ -131,6 +131,7 @@ def test_vectors_follow_what_is_taken_back(store: Store) -> None:
     assert diagnose(store.graph, store.vectors, store.mirror).healthy
 
 
+@pytest.mark.slow
 def test_a_large_undo_goes_in_pieces_and_one_that_was_interrupted_is_finished(store: Store) -> None:
     first = tuple(chunk(f"c{number}", document="d1") for number in range(3000))
     store.run(documents=(document(),), chunks=first, entities=(entity(),))
