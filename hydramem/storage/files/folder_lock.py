@@ -17,11 +17,11 @@ from hydramem.storage.files.owner_note import own_note, read_note, remove_note, 
 LOCK = "owner.lock"
 """Name of the file that the owner holds locked."""
 
-_held: dict[Path, "_Held"] = {}
+_held: dict[Path, "_HeldLock"] = {}
 _one = threading.Lock()
 
 
-class _Held:
+class _HeldLock:
     """A lock that this process holds: its descriptor, and how often it was taken."""
 
     def __init__(self, descriptor: int, *, for_another: bool) -> None:
@@ -54,7 +54,7 @@ class FolderLock:
             if held is not None and (first or held.for_another):
                 raise busy_error(self._folder)
             if held is None:
-                held = _Held(self._lock() if adopted is None else adopted, for_another=for_another)
+                held = _HeldLock(self._lock() if adopted is None else adopted, for_another=for_another)
                 _held[self._folder] = held
             held.count += 1
             self._taken += 1
