@@ -130,6 +130,10 @@ OPERATIONS: tuple[Operation, ...] = (
 )
 
 
+BY_NAME: Mapping[str, Operation] = {operation.name: operation for operation in OPERATIONS}
+"""The rows by the names of their operations."""
+
+
 def call(
     memory: Memory,
     operation: Operation,

@@ -15,7 +15,7 @@ _SECONDS_TO_LISTEN = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Serving:
+class BackgroundOwner:
     """The process that holds a store after `serve --background`.
 
     Attributes:
@@ -67,7 +67,7 @@ def serve_in_background(invocation: Invocation) -> None:
         write(f"process {serving.pid} ({serving.program}) holds {folder} already", console())
 
 
-def _found_or_started(folder: Path, config: Path | None) -> Serving:
+def _found_or_started(folder: Path, config: Path | None) -> BackgroundOwner:
     from hydramem.core.errors import StoreBusyError
     from hydramem.sharing.background import LOG, PROGRAM, start_owner
     from hydramem.sharing.owners import owner_of
@@ -77,10 +77,12 @@ def _found_or_started(folder: Path, config: Path | None) -> Serving:
     while True:
         there = owner_of(folder)
         if there is not None:
-            return Serving(pid=there.pid, folder=str(folder), program=there.program, started=False, log=log)
+            return BackgroundOwner(
+                pid=there.pid, folder=str(folder), program=there.program, started=False, log=log
+            )
         try:
             pid = start_owner(folder, config).pid
-            return Serving(pid=pid, folder=str(folder), program=PROGRAM, started=True, log=log)
+            return BackgroundOwner(pid=pid, folder=str(folder), program=PROGRAM, started=True, log=log)
         except StoreBusyError:  # somebody was quicker, and listens in a moment; or shares nothing
             if time.monotonic() > until:
                 raise

@@ -66,3 +66,10 @@ class ModelUnavailableError(ModelError):
 
 class ModelReplyError(ModelError):
     """The model answered with something that cannot be used."""
+
+
+class CallCancelledError(BaseException):
+    """Nobody waits for a call any more: raised where its operation reports its progress.
+
+    It is no Exception, so that no operation takes it for a source that cannot be read.
+    """

@@ -6,20 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from hydramem.core.config import ServerConfig
-from hydramem.core.errors import HydraMemError
+from hydramem.core.errors import CallCancelledError, HydraMemError
 from hydramem.server.background_opening import BackgroundOpening
 from hydramem.server.json_rpc import INVALID_PARAMS, Message, RpcError, Writer
 
 _log = logging.getLogger(__name__)
 _MOST_AT_ONCE = 16
 """Calls that run at the same time; others wait."""
-
-
-class _CancelledError(BaseException):
-    """The client has cancelled the call: raised where the operation reports its progress.
-
-    It is no Exception, so that no operation takes it for a source that cannot be read.
-    """
 
 
 class RunningCalls:
@@ -95,7 +88,7 @@ class RunningCalls:
                     del self._cancelled[identity]
             if not cancelled.is_set():
                 self._writer.result(identity, {**result, **envelope})
-        except _CancelledError:
+        except CallCancelledError:
             _log.info("%s: cancelled", name)
         finally:
             with self._changed:
@@ -131,7 +124,7 @@ class RunningCalls:
         def report(*reached: Any) -> None:
             nonlocal sent
             if cancelled.is_set():
-                raise _CancelledError
+                raise CallCancelledError
             done = _progress(reached)
             # Progress must grow from one message to the next.
             if isinstance(token, str | int) and done is not None and done["progress"] > sent:

@@ -171,9 +171,9 @@ class Client:
         )
 
         def here(memory: "Memory") -> object:
-            from hydramem.operations import OPERATIONS, call
+            from hydramem.operations import BY_NAME, call
 
-            operation = next(row for row in OPERATIONS if row.name == name)
+            operation = BY_NAME[name]
             own = {**given, "progress": progress} if operation.reports_progress else given
             with _during(memory, recalls_for):
                 return call(memory, operation, own, actor=actor, request=request)

@@ -128,9 +128,9 @@ def call(
     client: object = memory
     if isinstance(client, Client):
         return client.call(name, arguments, actor=actor, request=request, session=session, progress=progress)
-    from hydramem.operations import OPERATIONS
+    from hydramem.operations import BY_NAME
     from hydramem.operations import call as call_here
 
-    operation = next(row for row in OPERATIONS if row.name == name)
+    operation = BY_NAME[name]
     given = {**arguments, "progress": progress} if operation.reports_progress and progress else arguments
     return call_here(memory, operation, given, actor=actor, request=request, session=session)

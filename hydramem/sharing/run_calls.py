@@ -9,28 +9,20 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from hydramem.core.config import SharingConfig
-from hydramem.core.errors import InvalidInputError, StoreBusyError
+from hydramem.core.errors import CallCancelledError, InvalidInputError, StoreBusyError
 from hydramem.memory_api.handle import embedder_fingerprint, sibling
 from hydramem.memory_api.session_methods import end_session
-from hydramem.operations import OPERATIONS, Operation, call
+from hydramem.operations import BY_NAME, Operation, call
 from hydramem.sharing.exact_values import from_wire
 from hydramem.sharing.messages import CONFIG, EMBEDDER, END_SESSION, Call
-from hydramem.sharing.turns import Turns
+from hydramem.sharing.turns import CallTurns
 from hydramem.storage.files.owner_note import OwnerNote
 
 if TYPE_CHECKING:
     from hydramem.memory_api.memory import Memory
 
-_OPERATIONS = {operation.name: operation for operation in OPERATIONS}
 _ALONE = frozenset({"restore", "erase"})
 """Operations that close the stores on the way: nothing else may run meanwhile."""
-
-
-class CallCancelledError(BaseException):
-    """Whoever made the call is gone, or the owner leaves: raised where the operation reports its progress.
-
-    It is no Exception, so that no operation takes it for a source that cannot be read.
-    """
 
 
 class CallRunner:
@@ -38,7 +30,7 @@ class CallRunner:
 
     def __init__(self, note: OwnerNote, settings: SharingConfig) -> None:
         self._note = note
-        self._turns = Turns(seconds=settings.wait_seconds, readers=max(2, os.cpu_count() or 1))
+        self._turns = CallTurns(seconds=settings.wait_seconds, readers=max(2, os.cpu_count() or 1))
         self._changed = threading.Condition()
         self._memory: Memory | None = None
         self._whole = False
@@ -72,7 +64,7 @@ class CallRunner:
             return opened.config
         if said.operation == EMBEDDER:
             return embedder_fingerprint(opened)
-        operation = _OPERATIONS.get(said.operation)
+        operation = BY_NAME.get(said.operation)
         if operation is None and said.operation != END_SESSION:
             raise InvalidInputError(f"{said.operation!r}: no such operation")
         given = from_wire(said.arguments)
@@ -118,4 +110,4 @@ def _arguments(
 
 @cache
 def _signature(name: str) -> inspect.Signature:
-    return inspect.signature(_OPERATIONS[name].method)
+    return inspect.signature(BY_NAME[name].method)

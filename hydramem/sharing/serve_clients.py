@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from hydramem.core.config import SharingConfig
-from hydramem.core.errors import HydraMemError, InvalidInputError, StoreBusyError
+from hydramem.core.errors import CallCancelledError, HydraMemError, InvalidInputError, StoreBusyError
 from hydramem.core.version import __version__
 from hydramem.sharing.channel import Channel, ConnectionLostError, InvalidMessageError
 from hydramem.sharing.election import Seat
@@ -36,7 +36,7 @@ from hydramem.sharing.messages import (
     is_proof,
     proof,
 )
-from hydramem.sharing.run_calls import CallCancelledError, CallRunner
+from hydramem.sharing.run_calls import CallRunner
 from hydramem.sharing.values import encoded, failure
 
 if TYPE_CHECKING:

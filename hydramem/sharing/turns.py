@@ -10,7 +10,7 @@ from hydramem.core.errors import StoreBusyError
 _MOST_WAITING = 256
 
 
-class Turns:
+class CallTurns:
     """The calls that run and those that wait, each for a limited time. Safe to use from many threads.
 
     More reads at once than processors are slower in all. Writes order themselves by the writer lock.

@@ -37,7 +37,7 @@ def repeatable(request: str) -> Iterator[None]:
         _repeatable.reset(token)
 
 
-class Call:
+class RepeatableCall:
     """One call of an operation for a request; used by the thread that runs it.
 
     Attributes:
@@ -86,13 +86,13 @@ class Call:
 class _Running(threading.local):
     """The call that a thread runs."""
 
-    call: Call | None = None
+    call: RepeatableCall | None = None
 
 
 _running = _Running()
 
 
-def running_call() -> Call | None:
+def running_call() -> RepeatableCall | None:
     """Return the call that this thread runs for a request; None without a request."""
     return _running.call
 
@@ -122,7 +122,7 @@ class Answers:
         self._dropped_at = datetime.min.replace(tzinfo=UTC)
 
     @contextmanager
-    def call(self, operation: str) -> Iterator[Call | None]:
+    def call(self, operation: str) -> Iterator[RepeatableCall | None]:
         """Run an operation for the request of this context, after another call for it has ended.
 
         Yields the call, with its answer where it was carried out before; None without a request, and within
@@ -141,7 +141,7 @@ class Answers:
             row = self._graph.request(id)
             if row is not None and row.operation != operation:
                 raise InvalidInputError(f"request: {id!r} was one of `{row.operation}`; give a new id")
-            call = Call(id, operation, None if row is None else row.answer, self._mirror)
+            call = RepeatableCall(id, operation, None if row is None else row.answer, self._mirror)
             _running.call = call
             try:
                 with self._mirror.holding():

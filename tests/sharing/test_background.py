@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,7 +23,6 @@ from hydramem.sharing.owners import owner_of, stop_owner
 from hydramem.storage.files.folder_lock import is_locked
 from hydramem.storage.files.owner_note import NOTE, read_note
 from tests.sharing.background_owners import (
-    ENVIRONMENT,
     no_owner_left,
     note_of,
     owner_processes,
@@ -45,16 +43,7 @@ for line in sys.stdin:
 """
 
 
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in ENVIRONMENT.items():
-        monkeypatch.setenv(name, value)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Path]:
-    with no_owner_left(tmp_path / "store") as folder:
-        yield folder
+pytestmark = pytest.mark.usefixtures("environment")
 
 
 def say(starter: "subprocess.Popen[str]", text: str) -> str:

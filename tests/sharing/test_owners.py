@@ -6,7 +6,6 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,8 +24,6 @@ from hydramem.sharing.owners import owner_of, owners, stop_owner
 from hydramem.storage.files.folder_lock import is_locked
 from hydramem.storage.files.owner_note import NOTE, read_note
 from tests.sharing.background_owners import (
-    ENVIRONMENT,
-    no_owner_left,
     note_of,
     owner_processes,
     script,
@@ -34,17 +31,7 @@ from tests.sharing.background_owners import (
     wait_until_gone,
 )
 
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in ENVIRONMENT.items():
-        monkeypatch.setenv(name, value)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Path]:
-    with no_owner_left(tmp_path / "store") as folder:
-        yield folder
+pytestmark = pytest.mark.usefixtures("environment")
 
 
 def said(capsys: pytest.CaptureFixture[str], store: Path, *words: str, code: int = 0) -> str:

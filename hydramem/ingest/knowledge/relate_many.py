@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.ids import entity_id, relation_id
-from hydramem.core.row_types import Change, Entity, Relation, RelationCandidate, Times
+from hydramem.core.ids import entity_id
+from hydramem.core.row_types import Change, Entity, Relation, RelationCandidate
 from hydramem.core.time import now
 from hydramem.ingest.extraction.findings import Name
 from hydramem.ingest.extraction.name_spans import key_of
 from hydramem.ingest.knowledge.end_validity import is_version
 from hydramem.ingest.knowledge.graph_rows import decided, relation_change
-from hydramem.ingest.knowledge.relation_input import RelationInput
+from hydramem.ingest.knowledge.relation_input import RelationInput, new_relation
 from hydramem.ingest.knowledge.relations import Functional, relate
 from hydramem.ingest.knowledge.resolve import merge
 from hydramem.ingest.write_target import Target
@@ -96,7 +96,7 @@ def _compared(statements: Sequence[RelationInput], target: Target, functional: F
     seen: set[str] = set()
     for place, each in enumerate(statements):
         subject, object = ids[each.subject], ids[each.object]
-        row = _row(each, (subject, object), target.project, batch.at)
+        row = new_relation(each, subject, object, target.project, batch.at)
         known = _known(each, (subject, object), batch.stored)
         taken = objects.setdefault((subject, each.type), set())
         if subject == object:
@@ -147,22 +147,6 @@ def _known(
         rows += (row for row in stored.get((ends[::-1], statement.type), ()) if row.bidirectional)
     begins = statement.valid_from
     return next((row for row in rows if begins in (None, row.times.valid_from)), None)
-
-
-def _row(statement: RelationInput, ends: Ends, project: str, at: datetime) -> Relation:
-    subject, object = ends
-    return Relation(
-        id=relation_id(project, subject, statement.type, object, statement.valid_from),
-        project=project,
-        subject=subject,
-        type=statement.type,
-        object=object,
-        bidirectional=statement.bidirectional,
-        confidence=statement.confidence,
-        origin="asserted",
-        quote=statement.quote,
-        times=Times(recorded_at=at, valid_from=statement.valid_from, valid_to=statement.valid_to),
-    )
 
 
 def _store(batch: _Batch, statements: Sequence[RelationInput], target: Target) -> None:

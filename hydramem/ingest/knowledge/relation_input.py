@@ -130,7 +130,7 @@ def draft(statement: RelationInput, target: Target, at: datetime) -> RelationDra
     stored = _same(statement, equal, at)
     ended = stored is None and bool(equal) and not _dated(statement)
     dated = replace(statement, valid_from=not_ahead(at)) if ended else statement  # what had ended begins anew
-    new = _new(dated, subject, object, target.project, at)
+    new = new_relation(dated, subject, object, target.project, at)
     return RelationDraft(
         relation=new if stored is None else _gained(stored, statement),
         stored=stored,
@@ -191,7 +191,8 @@ def _same(statement: RelationInput, equal: Sequence[Relation], at: datetime) -> 
     return next(iter(sorted(current, key=lambda row: row.state == "archived")), None)
 
 
-def _new(statement: RelationInput, subject: str, object: str, project: str, at: datetime) -> Relation:
+def new_relation(statement: RelationInput, subject: str, object: str, project: str, at: datetime) -> Relation:
+    """Return the row of a statement that no stored relation makes; its ends are ids of entities."""
     return Relation(
         id=relation_id(project, subject, statement.type, object, statement.valid_from),
         project=project,
