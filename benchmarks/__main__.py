@@ -15,10 +15,18 @@ python -m benchmarks chunking [--out PAGE]             what stays whole where do
 python -m benchmarks recency [--out PAGE]              what newness may add to a score
 python -m benchmarks matching [--fit] [--out PAGE]     how well things that are one are told from two
 python -m benchmarks garden [--out PAGE]               how well false relations are told; nights at scale
+python -m benchmarks aging [--out PAGE]                what a year of use costs, and what nights give back
 python -m benchmarks inferring [--nights N]            how often what is inferred from a graph is so
 python -m benchmarks screening [--before RUN]          how much is held back that should not be, or missed
 python -m benchmarks risk [--out PAGE]                 whether calibrated thresholds carry the risk asked for
+python -m benchmarks server [--out PAGE]               a memory on PostgreSQL beside the embedded folder
 python -m benchmarks sharing [--out PAGE]              what a store costs that another process holds
+python -m benchmarks telemetry [--held N]              what telemetry adds to a recall
+python -m benchmarks hooks                             what each event of a coding agent costs
+python -m benchmarks view [--out PAGE]                 what the local page waits for
+python -m benchmarks mcp_start [--runs N]              how soon the MCP server lists its tools
+python -m benchmarks view_graph [--entities N]         what the graph of the local page costs
+python -m benchmarks disk [--out PAGE]                 how much disk a passage takes
 """
 
 import argparse
@@ -34,12 +42,15 @@ from typing import Any
 
 from benchmarks import (
     checkpoints,
+    disk,
     edge_sizes,
     false_edges,
     false_edges_page,
+    hooks,
     inferring,
     inferring_nights,
     matching,
+    mcp_start,
     nights,
     nights_page,
     nights_recall,
@@ -50,12 +61,18 @@ from benchmarks import (
     scale_page,
     screening,
     sharing,
+    telemetry_cost,
     verification,
     verification_page,
+    view,
+    view_graph,
     walks,
     writes,
     writes_page,
 )
+from benchmarks.aging import measure as aging
+from benchmarks.aging import section as aging_section
+from benchmarks.aging.texts import TEXTS, read_texts
 from benchmarks.chunking import measure as chunking
 from benchmarks.chunking import section as chunking_section
 from benchmarks.chunking.texts import all_texts
@@ -68,6 +85,9 @@ from benchmarks.relevance import section as relevance_section
 from benchmarks.relevance.sizes import SIZES
 from benchmarks.results import SETS, collect, others, page, where
 from benchmarks.retrieval import EMBEDDERS, Report, measure, shown
+from benchmarks.server import measure as server
+from benchmarks.server import section as server_section
+from hydramem.core.config import GardenConfig
 from hydramem.core.errors import HydraMemError
 
 
@@ -248,6 +268,61 @@ def _sharing(given: argparse.Namespace) -> int:
     return _publish(given, asdict(found), sharing.shown(found), lambda page: sharing.placed(page, found))
 
 
+def _server(given: argparse.Namespace) -> int:
+    data = _data(given)
+    if data is None:
+        return 2
+    found = server.measure(
+        data,
+        chunks=given.chunks,
+        entities=given.entities,
+        relations=given.relations,
+        count=given.count,
+        each=given.each,
+        embedder=given.embedder,
+    )
+    text = server_section.shown(found)
+    return _publish(given, asdict(found), text, lambda page: server_section.placed(page, found))
+
+
+def _telemetry(given: argparse.Namespace) -> int:
+    found = telemetry_cost.measure(given.held, given.count, given.embedder)
+    print(json.dumps(asdict(found), indent=2))
+    return 0
+
+
+def _view(given: argparse.Namespace) -> int:
+    found = view.measure(memories=given.memories, entities=given.entities, count=given.count)
+    return _publish(given, asdict(found), view.shown(found), lambda page: view.placed(page, found))
+
+
+def _hooks(given: argparse.Namespace) -> int:
+    found = hooks.measure(held=given.held, count=given.count)
+    print(json.dumps([asdict(row) for row in found], indent=2) if given.json else hooks.shown(found))
+    return 0
+
+
+def _view_graph(given: argparse.Namespace) -> int:
+    found = view_graph.measure(
+        entities=given.entities, nodes=given.nodes, edges=given.edges, browser=given.browser
+    )
+    print(json.dumps(asdict(found), indent=2) if given.json else view_graph.shown(found))
+    return 0
+
+
+def _disk(given: argparse.Namespace) -> int:
+    if (data := _data(given)) is None:
+        return 2
+    found = disk.measure(data)
+    return _publish(given, asdict(found), disk.shown(found), lambda page: disk.placed(page, found, where()))
+
+
+def _mcp_start(given: argparse.Namespace) -> int:
+    found = mcp_start.measure(given.runs)
+    print(json.dumps(asdict(found), indent=2) if given.json else mcp_start.shown(found))
+    return 0
+
+
 def _consolidation(given: argparse.Namespace) -> int:
     report = consolidation.measure(read_sets(given.set), held=given.held, timed=given.timed)
     found = asdict(report) | where()
@@ -274,6 +349,30 @@ def _recency(given: argparse.Namespace) -> int:
     report = recency.measure(data, embedder=given.embedder, limit_queries=given.limit_queries, keep=keep)
     found = asdict(report) | where()
     return _publish(given, found, recency.shown(report), lambda page: recency.placed(page, report))
+
+
+def _aging(given: argparse.Namespace) -> int:
+    data = _data(given)
+    if data is None:
+        return 2
+    runs = aging.measure(
+        aging.Plan(
+            data=data,
+            texts=read_texts(Path(given.texts)),
+            sizes=given.sizes,
+            ailments=given.ailments,
+            models=given.models,
+            nights=given.nights,
+            phases=given.phases,
+            without=given.without,
+            seeds=given.seeds,
+            embedder=given.embedder,
+            limit_questions=given.limit_questions,
+            keep=None if given.keep is None else Path(given.keep),
+        )
+    )
+    found = [asdict(run) for run in runs] + [where()]
+    return _publish(given, found, aging_section.shown(runs), lambda page: aging_section.placed(page, runs))
 
 
 def _conversations(given: argparse.Namespace) -> int:
@@ -457,6 +556,7 @@ def _parser() -> argparse.ArgumentParser:
     alike.add_argument("--json", action="store_true")
     alike.set_defaults(run=_matching)
     _add_garden(commands.add_parser("garden", help="how well false relations are told from true ones"))
+    _add_aging(commands.add_parser("aging", help="what a year of use costs, and what nights give back"))
     inferred = commands.add_parser("inferring", help="how often what is inferred from a graph is so")
     inferred.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
     inferred.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
@@ -467,7 +567,22 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser("screening", help="how much is held back wrongly, and how much is missed")
     )
     _add_risk(commands.add_parser("risk", help="whether calibrated thresholds carry the risk asked for"))
+    _add_server(commands.add_parser("server", help="a memory on PostgreSQL beside the embedded folder"))
     _add_sharing(commands.add_parser("sharing", help="what a store costs that another process holds"))
+    noted = commands.add_parser("telemetry", help="what telemetry adds to a recall")
+    noted.add_argument("--held", type=int, default=1_000, metavar="N", help="memories in each store")
+    noted.add_argument("--count", type=int, default=200, metavar="N", help="recalls of each store")
+    noted.add_argument("--embedder", choices=EMBEDDERS, default="minilm")
+    noted.set_defaults(run=_telemetry)
+    _add_view(commands.add_parser("view", help="what the local page waits for"))
+    timed = commands.add_parser("hooks", help="what each event of a coding agent costs beside an owner")
+    timed.add_argument("--held", type=int, default=500, metavar="N", help="memories in the store")
+    timed.add_argument("--count", type=int, default=50, metavar="N", help="events of each kind")
+    timed.add_argument("--json", action="store_true")
+    timed.set_defaults(run=_hooks)
+    _add_view_graph(commands.add_parser("view_graph", help="what the graph of the local page costs"))
+    _add_disk(commands.add_parser("disk", help="how much disk a passage takes"))
+    _add_mcp_start(commands.add_parser("mcp_start", help="how soon the MCP server lists its tools"))
     return parser
 
 
@@ -545,6 +660,29 @@ def _add_garden(measured: argparse.ArgumentParser) -> None:
     measured.set_defaults(run=_garden)
 
 
+def _add_aging(measured: argparse.ArgumentParser) -> None:
+    phases = GardenConfig().phases
+    measured.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
+    measured.add_argument(
+        "--texts", default=str(TEXTS), help="folder of the texts, one folder for each author"
+    )
+    measured.add_argument("--sizes", nargs="*", type=int, default=aging.SIZES, metavar="N", help="memories")
+    measured.add_argument("--ailments", nargs="*", choices=aging.AILMENTS, default=aging.AILMENTS)
+    measured.add_argument("--models", nargs="*", choices=aging.MODELS, default=aging.MODELS)
+    measured.add_argument("--nights", type=int, default=3, metavar="N", help="nights in a row")
+    measured.add_argument("--phases", nargs="*", choices=phases, default=phases, help="phases that run")
+    measured.add_argument(
+        "--without", nargs="*", choices=phases, default=(), help="measure again without each of these phases"
+    )
+    measured.add_argument("--seeds", type=int, default=3, help="draws of the memory without an ailment")
+    measured.add_argument("--embedder", choices=EMBEDDERS, default="auto")
+    measured.add_argument("--limit-questions", type=int, metavar="N", help="questions of each kind")
+    measured.add_argument("--keep", metavar="DIR", help="where filled memories are kept and found again")
+    measured.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
+    measured.add_argument("--json", action="store_true")
+    measured.set_defaults(run=_aging)
+
+
 def _add_risk(measured: argparse.ArgumentParser) -> None:
     measured.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
     measured.add_argument(
@@ -554,6 +692,15 @@ def _add_risk(measured: argparse.ArgumentParser) -> None:
     measured.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     measured.add_argument("--json", action="store_true")
     measured.set_defaults(run=_risk)
+
+
+def _add_view(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--memories", type=int, default=10_000, metavar="N", help="memories in the store")
+    parser.add_argument("--entities", type=int, default=50_000, metavar="N", help="entities in the store")
+    parser.add_argument("--count", type=int, default=20, metavar="N", help="requests of each kind")
+    parser.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=_view)
 
 
 def _add_sharing(measured: argparse.ArgumentParser) -> None:
@@ -566,6 +713,43 @@ def _add_sharing(measured: argparse.ArgumentParser) -> None:
     measured.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
     measured.add_argument("--json", action="store_true")
     measured.set_defaults(run=_sharing)
+
+
+def _add_server(measured: argparse.ArgumentParser) -> None:
+    measured.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
+    measured.add_argument("--embedder", choices=EMBEDDERS, default="minilm")
+    measured.add_argument("--chunks", type=int, default=20_000, metavar="N")
+    measured.add_argument("--entities", type=int, default=20_000, metavar="N")
+    measured.add_argument("--relations", type=int, default=100_000, metavar="N")
+    measured.add_argument("--count", type=int, default=100, metavar="N", help="questions of a measurement")
+    measured.add_argument("--each", type=int, default=100, metavar="N", help="memories of each writer")
+    measured.add_argument("--out", metavar="PAGE", help="put the figures into this results page")
+    measured.add_argument("--json", action="store_true")
+    measured.set_defaults(run=_server)
+
+
+def _add_view_graph(measured: argparse.ArgumentParser) -> None:
+    measured.add_argument("--entities", type=int, default=50_000, metavar="N", help="entities of the store")
+    measured.add_argument("--nodes", type=int, default=300, metavar="N", help="entities that are drawn")
+    measured.add_argument("--edges", type=int, default=900, metavar="N", help="relations that are drawn")
+    measured.add_argument(
+        "--browser", action=argparse.BooleanOptionalAction, default=True, help="draw it in Chromium"
+    )
+    measured.add_argument("--json", action="store_true", help="print JSON")
+    measured.set_defaults(run=_view_graph)
+
+
+def _add_disk(measured: argparse.ArgumentParser) -> None:
+    measured.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
+    measured.add_argument("--json", action="store_true")
+    measured.add_argument("--out", metavar="FILE", help="write the section into this page")
+    measured.set_defaults(run=_disk)
+
+
+def _add_mcp_start(measured: argparse.ArgumentParser) -> None:
+    measured.add_argument("--runs", type=int, default=10, metavar="N", help="starts of each kind")
+    measured.add_argument("--json", action="store_true")
+    measured.set_defaults(run=_mcp_start)
 
 
 def _add_screening(measured: argparse.ArgumentParser) -> None:

@@ -10,12 +10,14 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 import hydramem
+from hydramem.core.config import Config
 from hydramem.core.ids import entity_id, passage_id, relation_id
 from hydramem.core.row_types import Chunk, ChunkKind, Document, Entity, Mention, Relation, Times
 from hydramem.core.time import now
@@ -36,26 +38,38 @@ Vectors = NDArray[np.float32]
 
 
 def fill(
-    path: Path, texts: Sequence[str], size: int, model: Embedder, *, kind: ChunkKind = "passage"
+    path: Path,
+    texts: Sequence[str],
+    size: int,
+    model: Embedder,
+    *,
+    kind: ChunkKind = "passage",
+    entities: int = 0,
+    relations: int = 1,
+    config: Config | None = None,
 ) -> None:
     """Fill a new store.
 
     Args:
         path: Folder of the store.
         texts: Passages; the first line of each is a name.
-        size: Chunks to write, each with four mentions and a relation on average.
+        size: Chunks to write, each with four mentions.
         model: Embeds a sample of the passages, and serves the store.
         kind: What the chunks are.
+        entities: How many, at least one for each name that the texts have.
+        relations: How many for each chunk, on average.
+        config: Of the store; the default one where there is none.
     """
     chance = random.Random(size)
     sample = model.embed_documents(chance.sample(texts, min(_EMBEDDED, len(texts))))
     sentences = [part for text in texts for part in re.split(r"(?<=[.!?])\s+", text) if part.strip()]
     names = list(dict.fromkeys(text.split("\n", 1)[0].strip() for text in texts if text.strip()))
-    entities = [_entity(name) for name in names]
+    numbered = (f"{name} {number}" for number in count(2) for name in names)
+    named = [_entity(name) for name in (*names, *islice(numbered, max(0, entities - len(names))))]
     # A name's share of mentions falls with its rank, as word frequencies do.
-    shares = np.cumsum(1 / np.arange(1, len(entities) + 1) ** 0.8).tolist()
+    shares = np.cumsum(1 / np.arange(1, len(named) + 1) ** 0.8).tolist()
     times = Times(recorded_at=now())
-    with hydramem.connect(path, embedder=model, project=PROJECT) as memory:
+    with hydramem.connect(path, embedder=model, project=PROJECT, config=config) as memory:
         mirror = memory._opened.mirror
         for start in range(0, size, _BATCH):
             wanted = range(start, min(start + _BATCH, size))
@@ -65,9 +79,9 @@ def fill(
                 changes=(record("ingest", project=PROJECT, target=document),),
                 documents=(_document(document, times),),
                 chunks=tuple(chunks),
-                entities=tuple(entities) if start == 0 else (),
-                mentions=tuple(_mentions(chunks, entities, shares, chance)),
-                relations=tuple(_relations(len(chunks), entities, shares, chance, times)),
+                entities=tuple(named) if start == 0 else (),
+                mentions=tuple(_mentions(chunks, named, shares, chance)),
+                relations=tuple(_relations(relations * len(chunks), named, shares, chance, times)),
             )
             rows = _between(sample, len(chunks), start)
             mirror.commit(write, dict(zip((chunk.id for chunk in chunks), rows, strict=True)))

@@ -12,8 +12,8 @@ import hydramem
 from benchmarks.claims import GRAPHS, Triple, most_of, triples
 from benchmarks.inferring import PARTS, decoys, ends_of
 from benchmarks.results import table
-from hydramem.core.config_loading import load_config
 from hydramem.core.row_types import Chunk, Entity, Mention, Relation, Times
+from hydramem.core.settings.config_loading import load_config
 from hydramem.storage.changes import record
 from hydramem.storage.schema import RELATES
 from hydramem.storage.write import Write

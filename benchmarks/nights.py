@@ -140,6 +140,12 @@ class _ClockedLock:
                 self._since = perf_counter()
             self._depth += 1
 
+    @contextmanager
+    def of(self, projects: object) -> Iterator[None]:
+        """Hold the lock for some projects: in a folder it is one for all."""
+        with self:
+            yield
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:

@@ -1,7 +1,8 @@
 """How much that is benign is held back, how much that is hostile is missed, and which secrets are found.
 
 The sets are `data/screening/*.jsonl`: lines of `text`, `label` (benign, hostile, secret), `kind`, `author`.
-Texts of the author `rules` were seen while the rules were written: only those of other authors measure them.
+The rules were written with the texts of `rules`, and the weights learnt from the files `train*`: only
+authors of the files `test_*` measure both.
 """
 
 import json
@@ -13,12 +14,12 @@ from pathlib import Path
 from typing import Literal
 
 from benchmarks.results import table, with_section
-from hydramem.ingest.screening.quarantine import threats_in
+from hydramem.ingest.screening.learned_orders import card
+from hydramem.ingest.screening.quarantine import reasons_to_hold
 from hydramem.ingest.screening.secrets import find_secrets
 
 TITLE = "## Screening"
 SETS = Path(__file__).parent / "data" / "screening"
-SEEN = "rules"
 ALL = "all"
 _FEWEST = 5
 _NORMAL = 1.96
@@ -43,7 +44,7 @@ class Rate:
     """The errors on the texts of one kind.
 
     Attributes:
-        part: `seen`, of the rules' own author, or `unseen`.
+        part: `seen`, of an author whose texts the rules or the weights know, or `unseen`.
         kind: The kind of the texts; `all` for all of a label.
         texts: How many there are.
         wrong: Benign ones held back, hostile ones missed, secrets not found.
@@ -61,9 +62,9 @@ class Rate:
     high: float
 
 
-def read_sets(folder: Path = SETS) -> tuple[LabelledText, ...]:
-    """Read every set of a folder, in the order of the files' names."""
-    lines = (line for file in sorted(folder.glob("*.jsonl")) for line in file.read_text("utf-8").splitlines())
+def read_sets(folder: Path = SETS, pattern: str = "*.jsonl") -> tuple[LabelledText, ...]:
+    """Read every set of a folder whose file's name fits a pattern, in the order of the names."""
+    lines = (line for file in sorted(folder.glob(pattern)) for line in file.read_text("utf-8").splitlines())
     rows = (json.loads(line) for line in lines if line)
     return tuple(
         LabelledText(text=row["text"], label=row["label"], kind=row["kind"], author=row["author"])
@@ -71,13 +72,23 @@ def read_sets(folder: Path = SETS) -> tuple[LabelledText, ...]:
     )
 
 
-def measure(texts: Iterable[LabelledText]) -> tuple[Rate, ...]:
-    """Screen every text; return the rates of each label and kind, what was unseen first."""
+def seen_authors() -> frozenset[str]:
+    """Return the authors whose texts the rules or the weights were made with."""
+    return frozenset(card()["texts"])
+
+
+def measure(texts: Iterable[LabelledText], *, learned: bool = True) -> tuple[Rate, ...]:
+    """Screen every text; return the rates of each label and kind, what was unseen first.
+
+    Args:
+        learned: Whether the weights judge too; False for the rules alone.
+    """
+    seen = seen_authors()
     found: dict[tuple[str, Label, str], list[tuple[bool, bool]]] = defaultdict(list)
     for each in texts:
-        held, masked = bool(threats_in(each.text)), bool(find_secrets(each.text))
+        held, masked = bool(reasons_to_hold(each.text, learned=learned)), bool(find_secrets(each.text))
         wrong = {"benign": held, "hostile": not held, "secret": not masked}[each.label]
-        part = "seen" if each.author == SEEN else "unseen"
+        part = "seen" if each.author in seen else "unseen"
         for kind in (ALL, each.kind):
             found[part, each.label, kind].append((wrong, masked))
     order = sorted(found, key=lambda key: (key[0] != "unseen", key[1], key[2] != ALL, key[2]))
@@ -114,8 +125,8 @@ def placed(page: str, rates: Sequence[Rate], before: Sequence[Mapping[str, objec
     text = [
         "",
         "Written by `python -m benchmarks screening --out docs/results.md`. Benign texts are to be let in,",
-        "hostile ones held back, secrets found. Unseen texts are by authors who did not know the rules;",
-        "seen ones were there while the rules were written. In brackets: Wilson's interval of 95 %. Kinds of",
+        "hostile ones held back, secrets found. Unseen texts are by authors whom neither rules nor weights",
+        "know; seen ones were there while those were made. In brackets: Wilson's interval of 95 %. Kinds of",
         f"fewer than {_FEWEST} texts are left out here, and counted in `{ALL}`.",
         "",
     ]

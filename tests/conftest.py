@@ -1,20 +1,42 @@
 """What holds for every test: no network, no settings of the developer's own, and which engine a test touches.
 
-The two graph engines crash in one process, so a run sees one: HYDRAMEM_TEST_ENGINE names it (ladybug,
-kuzu). A test is marked `engine` where its module has an ENGINE, or it takes a fixture `engine`.
+Two of the graph engines crash in one process, so a run sees one: HYDRAMEM_TEST_ENGINE names it (ladybug,
+kuzu, postgres). A test is marked `engine` where its module has an ENGINE, or it takes a fixture `engine`.
 """
 
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from hydramem.core import time
 
-KEPT = {"HYDRAMEM_TEST_ENGINE", "HYDRAMEM_TEST_FAULTS", "HYDRAMEM_TEST_RESULTS"}
+KEPT = {
+    "HYDRAMEM_TEST_ENGINE",
+    "HYDRAMEM_TEST_FAULTS",
+    "HYDRAMEM_TEST_POSTGRES",
+    "HYDRAMEM_TEST_RESULTS",
+}
 LOCAL = {"", "localhost", "127.0.0.1", "::1", "0.0.0.0", "::", "testserver"}
+HERE = Path(__file__).parent
+ALONE = (
+    "erase/test_kills.py",
+    "faults/",
+    "graph/snapshot/test_registry.py",
+    "hosts/hermes/test_sessions.py",
+    "hosts/hooks/test_event_streams.py",
+    "hosts/hooks/test_hook_program.py",
+    "memory_api/test_crash.py",
+    "sharing/test_leaving.py",
+    "sharing/test_soak.py",
+    "sharing/test_take_over.py",
+    "storage/cypher/test_checkpoints.py",
+    "storage/postgres/test_server_killed.py",
+)
+"""Files whose tests kill processes or measure time: `.ci/run` runs their slow ones when nothing else runs."""
 
 for name in [name for name in os.environ if name.startswith("HYDRAMEM_") and name not in KEPT]:
     del os.environ[name]
@@ -26,8 +48,10 @@ settings.load_profile("any_machine")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that a second engine must pass too."""
+    """Mark the tests that a second engine must pass too, and those that want a quiet machine."""
     for item in items:
+        if item.path.is_relative_to(HERE) and item.path.relative_to(HERE).as_posix().startswith(ALONE):
+            item.add_marker("alone")
         if hasattr(getattr(item, "module", None), "ENGINE") or "engine" in getattr(item, "fixturenames", ()):
             item.add_marker("engine")
 

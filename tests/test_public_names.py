@@ -13,7 +13,11 @@ import hydramem
 from hydramem.operations import OPERATIONS
 from tests import ROOT
 
-PAGES = (ROOT / "README.md", ROOT / "docs" / "tutorial.md", *(ROOT / "skills").glob("*/SKILL.md"))
+PAGES = (
+    ROOT / "README.md",
+    ROOT / "docs" / "tutorial.md",
+    *(ROOT / "hydramem" / "data" / "skills").glob("*/SKILL.md"),
+)
 
 
 def classes(hint: Any, seen: set[type]) -> set[type]:

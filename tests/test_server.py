@@ -17,10 +17,14 @@ import pytest
 from fastmcp import Client
 
 import hydramem
+from hydramem.cli.main import run as run_command
 from hydramem.core.config import Config, EmbeddingConfig, ServerConfig, StorageConfig
 from hydramem.core.errors import ConfigError
 from hydramem.operations import OPERATIONS
 from hydramem.server import http_server as server
+from hydramem.server.http.known_tokens import KnownTokens, token_hash
+from hydramem.storage.tokens.token_file import TokenFile
+from hydramem.storage.tokens.token_rows import make_token
 from tests.owner_process import owner
 
 MEMORY_ONLY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
@@ -80,11 +84,11 @@ def test_an_agent_sees_its_rows_and_all_shows_every_row(memory):
     assert set(listed(memory, tools="all")) == {op.name for op in OPERATIONS}
 
 
-def test_an_agent_sees_about_ten_tools_and_can_do_its_everyday_work_with_them(memory):
+def test_an_agent_sees_few_tools_and_can_do_its_everyday_work_with_them(memory):
     seen = set(listed(memory))
-    assert {"prime", "recall", "get", "remember", "revise", "forget", "ingest", "relate", "history"} <= seen
+    assert {"prime", "recall", "get", "remember", "revise", "forget", "ingest", "entities", "expand"} <= seen
     assert {"undo", "garden", "restore", "erase", "merge", "curate"}.isdisjoint(seen)
-    assert len(seen) <= 12
+    assert len(seen) <= 9
 
 
 def test_tools_carry_their_words_types_and_hints(memory):
@@ -118,6 +122,8 @@ def test_every_tool_answers(tools, tmp_path):
         "remember": {"text": "Ada Lovelace likes tea."},
         "remember_many": {"memories": [{"text": "Ada Lovelace likes rum."}, {"text": "Grace likes ships."}]},
         "revise": {"id": done["id"], "scope": "/new"},
+        "relabel": {"ids": [done["id"]], "categories": ["team"]},
+        "recalled": {"id": done["id"]},
         "entity": {"name": "Countess Lovelace", "type": "person"},
         "capture": {"session": "monday", "turns": [{"author": "user", "text": "Who leads billing?"}]},
         "distill": {"session": "monday"},
@@ -145,6 +151,11 @@ def test_every_tool_answers(tools, tmp_path):
         "load": {"folder": str(tmp_path / "docs" / "dump")},
         "import_memories": {"source": str(tmp_path / "docs" / "memory.jsonl")},
         "export_memories": {"path": str(tmp_path / "docs" / "vault")},
+        "put_items": {"items": [{"namespace": ["users"], "key": "ada", "value": {"likes": "tea"}}]},
+        "get_items": {"namespace": ["users"], "keys": ["ada"]},
+        "append_session_items": {"session": "tuesday", "items": ['{"role": "user"}']},
+        "session_items": {"session": "tuesday"},
+        "pop_session_items": {"session": "tuesday"},
     }
     # What these need is not here: torch or enough relations, a store that is kept, a file.
     needs = {"train": ("torch", "relations"), "backup": ("memory",), "restore": ("memory", "file")}
@@ -231,6 +242,24 @@ def test_wrong_arguments_are_refused_before_anything_runs(tools, arguments):
     is_error, _, text = tools.call("recall", **arguments)
     assert is_error
     assert text.split(":")[0].split(".")[0] in {"query", "limit", "nope", "kinds", "options", "structured"}
+
+
+@pytest.mark.parametrize(
+    ("memories", "said"),
+    [
+        ([{"text": 5}], "memories.0.text: Input should be a valid string, got '5'"),
+        ([{"text": "a", "importance": "high"}], "memories.0.importance: "),
+        ([{"text": "a", "nothing": 1}], "memories.0.nothing: "),
+        ({"text": "a"}, "memories: "),
+    ],
+)
+def test_the_command_line_words_a_wrong_argument_in_the_same_way(tools, tmp_path, capsys, memories, said):
+    refused, _, text = tools.call("remember_many", memories=memories)
+    assert refused and text.startswith(said)
+    capsys.readouterr()
+    command = ["--store", str(tmp_path / "other"), "remember-many", "--memories", json.dumps(memories)]
+    assert run_command(command) == 1
+    assert capsys.readouterr().err == f"hydramem: {text}\n"
 
 
 @pytest.mark.parametrize("query", ["", "  ", "x" * 2_000_000])
@@ -380,23 +409,28 @@ def test_roots_are_the_working_folder_unless_configured(memory, tmp_path, monkey
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "example.org", ""])
-def test_off_loopback_a_token_must_be_set(host):
+def test_off_loopback_a_token_must_be_set(host, tmp_path):
     settings = ServerConfig(token_env="A_TOKEN")
     with pytest.raises(ConfigError, match="A_TOKEN"):
-        server.required_token(host, settings, {"A_TOKEN": "  "})
-    assert server.required_token(host, settings, {"A_TOKEN": TOKEN}) == TOKEN
+        server.required_token(host, settings, {"A_TOKEN": "  "}, TokenFile(tmp_path))
+    assert server.required_token(host, settings, {"A_TOKEN": TOKEN}, TokenFile(tmp_path)) == TOKEN
+    make_token(TokenFile(tmp_path), "ann", role="reader")
+    assert server.required_token(host, settings, {}, TokenFile(tmp_path)) is None
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "[::1]", "localhost"])
-def test_on_loopback_a_token_is_used_where_it_is_set(host):
+def test_on_loopback_a_token_is_used_where_it_is_set(host, tmp_path):
     settings = ServerConfig(token_env="A_TOKEN")
-    assert server.required_token(host, settings, {}) is None
-    assert server.required_token(host, settings, {"A_TOKEN": TOKEN}) == TOKEN
+    assert server.required_token(host, settings, {}, TokenFile(tmp_path)) is None
+    assert server.required_token(host, settings, {"A_TOKEN": TOKEN}, TokenFile(tmp_path)) == TOKEN
 
 
 @pytest.mark.parametrize("wrong", ["", "s3cret", TOKEN + " ", TOKEN.upper(), "\ud800", "é"])
-def test_only_the_very_token_is_accepted(wrong):
-    verifier = server.BearerToken(TOKEN)
+def test_only_the_very_token_is_accepted(wrong, tmp_path):
+    known = KnownTokens(
+        store=TokenFile(tmp_path), environment=token_hash(TOKEN), tools="agent", project="default"
+    )
+    verifier = server.TokenCheck(known)
     assert asyncio.run(verifier.verify_token(wrong)) is None
     assert asyncio.run(verifier.verify_token(TOKEN)) is not None
 
@@ -443,6 +477,7 @@ def address(tmp_path: Path) -> Iterator[str]:
         yield url
 
 
+@pytest.mark.slow
 def test_a_request_that_never_arrives_is_closed(tmp_path):
     with serving(tmp_path, HYDRAMEM_SERVER_REQUEST_SECONDS="0.5") as url:
         port = httpx.URL(url).port
@@ -481,6 +516,47 @@ def test_over_http_host_origin_and_token_are_checked(address):
             return {tool.name for tool in await client.list_tools()}
 
     assert "recall" in asyncio.run(names())
+
+
+@pytest.mark.slow
+def test_over_http_calls_report_their_progress_and_stop_when_they_are_cancelled(tmp_path):
+    for folder, count in (("few", 3), ("many", 60)):
+        (tmp_path / folder).mkdir()
+        for number in range(count):
+            text = f"# Page {number}\n\nHall {number} of {folder} is cold.\n" * 20
+            (tmp_path / folder / f"{number}.md").write_text(text)
+    reached: list[tuple[float, float | None, str | None]] = []
+
+    async def work(url: str) -> None:
+        async with Client(url, auth=TOKEN) as client:
+
+            async def hear(progress: float, total: float | None, message: str | None) -> None:
+                reached.append((progress, total, message))
+
+            await client.call_tool("ingest", {"sources": ["few"]}, progress_handler=hear)
+            assert [each[:2] for each in reached] == [(0, 3), (3, 3)], "all three were stored together"
+            assert all(message for _, _, message in reached)
+
+            begun = asyncio.Event()
+
+            async def notice(*said: object) -> None:
+                begun.set()
+
+            given = {"sources": ["many"]}
+            call = asyncio.create_task(client.call_tool("ingest", given, progress_handler=notice))
+            await begun.wait()
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+        async with Client(url, auth=TOKEN) as client:
+            # One ingest goes on at a time: after this one, the cancelled one has ended.
+            await client.call_tool("ingest", {"sources": ["few"]})
+            asked = {"limit": 100, "options": {"structured": True}}
+            stored = (await client.call_tool("documents", asked)).structured_content["result"]
+            assert 3 <= len(stored) < 63
+
+    with serving(tmp_path, HYDRAMEM_SERVER_TOOLS="all") as url:
+        asyncio.run(work(url))
 
 
 def test_over_stdio_standard_output_is_the_protocol_alone(tmp_path):

@@ -1,6 +1,7 @@
 """Skills are documentation that agents act on: they may name only what exists."""
 
 import dataclasses
+import json
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -10,12 +11,18 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
+import hydramem
 from hydramem.cli.main import build
+from hydramem.core.config import Config, EmbeddingConfig, ServerConfig, StorageConfig
 from hydramem.core.results.garden_results import Answer
+from hydramem.hosts.host_files.skills import skill_files, skills_folder
 from hydramem.operations import OPERATIONS
+from hydramem.server.manifest import manifest
+from hydramem.text.tokens import count_tokens
 from tests import ROOT
+from tests.own_user import OwnRunner
 
-FOLDER = ROOT / "skills"
+FOLDER = ROOT / "hydramem" / "data" / "skills"
 SKILLS = sorted(FOLDER.glob("*/SKILL.md"))
 KEYS = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
 
@@ -33,7 +40,7 @@ MEANT_AS_ARGUMENTS = defaultdict[str, set[str]](
 
 def known_words() -> set[str]:
     """Every name that may stand in code marks: tools, their arguments, fields of what they take and give."""
-    words = {"hydramem", "server.ingest_roots", "ingest-extracted"}
+    words = {"hydramem", "options", "server.ingest_roots", "ingest-extracted"}
     for operation in OPERATIONS:
         words |= {operation.name, *operation.signature.parameters}
         given = (parameter.annotation for parameter in operation.signature.parameters.values())
@@ -47,6 +54,21 @@ def fields(hint: object) -> set[str]:
         for item in dataclasses.fields(hint):
             names |= {item.name} | fields(item.type)
     return names
+
+
+MOST_TOKENS = 900
+"""Of a skill, in cl100k: an agent reads it whole when it begins to use it."""
+
+MEMORY_ONLY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
+AN_ID = "c_0123456789"
+"""The id that skills show."""
+
+
+def calls(skill: Path) -> list[tuple[str, dict[str, object]]]:
+    """Return the calls of tools that a skill shows in fences: a name, and its arguments as JSON."""
+    fences = re.findall(r"^```\n(.*?)^```$", skill.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [line.split(" ", 1) for fence in fences for line in fence.splitlines()]
+    return [(name, json.loads(arguments)) for name, arguments in lines]
 
 
 def test_the_skills_are_there():
@@ -101,3 +123,44 @@ def test_a_skill_says_where_the_tools_are_that_agents_do_not_see_by_default(skil
 
 def names_in(text: str) -> set[str]:
     return set(re.findall(r"`([a-z_]+)`", text))
+
+
+@pytest.mark.parametrize("skill", SKILLS, ids=lambda skill: skill.parent.name)
+def test_a_skill_is_short(skill):
+    assert count_tokens(skill.read_text(encoding="utf-8")) < MOST_TOKENS
+
+
+@pytest.mark.parametrize("skill", SKILLS, ids=lambda skill: skill.parent.name)
+def test_every_call_that_a_skill_shows_has_the_arguments_that_the_tool_lists(skill):
+    schemas = {tool["name"]: tool["inputSchema"] for tool in manifest()["tools"]}
+    assert calls(skill), "a skill shows how its tools are called"
+    for name, arguments in calls(skill):
+        properties = schemas[name]["properties"]
+        rare = set(re.findall(r"[a-z_]+", properties["options"]["description"]))
+        assert set(arguments) <= set(properties), name
+        assert set(arguments.get("options", {})) <= rare | set(properties), name
+        assert set(schemas[name].get("required", ())) <= set(arguments), name
+
+
+@pytest.mark.parametrize("skill", SKILLS, ids=lambda skill: skill.parent.name)
+def test_every_call_that_a_skill_shows_is_answered(skill, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "meeting.md").write_text("Kestrel is run by the billing team.")
+    with hydramem.connect(tmp_path / "store", config=MEMORY_ONLY) as memory:
+        known = memory.remember(
+            "Ada joined Acme in May, and Ada Lovelace runs billing at Kestrel.", kind="fact"
+        )
+        for object_ in ("Initech", "billing"):
+            memory.relate("Ada Lovelace", "works_for", object_)
+        memory.relate("Kestrel", "part_of", "billing")
+        tools = OwnRunner(ServerConfig(ingest_roots=(str(tmp_path),)))
+        for name, arguments in calls(skill):
+            given = json.loads(json.dumps(arguments).replace(AN_ID, known.id))
+            assert tools.run(memory, name, given).text, name
+
+
+def test_the_installed_package_has_the_skills():
+    assert skills_folder() == FOLDER
+    assert set(skill_files()) == {f"{skill.parent.name}/SKILL.md" for skill in SKILLS}

@@ -5,21 +5,34 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Group, Parameter
 
 import hydramem
+from hydramem.cli.commands.completion_command import completion_command
+from hydramem.cli.commands.config_command import config_app
+from hydramem.cli.commands.hook_command import hook
+from hydramem.cli.commands.host_commands import (
+    DryRun,
+    InProject,
+    OfUser,
+    add_host_commands,
+    init_host,
+    target_of,
+)
+from hydramem.cli.commands.serve_command import serve
+from hydramem.cli.commands.sharing_commands import ps, stop
+from hydramem.cli.commands.token_command import token_app
+from hydramem.cli.commands.view_command import view
 from hydramem.cli.options import Given
 from hydramem.cli.output import show, write
 from hydramem.cli.progress import reporting
-from hydramem.cli.serve_command import serve
-from hydramem.cli.sharing_commands import ps, stop
 from hydramem.cli.terminal import console, plain
-from hydramem.core.config_reference import config_text
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
+from hydramem.core.settings.config_reference import config_text
+from hydramem.core.settings.environment import make_store_folder
 from hydramem.llm import catalogue, listed_model
 from hydramem.sharing.connect import call
 from hydramem.sharing.operation_specs import SPECS
@@ -65,7 +78,7 @@ def demo(*, invocation: Given) -> None:
 
 
 def _ingest(memory: "Memory", out: "Console") -> object:
-    sources = [*pages(), _PACKAGE / "data" / "sample"]
+    sources = [*(page for page in pages() if not _is_generated(page)), _PACKAGE / "data" / "sample"]
     with reporting(SPECS["ingest"]) as report:
         done = call(memory, "ingest", {"sources": list(map(str, sources))}, actor="cli", progress=report)
     out.print("[bold]Ingested this project's pages and a sample conversation[/]")
@@ -94,25 +107,33 @@ def _print_next_steps(folder: Path, embedder: str, out: "Console") -> None:
         "entities --limit 10",
         "stats",
         "garden --plan",
+        "view",
         "serve",
     ):
         out.print(f"  {command} {words}", markup=False)
 
 
-def pages() -> Sequence[Path]:
-    """Return the files of the documentation: of the checkout, or of the installed wheel.
+def pages(package: Path = _PACKAGE) -> Sequence[Path]:
+    """Return the pages of the documentation: those in the package, else those of the checkout around it.
+
+    Args:
+        package: The folder of the package. An installed one carries the pages; what lies next to it belongs
+            to other packages.
 
     Raises:
         NotFoundError: The installation lacks them.
     """
-    checkout = _PACKAGE.parent / "docs"
-    if (checkout / "tutorial.md").is_file():
-        return sorted(checkout.rglob("*.md"))
-    installed = metadata.files("hydramem") or ()
-    found = [file.locate() for file in installed if "share/hydramem/docs" in file.parent.as_posix()]
+    found = sorted((package / "data" / "docs").rglob("*.md"))
+    if not found and (package.parent / "pyproject.toml").is_file():
+        found = sorted((package.parent / "docs").rglob("*.md"))
     if not found:
         raise NotFoundError("this installation lacks the documentation; install hydramem again")
-    return sorted(Path(str(page)) for page in found)
+    return found
+
+
+def _is_generated(page: Path) -> bool:
+    """Return whether a page lists what the code says: much text, and nothing that the demo asks for."""
+    return "<!-- Made by docs/generate.py" in page.read_text(encoding="utf-8")[:500]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,22 +152,54 @@ def add_commands(app: App) -> None:
     app.command(demo, group=group)
     app.command(init, group=group)
     app.command(serve, group=group)
+    app.command(view, group=group)
     app.command(ps, group=group)
     app.command(stop, group=group)
+    app.command(hook, group=group)
     models = App(name="models", help="List the local models, and fetch one.", group=group)
     models.command(list_models, name="list")
     models.command(get_model, name="get")
     app.command(models)
+    add_host_commands(app, group)
+    config = config_app()
+    config.group = group
+    app.command(config)
+    token = token_app()
+    token.group = group
+    app.command(token)
+    app.command(completion_command(app), name="completion", group=group)
 
 
-def init(*, invocation: Given) -> None:
-    """Write a config.yml with every setting into the store's folder, and print the folders in use."""
+def init(
+    *,
+    host: str | None = None,
+    remove: Annotated[
+        bool, Parameter(help="Take the server out of the host's file again.", negative=(), show_default=False)
+    ] = False,
+    in_project: InProject = False,
+    user: OfUser = False,
+    dry_run: DryRun = False,
+    invocation: Given,
+) -> None:
+    """Write a config.yml with every setting into the store's folder; with --host, the MCP server into a host.
+
+    Args:
+        host: claude-code, codex, gemini, opencode, cursor, vscode, windsurf or claude-desktop: write the MCP
+            server into its file.
+    """
+    if host is not None:
+        init_host(
+            host, target_of(in_project=in_project, user=user, dry_run=dry_run), invocation, remove=remove
+        )
+        return
+    if remove or in_project or user or dry_run:
+        raise InvalidInputError("--remove, --project, --user and --dry-run need --host")
     folder = invocation.folder
     path = folder / "config.yml"
     if path.exists():
         raise InvalidInputError(f"{path}: exists; edit it, or remove it first")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_store_folder(folder)
         path.write_text(config_text(), encoding="utf-8")
     except OSError as error:
         raise StorageError(f"{path}: cannot be written: {error.strerror}") from error

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,11 +18,14 @@ FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 EVERYDAY = ("remember", "recall", "prime", "ingest", "get", "forget", "garden", "serve", "init", "doctor")
 """The commands that the first page of help shows first, in this order."""
 
-SERVE = "serve"
-"""The command that is not in the table and has to be quick."""
+SERVE, HOOK = "serve", "hook"
+"""The commands that are not in the table and have to be quick."""
 
 _YOUNG_OBJECTS = 50_000
 """New objects after which the garbage collector looks at them; the interpreter's default is 700."""
+
+_HOST_COMMANDS = ("install", "uninstall", "skills")
+"""Commands whose own `--project` says that the files of the project are meant; `init --host` is one, too."""
 
 _SHARED_WITH_VALUE, _SHARED_FLAGS = ("--store", "--project", "--config"), ("--json",)
 
@@ -33,6 +37,10 @@ def main() -> None:
     """Run the command line of this process."""
     # Imports make many objects and no garbage, so the collector looks less often.
     gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
+    if is_hook(sys.argv[1:]):
+        from hydramem.hosts.hooks.hook_program import main as answer_hook
+
+        answer_hook(sys.argv[1:])
     code = run(sys.argv[1:], alone=True)
     gc.freeze()  # the interpreter would look at all of them once more before it ends
     sys.exit(code)
@@ -70,6 +78,12 @@ def _run(tokens: tuple[str, ...], *, alone: bool) -> int:
     if tokens == ("--version",):
         print(__version__)
         return 0
+    from hydramem.cli.commands.plain_serve import plain_serve, serve_over_pipes
+
+    served = plain_serve(tokens)
+    if served is not None:
+        serve_over_pipes(*served, alone=alone)
+        return 0
     from cyclopts import CycloptsError
 
     if alone:
@@ -77,7 +91,7 @@ def _run(tokens: tuple[str, ...], *, alone: bool) -> int:
 
         use_placeholders()
     try:
-        build(named_command(tokens)).meta(tokens)
+        build(named_command(tokens)).meta(with_own_scope(tokens))
     except CycloptsError:
         return MISUSED  # Cyclopts has printed the message
     return 0
@@ -85,13 +99,39 @@ def _run(tokens: tuple[str, ...], *, alone: bool) -> int:
 
 def named_command(tokens: Sequence[str]) -> str | None:
     """Return the command of a command line: an operation or `serve`, where it follows shared options only."""
-    left = iter(tokens)
-    for token in left:
-        if token in _SHARED_WITH_VALUE:
-            next(left, None)
-        elif token not in _SHARED_FLAGS and not token.startswith(tuple(f"{o}=" for o in _SHARED_WITH_VALUE)):
-            return token if token == SERVE or token in _operations() else None
-    return None
+    place = _command_place(tokens)
+    token = tokens[place] if place < len(tokens) else ""
+    return token if token == SERVE or token in _operations() else None
+
+
+def is_hook(tokens: Sequence[str]) -> bool:
+    """Say whether a command line is a call of a host, which must never fail."""
+    return HOOK in tokens[_command_place(tokens) :][:1] and not {"-h", "--help"} & set(tokens)
+
+
+def with_own_scope(tokens: Sequence[str]) -> tuple[str, ...]:
+    """Return a command line in which `--project` behind a command of hosts means the files of the project.
+
+    Before the command it is the option of every command: the project of the memory.
+    """
+    place = _command_place(tokens)
+    before, behind = tuple(tokens[:place]), tuple(tokens[place:])
+    is_init = behind[:1] == ("init",) and any(word.split("=")[0] == "--host" for word in behind)
+    if is_init or (behind and behind[0] in _HOST_COMMANDS):
+        behind = tuple("--in-project" if word == "--project" else word for word in behind)
+    return before + behind
+
+
+def _command_place(tokens: Sequence[str]) -> int:
+    """Return the place of the first word that is no shared option, nor the value of one."""
+    place = 0
+    while place < len(tokens):
+        if tokens[place] in _SHARED_WITH_VALUE:
+            place += 1
+        elif tokens[place] not in _SHARED_FLAGS and tokens[place].split("=")[0] not in _SHARED_WITH_VALUE:
+            break
+        place += 1
+    return place
 
 
 def _operations() -> frozenset[str]:
@@ -116,9 +156,10 @@ def build(only: str | None = None) -> "App":
         version=__version__,
         result_action="return_value",
         exit_on_error=False,
+        default_parameter=Parameter(parse=re.compile(r"^(?!invocation$)")),  # `launch` hands it over
     )
     if only == SERVE:
-        from hydramem.cli.serve_command import serve
+        from hydramem.cli.commands.serve_command import serve
 
         app.command(serve)
     else:
@@ -146,7 +187,7 @@ def build(only: str | None = None) -> "App":
             Path | None, Parameter(help="Store folder [default: $HYDRAMEM_HOME, ~/.hydramem].")
         ] = None,
         project: Annotated[
-            str | None, Parameter(help="Project to read and write [default: default].")
+            str | None, Parameter(help="Project to read and write [default: $HYDRAMEM_PROJECT, default].")
         ] = None,
         config: Annotated[
             Path | None, Parameter(help="File of settings [default: config.yml in the store].")

@@ -3,16 +3,13 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any
 
 from hydramem.core.errors import NotFoundError
+from hydramem.core.settings.environment import PROJECT_VARIABLE, store_folder
 
 if TYPE_CHECKING:
     from hydramem import Config, Memory
-
-HOME_VARIABLE = "HYDRAMEM_HOME"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,27 +21,28 @@ class Invocation:
         project: Project to read and write; None where it is not given.
         config: YAML file of settings; None takes the one in the store.
         json: Whether to answer in JSON.
+        verbose: Whether to show more of a result; only some commands take it.
     """
 
     store: Path | None = None
     project: str | None = None
     config: Path | None = None
     json: bool = False
+    verbose: bool = False
 
     @property
     def folder(self) -> Path:
         """The store folder: `--store`, else `$HYDRAMEM_HOME`, else `~/.hydramem`."""
-        chosen = self.store or Path(os.environ.get(HOME_VARIABLE) or "~/.hydramem")
-        return chosen.expanduser().resolve()
+        return store_folder(self.store)
 
     @property
     def namespace(self) -> str:
-        """The project to read and write."""
-        return "default" if self.project is None else self.project
+        """The project to read and write: `--project`, else `$HYDRAMEM_PROJECT`, else `default`."""
+        return self.project if self.project is not None else os.environ.get(PROJECT_VARIABLE) or "default"
 
     def settings(self) -> "Config":
         """Return the settings of the store."""
-        from hydramem.core.config_loading import config_file, load_config
+        from hydramem.core.settings.config_loading import config_file, load_config
 
         return load_config(config_file(self.folder, self.config))
 
@@ -80,4 +78,4 @@ class Invocation:
 
 
 # The type of the parameter `invocation` of a command: `main` passes it, Cyclopts does not parse it.
-Given: Any = Annotated[Invocation, Parameter(parse=False)]
+Given: Any = Invocation

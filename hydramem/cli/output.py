@@ -1,15 +1,16 @@
 """The results of operations as text and as JSON."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hydramem.cli import garden_output
+from hydramem.cli import doctor_output, garden_output
 from hydramem.cli.terminal import console, plain
 from hydramem.core.results.garden_results import Gardened, Question
 from hydramem.core.results.graph_views import Path, ReachedChunk
-from hydramem.core.results.hits import Explanation, LinkView, Prompt, Recall
+from hydramem.core.results.hits import Explanation, LinkView, Prompt, Recall, RecalledMemory
 from hydramem.core.results.knowledge_results import ScopeView
+from hydramem.core.results.upkeep_results import Diagnosis, RunOfChanges, Stats
 from hydramem.core.results.verdicts import Calibrated, Conflict, HistoryEntry, VerifiedRelation
 from hydramem.core.results.write_results import Curated, DocumentView, RelationView, Remembered
 from hydramem.core.row_types import Chunk, Entity, Job
@@ -32,6 +33,8 @@ _COLUMNS: Mapping[type[Any], str] = {
     Conflict: "score kind older newer explanation judged_by",
     Question: "text reason probability id",
     Job: "kind state attempts created_at error id",
+    RunOfChanges: "run at actors operations changes about reason undone",
+    RecalledMemory: "at session query rank text kind state id",
     HistoryEntry: "at actor operation reason fields through run",
     VerifiedRelation: "subject type object decision score stage explanation",
     ScopeView: "path memories own categories newest",
@@ -40,17 +43,17 @@ _COLUMNS: Mapping[type[Any], str] = {
 }
 
 
-def show(result: object, *, as_json: bool, nothing: str = "nothing") -> None:
+def show(result: object, *, as_json: bool, nothing: str = "nothing", verbose: bool = False) -> None:
     """Print a result to standard output; `nothing` is printed for an empty list."""
     if as_json:
         from pydantic_core import to_json
 
         print(to_json(result, indent=2).decode())
         return
-    write(nothing if result == () else result, console())
+    write(nothing if result == () else result, console(), verbose=verbose)
 
 
-def write(result: object, out: "Console") -> None:
+def write(result: object, out: "Console", *, verbose: bool = False) -> None:
     """Write a result to a console for a person to read."""
     match result:
         case Recall():
@@ -60,11 +63,16 @@ def write(result: object, out: "Console") -> None:
         case Calibrated():
             _write_calibrated(result, out)
         case Gardened():
-            for line, style in garden_output.lines(result):
-                _write_line(line, out, style)
+            _write_lines(garden_output.lines(result, verbose=verbose), out)
+        case Stats() if result.telemetry is not None:
+            _write_fields(dataclasses.replace(result, telemetry=None), out)
+            out.print()
+            _write_fields(result.telemetry, out)
+        case Diagnosis():
+            _write_lines(doctor_output.lines(result), out)
         case (Remembered() | Gardened(), *_):
             for each in result:
-                write(each, out)
+                write(each, out, verbose=verbose)
         case Path():
             _write_path(result, out)
         case Prompt():
@@ -90,6 +98,11 @@ def _write_line(value: object, out: "Console", style: str | None = None) -> None
     out.print(plain(value), markup=False, style=style)
 
 
+def _write_lines(lines: Iterable[tuple[object, str | None]], out: "Console") -> None:
+    for line, style in lines:
+        _write_line(line, out, style)
+
+
 def _write_hits(found: Recall, out: "Console") -> None:
     if not found.hits:
         out.print("nothing found", style="dim")
@@ -103,6 +116,8 @@ def _write_hits(found: Recall, out: "Console") -> None:
         out.print(f"[bold green]{_share(hit.relevance)}[/] {_markup(hit.context or hit.text)}")
         out.print(f"     [cyan]{_markup(place)}[/]  [dim]{hit.kind} {hit.id}[/]")
         out.print(f"     [dim]{_markup(hit.why)}[/]")
+        if hit.also:
+            out.print(f"     [dim]also said by {', '.join(hit.also)}[/]")
         for link in hit.links[:_MOST_LINKS]:
             out.print(f"     [dim]{_markup(_link_line(link))}[/]")
     if found.relations:
@@ -150,7 +165,7 @@ def _write_remembered(done: Remembered, out: "Console") -> None:
         ("entities", done.entities),
         ("scope", () if done.scope == "/" else (done.scope,)),
         ("categories", done.categories),
-        ("follows", done.pending),
+        ("pending", done.pending),
     )
     for name, values in lines:
         if values:

@@ -38,7 +38,7 @@ def _with_further_options(spec: Spec) -> Callable[..., None]:
     """Return the function of a command, with the options and questions that only the command line has."""
     run = command(spec)
     if spec.name == "garden":
-        from hydramem.cli.garden_command import with_schedule
+        from hydramem.cli.commands.garden_command import with_schedule
 
         return with_schedule(run)
     if spec.name == "review":
@@ -46,9 +46,13 @@ def _with_further_options(spec: Spec) -> Callable[..., None]:
 
         return with_dialogue(run, spec)
     if spec.name == "erase":
-        from hydramem.cli.erase_command import with_confirmation
+        from hydramem.cli.commands.erase_command import with_confirmation
 
         return with_confirmation(run, spec)
+    if spec.name == "stats":
+        from hydramem.cli.commands.stats_command import with_export
+
+        return with_export(run, spec)
     return run
 
 
@@ -83,7 +87,7 @@ def command(spec: Spec) -> Callable[..., None]:
 
 def _run(spec: Spec, arguments: Mapping[str, object], invocation: Invocation) -> None:
     if spec.name == "restore":
-        from hydramem.cli.sharing_commands import restore
+        from hydramem.cli.commands.sharing_commands import restore
 
         with reporting(spec) as report:
             done = restore(invocation, str(arguments["file"]), report)
@@ -106,7 +110,7 @@ def _run(spec: Spec, arguments: Mapping[str, object], invocation: Invocation) ->
         result = call(memory, spec.name, {**arguments, **supplied}, actor="cli", progress=report)
     _show(result, invocation, nothing=_EMPTY.get(spec.name, "nothing"))
     if spec.name == "garden" and not arguments.get("status"):
-        from hydramem.cli.garden_command import check_phases
+        from hydramem.cli.commands.garden_command import check_phases
 
         check_phases(cast("Sequence[Gardened]", result))
 
@@ -114,7 +118,7 @@ def _run(spec: Spec, arguments: Mapping[str, object], invocation: Invocation) ->
 def _show(result: object, invocation: Invocation, *, nothing: str = "nothing") -> None:
     from hydramem.cli.output import show  # reads the types of all results: not before there is one
 
-    show(result, as_json=invocation.json, nothing=nothing)
+    show(result, as_json=invocation.json, nothing=nothing, verbose=invocation.verbose)
 
 
 def _parameter(spec: Spec, given: inspect.Parameter) -> inspect.Parameter:
@@ -165,15 +169,7 @@ def _argument_value(spec: Spec, name: str, value: object) -> object:
         return _weights(name, value)
     if not (is_structured(hint) and isinstance(value, str)):
         return value
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        decoded: object = TypeAdapter(hint).validate_json(_json_text(value))
-    except ValidationError as error:
-        problem = error.errors()[0]
-        place = ".".join(map(str, (name, *problem["loc"])))
-        raise InvalidInputError(f"{place}: {problem['msg']}") from error
-    return decoded
+    return spec.argument_from_json(name, _json_text(value))
 
 
 def _json_text(given: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from typing import TypeVar
 
 from hydramem.core.errors import InvalidInputError
+from hydramem.core.project_bounds import in_bounds
 
 _T = TypeVar("_T")
 MAX_NAME = 200
@@ -42,11 +43,16 @@ def check_name(value: object, *, name: str) -> str:
 
 
 def check_project(value: object) -> str:
-    """Return a project name: letters, digits, spaces and marks, but nothing that looks like a path."""
+    """Return a project name: letters, digits, spaces and marks, but nothing that looks like a path.
+
+    Raises:
+        InvalidInputError: It is no name.
+        NotFoundError: This call may not touch it.
+    """
     text = check_name(value, name="project")
     if text.startswith(".") or ".." in text or "/" in text or "\\" in text:
         raise InvalidInputError(f"project: {text[:80]!r} looks like a path; use a plain name such as 'notes'")
-    return text
+    return in_bounds(text)
 
 
 def check_scope(value: object) -> str:

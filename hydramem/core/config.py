@@ -6,6 +6,7 @@ A secret is never a value here: a key that ends in `_env` names the environment 
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from hydramem.core.hooks_config import HooksConfig as HooksConfig
 from hydramem.core.row_types import Phase
 
 
@@ -24,7 +25,9 @@ class StorageConfig(_Section):
     """The graph engine and the vector store.
 
     Attributes:
-        graph: Graph engine: ladybug, kuzu, or memory (nothing is kept; for tests and trials).
+        graph: Graph engine: ladybug, kuzu, postgres (a server that several machines share; its address is in
+            HYDRAMEM_STORAGE_URL), or memory (nothing is kept; for tests and trials).
+        database_schema: Schema of the PostgreSQL database that holds the memory; each is a memory of its own.
         buffer_pool_mb: Initial page memory of the graph engine, in MiB; at least three times the graph file.
             It is doubled whenever it runs out.
         max_db_gb: Address space reserved for the graph file, in GiB; a power of two.
@@ -35,7 +38,8 @@ class StorageConfig(_Section):
         min_free_mb: Free space of the disk, in MiB, below which writes are refused; reads go on.
     """
 
-    graph: Literal["ladybug", "kuzu", "memory"] = "ladybug"
+    graph: Literal["ladybug", "kuzu", "postgres", "memory"] = "ladybug"
+    database_schema: str = "hydramem"
     buffer_pool_mb: int = 1024
     max_db_gb: int = 16
     index_rows: int = 200_000
@@ -146,6 +150,7 @@ class IngestConfig(_Section):
         llm_chunks: Chunks sent in one extraction call, where a generator is configured.
         parser: Whether sentences of documents are parsed for relations: `auto` where the extra `nlp` is
             installed, `spacy` always (without the extra, an error), `none` never.
+        learned_screening: Whether turns of conversations are judged as in `memory.learned_screening`.
     """
 
     chunk_tokens: int = 220
@@ -154,6 +159,7 @@ class IngestConfig(_Section):
     batch_chunks: int = 256
     llm_chunks: int = 8
     parser: Parser = "auto"
+    learned_screening: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +181,8 @@ class MemoryConfig(_Section):
         max_chars: Longer texts are refused; ingest them as documents.
         mask_secrets: Whether keys, tokens, passwords and card numbers in a memory are masked before it is
             stored; they are reported either way.
+        learned_screening: Whether weights learnt from examples judge which texts give orders to the model
+            that reads them, beside the rules.
         curated_memory_chars: Most characters of the curated file `MEMORY.md`.
         curated_user_chars: Most characters of the curated file `USER.md`.
         parser: Whether memories are parsed for relations, as in `ingest.parser`.
@@ -189,6 +197,7 @@ class MemoryConfig(_Section):
     session_facts: int = 24
     max_chars: int = 100_000
     mask_secrets: bool = True
+    learned_screening: bool = True
     curated_memory_chars: int = 2200
     curated_user_chars: int = 1375
     parser: Parser = "auto"
@@ -215,6 +224,8 @@ class SearchConfig(_Section):
         importance_weight: Share that a chunk's score gains or loses by its importance.
         link_weight: Share of a good match's score that a memory linked to it with weight 1 reaches; two
             fifths of this if they are linked by similarity alone.
+        answered_weight: Most that a score gains, where a best score is 1, for what answered a question like
+            the query before.
         damping: Probability that the walk continues rather than restarts.
         max_query_chars: Longer queries are refused.
         max_limit: Largest number of hits that can be asked for.
@@ -243,6 +254,7 @@ class SearchConfig(_Section):
     recency_days: float = 30.0
     importance_weight: float = 0.0
     link_weight: float = 0.6
+    answered_weight: float = 0.4
     damping: float = 0.7
     max_query_chars: int = 32_768
     max_limit: int = 1000
@@ -344,12 +356,17 @@ class ServerConfig(_Section):
         allowed_origins: Web origins that a request may come from.
         ingest_roots: Folders that `ingest` may read over MCP, and in which the other operations may read and
             write files; empty allows the server's working folder.
-        tools: reader shows recall, prime and get, agent the everyday tools, all every operation; or tools by
-            name, with commas between them.
+        tools: reader shows recall, prime and get, agent the everyday tools, chatgpt search and fetch, all
+            every operation; or tools by name, with commas between them.
         output_schemas: Whether tools are listed with the schema of their whole value, which then is part of
             every answer. It costs a client many tokens.
         request_seconds: A connection is closed whose request is not complete after so many seconds, or whose
             body stops arriving for as long.
+        requests_per_minute: Requests of one token a minute over HTTP, of which as many may come at once; one
+            more is answered 429. 0 is without limit.
+        concurrent_calls: Requests of one token that may run at a time; 0 is without limit.
+        body_mb: Largest body of a request, in MiB.
+        stop_seconds: How long running calls may take when the server is asked to stop.
     """
 
     host: str = "127.0.0.1"
@@ -361,6 +378,10 @@ class ServerConfig(_Section):
     tools: str = "agent"
     output_schemas: bool = False
     request_seconds: float = 20.0
+    requests_per_minute: int = 600
+    concurrent_calls: int = 16
+    body_mb: float = 16.0
+    stop_seconds: float = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -383,6 +404,21 @@ class SharingConfig(_Section):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TelemetryConfig(_Section):
+    """Numbers about calls, kept in `telemetry.db` in the store's folder. They never leave the machine.
+
+    Attributes:
+        enabled: Whether calls are recorded, without any text, name, id or path.
+        days: Days that single calls are kept; older ones are summed up by day.
+        max_mb: Most size in MiB; beyond it the oldest calls are summed up, then the oldest days deleted.
+    """
+
+    enabled: bool = True
+    days: int = 30
+    max_mb: int = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Config(_Section):
     """Every setting; each layer is given its own section."""
 
@@ -397,3 +433,5 @@ class Config(_Section):
     limits: LimitsConfig = field(default_factory=LimitsConfig)
     server: ServerConfig = field(default_factory=ServerConfig)
     sharing: SharingConfig = field(default_factory=SharingConfig)
+    hooks: HooksConfig = field(default_factory=HooksConfig)
+    telemetry: TelemetryConfig = field(default_factory=TelemetryConfig)

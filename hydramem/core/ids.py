@@ -5,11 +5,15 @@ length-prefixed before hashing, so that no two different lists of parts can coll
 """
 
 import hashlib
+import re
 import secrets
 import string
+from collections.abc import Sequence
 from datetime import datetime
 
 _LETTERS = string.digits + string.ascii_letters
+_SHORT = re.compile(r"c_[0-9a-f]{8,31}")
+_SHORT_LENGTH = 10
 
 
 def _address(kind: str, *parts: str) -> str:
@@ -20,6 +24,16 @@ def _address(kind: str, *parts: str) -> str:
         digest.update(len(data).to_bytes(8, "little"))
         digest.update(data)
     return f"{kind}_{digest.hexdigest()}"
+
+
+def short_id(id: str) -> str:
+    """Return the beginning of a chunk's id: 32 bits, which few chunks of any store share; others whole."""
+    return id[:_SHORT_LENGTH] if _SHORT.match(id) else id
+
+
+def is_short_id(text: str) -> bool:
+    """Return whether a text can be the beginning of a chunk's id."""
+    return _SHORT.fullmatch(text) is not None
 
 
 def content_hash(text: str | bytes) -> str:
@@ -46,6 +60,11 @@ def turn_id(session: str, sequence: int, part: int = 0) -> str:
     return _address("c", "turn", session, str(sequence), str(part))
 
 
+def keyed_turn_id(session: str, key: str, part: int = 0) -> str:
+    """Address a turn by its session and the key that its caller gives, whatever its place is."""
+    return _address("c", "keyed turn", session, key, str(part))
+
+
 def memory_id(project: str, scope: str, kind: str, text: str, when: datetime | None, generation: int) -> str:
     """Address a note, fact or event by what it says, of which time, and how often it was withdrawn before.
 
@@ -58,6 +77,21 @@ def memory_id(project: str, scope: str, kind: str, text: str, when: datetime | N
 def session_id(project: str, name: str) -> str:
     """Address a session by its name within a project."""
     return _address("s", project, name)
+
+
+def item_id(project: str, namespace: Sequence[str], key: str) -> str:
+    """Address an item by its namespace and key."""
+    return _address("i", "item", project, *namespace, key)
+
+
+def session_item_id(project: str, session: str, position: int) -> str:
+    """Address an item of a session by its place."""
+    return _address("i", "session", project, session, str(position))
+
+
+def item_text_id(item: str, place: int, written_at: datetime, text: str) -> str:
+    """Address a searchable text of an item by its place among the item's texts and when it was written."""
+    return _address("c", "item", item, str(place), written_at.isoformat(), text)
 
 
 def entity_id(project: str, key: str) -> str:

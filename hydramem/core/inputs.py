@@ -11,6 +11,7 @@ from hydramem.core.time import When
 _STRICT: Any = {"extra": "forbid"}
 ExtractedKind = Literal["passage", "note", "fact", "event"]
 CuratedAction = Literal["add", "replace", "remove"]
+NamespaceMatch = Literal["prefix", "suffix"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +72,7 @@ class SaidTurn:
     Attributes:
         author: Who said it: user, assistant, or a name.
         happened_at: When it was said; now where not given.
+        key: Its id where it was said. A session takes each key once, so that a log can be captured again.
     """
 
     __pydantic_config__ = _STRICT
@@ -78,6 +80,7 @@ class SaidTurn:
     author: str
     text: str
     happened_at: When | None = None
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,8 +154,45 @@ class ExtractedRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far an ingest is: how many of all sources are done, and the last one."""
+    """How far an ingest is: how many of all sources are stored or need not be, and the last one read."""
 
     done: int
     total: int
     what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemInput:
+    """A JSON value to put under a key, or a key to delete.
+
+    Attributes:
+        namespace: Labels, outermost first, such as ["users", "ada"].
+        key: The name of the item within its namespace, as you choose it.
+        value: A JSON object; without one the item is deleted.
+        search_paths: Where the texts are that become searchable memories, such as title, author.name or
+            notes[*].text; $ is the whole value as JSON. Without any, the item is found by key and filter.
+        ttl: Minutes after which it expires where it is neither put nor read; it is kept by default.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    namespace: Sequence[str]
+    key: str
+    value: Mapping[str, object] | None = None
+    search_paths: Sequence[str] = ()
+    ttl: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamespaceCondition:
+    """What the labels of a namespace must begin or end with.
+
+    Attributes:
+        match: prefix or suffix.
+        labels: Labels; * stands for any one label.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    match: NamespaceMatch
+    labels: Sequence[str]

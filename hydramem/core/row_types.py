@@ -13,8 +13,10 @@ State = Literal["active", "superseded", "archived", "quarantined"]
 Origin = Literal["extracted", "asserted", "inferred"]
 VectorState = Literal["pending", "ready"]
 LinkType = Literal[
-    "supports", "contradicts", "extends", "supersedes", "may_supersede", "duplicates", "relates_to"
+    "supports", "contradicts", "extends", "supersedes", "may_supersede", "duplicates", "relates_to", "answers"
 ]
+ANSWERS: LinkType = "answers"
+"""From a memory or passage to a turn that asked for it: a session recalled it there and answered with it."""
 Decision = Literal["accepted", "rejected", "deferred"]
 Stage = Literal["srmkg", "vog", "person"]
 Traversal = Literal["bfs", "ppr", "hybrid", "none"]
@@ -150,6 +152,13 @@ class Entity:
     metadata: Metadata = field(default_factory=dict)
 
 
+DOUBTED = 0.3
+"""Probability below which a relation has no weight in walks: verification rejects it, as it comes."""
+
+MAY_BE = "may_be"
+"""Type of the relations that runs of the gardener make between two names that may be of one thing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
     """A typed edge between two entities of one project.
@@ -160,8 +169,7 @@ class Relation:
         evidence: Ids of the chunks that state it.
         quote: The words that state it.
         verdict: What the last verification decided; None where there was none.
-        probability: Probability that it is true, by the verifier; a deferred relation's weight in walks is
-            its confidence times this.
+        probability: Probability that it is true, by the verifier, and by what its passages state beside it.
         verifier: Who decided and with what: `srmkg:<weights>`, `vog:<model>`, `person:<actor>`.
         verified_at: When.
         scores: Parts of the verifier's score by name.
@@ -189,9 +197,15 @@ class Relation:
 
     @property
     def weight(self) -> float:
-        """How much a walk along it counts: what is not decided yet counts as far as it is probable."""
-        undecided = self.verdict == "deferred" and self.probability is not None
-        return self.confidence * (self.probability or 0.0) if undecided else self.confidence
+        """How much a walk along it counts: its confidence, times its probability unless it is vouched for.
+
+        What was asserted is, and what a person, or a model that read the evidence, accepted. What is
+        `DOUBTED` has no weight: it is stored and listed, and no walk follows it.
+        """
+        by_reader = self.verdict == "accepted" and (self.verifier or "").startswith(("person:", "vog:"))
+        if self.probability is None or self.origin == "asserted" or by_reader:
+            return self.confidence
+        return self.confidence * self.probability if self.probability >= DOUBTED else 0.0
 
     @property
     def supposed(self) -> bool:
@@ -286,6 +300,35 @@ class Recalled:
     chunk: str
     rank: int
     at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A JSON value that a program keeps: under a namespace and a key, or in the order of a session.
+
+    Attributes:
+        namespace: Labels, outermost first; empty for an item of a session.
+        key: The program's own name of it within the namespace; empty for an item of a session.
+        session: Name of the session; None for an item that has a key.
+        position: Place in the session, greater than that of every earlier item; 0 for an item with a key.
+        value: JSON, as text; that of an item of a session is as it was given, byte for byte.
+        chunks: Ids of the passages that hold its searchable texts.
+        ttl: Minutes that it is kept after it was last written or read; None keeps it.
+        expires_at: When reads stop returning it.
+    """
+
+    id: str
+    project: str
+    namespace: tuple[str, ...] = ()
+    key: str = ""
+    session: str | None = None
+    position: int = 0
+    value: str
+    chunks: tuple[str, ...] = ()
+    ttl: float | None = None
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

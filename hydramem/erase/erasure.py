@@ -41,7 +41,7 @@ class Erasure:
 
     Attributes:
         projects: Projects that go whole.
-        documents, chunks, entities, sessions: Ids of rows that go.
+        documents, chunks, entities, sessions, items: Ids of rows that go.
         relations: Keys of relations that go: subject, object and id.
         chunks_after, entities_after, relations_after: Rows that stay, as they become, by id or key.
         reread: Ids of documents that lose some of their passages.
@@ -61,6 +61,7 @@ class Erasure:
     chunks: frozenset[str] = frozenset()
     entities: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
+    items: frozenset[str] = frozenset()
     relations: frozenset[tuple[str, str, str]] = frozenset()
     chunks_after: Mapping[str, Chunk] = field(default_factory=dict)
     entities_after: Mapping[str, Entity] = field(default_factory=dict)
@@ -86,5 +87,8 @@ class Erasure:
         """Ids of all rows that go."""
         relations = (id for _, _, id in self.relations)
         return frozenset(
-            (*self.past, *self.documents, *self.chunks, *self.entities, *self.sessions, *relations)
+            (
+                *(*self.past, *self.documents, *self.chunks, *self.entities),
+                *(*self.sessions, *self.items, *relations),
+            )
         )

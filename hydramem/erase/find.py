@@ -10,13 +10,14 @@ from hydramem.core.row_types import Change
 from hydramem.erase.changed_chunks import changed_chunks
 from hydramem.erase.changed_entities import changed_entities
 from hydramem.erase.changed_relations import changed_relations
+from hydramem.erase.erased_items import items_with
 from hydramem.erase.erasure import Erasure, ErasureRequest
 from hydramem.erase.made_from import found_with
 from hydramem.erase.traces import Traces
 from hydramem.ingest.knowledge.support import document_chunks, matching_chunks
 from hydramem.storage.changes import ERASE
 from hydramem.storage.chunk_filter import ChunkFilter, RowFilter
-from hydramem.storage.schema import CHANGE, DOCUMENT, ENTITY, RELATES, SESSION, Table
+from hydramem.storage.schema import CHANGE, DOCUMENT, ENTITY, ITEM, RELATES, SESSION, Table
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write_validation import batches
 
@@ -50,6 +51,7 @@ def _project(graph: GraphStore, request: ErasureRequest, known: Erasure | None) 
         chunks=frozenset(row.id for row in matching_chunks(ChunkFilter(projects=(name,), states=()), graph)),
         entities=frozenset(row.id for row in _of_project(graph, ENTITY, name, "first_seen")),
         sessions=frozenset(row.id for row in _of_project(graph, SESSION, name, "started_at")),
+        items=frozenset(row.id for row in _of_project(graph, ITEM, name, "created_at")),
         relations=frozenset(map(RELATES.key_of, relations)),
         touched=frozenset((name,)),
         traces=Traces(()),
@@ -78,7 +80,8 @@ class _Search:
         if request.with_mentions:
             mentioned = {row.chunk for row in graph.mentioned([row.id for row in self._named])}
             chunks.update((row.id, row) for row in graph.chunks(sorted(mentioned)))
-        rows = {*self._documents, *chunks, *(row.id for row in self._named)}
+        self._items = items_with(ids, chunks, graph)
+        rows = {*self._documents, *chunks, *(row.id for row in self._named), *self._items}
         self._past = tuple(id for id in request.ids if id not in rows)
         past = self._past_texts(must_exist=known is None)
         self._chunks = found_with(chunks, graph)
@@ -99,7 +102,7 @@ class _Search:
                 last = changes[-1]
                 raise NotFoundError(f"{id[:80]}: was erased at {last.at:%Y-%m-%d %H:%M} UTC ({last.id})")
             if not past and must_exist:
-                raise NotFoundError(f"{id[:80]!r}: no memory, passage, document or entity has this id")
+                raise NotFoundError(f"{id[:80]!r}: no memory, passage, document, entity or item has this id")
             texts += [text for change in past for text in _texts_of(change)]
         return texts
 
@@ -118,6 +121,7 @@ class _Search:
             chunks=frozenset(chunks),
             entities=frozenset((*asked, *(row.id for row in orphans))),
             sessions=self._sessions(),
+            items=frozenset(self._items),
             relations=relations,
             chunks_after=changed_chunks(chunks.keys(), runs, graph=graph),
             entities_after=entities_after,
@@ -130,7 +134,13 @@ class _Search:
             names=self._names,
             other_names=tuple(row.name for row in orphans),
             past=frozenset(self._past),
-            touched=frozenset((request.project, *(row.project for row in chunks.values()))),
+            touched=frozenset(
+                (
+                    request.project,
+                    *(row.project for row in chunks.values()),
+                    *(row.project for row in self._items.values()),
+                )
+            ),
         )
         found = replace(found, traces=Traces(found.ids, self._texts, self._names))
         return replace(found, remaining=self._remaining(found))

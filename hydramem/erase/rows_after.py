@@ -10,6 +10,7 @@ from hydramem.core.row_types import (
     Chunk,
     Document,
     Entity,
+    Item,
     Job,
     Link,
     Mention,
@@ -61,6 +62,10 @@ def _entity(row: Entity, erasure: Erasure) -> Entity | None:
 
 def _chunk(row: Chunk, erasure: Erasure) -> Chunk | None:
     return None if row.id in erasure.chunks else erasure.chunks_after.get(row.id, row)
+
+
+def _item(row: Item, erasure: Erasure) -> Item | None:
+    return None if row.id in erasure.items else row
 
 
 def _mention(row: Mention, erasure: Erasure) -> Mention | None:
@@ -131,6 +136,7 @@ _AFTER: Mapping[type, Callable[[Any, Erasure], Any | None]] = {
     Session: _session,
     Entity: _entity,
     Chunk: _chunk,
+    Item: _item,
     Mention: _mention,
     Relation: _relation,
     Link: _link,

@@ -23,13 +23,15 @@ from hydramem.garden.phases.lasting_communities import FILE as COMMUNITIES
 from hydramem.storage.files.curated_files import curated_file
 from hydramem.storage.repair.lost_rows import FOLDER_OF_LOST
 from hydramem.storage.repair.reindex import FIRST_FOLDER
+from hydramem.telemetry.recorder import FILE as TELEMETRY
 from hydramem.text.normalize import folded
 
 REPLIES = Path("models") / "vog_replies.db"
 _OWN = frozenset(
-    {"graph", "models", "garden", "curated", "backups", FOLDER_OF_LOST, "owner.lock", "owner.json"}
+    {"graph", "models", "garden", "curated", "backups", "hooks", FOLDER_OF_LOST, "owner.lock", "owner.json"}
+    | {"telemetry.damaged.db", *(f"{TELEMETRY}{side}" for side in ("", "-wal", "-shm"))}
 )
-"""Parts of a store that have their own way."""
+"""Parts of a store that have their own way; telemetry holds numbers, and no text that could be erased."""
 _VECTORS = re.compile(rf"{FIRST_FOLDER}(-[0-9a-f]{{12}}|\.damaged-.*)?")
 _MOST_READ = 64 << 20
 
@@ -96,6 +98,7 @@ def stage_side_files(staging: Staging, erasure: Erasure) -> None:
     _stage_garden(staging, erasure, traces)
     _stage_lost(staging, erasure)
     _stage_replies(staging, erasure, traces)
+    _stage_waiting_turns(staging, erasure, traces)
     for project in erasure.projects:
         for folder in staging.parts(f"models/*/*{content_hash(project)}"):
             staging.delete(folder)
@@ -206,6 +209,18 @@ def _stage_replies(staging: Staging, erasure: Erasure, traces: Traces) -> None:
         raise StorageError(
             f"{source}: cannot be written anew: {error}; delete it, models are asked again"
         ) from error
+
+
+def _stage_waiting_turns(staging: Staging, erasure: Erasure, traces: Traces) -> None:
+    """Have turns go that hooks of hosts keep until the memory has them; their other files hold no words."""
+    for file in staging.parts("hooks/waiting/*.json"):
+        try:
+            turns = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError:
+            staging.delete(file)
+            continue
+        if turns.get("project") in erasure.projects or traces.in_value(turns):
+            staging.delete(file)
 
 
 @contextmanager

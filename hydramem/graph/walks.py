@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hydramem.graph.snapshot.adjacency import Adjacency, Expansion, Ints, Mask
 
+Floats = NDArray[np.float32]
 # Half-edges that a breadth-first search with a limit expands before it checks the limit.
 _EXPANDED = 8192
 
@@ -44,6 +46,7 @@ def bfs(
     nodes: Mask | None = None,
     ends: Mask | None = None,
     limit: int | None = None,
+    weights: Floats | None = None,
 ) -> Reached:
     """Search outward from some nodes, level by level.
 
@@ -52,6 +55,8 @@ def bfs(
         edges, nodes: What the search may use.
         ends: Nodes that it reaches and does not go on from, unless it begins there.
         limit: Stop once this many nodes are reached; the level it falls in is cut, first come first.
+        weights: Of each edge, shape (edges,): of the edges that lead on from a level the heaviest come first.
+            None keeps their order.
     """
     _, places = np.unique(starts, return_index=True)
     first = starts[np.sort(places)]
@@ -65,7 +70,7 @@ def bfs(
         if ends is not None and step:
             going_on = np.flatnonzero(~ends[frontier])
         fresh = _unseen_neighbors(
-            graph, frontier[going_on], seen, edges, nodes, None if limit is None else limit - total
+            graph, frontier[going_on], seen, (edges, nodes), None if limit is None else limit - total, weights
         )
         if not len(fresh.neighbors):
             break
@@ -78,11 +83,20 @@ def bfs(
 
 
 def _unseen_neighbors(
-    graph: Adjacency, frontier: Ints, seen: Mask, edges: Mask | None, nodes: Mask | None, limit: int | None
+    graph: Adjacency,
+    frontier: Ints,
+    seen: Mask,
+    usable: tuple[Mask | None, Mask | None],
+    limit: int | None,
+    weights: Floats | None,
 ) -> Expansion:
     """Return a half-edge to each unseen node next to a frontier, first come first, and mark it as seen.
 
-    The frontier is expanded a part at a time, so that a hub past the limit costs nothing.
+    The frontier is expanded a part at a time, so that a hub past the limit costs nothing; weights order the
+    half-edges of a part.
+
+    Args:
+        usable: Masks of the edges and of the nodes that may be used.
     """
     parts = [Expansion(origins=np.zeros(0, np.int64), neighbors=frontier[:0], halves=frontier[:0])]
     ends = np.cumsum(graph.degrees(frontier)) if limit is not None else np.zeros(len(frontier))
@@ -90,8 +104,10 @@ def _unseen_neighbors(
     while begin < len(frontier) and (limit is None or found < limit):
         behind = ends[begin - 1] if begin else 0
         end = max(begin + 1, int(np.searchsorted(ends, behind + _EXPANDED, side="right")))
-        out = graph.expand(frontier[begin:end]).admitted(edges, nodes)
-        out = out.at(~seen[out.neighbors])
+        out = graph.expand(frontier[begin:end]).admitted(*usable)
+        out = out.at(np.flatnonzero(~seen[out.neighbors]))
+        if weights is not None:
+            out = out.at(np.argsort(-weights[out.halves >> 1], kind="stable"))
         # Of several half-edges to a node the first is kept: written backwards, it is written last.
         place = np.empty(graph.size, dtype=np.int32)
         order = np.arange(len(out.neighbors), dtype=np.int32)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hydramem.core.config import EmbeddingConfig, LlmConfig
 from hydramem.core.errors import ModelReplyError, ModelUnavailableError
 from hydramem.core.row_types import Usage
+from hydramem.core.stages import stage
 from hydramem.llm.contracts import Reply
 from hydramem.llm.local_embedder import prefixes
 from hydramem.text.surrogates import well_formed
@@ -52,6 +53,11 @@ def call(attempt: Callable[[], T], *, retries: int, pause: float = _FIRST_PAUSE)
     Raises:
         ModelUnavailableError: The last try failed too.
     """
+    with stage("model"):
+        return _until_answered(attempt, retries, pause)
+
+
+def _until_answered(attempt: Callable[[], T], retries: int, pause: float) -> T:
     for tried in range(retries):
         try:
             return attempt()

@@ -91,7 +91,7 @@ class PairClassifier:
         Raises:
             ModelError: The model's file is missing or damaged, or it failed.
         """
-        short = [place for place, text in enumerate(old) if _may_judge(new, text)]
+        short = [place for place, text in enumerate(old) if can_judge(new, text)]
         if not short:
             return [None] * len(old)
         session, tokenizer = self._model.opened()
@@ -113,7 +113,8 @@ def shared_classifier() -> PairClassifier:
     return PairClassifier()
 
 
-def _may_judge(new: str, old: str) -> bool:
+def can_judge(new: str, old: str) -> bool:
+    """Say whether the classifier can judge two texts: both are short, and English together."""
     return max(len(new), len(old)) <= _MOST_CHARS and is_english(f"{old} {new}")
 
 

@@ -25,6 +25,7 @@ from hydramem.text.dates.caller_dates import moment_or_none
 
 MAX_PAGE = 1000
 MAX_TOKENS = 1_000_000
+MAX_CHARS = 4_000_000
 MAX_CONTEXT = 20
 MAX_STARTS = 50
 _MOST_PATH = 4000
@@ -82,6 +83,11 @@ def row_limit(limit: int) -> int:
 def token_budget(tokens: int) -> int:
     """Check a number of tokens."""
     return check_count(tokens, name="max_tokens", most=MAX_TOKENS)
+
+
+def character_budget(characters: int | None) -> int | None:
+    """Check a number of characters; None is without bound."""
+    return None if characters is None else check_count(characters, name="max_chars", most=MAX_CHARS)
 
 
 def depth(steps: int) -> int:

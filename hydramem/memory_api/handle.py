@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Self, TypeVar, get_args
 from hydramem.core.argument_checks import check_choice, check_project
 from hydramem.core.config import Config, MemoryConfig
 from hydramem.core.ids import content_hash
+from hydramem.core.project_bounds import in_bounds
+from hydramem.core.row_types import State
 from hydramem.core.time import When, clock
 from hydramem.ingest.write_target import Accept, Target
 from hydramem.llm.choose import choose_generator
@@ -22,9 +24,10 @@ from hydramem.search.visible.visible_graph import View, view
 from hydramem.storage.files.curated_files import CuratedPlace, CuratedTarget
 from hydramem.storage.vector_rows import VectorStore
 from hydramem.text.dates.caller_dates import moment_or_none
+from hydramem.text.tokens import count_tokens
 
 if TYPE_CHECKING:
-    from hydramem.ingest.memories.ask_models import Models
+    from hydramem.ingest.memories.compare.ask_models import Models
     from hydramem.ingest.memories.distill.distill import Distillation
     from hydramem.verification.verify import Judge
 
@@ -70,7 +73,7 @@ class Handle:
         return self._opened
 
     def _name(self, project: str | None) -> str:
-        return self._project if project is None else check_project(project)
+        return in_bounds(self._project) if project is None else check_project(project)
 
     def _garden_folder(self, project: str) -> FilePath:
         return self._use().files / "garden" / content_hash(project)[:16]
@@ -128,7 +131,7 @@ class Handle:
 
     def _models(self) -> "Models":
         """Return the models that encode memories."""
-        from hydramem.ingest.memories.ask_models import Models
+        from hydramem.ingest.memories.compare.ask_models import Models
 
         roles = self.config.llm.roles
         own = (roles.classify, roles.consolidate, roles.extract)
@@ -186,6 +189,7 @@ class Handle:
         *,
         include_private: bool = True,
         types: Sequence[str] = (),
+        edge_states: Sequence[State] = (),
     ) -> View:
         return view(
             self._use().snapshots.of(self._name(project)),
@@ -194,6 +198,7 @@ class Handle:
             known_at=moment_or_none(known_at, "known_at"),
             include_private=include_private,
             types=types,
+            edge_states=edge_states,
         )
 
     def _generator(self, role: str) -> Generator | None:
@@ -225,3 +230,16 @@ def call_at_last_close(handle: Handle, stop: Callable[[], None], stopped: Callab
 def embedder_fingerprint(handle: Handle) -> str:
     """Return what tells the store's embedder from others."""
     return handle._opened.embedder.fingerprint
+
+
+def warm_up(memory: Handle) -> None:
+    """Load what the first recall needs, so that it does not have to wait for it: the model, and token counts.
+
+    Raises:
+        ModelError: The model is not on this machine, or it failed.
+        StorageError: The memory is closed.
+    """
+    store = memory._use()
+    if store.config.embedding.provider == "local":  # a service is asked only what somebody wants to know
+        store.space.embedder.embed_documents(["warm up"])
+    count_tokens("warm up")

@@ -4,19 +4,21 @@ from pathlib import Path as FilePath
 
 from hydramem.core.argument_checks import check_project
 from hydramem.core.config import Config
-from hydramem.core.config_loading import config_file, load_config
+from hydramem.core.settings.config_loading import config_file, load_config
 from hydramem.llm.contracts import Embedder, Generator
-from hydramem.memory_api.check_methods import CheckMethods
-from hydramem.memory_api.document_methods import DocumentMethods
-from hydramem.memory_api.exchange_methods import ExchangeMethods
-from hydramem.memory_api.garden_methods import GardenMethods
-from hydramem.memory_api.graph_methods import GraphMethods
 from hydramem.memory_api.job_handlers import JobHandlers
+from hydramem.memory_api.methods.check_methods import CheckMethods
+from hydramem.memory_api.methods.document_methods import DocumentMethods
+from hydramem.memory_api.methods.exchange_methods import ExchangeMethods
+from hydramem.memory_api.methods.garden_methods import GardenMethods
+from hydramem.memory_api.methods.graph_methods import GraphMethods
+from hydramem.memory_api.methods.item_methods import ItemMethods
+from hydramem.memory_api.methods.read_methods import ReadMethods
+from hydramem.memory_api.methods.safekeeping_methods import SafekeepingMethods
+from hydramem.memory_api.methods.session_methods import SessionMethods
+from hydramem.memory_api.methods.write_methods import WriteMethods
 from hydramem.memory_api.open import shared_stores
-from hydramem.memory_api.read_methods import ReadMethods
-from hydramem.memory_api.safekeeping_methods import SafekeepingMethods
-from hydramem.memory_api.session_methods import SessionMethods
-from hydramem.memory_api.write_methods import WriteMethods
+from hydramem.telemetry.recorded_calls import record_calls
 
 
 def connect(
@@ -43,6 +45,7 @@ def connect(
 
 class Memory(
     SessionMethods,
+    ItemMethods,
     DocumentMethods,
     WriteMethods,
     ExchangeMethods,
@@ -53,3 +56,6 @@ class Memory(
     SafekeepingMethods,
 ):
     """A memory, as `connect` returns it. Safe to use from many threads; close it, or use it with `with`."""
+
+
+record_calls(Memory)

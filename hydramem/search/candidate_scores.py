@@ -19,7 +19,7 @@ from hydramem.text.normalize import wording
 _LAYERS = {"working": 0.0, "curated": 0.0, "shared": 0.15, "verified": 0.3}
 _TIERS: tuple[Tier, ...] = get_args(Tier)
 _HALF_LIFE_DAYS, _SHORTEST_DAYS = 30.0, 1e-3
-_LED_TO = ("graph", "links", "neighbors", "later", "duplicate")
+_LED_TO = ("graph", "links", "names", "neighbors", "answered", "later", "duplicate")
 _DAY = 86_400.0
 
 
@@ -149,6 +149,7 @@ class RecallCandidate:
             nothing does.
         context: The passage around the chunk; empty where none was requested.
         moved_from: Place before a reranker moved it, from 1; None where it did not.
+        also: Ids of other matches that say the same, for which it stands.
     """
 
     chunk: Chunk
@@ -156,6 +157,7 @@ class RecallCandidate:
     path: GraphPath | None = None
     context: str = ""
     moved_from: int | None = None
+    also: tuple[str, ...] = ()
 
     @property
     def by_link(self) -> bool:

@@ -19,6 +19,7 @@ import numpy as np
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import StorageError
 from hydramem.core.ids import content_hash
+from hydramem.core.project_bounds import is_in_bounds
 from hydramem.core.row_types import Chunk, CuratedEntry, Times
 from hydramem.llm.contracts import Embedder
 from hydramem.storage.chunk_filter import LIVE, ChunkFilter
@@ -102,6 +103,8 @@ class CuratedFiles:
     def entry(self, id: str) -> Chunk | None:
         """Return the entry with an id, as the file is now; None where there is none."""
         project, _, rest = id.partition("/")
+        if not is_in_bounds(project):
+            return None
         targets = [target for target, name in FILES.items() if rest.startswith(f"{name}#")]
         entries = (one for target in targets for one in self._file(project, target).entries)
         return next((one for one in entries if one.id == id), None)

@@ -56,7 +56,7 @@ def _relations_among(found: Recall, seen: View, graph: GraphStore) -> list[Relat
     if len(nodes) < 2:
         return []
     rows = np.unique(snapshot.adjacency.expand(nodes).halves >> 1)
-    rows = rows[(edges.kind[rows] == RELATION) & seen.edges[rows]]
+    rows = rows[(edges.kind[rows] == RELATION) & seen.believed[rows]]
     rows = rows[np.isin(edges.source[rows], nodes) & np.isin(edges.target[rows], nodes)]
     best = rows[np.argsort(-edges.weight[rows], kind="stable")][:_MOST_RELATIONS]
     ids = {snapshot.edges.ids[row].decode() for row in best.tolist()}

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 import numpy as np
 
 from hydramem.core.results.hits import LinkedChunk, LinkView
-from hydramem.core.row_types import Chunk, Link, State
+from hydramem.core.row_types import ANSWERS, Chunk, Link, State
 from hydramem.graph.snapshot.adjacency import Rows
 from hydramem.graph.snapshot.snapshot import LINK, Snapshot
 from hydramem.search.candidate_scores import FusedScore, GraphPath, ranked
@@ -106,7 +106,8 @@ def links_of(
     links = [
         link
         for link in (graph.links(ids) if ids else ())
-        if link.state in where.states and holds(link.times, where.at, where.known_at)
+        if link.type != ANSWERS and link.state in where.states
+        if holds(link.times, where.at, where.known_at)
         if among is None or link.id in among
     ]
     if not links:
@@ -160,10 +161,14 @@ def strongest(
 
 
 def _links_at(nodes: Sequence[int], snapshot: Snapshot, where: ChunkFilter) -> tuple[Rows, Rows, Rows]:
-    """Return the links that leave some nodes and may be followed: whose, the edge's row, the half-edge."""
+    """Return the links that leave some nodes and may be followed: whose, the edge's row, the half-edge.
+
+    Those to questions that a memory answered lead to no other memory (`conversation.asked_before`).
+    """
     out = snapshot.adjacency.expand(np.array(nodes, dtype=np.int32))
     rows = out.halves >> 1
-    links = np.flatnonzero(snapshot.edges.kind[rows] == LINK)
+    answers = np.array([name == ANSWERS for name in snapshot.edges.types] + [False])
+    links = np.flatnonzero((snapshot.edges.kind[rows] == LINK) & ~answers[snapshot.edges.type[rows]])
     if len(links):
         edges = snapshot.edge_mask(at=where.at, known_at=where.known_at, states=where.states)
         ends = snapshot.node_mask(states=where.states)

@@ -16,7 +16,7 @@ from hydramem.graph.snapshot.snapshot import LINK, STATES, Snapshot
 from hydramem.search.candidate_scores import FusedScore, RecallCandidate
 from hydramem.search.passages import surroundings
 from hydramem.storage.chunk_filter import ChunkFilter, covers
-from hydramem.text.decisive_marks import can_be_paraphrases
+from hydramem.text.restated_text import SURELY_SAME, can_restate, fullness
 from hydramem.text.shown_text import one_line
 
 VERSION_TYPES = ("may_supersede", "supersedes", "duplicates")
@@ -25,10 +25,14 @@ LATER = "later"
 """The part of a score that a memory has from an earlier one that it stands before."""
 
 DUPLICATE = "duplicate"
-"""The part of a score that a longer text has from a better match that says the same."""
+"""The part of a score that a text has from other matches that say the same; it may be below 0."""
 
-# From which probability two memories that say the same are one hit: a wrong link would hide what is true.
-_SURELY_SAME = 0.6
+# How far the best score of some that say the same goes towards the mean of the others: the best of several
+# wordings alone is a second chance, which a memory told once does not have.
+_OF_OTHERS = 0.25
+
+# From which probability a later memory comes before the earlier one however little it matches.
+_SURELY_LATER = 0.5
 
 # Links of links that are followed, and characters of another version that a hit shows.
 _STEPS, _TEXT = 5, 200
@@ -108,35 +112,60 @@ def _touches(link: VersionLink, ids: Collection[str]) -> bool:
 def without_duplicates(
     candidates: Sequence[RecallCandidate], links: Sequence[VersionLink]
 ) -> tuple[RecallCandidate, ...]:
-    """Leave one of two candidates that say the same: the longer text, else the later, at the better place.
+    """Leave one of the candidates that say the same, with nearly the best score of them; it names the others.
 
-    A duplicate says the same or less, so the longer text holds what both say. Texts that differ in a
-    number, a name, a negation, the order of words or a single word stay two, and so do those of a doubtful
-    link.
+    The fullest text leads, else the later one: what says the same may say less. Texts that differ in a number
+    or a name, or fill one frame otherwise, stay two, and so do those of a doubtful link.
     """
     pairs = {
         frozenset((one.newer, one.older))
         for one in links
-        if one.type == "duplicates" and one.probability >= _SURELY_SAME
+        if one.type == "duplicates" and one.probability >= SURELY_SAME
     }
-    kept: list[RecallCandidate] = []
+    if not pairs:
+        return tuple(candidates)
+    packed: list[list[RecallCandidate]] = []
     for one in candidates:
-        place = next((place for place, each in enumerate(kept) if _say_the_same(each, one, pairs)), None)
-        if place is None:
-            kept.append(one)
-        elif _fullness(one.chunk) > _fullness(kept[place].chunk):
-            kept[place] = replace(one, fused=_at_least(one.fused, kept[place].fused.score, DUPLICATE))
-    return tuple(kept)
+        group = next((group for group in packed if _says_again(one, group, pairs)), None)
+        if group is None:
+            packed.append([one])
+        else:
+            group.append(one)
+    return _in_order([_leading(group) for group in packed])
 
 
-def _say_the_same(one: RecallCandidate, other: RecallCandidate, pairs: Collection[frozenset[str]]) -> bool:
-    if not pairs or frozenset((one.chunk.id, other.chunk.id)) not in pairs:
+def _says_again(
+    one: RecallCandidate, group: Sequence[RecallCandidate], pairs: Collection[frozenset[str]]
+) -> bool:
+    """Say whether a candidate is linked to one of a group, and can say the same as every one of it."""
+    mine = (one.chunk.id, *one.also)
+    theirs = [id for each in group for id in (each.chunk.id, *each.also)]
+    if not any(frozenset((id, other)) in pairs for id in mine for other in theirs):
         return False
-    return can_be_paraphrases(one.chunk.text, other.chunk.text)
+    return all(can_restate(each.chunk.text, one.chunk.text) for each in group)
 
 
-def _fullness(chunk: Chunk) -> tuple[object, ...]:
-    return len(chunk.text), *_told(chunk)
+def _leading(group: Sequence[RecallCandidate]) -> RecallCandidate:
+    """Return the fullest of some candidates that say the same, with a score of all and the others' ids."""
+    if len(group) == 1:
+        return group[0]
+    lead = max(group, key=lambda each: (*fullness(each.chunk.text), *_told(each.chunk)))
+    ids = dict.fromkeys(id for each in group for id in (each.chunk.id, *each.also))
+    *others, best = sorted(each.fused.score for each in group)
+    score = best - _OF_OTHERS * (best - sum(others) / len(others))
+    fused = lead.fused.with_score(score, DUPLICATE)
+    return replace(lead, fused=fused, also=tuple(id for id in ids if id != lead.chunk.id))
+
+
+def _in_order(packed: Sequence[RecallCandidate]) -> tuple[RecallCandidate, ...]:
+    """Put candidates that stand for others behind what has a better score; the rest keeps its order."""
+    ordered: list[RecallCandidate] = []
+    for one in packed:
+        place = len(ordered)
+        while place and ordered[place - 1].also and ordered[place - 1].fused.score < one.fused.score:
+            place -= 1
+        ordered.insert(place, one)
+    return tuple(ordered)
 
 
 def _told(chunk: Chunk) -> tuple[object, ...]:
@@ -157,6 +186,9 @@ def newest_first(
 ) -> tuple[RecallCandidate, ...]:
     """Put what may supersede a candidate directly before it, with its score; the newest first.
 
+    By a doubtful link it must match nearly as well by itself: a memory that only seems to be of the same
+    matter does not take the place of one that answers. An ended version leads on to what is later than it.
+
     Args:
         candidates: Best first.
         links: As `version_links` returns them.
@@ -165,10 +197,11 @@ def newest_first(
     """
     chunks = {**held, **{one.chunk.id: one.chunk for one in candidates}}
     found = {one.chunk.id: one for one in candidates}
-    later: dict[str, list[str]] = {}
+    later: dict[str, dict[str, float]] = {}
     for link in links:
         if link.type != "duplicates" and link.newer in chunks:
-            later.setdefault(link.older, []).append(link.newer)
+            sure = 1.0 if link.type == "supersedes" else link.probability
+            later.setdefault(link.older, {})[link.newer] = sure
     arranged: dict[str, RecallCandidate] = {}
     entered: set[str] = set()
 
@@ -177,17 +210,39 @@ def newest_first(
         if id in entered:
             return
         entered.add(id)
-        for newer in sorted(later.get(id, ()), key=lambda each: _told(chunks[each]), reverse=True):
+        for newer, sure in _later_than(id, later, chunks, where).items():
             known = found.get(newer)
-            if known is None and where.admits(chunks[newer]):
+            if known is None:
                 known = RecallCandidate(chunk=chunks[newer], fused=FusedScore(id=newer, score=0.0))
-            if known is not None:
+            if sure >= _SURELY_LATER or known.fused.score >= (1 - sure) * one.fused.score:
                 place(replace(known, fused=_at_least(known.fused, one.fused.score, LATER)))
         arranged[id] = one
 
     for one in candidates:
         place(one)
     return tuple(arranged.values())
+
+
+def _later_than(
+    id: str, later: Mapping[str, Mapping[str, float]], chunks: Mapping[str, Chunk], where: ChunkFilter
+) -> dict[str, float]:
+    """Return what is directly later than a memory and may be seen, the newest first, and how sure that is.
+
+    What may not be seen, such as a version that ended, leads on to what is later than it.
+    """
+    found: dict[str, float] = {}
+    ahead, passed = [(id, 1.0)], {id}
+    while ahead:
+        place, sure = ahead.pop()
+        for newer, probability in later.get(place, {}).items():
+            if newer in passed:
+                continue
+            passed.add(newer)
+            if where.admits(chunks[newer]):
+                found[newer] = sure * probability
+            else:
+                ahead.append((newer, sure * probability))
+    return {each: found[each] for each in sorted(found, key=lambda one: _told(chunks[one]), reverse=True)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

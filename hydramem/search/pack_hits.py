@@ -10,8 +10,10 @@ from hydramem.core.results.graph_views import PathStep
 from hydramem.core.results.hits import Hit, LinkView
 from hydramem.core.row_types import Chunk
 from hydramem.search.candidate_scores import RecallCandidate, statement, trust
-from hydramem.search.other_versions import DUPLICATE, LATER, OtherVersions
+from hydramem.search.conversation.asked_before import PART as ASKED_BEFORE
+from hydramem.search.other_versions import LATER, OtherVersions
 from hydramem.storage.vector_rows import indexed_text
+from hydramem.text.normalize import wording
 from hydramem.text.search_terms import distinct_words, words
 from hydramem.text.tokens import count_tokens
 
@@ -21,18 +23,27 @@ _HERE = "this passage"
 _SHOWN_WORDS = 4
 
 
-def distinct(candidates: Sequence[RecallCandidate]) -> Iterator[RecallCandidate]:
+def distinct(candidates: Sequence[RecallCandidate], *, turns: bool = True) -> Iterator[RecallCandidate]:
     """Leave out what a better candidate says: memories of the same words, passages within passages.
 
     Of memories of the same words, also in several projects or in a curated file, the one of the most trusted
-    layer takes the best place and its score. Turns stay, and so do the same words in another document: they
-    were said twice.
+    layer takes the best place and its score. Turns stay beside each other, and so do the same words in
+    another document: they were said twice.
+
+    Args:
+        candidates: Best first.
+        turns: Whether turns stay beside a memory of the same words too, as who said it or when is asked for;
+            otherwise the memory takes the place of the best of them.
     """
+    remembered = {} if turns else _remembered(candidates)
     trusted = _most_trusted(candidates)
     passages: dict[str, list[str]] = {}
     statements = set[tuple[object, ...]]()
     for candidate in candidates:
         chunk = candidate.chunk
+        if chunk.kind == "turn" and (memory := remembered.get(wording(chunk.text))) is not None:
+            candidate = _in_place_of(candidate, memory)
+            chunk = candidate.chunk
         if chunk.kind in _MEMORIES:
             if (same := statement(chunk)) in statements:
                 continue
@@ -45,6 +56,15 @@ def distinct(candidates: Sequence[RecallCandidate]) -> Iterator[RecallCandidate]
                 continue
             better.append(text)
         yield candidate
+
+
+def _remembered(candidates: Sequence[RecallCandidate]) -> dict[str, RecallCandidate]:
+    """Return the first candidate that is a memory of each wording."""
+    found: dict[str, RecallCandidate] = {}
+    for one in candidates:
+        if one.chunk.kind in _MEMORIES:
+            found.setdefault(wording(one.chunk.text), one)
+    return found
 
 
 def _most_trusted(candidates: Sequence[RecallCandidate]) -> dict[tuple[object, ...], RecallCandidate]:
@@ -158,6 +178,7 @@ def _hit(
         links=links,
         newer=versions.newer,
         older=versions.older,
+        also=candidate.also,
         why=_why(query, candidate, path, links),
     )
 
@@ -206,10 +227,14 @@ def _why(query: str, candidate: RecallCandidate, path: Sequence[PathStep], links
         reasons.append("linked to another match")
     elif parts.get("graph"):
         reasons.append("the graph leads here from what else was found")
+    if parts.get(ASKED_BEFORE):
+        reasons.append("answered a question like it before")
+    if parts.get("names"):
+        reasons.append("tells of what may be the same thing under another name")
     if parts.get(LATER):
         reasons.append("may supersede another match, which was told earlier")
-    if parts.get(DUPLICATE):
-        reasons.append("says more than a better match that says the same")
+    if candidate.also:
+        reasons.append("stands for other matches that say the same")
     if candidate.moved_from is not None:
         reasons.append(f"moved from place {candidate.moved_from} by reading it with the question")
     sentence = "; ".join(reasons) or "matches"

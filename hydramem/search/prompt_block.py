@@ -6,14 +6,15 @@ snippet in it is escaped. Where a memory may supersede an earlier one, its snipp
 the earlier one, which has no snippet of its own.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
 
 from hydramem.core.results.hits import Hit, OtherVersion, Prompt, Snippet
 from hydramem.search.candidate_scores import trust
+from hydramem.search.layers import Whose, layer_name
 from hydramem.search.pack_hits import path_line
 from hydramem.text.normalize import wording
 from hydramem.text.shown_text import escape_attribute, escape_text
@@ -33,13 +34,41 @@ _NAMED_IN_A_ROW = 2
 _LEAST_TOKENS = 12
 _MOST_ATTRIBUTE = 200
 _CHARS_A_TOKEN = 8
+_NO_BOUND = sys.maxsize
 _BEFORE = " (before: {})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _BlockHit:
-    whose: Literal["agent", "project"]
+    whose: Whose
     hit: Hit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Size:
+    """How large a text is, or may be, in tokens and in characters."""
+
+    tokens: int
+    chars: int
+
+    @classmethod
+    def of(cls, text: str) -> "_Size":
+        return cls(tokens=count_tokens(text), chars=len(text))
+
+    def __add__(self, other: "_Size") -> "_Size":
+        return _Size(tokens=self.tokens + other.tokens, chars=self.chars + other.chars)
+
+    def __sub__(self, other: "_Size") -> "_Size":
+        return _Size(tokens=self.tokens - other.tokens, chars=self.chars - other.chars)
+
+    def at_most(self, other: "_Size") -> "_Size":
+        return _Size(tokens=min(self.tokens, other.tokens), chars=min(self.chars, other.chars))
+
+    def fits(self, most: "_Size") -> bool:
+        return self.tokens <= most.tokens and self.chars <= most.chars
+
+
+_NOTHING = _Size(tokens=0, chars=0)
 
 
 def prime(
@@ -50,6 +79,7 @@ def prime(
     max_tokens: int,
     find: Callable[[str], Sequence[Hit]],
     share: int = 3,
+    max_chars: int | None = None,
 ) -> Prompt:
     """Build the block.
 
@@ -59,10 +89,12 @@ def prime(
         max_tokens: Most tokens of the block.
         find: Returns the hits of a project, best first.
         share: One snippet takes at most this part of the block: 3 for a third.
+        max_chars: Most characters of the block; None for no bound.
     """
     of_named = [] if named is None else [_BlockHit(whose="project", hit=hit) for hit in find(named)]
     of_own = [] if named == own else [_BlockHit(whose="agent", hit=hit) for hit in find(own)]
-    return _block(_without_repeats(_mixed(of_named, of_own)), limit, max_tokens, share)
+    most = _Size(tokens=max_tokens, chars=_NO_BOUND if max_chars is None else max_chars)
+    return _block(_without_repeats(_mixed(of_named, of_own)), limit, most, share)
 
 
 def _mixed(named: Sequence[_BlockHit], own: Sequence[_BlockHit]) -> Iterator[_BlockHit]:
@@ -83,10 +115,11 @@ def _without_repeats(found: Iterator[_BlockHit]) -> list[_BlockHit]:
     return list(kept.values())
 
 
-def _block(found: Sequence[_BlockHit], limit: int, max_tokens: int, share: int) -> Prompt:
+def _block(found: Sequence[_BlockHit], limit: int, most: _Size, share: int) -> Prompt:
     lines: list[str] = []
     snippets: list[Snippet] = []
-    room = max_tokens - count_tokens(_OPEN) - count_tokens(_CLOSE)
+    room = most - _Size.of(_OPEN) - _Size.of(_CLOSE)
+    each = _Size(tokens=most.tokens // share, chars=most.chars // share)
     found_ids = {one.hit.id for one in found}
     quoted: set[str] = set()
     for one in found:
@@ -96,22 +129,22 @@ def _block(found: Sequence[_BlockHit], limit: int, max_tokens: int, share: int) 
         if one.hit.id in quoted:
             quoted |= {older.id} if older is not None else set()
             continue
-        frame = count_tokens(_line(one, len(lines) + 1, "")) + 1
-        most = min(room - frame, max_tokens // share)
-        text, tokens = _cut(_attributed_text(one.hit), most)
+        frame = _Size.of(_line(one, len(lines) + 1, "") + "\n")
+        within = (room - frame).at_most(each)
+        text, size = _cut(_attributed_text(one.hit), within)
         if text:
-            before, more = ("", 0) if older is None else _quoted_before(older, most - tokens)
+            before, more = ("", _NOTHING) if older is None else _quoted_before(older, within - size)
             quoted |= {older.id} if older is not None and before else set()
             lines.append(_line(one, len(lines) + 1, f"{text}{before}"))
             snippets.append(_snippet(one))
-            room -= frame + tokens + more
+            room = room - frame - size - more
     # Tokens of the parts nearly add up to those of the whole; the whole is what must fit.
-    while lines and (tokens := count_tokens(_framed(lines))) > max_tokens:
+    while lines and not (size := _Size.of(_framed(lines))).fits(most):
         lines.pop()
         snippets.pop()
     if not lines:
         return Prompt(text="", tokens=0)
-    return Prompt(text=_framed(lines), tokens=tokens, snippets=tuple(snippets))
+    return Prompt(text=_framed(lines), tokens=size.tokens, snippets=tuple(snippets))
 
 
 def _earlier(hit: Hit, found: AbstractSet[str]) -> OtherVersion | None:
@@ -120,11 +153,11 @@ def _earlier(hit: Hit, found: AbstractSet[str]) -> OtherVersion | None:
     return older if older is not None and (older.probability < 1.0 or older.id in found) else None
 
 
-def _quoted_before(older: OtherVersion, most: int) -> tuple[str, int]:
-    """Return the quote of an earlier version and its tokens, at most so many; empty without room."""
-    frame = count_tokens(_BEFORE.format("")) + 1
-    text, tokens = _cut(older.text, most - frame)
-    return (_BEFORE.format(text), tokens + frame) if text else ("", 0)
+def _quoted_before(older: OtherVersion, most: _Size) -> tuple[str, _Size]:
+    """Return the quote of an earlier version and its size, at most so much; empty without room."""
+    frame = _Size.of(_BEFORE.format("") + " ")
+    text, size = _cut(older.text, most - frame)
+    return (_BEFORE.format(text), size + frame) if text else ("", _NOTHING)
 
 
 def _framed(lines: Sequence[str]) -> str:
@@ -133,11 +166,12 @@ def _framed(lines: Sequence[str]) -> str:
 
 def _snippet(found: _BlockHit) -> Snippet:
     hit = found.hit
-    return Snippet(id=hit.id, project=hit.project, layer=_layer(found), relevance=hit.relevance)
-
-
-def _layer(found: _BlockHit) -> str:
-    return f"{found.whose}-{found.hit.layer}"
+    return Snippet(
+        id=hit.id,
+        project=hit.project,
+        layer=layer_name(found.whose, found.hit.layer),
+        relevance=hit.relevance,
+    )
 
 
 def _attributed_text(hit: Hit) -> str:
@@ -153,7 +187,7 @@ def _line(found: _BlockHit, index: int, text: str) -> str:
     attributes = {
         "index": str(index),
         "project": hit.project,
-        "layer": _layer(found),
+        "layer": layer_name(found.whose, found.hit.layer),
         "source": hit.source,
     }
     if hit.relevance is not None:
@@ -165,17 +199,20 @@ def _line(found: _BlockHit, index: int, text: str) -> str:
     return f"<snippet {written}>{escape_text(text)}</snippet>"
 
 
-def _cut(text: str, most: int) -> tuple[str, int]:
-    """Return a long beginning of a text with at most so many tokens when escaped, and how many it has."""
-    if most < 1:
-        return "", 0
-    if len(text) <= _CHARS_A_TOKEN * most and (held := count_tokens(escape_text(text))) <= most:
-        return text, held
-    start = text[: _CHARS_A_TOKEN * most]
-    tokens = most - 1
-    while tokens >= _LEAST_TOKENS:
+def _cut(text: str, most: _Size) -> tuple[str, _Size]:
+    """Return a long beginning of a text that is at most so large when escaped, and its size."""
+    if most.tokens < 1 or most.chars < 1:
+        return "", _NOTHING
+    if len(text) <= min(_CHARS_A_TOKEN * most.tokens, most.chars):
+        size = _Size.of(escape_text(text))
+        if size.fits(most):
+            return text, size
+    start = text[: min(_CHARS_A_TOKEN * most.tokens, most.chars - 1)]
+    tokens = most.tokens - 1
+    while start and tokens >= _LEAST_TOKENS:
         cut = start[: split_at(start, tokens)[0]].rstrip() + "…"
-        if (held := count_tokens(escape_text(cut))) <= most:
-            return cut, held
+        size = _Size.of(escape_text(cut))
+        if size.fits(most):
+            return cut, size
         tokens = tokens * 3 // 4
-    return "", 0
+    return "", _NOTHING

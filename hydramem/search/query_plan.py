@@ -87,7 +87,7 @@ def plan(query: str, snapshot: Snapshot) -> RecallPlan:
         entities=entities,
         trust=_trust(entities),
         speakers=_speakers(query, snapshot.nodes.authors),
-        askers=askers(snapshot.nodes.authors) if _in_first_person(query) else (),
+        askers=askers(snapshot.nodes.authors) if in_first_person(query) else (),
     )
 
 
@@ -127,7 +127,8 @@ def _speakers(query: str, authors: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(authors[span] for span in spans if span in authors))
 
 
-def _in_first_person(query: str) -> bool:
+def in_first_person(query: str) -> bool:
+    """Say whether a text is about its author, by the words `I`, `me`, `my`, `mine` or `myself`."""
     return _FIRST_PERSON.search(query[:_MOST_CHARACTERS]) is not None
 
 

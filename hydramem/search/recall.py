@@ -17,6 +17,9 @@ from hydramem.search.candidate_scores import (
     fuse,
     trusted,
 )
+from hydramem.search.conversation.asked_before import asked_before, with_answers
+from hydramem.search.conversation.asking_turns import behind_statements
+from hydramem.search.conversation.behind_memories import behind_memories
 from hydramem.search.conversation.turn_order import (
     MOST_TURNS,
     ordered_turns,
@@ -25,6 +28,7 @@ from hydramem.search.conversation.turn_order import (
 )
 from hydramem.search.conversation.turn_scores import covering, in_conversation, spoken_share
 from hydramem.search.curated_entries import CuratedEntries
+from hydramem.search.likely_names import with_likely_names
 from hydramem.search.linked_memories import shown_links, with_link_scores
 from hydramem.search.other_versions import (
     VersionLink,
@@ -94,7 +98,7 @@ def recall(
         curated=sources.curated.admitted(where) if sources.curated is not None else CuratedEntries(),
     )
     plans, arms, vector = _gather(run)
-    scored = _score(run, plans, arms)
+    scored = _score(run, plans, arms, vector)
     with run.timed("versions"):
         snapshots = [each.snapshot for each in plans]
         versions = version_links([one.id for one in scored.found], snapshots, where)
@@ -110,6 +114,7 @@ def recall(
         query=query,
         hits=tuple(replace(hit, relevance=relevance_of[hit.id]) for hit in hits),
         answered=bool(hits) and found[0] >= floor,
+        floor=floor,
         entities=tuple(entity.name for each in plans for entity in each.entities),
         milliseconds=run.milliseconds,
         explanation=_explain(run, plans, scored, hits) if explain else None,
@@ -125,12 +130,14 @@ class _Scored:
         arms: What each arm found.
         walks: How the graph leads to chunks, a walk for each project.
         link_paths: By chunk, the link that leads to it.
+        answered: Turns that are known to have asked what something answered.
     """
 
     found: tuple[FusedScore, ...]
     arms: tuple[ArmScores, ...]
     walks: tuple[Walk, ...]
     link_paths: Mapping[str, GraphPath]
+    answered: frozenset[str]
 
     def paths(self, ids: Collection[str]) -> dict[str, GraphPath]:
         """Return what leads to chunks, by id: a walk rather than a link."""
@@ -215,7 +222,9 @@ def _plans_by_meaning(
         )
 
 
-def _score(run: RecallRun, plans: Sequence[RecallPlan], arms: tuple[ArmScores, ...]) -> _Scored:
+def _score(
+    run: RecallRun, plans: Sequence[RecallPlan], arms: tuple[ArmScores, ...], vector: Vector | None
+) -> _Scored:
     settings, where = run.sources.settings, run.where
     found = fuse(arms)
     with run.timed("neighbors"):
@@ -236,8 +245,19 @@ def _score(run: RecallRun, plans: Sequence[RecallPlan], arms: tuple[ArmScores, .
         by_graph = graph_arm(walks, settings.graph_weight * (1 - spoken_share(found, plans)))
         snapshots = [each.snapshot for each in plans]
         mixed = blended(found, by_graph)
-        best, link_paths = with_link_scores(mixed, snapshots, where, settings.link_weight)
-    return _Scored(found=best, arms=(*arms, by_graph), walks=walks, link_paths=link_paths)
+        linked, link_paths = with_link_scores(mixed, snapshots, where, settings.link_weight)
+    with run.timed("names"):
+        linked = with_likely_names(linked, plans, where, run.sources.graph, run.sources.vectors, vector)
+    with run.timed("asked before"):
+        before = asked_before(arms, snapshots, where)
+        best = with_answers(linked, before, settings.answered_weight)
+    return _Scored(
+        found=best,
+        arms=(*arms, by_graph),
+        walks=walks,
+        link_paths=link_paths,
+        answered=before.questions,
+    )
 
 
 def _check(
@@ -262,6 +282,7 @@ def _check(
         admitted: list[RecallCandidate] = []
         shown = surroundings(where)
         loaded: dict[str, Chunk] = {}
+        said_when = bool(run.dates) or any(each.speakers for each in plans)
         step = most + _SPARE
         for start in range(0, len(scored.found), step):
             batch = {one.id: one for one in scored.found[start : start + step]}
@@ -277,13 +298,15 @@ def _check(
                 for id, one in batch.items()
                 if id in read and where.admits(read[id])
             )
-            if len(without_duplicates(tuple(distinct(admitted)), versions)) >= most:
+            if len(without_duplicates(tuple(distinct(admitted, turns=said_when)), versions)) >= most:
                 break
         turns = [loaded[id] for id in sorted(beside & loaded.keys()) if shown.admits(loaded[id])]
         covered = covering(run.query, admitted, settings.session_weight)
         ordered = ordered_turns(run.query, covered, plans, around=turns, scorer=run.sources.turn_scorer)
+        ordered = behind_statements(ordered, plans, answered=scored.answered)
+        ordered = ordered if said_when else behind_memories(ordered, plans)
         age_from = where.at if run.wants_newest else None
-        best = tuple(distinct(trusted(ordered, age_from, settings, run.dates)))
+        best = tuple(distinct(trusted(ordered, age_from, settings, run.dates), turns=said_when))
         return without_duplicates(best, versions)[:most], loaded
 
 

@@ -1,12 +1,13 @@
 """One recall: where it looks, what it looks for, and how long each of its stages takes."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from time import perf_counter
 
 from hydramem.core.config import SearchConfig
 from hydramem.core.row_types import Traversal
+from hydramem.core.stages import StageObserver, current_observer
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.llm.contracts import Embedder
 from hydramem.search.conversation.turn_order import TurnScorer, by_weights
@@ -51,6 +52,7 @@ class RecallRun:
 
     Attributes:
         curated: The entries of curated files that it may return.
+        observer: Who observes its stages, which run in several threads.
     """
 
     query: str
@@ -61,6 +63,7 @@ class RecallRun:
     dates: tuple[Dated, ...]
     curated: CuratedEntries = field(default_factory=CuratedEntries)
     milliseconds: dict[str, float] = field(default_factory=dict)
+    observer: StageObserver | None = field(default_factory=current_observer)
 
     @property
     def wants_newest(self) -> bool:
@@ -80,6 +83,7 @@ class RecallRun:
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
         """Note how long a stage takes."""
-        started = perf_counter()
-        yield
-        self.milliseconds[stage] = (perf_counter() - started) * 1000
+        with nullcontext() if self.observer is None else self.observer(stage):
+            started = perf_counter()
+            yield
+            self.milliseconds[stage] = (perf_counter() - started) * 1000

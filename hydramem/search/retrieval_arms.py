@@ -154,6 +154,7 @@ def walk(
         states=where.states,
         kinds=(RELATION, MENTION),
     )
+    edges = edges & snapshot.believed()
     nodes = snapshot.node_mask(states=where.states)
     named = _not_hubs(plan.entities)
     starts = np.array([entity.node for entity in named], dtype=np.int32)
@@ -212,9 +213,12 @@ def _pagerank_scores(
 ) -> dict[str, float]:
     snapshot = plan.snapshot
     seeds, mass = _seeds(plan, found)
+    # Likely-same links count later (`search.likely_names`): a walk brings up all that is said of a thing.
+    edges = edges & ~snapshot.is_likely_same(slice(len(edges)))
     # The seeds are weighted by rarity. To weight each step too loses passages that only a common name joins:
-    # a hub has no weight, any other entity its full one.
-    node_weights = np.ceil(snapshot.rarity().among(seeds))
+    # a hub has no weight, any other entity its full one. A list of very many things is near to all of them.
+    rarity = snapshot.rarity()
+    node_weights = np.ceil(rarity.among(seeds)) * rarity.focus
     ranked = personalized_pagerank(
         snapshot.adjacency,
         seeds,

@@ -1,10 +1,12 @@
 """Results as compact text for a model: what is there, and neither what is empty nor what is as always."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from hydramem.core.ids import short_id
+from hydramem.core.results.garden_results import Gardened
 from hydramem.core.results.hits import Hit, Prompt, Recall
 from hydramem.core.row_types import Chunk
 from hydramem.text.surrogates import well_formed
@@ -16,12 +18,18 @@ _UNSAID = frozenset(
 )
 """Fields that say how, and not what; the structured value has them."""
 
+_MOST_IN_LINE = 240
+"""Characters of a text that stands on the line of its id; a longer one stands below it."""
+
+_NEW_LINE = "\n"
+
 
 def answer_text(result: object) -> str:
     """Return a result as text.
 
-    Empty fields, fields that have their default, and timings are left out. A recalled memory is a line with
-    its id, relevance, source, author, date and what found it, and its text below.
+    Empty fields, fields that have their default, and timings are left out. A recalled memory has
+    its relevance, the beginning of its id, its source, author, date and what found it before its text; what
+    all have in common stands once, above them.
     """
     return well_formed(_text(result))
 
@@ -36,6 +44,8 @@ def _text(result: object) -> str:
             return _chunk(result)
         case tuple() | list() if not result:
             return "Nothing found."
+        case tuple() | list() if all(isinstance(each, Gardened) for each in result):
+            return "\n\n".join(_night(each) for each in result)
         case tuple() | list() if all(isinstance(each, Chunk) for each in result):
             return "\n\n".join(map(_chunk, result))
         case tuple() | list():
@@ -45,17 +55,29 @@ def _text(result: object) -> str:
     return _inline(result)
 
 
+def _night(report: Gardened) -> str:
+    """Return a run as its summary with its notes, and what waits after it; a plan with its changes."""
+    if report.state == "planned":
+        return f"- {_inline(report)}"
+    parts = [str(report), *(f"  {note}" for note in report.notes)]
+    parts += [
+        f"  {phase.phase} {phase.state}: {note}"
+        for phase in report.phases
+        if phase.state in ("partial", "failed")
+        for note in phase.notes[:1]
+    ]
+    parts += [f"  waiting after {_time(each.started_at)}: {_inline(each.health)}" for each in report.trend]
+    return "\n".join(parts)
+
+
 def _recalled(found: Recall) -> str:
+    parts = []
     if not found.hits:
-        parts = ["Nothing found."]
-    elif found.answered:
-        parts = []
-    else:
-        parts = ["Nothing here seems to bear on this; the nearest:"]
-    sources: set[str] = set()
-    for hit in found.hits:
-        parts.append(_hit(hit, is_known=hit.source in sources))
-        sources.add(hit.source)
+        parts.append("Nothing found.")
+    elif not found.answered:
+        parts.append("Nothing here seems to bear on this; the nearest:")
+    if found.hits:
+        parts.append(_hits(found.hits))
     parts += [f"Relation: {_inline(each)}" for each in found.relations]
     parts += [f"Skipped: {reason}" for reason in found.skipped]
     if found.explanation is not None:
@@ -63,17 +85,78 @@ def _recalled(found: Recall) -> str:
     return "\n\n".join(parts)
 
 
-def _hit(hit: Hit, *, is_known: bool) -> str:
-    """Return a hit; a path that an earlier hit has in full is its last part."""
-    source = _line(hit.source.rstrip("/").rpartition("/")[2] if is_known else hit.source)
-    relevance = "" if hit.relevance is None else f"{hit.relevance:.2f}"
-    when = _value(hit.happened_at) if hit.happened_at else ""
-    origin = ", ".join(filter(None, (source, _line(hit.author or ""), when)))
-    found_by = "+".join(word for arm, word in _ARMS.items() if hit.scores.get(arm))
-    lines = [" ".join(filter(None, (hit.id, relevance, origin, found_by))), hit.context or hit.text]
+def _hits(hits: Sequence[Hit]) -> str:
+    """Return hits as text: above all what they have in common, then each, a short one on one line."""
+    origins = _origins(hits)
+    same = {key: value for key, value in origins[0].items() if all(each[key] == value for each in origins)}
+    common = same if len(hits) > 1 else {}
+    if "date" not in common:
+        common |= _common_year(origins)
+    ids = [short_id(hit.id) for hit in hits]
+    shown = [_header(common)] if any(common.values()) else []
+    after_line = True
+    for hit, origin, short in zip(hits, origins, ids, strict=True):
+        own = {key: value for key, value in origin.items() if key not in common}
+        if "year" in common:
+            own["date"] = own["date"].removeprefix(f"{common['year']}-")
+        text, is_line = _hit(hit, own, short if ids.count(short) == 1 else hit.id)
+        # A passage has an empty line around it; short notes stand below each other.
+        shown.append(text if not shown else f"{'' if is_line and after_line else _NEW_LINE}{text}")
+        after_line = is_line
+    return _NEW_LINE.join(shown)
+
+
+def _origins(hits: Sequence[Hit]) -> list[dict[str, str]]:
+    """Return where each hit is from; a path that an earlier hit has in full is its last part."""
+    known: set[str] = set()
+    is_one = len({hit.source for hit in hits}) == 1
+    origins = []
+    for hit in hits:
+        is_known = hit.source in known and not is_one
+        known.add(hit.source)
+        origins.append(
+            {
+                "source": _line(hit.source.rstrip("/").rpartition("/")[2] if is_known else hit.source),
+                "author": _line(hit.author or ""),
+                "date": day(hit.happened_at) if hit.happened_at else "",
+                "found by": "+".join(word for arm, word in _ARMS.items() if hit.scores.get(arm)),
+            }
+        )
+    return origins
+
+
+def _common_year(origins: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the year of the dates where all that there are have the same one."""
+    years = {each["date"][:4] for each in origins if each["date"]}
+    return {"year": min(years)} if len(years) == 1 and len(origins) > 1 else {}
+
+
+def _header(common: Mapping[str, str]) -> str:
+    origin, found_by = _joined(common), common.get("found by")
+    parts = (f"From {origin}" if origin else "", f"by {found_by}" if found_by else "")
+    line = ", ".join(filter(None, parts))
+    return f"{line[0].upper()}{line[1:]}:"
+
+
+def _hit(hit: Hit, origin: Mapping[str, str], id: str) -> tuple[str, bool]:
+    """Return a hit with what it alone has, and whether it is one line."""
+    text = hit.context or hit.text
+    is_line = "\n" not in text and len(text) <= _MOST_IN_LINE and hit.newer is None
+    relevance = "" if hit.relevance is None else f"{hit.relevance:.0%}"
+    parts = (relevance, id, _joined(origin), origin.get("found by", ""))
+    head = " ".join(filter(None, parts))
+    if is_line:
+        has_words = any(value for key, value in origin.items() if key != "date")
+        return f"{head}{':' if has_words else ''} {text}", True
+    lines = [head, text]
     if hit.newer is not None:
-        lines.append(f"Perhaps superseded by {_inline(hit.newer)}")
-    return "\n".join(lines)
+        newer = f"{short_id(hit.newer.id)} ({hit.newer.probability:.0%}): {hit.newer.text}"
+        lines.append(f"Perhaps superseded by {newer}")
+    return "\n".join(lines), False
+
+
+def _joined(origin: Mapping[str, str]) -> str:
+    return ", ".join(filter(None, (origin.get(key) for key in ("source", "author", "year", "date"))))
 
 
 def _chunk(chunk: Chunk) -> str:
@@ -140,6 +223,11 @@ def _time(value: datetime) -> str:
     """Return a time to the second, and the start of a day as its date."""
     text = value.isoformat(timespec="seconds").replace("+00:00", "Z")
     return text.removesuffix("T00:00:00Z")
+
+
+def day(value: datetime) -> str:
+    """Return the date of a time, in UTC; a model seldom needs more, and the structured value has it."""
+    return value.date().isoformat()
 
 
 def _line(text: str) -> str:

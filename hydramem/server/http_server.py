@@ -1,33 +1,51 @@
-"""The MCP server over HTTP, by FastMCP: its tools, and the checks of requests.
+"""The MCP server over HTTP, by FastMCP: what it serves, and the checks of requests.
 
-The Host and Origin of every request are checked. A bearer token is required where its variable is set; off
-loopback it must be set.
+The Host and Origin of every request are checked. A bearer token is required where there is one, in its
+variable or made by `hydramem token`; off loopback there must be. Each request has the rights of its token.
 """
 
 import asyncio
-import hashlib
-import hmac
 import ipaddress
 import os
+import socket
 from collections.abc import Mapping
+from dataclasses import replace
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+import uvicorn
 from fastmcp import FastMCP
-from fastmcp.exceptions import PromptError, ToolError
-from fastmcp.prompts import Prompt
 from fastmcp.server.auth import AccessToken, TokenVerifier
-from fastmcp.tools import Tool, ToolResult
-from mcp.types import Prompt as ListedPrompt
-from mcp.types import TextContent, ToolAnnotations
-from mcp.types import Tool as ListedTool
-from pydantic import PrivateAttr
 
 from hydramem.core.config import ServerConfig
-from hydramem.core.errors import ConfigError, HydraMemError, InvalidInputError
+from hydramem.core.errors import ConfigError
 from hydramem.core.version import __version__
-from hydramem.server.manifest import listed_tools, manifest, tool_names
-from hydramem.server.prompts import ServerPrompt, listed_prompt, prompts_for
+from hydramem.server.fastmcp_parts import (
+    OperationTool,
+    PromptPart,
+    ResourcePart,
+    ServedMemory,
+    TemplatePart,
+)
+from hydramem.server.http.front_door import FrontDoor, checked
+from hydramem.server.http.known_tokens import KnownTokens, token_hash
+from hydramem.server.http.limits import Limits
+from hydramem.server.http.timed_protocol import timed_protocol
+from hydramem.server.manifest import (
+    every_tool,
+    instructions,
+    listed_templates,
+    listed_tools,
+    reads,
+    tool_names,
+)
+from hydramem.server.prompts import prompts_for
+from hydramem.server.resources import listed_resources
 from hydramem.server.run_tool import ToolRunner
+from hydramem.sharing.connect import call
+from hydramem.sharing.token_store import token_store
+from hydramem.storage.tokens.token_file import TokenFile
+from hydramem.storage.tokens.token_rows import TokenStore
 
 if TYPE_CHECKING:
     from hydramem import Memory
@@ -37,6 +55,7 @@ def serve(
     memory: "Memory",
     *,
     settings: ServerConfig,
+    project: str = "default",
     host: str | None = None,
     port: int | None = None,
     tools: str | None = None,
@@ -45,7 +64,8 @@ def serve(
 
     Args:
         memory: The memory to serve.
-        settings: Defaults of the other arguments, the variable of the token, and the folders of `ingest`.
+        settings: Defaults of the other arguments, limits, and the folders of files.
+        project: The memory's own project, whose overview is listed.
         host: Address to listen on.
         port: Port to listen on.
         tools: A profile, or tools by name with commas between them.
@@ -54,157 +74,118 @@ def serve(
         ConfigError: The address is not loopback and no token is set, or there is no such tool.
     """
     address = host or settings.host
-    token = required_token(address, settings, os.environ)
-    build(memory, settings=settings, tools=tools, token=token).run(
-        transport="http",
-        host=address,
-        port=port or settings.port,
-        show_banner=False,
+    store = token_store(memory.folder, memory.config.storage)
+    token = required_token(address, settings, os.environ, store)
+    served = _served(memory, settings=settings, project=project, tools=tools, token=token, store=store)
+    app = _server_of(served, settings=settings).http_app(
         host_origin_protection=True,
         allowed_hosts=list(settings.allowed_hosts),
         allowed_origins=list(settings.allowed_origins),
-        uvicorn_config={"http": _timed_protocol(settings.request_seconds)},
     )
 
+    def read_store() -> None:
+        call(memory, "jobs", {"limit": 1}, actor="health")
 
-def _timed_protocol(seconds: float) -> type[asyncio.Protocol]:
-    """Return uvicorn's protocol with a limit of its own: uvicorn waits for ever for the rest of a request."""
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-
-    class TimedProtocol(H11Protocol):
-        """Closes a connection whose request does not arrive; an answer may take as long as it needs."""
-
-        waiting: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            self._wait()
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            in_body = self.cycle is not None and self.cycle.more_body
-            # The head must be complete in time, however its bytes drip in; a body only has to go on.
-            if in_body or self._has_arrived():
-                self._stop_waiting()
-            if self.waiting is None and not self._has_arrived():
-                self._wait()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop_waiting()
-            super().connection_lost(exc)
-
-        def _has_arrived(self) -> bool:
-            return self.cycle is not None and not (self.cycle.more_body or self.cycle.response_complete)
-
-        def _wait(self) -> None:
-            self.waiting = self.loop.call_later(seconds, self._give_up)
-
-        def _stop_waiting(self) -> None:
-            if self.waiting is not None:
-                self.waiting.cancel()
-                self.waiting = None
-
-        def _give_up(self) -> None:
-            self.waiting = None
-            if not self._has_arrived():
-                self.transport.close()
-
-    return TimedProtocol
+    door = FrontDoor(
+        app,
+        tokens=served.tokens,
+        needs_token=served.needs_token,
+        limits=Limits(per_minute=settings.requests_per_minute, concurrent=settings.concurrent_calls),
+        most_bytes=int(settings.body_mb * 2**20),
+        read_store=read_store,
+    )
+    options = uvicorn.Config(
+        door,
+        host=address,
+        port=port or settings.port,
+        http=timed_protocol(settings.request_seconds),
+        ws="none",
+        lifespan="on",
+        log_level="info",
+        timeout_graceful_shutdown=1,
+    )
+    StoppingServer(options, door, settings.stop_seconds).run()
 
 
 def build(
-    memory: "Memory", *, settings: ServerConfig, tools: str | None = None, token: str | None = None
+    memory: "Memory",
+    *,
+    settings: ServerConfig,
+    project: str = "default",
+    tools: str | None = None,
 ) -> FastMCP[Any]:
-    """Build the server of a memory, with the tools of a profile.
+    """Build the server of a memory for its own user, with the tools of a profile, its prompts and resources.
 
     Raises:
         ConfigError: There is no such profile or tool.
     """
+    served = _served(
+        memory, settings=settings, project=project, tools=tools, token=None, store=TokenFile(memory.folder)
+    )
+    return _server_of(replace(served, needs_token=False), settings=settings)
+
+
+def _served(
+    memory: "Memory",
+    *,
+    settings: ServerConfig,
+    project: str,
+    tools: str | None,
+    token: str | None,
+    store: TokenStore,
+) -> ServedMemory:
+    tokens = KnownTokens(
+        store=store,
+        environment=token_hash(token) if token else None,
+        tools=tools or settings.tools,
+        project=project,
+    )
+    return ServedMemory(
+        memory=memory,
+        project=project,
+        runner=ToolRunner(settings),
+        tokens=tokens,
+        needs_token=tokens.are_required,
+    )
+
+
+def _server_of(served: ServedMemory, *, settings: ServerConfig) -> FastMCP[Any]:
+    own = tool_names(served.tokens.tools)
+    # A token can have a profile of its own; what each sees is checked at every request.
+    names = every_tool() if served.needs_token else own
     server: FastMCP[Any] = FastMCP(
         name="hydramem",
-        instructions=manifest()["instructions"],
+        instructions=instructions(own),
         version=__version__,
-        auth=BearerToken(token) if token else None,
+        auth=TokenCheck(served.tokens) if served.needs_token else None,
         mask_error_details=True,
     )
-    runner = ToolRunner(settings)
-    names = tool_names(tools or settings.tools)
-    for listed in listed_tools(names, output_schemas=settings.output_schemas):
-        server.add_tool(_OperationTool.of(memory, runner, listed))
+    project = served.project
+    for tool in listed_tools(names, output_schemas=settings.output_schemas):
+        server.add_tool(OperationTool.of(served, tool))
     for prompt in prompts_for(names).values():
-        server.add_prompt(_PromptOfServer.of(prompt))
+        server.add_prompt(PromptPart.of(served, prompt))
+    for resource in listed_resources(project) if reads(names) else ():
+        server.add_resource(ResourcePart.of(served, resource))
+    for template in listed_templates(names):
+        server.add_template(TemplatePart.of(served, template))
     return server
 
 
-class _PromptOfServer(Prompt):
-    """A prompt as FastMCP gives it."""
-
-    _prompt: ServerPrompt = PrivateAttr()
-
-    @classmethod
-    def of(cls, prompt: ServerPrompt) -> "_PromptOfServer":
-        """Make it from what the server says elsewhere too."""
-        made = cls(name=prompt.name, description=prompt.description)
-        made._prompt = prompt
-        return made
-
-    def to_mcp_prompt(self, **overrides: Any) -> ListedPrompt:
-        """Return it as it is listed over standard input and output."""
-        return ListedPrompt.model_validate({**listed_prompt(self._prompt), **overrides})
-
-    async def render(self, arguments: dict[str, Any] | None = None) -> str:
-        """Return its text."""
-        try:
-            return self._prompt.message(arguments or {})
-        except InvalidInputError as error:
-            raise PromptError(str(error)) from error
-
-
-class _OperationTool(Tool):
-    """An operation as FastMCP runs it; it is listed as the manifest says."""
-
-    _memory: Any = PrivateAttr()
-    _runner: ToolRunner = PrivateAttr()
-    _listed: dict[str, Any] = PrivateAttr()
-
-    @classmethod
-    def of(cls, memory: "Memory", runner: ToolRunner, listed: dict[str, Any]) -> "_OperationTool":
-        """Make the tool of a memory from its entry in the manifest."""
-        made = cls(
-            name=listed["name"],
-            description=listed["description"],
-            parameters=listed["inputSchema"],
-            output_schema=listed.get("outputSchema"),
-            annotations=ToolAnnotations.model_validate(listed["annotations"]),
-        )
-        made._memory, made._runner, made._listed = memory, runner, listed
-        return made
-
-    def to_mcp_tool(self, **overrides: Any) -> ListedTool:
-        """Return the entry of the manifest."""
-        return ListedTool.model_validate({**self._listed, **overrides})
-
-    async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """Run the operation in a thread."""
-        try:
-            answer = await asyncio.to_thread(self._runner.run, self._memory, self.name, arguments)
-        except HydraMemError as error:
-            raise ToolError(str(error)) from error
-        content = [TextContent(type="text", text=answer.text)]
-        return ToolResult(content=content, structured_content=answer.structured)
-
-
-def required_token(host: str, settings: ServerConfig, environment: Mapping[str, str]) -> str | None:
-    """Return the token that requests must carry; None for a loopback address without one.
+def required_token(
+    host: str, settings: ServerConfig, environment: Mapping[str, str], store: TokenStore
+) -> str | None:
+    """Return the token of the environment; None where there is none.
 
     Raises:
-        ConfigError: Other machines can reach the address, and no token is set.
+        ConfigError: Other machines can reach the address, and there is no token at all.
     """
     token = environment.get(settings.token_env, "").strip()
-    if not token and not is_loopback(host):
+    if not token and not store.rows() and not is_loopback(host):
         raise ConfigError(
-            f"server.host: {host} can be reached from other machines; put a secret into the environment "
-            f"variable {settings.token_env}, or serve on 127.0.0.1"
+            f"server.host: {host} can be reached from other machines; make a token with `hydramem token "
+            f"make`, put a secret into the environment variable {settings.token_env}, or serve on "
+            "127.0.0.1"
         )
     return token or None
 
@@ -217,19 +198,51 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-class BearerToken(TokenVerifier):
-    """Accepts one token; it stores a hash of it and compares in constant time."""
+class TokenCheck(TokenVerifier):
+    """Accepts the tokens of a server."""
 
-    def __init__(self, token: str) -> None:
+    def __init__(self, tokens: KnownTokens) -> None:
         super().__init__()
-        self._hash = _hash(token)
+        self._tokens = tokens
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return the access of a token; None for a wrong one."""
-        if not hmac.compare_digest(_hash(token), self._hash):
-            return None
-        return AccessToken(token=token, client_id="hydramem", scopes=[])
+        # The database that holds the tokens may be slow or away: other requests do not wait for it.
+        access = await checked(self._tokens.access, token)
+        return None if access is None else AccessToken(token=token, client_id=access.actor, scopes=[])
 
 
-def _hash(token: str) -> bytes:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+class StoppingServer(uvicorn.Server):
+    """Ends on a signal once the calls that run have ended, or after some seconds; a second signal is at once.
+
+    Args:
+        config: Of uvicorn.
+        door: Refuses new calls meanwhile.
+        seconds: How long the calls may take.
+    """
+
+    def __init__(self, config: uvicorn.Config, door: FrontDoor, seconds: float) -> None:
+        super().__init__(config)
+        self._door = door
+        self._seconds = seconds
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ending: asyncio.Task[None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start as uvicorn does, and remember the event loop for the signal."""
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end. uvicorn would raise the signal again at last, and so kill what closes the store."""
+        if self._loop is None or self._door.stopping:
+            self.should_exit = self.force_exit = True
+            return
+        self._loop.call_soon_threadsafe(self._begin_to_end)
+
+    def _begin_to_end(self) -> None:
+        self._ending = asyncio.create_task(self._end())
+
+    async def _end(self) -> None:
+        await self._door.stop(self._seconds)
+        self.should_exit = True

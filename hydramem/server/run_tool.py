@@ -1,28 +1,31 @@
 """A call of a tool: its arguments checked, its operation run, its answer as text."""
 
-import inspect
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from hydramem.core.config import ServerConfig
-from hydramem.core.errors import InvalidInputError
-from hydramem.core.ids import new_id
+from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.ids import is_short_id, new_id
+from hydramem.core.inputs import MemoryInput
+from hydramem.core.results.hits import LinkedChunk
 from hydramem.core.results.write_results import Ingested, SkippedSource
+from hydramem.server.access import Access
 from hydramem.server.answer_text import answer_text
 from hydramem.server.file_access import checked_path, is_within, roots_of, with_checked_files
+from hydramem.server.search_and_fetch import PAIR, as_text, run_pair
 from hydramem.server.tool_schemas import OPTIONS, STRUCTURED, is_object
-from hydramem.sharing.connect import call
 from hydramem.sharing.operation_specs import SPECS, Spec
 
 if TYPE_CHECKING:
     from hydramem import Memory
 
 Report = Callable[..., None]
+_IDS = {"id", "ids", "starts", "replaces", "memories", "evidence", "chunks", "exclude", "center"}
+"""Arguments that hold ids of memories and passages, or what replaces them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +46,16 @@ class ToolRunner:
 
     def __init__(self, settings: ServerConfig) -> None:
         self._settings = settings
-        # Recalls of this server are recorded for a session of its own.
-        self._session = f"mcp {new_id('run')}"
+        self._server = new_id("run")
 
     def run(
-        self, memory: "Memory", name: str, given: Mapping[str, Any], progress: Report | None = None
+        self,
+        memory: "Memory",
+        name: str,
+        given: Mapping[str, Any],
+        progress: Report | None = None,
+        *,
+        access: Access,
     ) -> ToolAnswer:
         """Run a tool.
 
@@ -56,20 +64,35 @@ class ToolRunner:
             name: The tool, which is the operation.
             given: Its arguments as JSON types; `options` holds further ones.
             progress: Called as the operation reports its progress.
+            access: Who calls it; what it sees of the tools is checked before.
 
         Raises:
             InvalidInputError: The arguments are not those of the operation.
             HydraMemError: As the operation.
         """
+        if name in PAIR:
+            found = run_pair(memory, name, given, session=self._session(access), access=access)
+            return ToolAnswer(text=as_text(found), structured=found)
         spec = SPECS[name]
         arguments, wants_whole = checked_arguments(spec, given)
-        result = self._called(memory, spec, arguments, progress)
+        arguments = with_full_ids(arguments, memory, access)
+        result = self._called(memory, spec, arguments, progress, access)
         whole = wants_whole or self._settings.output_schemas
         return ToolAnswer(text=answer_text(result), structured=_structured(spec, result) if whole else None)
 
+    def _session(self, access: Access) -> str:
+        """Return the session of a caller's recalls: one for each run of the server."""
+        return f"{access.actor} {self._server}"
+
     def _called(
-        self, memory: "Memory", spec: Spec, arguments: Mapping[str, Any], progress: Report | None
+        self,
+        memory: "Memory",
+        spec: Spec,
+        arguments: Mapping[str, Any],
+        progress: Report | None,
+        access: Access,
     ) -> object:
+        access.check_files(spec, arguments)
         roots = roots_of(self._settings)
         if spec.name == "ingest":
             from hydramem.ingest.documents.files import find
@@ -80,14 +103,14 @@ class ToolRunner:
             inside = [str(each) for each in found if not isinstance(each, SkippedSource)]
             skipped = [each for each in found if isinstance(each, SkippedSource)]
             sources = {**arguments, "sources": inside}
-            done = cast(Ingested, call(memory, "ingest", sources, actor="mcp", progress=progress))
+            done = cast(Ingested, access.call(memory, "ingest", sources, progress=progress))
             return replace(done, skipped=(*done.skipped, *skipped))
         if spec.name == "restore":
             from hydramem.storage.backup.backup import FOLDER
 
             roots.append(memory.folder / FOLDER)  # the store's own backups, wherever it is
         checked = with_checked_files(arguments, spec.files, roots)
-        return call(memory, spec.name, checked, actor="mcp", session=self._session, progress=progress)
+        return access.call(memory, spec.name, checked, session=self._session(access), progress=progress)
 
 
 def checked_arguments(spec: Spec, given: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
@@ -111,29 +134,32 @@ def checked_arguments(spec: Spec, given: Mapping[str, Any]) -> tuple[dict[str, A
     structured = every.pop(STRUCTURED, False)
     if not isinstance(structured, bool):
         raise InvalidInputError(f"{STRUCTURED}: is true or false")
-    unknown = sorted(every.keys() - spec.arguments.keys())
-    if unknown:
-        known = ", ".join(spec.arguments) or "none"
-        raise InvalidInputError(f"{unknown[0][:80]}: no such argument of {spec.name}; there are: {known}")
-    for name, parameter in spec.arguments.items():
-        if parameter.default is inspect.Parameter.empty and name not in every:
-            raise InvalidInputError(f"{name}: is missing; {spec.name} needs it")
-    return {name: _typed(spec, name, value) for name, value in every.items()}, structured
+    return spec.arguments_from_json(every), structured
 
 
-def _typed(spec: Spec, name: str, value: object) -> object:
-    try:
-        # JSON mode: strict about types, and a list may fill a tuple, a text a time.
-        return _adapter(spec.name, name).validate_json(json.dumps(value), strict=True)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        place = ".".join(map(str, (name, *problem["loc"])))
-        raise InvalidInputError(f"{place}: {problem['msg']}, got {str(problem['input'])[:80]!r}") from error
+def with_full_ids(arguments: Mapping[str, Any], memory: "Memory", access: Access) -> dict[str, Any]:
+    """Return arguments in which the beginnings of ids, as answers show them, are the ids.
 
+    What is the beginning of none stays: it may be a name, or the operation says that there is no such thing.
 
-@cache
-def _adapter(operation: str, name: str) -> TypeAdapter[Any]:
-    return TypeAdapter(SPECS[operation].arguments[name].annotation)
+    Raises:
+        InvalidInputError: Several ids begin so.
+    """
+
+    def whole(value: Any) -> Any:
+        match value:
+            case str() if is_short_id(value):
+                try:
+                    return cast(LinkedChunk, access.call(memory, "get", {"id": value})).id
+                except NotFoundError:
+                    return value
+            case list() | tuple():
+                return tuple(map(whole, value))
+            case MemoryInput():
+                return replace(value, replaces=whole(value.replaces))
+        return value
+
+    return {name: whole(value) if name in _IDS else value for name, value in arguments.items()}
 
 
 def _structured(spec: Spec, result: object) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from hydramem.core.errors import EmbeddingMismatchError, InvalidInputError, StoreBusyError
-from hydramem.sharing.link import Link, OwnerGoneError
+from hydramem.core.settings.environment import make_store_folder
+from hydramem.sharing.wire.owner_link import OwnerGoneError, OwnerLink
 from hydramem.storage.files.folder_lock import busy_error, is_held_here
 from hydramem.storage.files.owner_note import read_note
 
@@ -36,7 +37,7 @@ class Opening:
     salvage: bool = False
     background: bool | None = False
 
-    def attach(self) -> "Link | Memory":
+    def attach(self) -> "OwnerLink | Memory":
         """Connect to the owner of the folder, or become it.
 
         Raises:
@@ -55,7 +56,7 @@ class Opening:
             note = read_note(self.folder)
             if note is not None and note.address:
                 with suppress(OwnerGoneError):  # it leaves, or was killed
-                    return Link(self.folder, note)
+                    return OwnerLink(self.folder, note)
             try:
                 if starter is None and not self._is_for_background():
                     return self._owned()
@@ -98,7 +99,7 @@ class Opening:
         """
         if self.background is False or self._is_for_this_process():
             return False
-        from hydramem.core.config_loading import config_file, load_sharing
+        from hydramem.core.settings.config_loading import config_file, load_sharing
         from hydramem.storage.files.read_only import is_read_only
 
         if is_read_only(self.folder):
@@ -124,7 +125,7 @@ class Opening:
     def _settings(self) -> "Config":
         if self._file is None and self.config is not None:
             return cast("Config", self.config)
-        from hydramem.core.config_loading import config_file, load_config
+        from hydramem.core.settings.config_loading import config_file, load_config
 
         return load_config(config_file(self.folder, self._file))
 
@@ -177,7 +178,7 @@ class Opening:
         from hydramem.sharing.election import take_seat
 
         with storage_errors(self.folder, "cannot be created"):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_store_folder(self.folder)
         seat = take_seat(self.folder, settings.sharing)
         from hydramem.sharing.serve_clients import OwnerServer
 
@@ -197,7 +198,7 @@ class Opening:
             f"{busy_error(self.folder)}, or let it share the folder (`sharing`), as `hydramem serve` does"
         )
 
-    def check_client(self, link: Link) -> None:
+    def check_client(self, link: OwnerLink) -> None:
         """Check that the owner can do what is asked of this process.
 
         Raises:
@@ -212,9 +213,9 @@ class Opening:
         if self.embedder is not None:
             self._check_embedder(link)
 
-    def _check_embedder(self, link: Link) -> None:
-        from hydramem.sharing.messages import EMBEDDER, Call
-        from hydramem.sharing.values import decoded
+    def _check_embedder(self, link: OwnerLink) -> None:
+        from hydramem.sharing.wire.messages import EMBEDDER, Call
+        from hydramem.sharing.wire.values import decoded
 
         asked = Call(operation=EMBEDDER, project=self.project)
         stored, given = decoded(link.call(asked), str), self.embedder

@@ -16,6 +16,7 @@ from typing import IO
 
 from hydramem.core.config import SharingConfig
 from hydramem.core.errors import StorageError
+from hydramem.core.settings.environment import make_store_folder
 from hydramem.sharing.election import Seat, take_seat
 from hydramem.storage.files.durable_files import storage_errors
 from hydramem.storage.files.owner_note import process_start
@@ -80,7 +81,7 @@ def start_owner(folder: Path, config: str | Path | None = None) -> "subprocess.P
         StorageError: The folder cannot be written, or no process can be started.
     """
     with storage_errors(folder, "cannot be created"):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_store_folder(folder)
     given = "" if config is None else str(Path(config).expanduser().absolute())
     if sys.platform == "win32":
         return _spawn(folder, [str(folder), given], ())

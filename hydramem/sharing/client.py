@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import partial
@@ -13,16 +13,16 @@ import msgspec
 
 from hydramem.core.errors import StorageError
 from hydramem.core.ids import new_id
-from hydramem.sharing.exact_values import given_once, to_wire, with_full_paths
-from hydramem.sharing.link import Link, OwnerGoneError
-from hydramem.sharing.messages import CONFIG, END_SESSION, Call
 from hydramem.sharing.operation_specs import SPECS, Spec
-from hydramem.sharing.values import decoded
+from hydramem.sharing.wire.exact_values import given_once, to_wire, with_full_paths
+from hydramem.sharing.wire.messages import CONFIG, END_SESSION, Call
+from hydramem.sharing.wire.owner_link import OwnerGoneError, OwnerLink
+from hydramem.sharing.wire.values import decoded
 
 if TYPE_CHECKING:
     from hydramem.core.config import Config
     from hydramem.memory_api.memory import Memory
-    from hydramem.memory_api.session_methods import LiveSession
+    from hydramem.memory_api.methods.session_methods import LiveSession
 
 _Result = TypeVar("_Result")
 _MOST_DEATHS = 2
@@ -39,7 +39,9 @@ class Client:
     here. A write that was under way is repeated with the id of its request, so that it is done once.
     """
 
-    def __init__(self, folder: Path, project: str, link: Link, attach: "Callable[[], Link | Memory]") -> None:
+    def __init__(
+        self, folder: Path, project: str, link: OwnerLink, attach: "Callable[[], OwnerLink | Memory]"
+    ) -> None:
         """Use a connection to the owner.
 
         Args:
@@ -126,18 +128,32 @@ class Client:
     ) -> "Iterator[LiveSession]":
         """Open a session, as `Memory.session` does."""
         from hydramem.core.argument_checks import check_name, check_project
-        from hydramem.memory_api.session_methods import LiveSession, end_session
+        from hydramem.memory_api.methods.session_methods import LiveSession
 
         own = self._project if project is None else check_project(project)
         live = LiveSession(self, check_name(name, name="session"), private=private, project=own)  # type: ignore[arg-type]  # the same methods
         with self.during(live.name, private=private):
             yield live
-        ended = {"session": live.name, "captured": live.captured, "project": own}
-        self._repeated(
-            Call(operation=END_SESSION, arguments=to_wire(ended), project=own),
-            lambda value: None,
-            lambda memory: end_session(memory, live.name, captured=live.captured, project=own),
-        )
+        self.end_session(live.name, captured=live.captured, project=own)
+
+    def end_session(self, name: str, *, captured: bool = True, project: str | None = None) -> None:
+        """Do what the end of a session does: its turns are distilled later, where a model is configured.
+
+        Args:
+            name: Name of the session.
+            captured: Whether turns were stored in it.
+            project: Project of the session; this handle's own by default.
+        """
+        own = self._project if project is None else project
+
+        def here(memory: "Memory") -> None:
+            from hydramem.memory_api.methods.session_methods import end_session
+
+            end_session(memory, name, captured=captured, project=own)
+
+        ended = {"session": name, "captured": captured, "project": own}
+        asked = Call(operation=END_SESSION, arguments=to_wire(ended), project=own)
+        self._repeated(asked, lambda value: None, here)
 
     def call(
         self,
@@ -148,8 +164,14 @@ class Client:
         request: str | None = None,
         session: str | None = None,
         progress: Callable[..., None] | None = None,
+        returns: Any = None,
+        within: Sequence[str] = (),
     ) -> object:
         """Run an operation for a surface, as `operations.call` does.
+
+        Args:
+            name, arguments, actor, request, session, progress, within: As there.
+            returns: Type that the answer is read as; by default that of the result.
 
         Raises:
             HydraMemError: As the operation; StoreBusyError also where the owner does not answer.
@@ -168,6 +190,7 @@ class Client:
             recalls_for=recalls_for,
             request=request,
             reports=progress is not None,
+            within=tuple(within),
         )
 
         def here(memory: "Memory") -> object:
@@ -176,9 +199,11 @@ class Client:
             operation = BY_NAME[name]
             own = {**given, "progress": progress} if operation.reports_progress else given
             with _during(memory, recalls_for):
-                return call(memory, operation, own, actor=actor, request=request)
+                return call(memory, operation, own, actor=actor, request=request, within=within)
 
-        return self._repeated(message, lambda value: decoded(value, spec.result_type), here, progress)
+        return self._repeated(
+            message, lambda value: decoded(value, returns or spec.result_type), here, progress
+        )
 
     def _called(self, spec: Spec, *args: object, **options: object) -> object:
         progress = options.pop("progress", None) if spec.reports_progress else None
@@ -196,7 +221,7 @@ class Client:
         deaths = 0
         while True:
             link = self._link()
-            if not isinstance(link, Link):
+            if not isinstance(link, OwnerLink):
                 return here(link)
             try:
                 value = link.call(message, progress)
@@ -212,7 +237,7 @@ class Client:
                 self._give_back(link)
             return read(value)
 
-    def _link(self) -> "Link | Memory":
+    def _link(self) -> "OwnerLink | Memory":
         """Return a connection that no call uses, a new one, or the memory that is open here."""
         if os.getpid() != self._pid:
             raise StorageError(
@@ -229,7 +254,7 @@ class Client:
             if self._opened is not None:
                 return self._opened
         found = self._attach()  # many threads at once: one that waits for a silent owner delays no other
-        return found if isinstance(found, Link) else self._kept(found)
+        return found if isinstance(found, OwnerLink) else self._kept(found)
 
     def _kept(self, found: "Memory") -> "Memory":
         """Keep the memory that is open here now, of which threads may have opened several handles."""
@@ -246,7 +271,7 @@ class Client:
     def _closed_error(self) -> StorageError:
         return StorageError(f"{self._folder}: this handle is closed; connect again")
 
-    def _give_back(self, link: Link) -> None:
+    def _give_back(self, link: OwnerLink) -> None:
         """Keep a connection for the next call; one in the middle of a call is closed, which cancels it."""
         with self._one:
             if link.is_idle and not self._closed:

@@ -1,14 +1,14 @@
 """`connect`: open a folder as a memory, here or through the process that holds it already."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hydramem.core.argument_checks import check_project
 from hydramem.sharing.attach import Opening
 from hydramem.sharing.client import Client
-from hydramem.sharing.link import Link, OwnerGoneError
+from hydramem.sharing.wire.owner_link import OwnerGoneError, OwnerLink
 from hydramem.storage.files.owner_note import read_note
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def connect(
     )
     opening.check_background()
     found = opening.attach()
-    if not isinstance(found, Link):
+    if not isinstance(found, OwnerLink):
         return found
     try:
         opening.check_client(found)
@@ -96,12 +96,31 @@ def client_of(folder: Path, project: str) -> "Iterator[Memory | None]":
     link = None
     if note is not None and note.address:
         with suppress(OwnerGoneError):
-            link = Link(folder, note)
+            link = OwnerLink(folder, note)
     if link is None:
         yield None
         return
     with Client(folder, project, link, opening.attach) as client:
         yield cast("Memory", client)
+
+
+def end_session(memory: "Memory", session: str, *, project: str) -> None:
+    """Do what the end of a session does, on a memory that is open here or elsewhere.
+
+    Its turns are distilled later, where a model is configured.
+
+    Args:
+        memory: What `connect` returned.
+        session: Name of the session.
+        project: Its project.
+    """
+    client: object = memory
+    if isinstance(client, Client):
+        client.end_session(session, project=project)
+        return
+    from hydramem.memory_api.methods.session_methods import end_session as end_here
+
+    end_here(memory, session, captured=True, project=project)
 
 
 def call(
@@ -113,6 +132,8 @@ def call(
     request: str | None = None,
     session: str | None = None,
     progress: Callable[..., None] | None = None,
+    returns: Any = None,
+    within: Sequence[str] = (),
 ) -> object:
     """Run an operation of the table for a surface, on a memory that is open here or elsewhere.
 
@@ -120,17 +141,29 @@ def call(
         memory: What `connect` returned.
         name: The operation.
         arguments: Arguments of the method by name.
-        actor: The surface: `cli` or `mcp`.
+        actor: The surface: `cli`, `mcp` or `view`.
         request: Id of the request; a repeated request is done once.
         session: Name of the session that recalls are recorded for.
         progress: Called as the operation reports its progress.
+        returns: Type with some attributes of the result, for a caller that reads no others and has to start
+            quickly: another process answers with that, a memory that is open here with the result itself.
+        within: Projects that the call may touch, as in `operations.call`.
     """
     client: object = memory
     if isinstance(client, Client):
-        return client.call(name, arguments, actor=actor, request=request, session=session, progress=progress)
+        return client.call(
+            name,
+            arguments,
+            actor=actor,
+            request=request,
+            session=session,
+            progress=progress,
+            returns=returns,
+            within=within,
+        )
     from hydramem.operations import BY_NAME
     from hydramem.operations import call as call_here
 
     operation = BY_NAME[name]
     given = {**arguments, "progress": progress} if operation.reports_progress and progress else arguments
-    return call_here(memory, operation, given, actor=actor, request=request, session=session)
+    return call_here(memory, operation, given, actor=actor, request=request, session=session, within=within)

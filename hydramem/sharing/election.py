@@ -11,8 +11,8 @@ from pathlib import Path
 
 from hydramem.core.config import SharingConfig
 from hydramem.core.errors import StorageError
-from hydramem.sharing.address import has_name, listen, remove_name
 from hydramem.sharing.owner_list import add_entry
+from hydramem.sharing.wire.address import has_name, listen, remove_name
 from hydramem.storage.files.folder_lock import FolderLock
 from hydramem.storage.files.owner_note import NOTE, OwnerNote, own_note, read_note, write_note
 

@@ -8,13 +8,18 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
+from hydramem.core.errors import InvalidInputError
+
 if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from hydramem.core.roles import Role
     from hydramem.operations import Audience, Effect, Group
 
 _FILE = Path(__file__).parent.parent / "data" / "operations.json"
@@ -26,7 +31,7 @@ class Spec:
     """One operation, as its row in `hydramem.operations.OPERATIONS` and its method say.
 
     Attributes:
-        effect, audience, group, files, once: As in the row.
+        effect, audience, group, files, once, role, whole_store: As in the row.
         parameters: Of every surface: without `self` and `progress`, and with times as text; each annotation
             is an expression.
         returns: The annotation of the result, as an expression.
@@ -40,6 +45,8 @@ class Spec:
     group: "Group"
     files: tuple[str, ...]
     once: bool
+    role: "Role"
+    whole_store: bool
     parameters: tuple[inspect.Parameter, ...]
     returns: str
     doc: str
@@ -68,6 +75,50 @@ class Spec:
             TypeError: They do not fit the parameters.
         """
         return inspect.Signature(self.parameters).bind(*args, **options).arguments
+
+    def argument_from_json(self, name: str, text: str) -> object:
+        """Return the value of an argument that a surface gets as JSON.
+
+        Types are strict, but a list may fill a tuple, and a text a time.
+
+        Raises:
+            InvalidInputError: It is no JSON, or of another type; the message names the place.
+        """
+        from pydantic import ValidationError
+
+        try:
+            value: object = _argument_adapter(self.name, name).validate_json(text, strict=True)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            place = ".".join(map(str, (name, *problem["loc"])))
+            given = str(problem["input"])[:80]
+            raise InvalidInputError(f"{place}: {problem['msg']}, got {given!r}") from error
+        return value
+
+    def arguments_from_json(self, given: Mapping[str, object]) -> dict[str, object]:
+        """Return the arguments of a call by name.
+
+        Args:
+            given: Arguments as JSON types.
+
+        Raises:
+            InvalidInputError: One is unknown, missing or of another type.
+        """
+        unknown = sorted(given.keys() - self.arguments.keys())
+        if unknown:
+            known = ", ".join(self.arguments) or "none"
+            raise InvalidInputError(f"{unknown[0][:80]}: no such argument of {self.name}; there are: {known}")
+        for name, parameter in self.arguments.items():
+            if parameter.default is inspect.Parameter.empty and name not in given:
+                raise InvalidInputError(f"{name}: is missing; {self.name} needs it")
+        return {name: self.argument_from_json(name, json.dumps(value)) for name, value in given.items()}
+
+
+@cache
+def _argument_adapter(operation: str, name: str) -> "TypeAdapter[Any]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(SPECS[operation].arguments[name].annotation)
 
 
 def present(

@@ -5,7 +5,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from hydramem.sharing.address import remove_name, runtime_folder, runtime_folders, short_name
+from hydramem.sharing.wire.address import remove_name, runtime_folder, runtime_folders, short_name
 from hydramem.storage.files.owner_note import OwnerNote, process_start
 
 _SUFFIX = ".owner"

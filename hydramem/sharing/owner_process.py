@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hydramem.core.config import Config, SharingConfig
-from hydramem.core.errors import ConfigError, InvalidInputError, StoreBusyError
+from hydramem.core.errors import ConfigError, HydraMemError, InvalidInputError, StoreBusyError
 from hydramem.sharing.background import LOG, MOST_LOG_BYTES, PROGRAM
 from hydramem.sharing.election import Seat, adopt_seat, take_seat
 from hydramem.storage.files.owner_note import write_note
 
 if TYPE_CHECKING:
+    from hydramem.memory_api.memory import Memory
     from hydramem.sharing.serve_clients import OwnerServer
 
 log = logging.getLogger("hydramem.sharing.owner_process")  # the module runs as `__main__`
@@ -85,6 +86,7 @@ def _serve(seat: Seat, server: "OwnerServer", settings: "Config") -> int:
     except Exception as error:  # noqa: BLE001 -- clients wait for it, whatever it is
         return _refuse(server, error)
     server.serve(memory, whole=True)
+    threading.Thread(target=_warm_up, args=(memory,), name="hydramem-warm-up", daemon=True).start()
     log.info("owns %s as process %d", seat.folder, os.getpid())
     server.wait_until_idle(settings.sharing.idle_minutes * 60)
     if seat.is_deleted():
@@ -95,6 +97,16 @@ def _serve(seat: Seat, server: "OwnerServer", settings: "Config") -> int:
     memory.close()
     log.info("leaves %s", seat.folder)
     return 0
+
+
+def _warm_up(memory: "Memory") -> None:
+    """Load the model before somebody waits for it: a hook of a coding agent does so for a second at most."""
+    from hydramem.memory_api.handle import warm_up
+
+    try:
+        warm_up(memory)
+    except HydraMemError as error:
+        log.info("not warmed up: %s", error)  # calls that need it say why
 
 
 def _refuse(server: "OwnerServer", error: Exception) -> int:
@@ -108,7 +120,7 @@ def _refuse(server: "OwnerServer", error: Exception) -> int:
 
 def _settings(folder: Path, config: str | None) -> tuple[Config, Exception | None]:
     """Return the settings of the store, and why it cannot be held with them."""
-    from hydramem.core.config_loading import config_file, load_config
+    from hydramem.core.settings.config_loading import config_file, load_config
 
     try:
         settings = load_config(config_file(folder, config))

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hydramem.core.errors import StoreBusyError
-from hydramem.sharing.link import Link, OwnerGoneError
-from hydramem.sharing.messages import LEAVE, STATUS, Call, Status
 from hydramem.sharing.owner_list import owned_folders
-from hydramem.sharing.values import decoded
+from hydramem.sharing.wire.messages import LEAVE, STATUS, Call, Status
+from hydramem.sharing.wire.owner_link import OwnerGoneError, OwnerLink
+from hydramem.sharing.wire.values import decoded
 from hydramem.storage.files.folder_lock import busy_error, is_locked
 from hydramem.storage.files.owner_note import OwnerNote, read_note
 
@@ -71,7 +71,7 @@ def owner_of(folder: Path) -> Owner | None:
     # Only one in the background would be asked to leave for its older protocol.
     looked_at = replace(note, wait_seconds=_SECONDS_TO_ANSWER, background=False)
     try:
-        link = Link(folder, looked_at)
+        link = OwnerLink(folder, looked_at)
         try:
             status = decoded(link.call(_call(STATUS)), Status)
         finally:
@@ -108,7 +108,7 @@ def stop_owner(folder: Path) -> OwnerNote | None:
             raise busy_error(folder)
         return None
     try:
-        link = Link(folder, note)
+        link = OwnerLink(folder, note)
     except OwnerGoneError:
         if not is_locked(folder):
             return None

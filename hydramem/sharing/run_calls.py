@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from hydramem.core.config import SharingConfig
 from hydramem.core.errors import CallCancelledError, InvalidInputError, StoreBusyError
 from hydramem.memory_api.handle import embedder_fingerprint, sibling
-from hydramem.memory_api.session_methods import end_session
+from hydramem.memory_api.methods.session_methods import end_session
 from hydramem.operations import BY_NAME, Operation, call
-from hydramem.sharing.exact_values import from_wire
-from hydramem.sharing.messages import CONFIG, EMBEDDER, END_SESSION, Call
 from hydramem.sharing.turns import CallTurns
+from hydramem.sharing.wire.exact_values import from_wire
+from hydramem.sharing.wire.messages import CONFIG, EMBEDDER, END_SESSION, Call
 from hydramem.storage.files.owner_note import OwnerNote
 
 if TYPE_CHECKING:
@@ -84,7 +84,14 @@ class CallRunner:
             session, private = said.recalls_for or (None, False)
             recording = nullcontext() if said.recalls_for is None else memory.during(session, private=private)
             with recording:
-                return call(memory, operation, arguments, actor=said.actor, request=said.request)
+                return call(
+                    memory,
+                    operation,
+                    arguments,
+                    actor=said.actor,
+                    request=said.request,
+                    within=said.within,
+                )
 
     def _opened(self) -> "Memory":
         """Return the memory, once it is open."""

@@ -18,14 +18,15 @@ import msgspec
 from hydramem.core.config import SharingConfig
 from hydramem.core.errors import CallCancelledError, HydraMemError, InvalidInputError, StoreBusyError
 from hydramem.core.version import __version__
-from hydramem.sharing.channel import Channel, ConnectionLostError, InvalidMessageError
 from hydramem.sharing.election import Seat
-from hydramem.sharing.messages import (
+from hydramem.sharing.run_calls import CallRunner
+from hydramem.sharing.wire.channel import Channel, ConnectionLostError, InvalidMessageError
+from hydramem.sharing.wire.messages import (
     LEAVE,
     PROTOCOL,
     STATUS,
-    Answer,
     Call,
+    CallResult,
     Failure,
     Hello,
     Proof,
@@ -36,8 +37,7 @@ from hydramem.sharing.messages import (
     is_proof,
     proof,
 )
-from hydramem.sharing.run_calls import CallRunner
-from hydramem.sharing.values import encoded, failure
+from hydramem.sharing.wire.values import encoded, failure
 
 if TYPE_CHECKING:
     from hydramem.memory_api.memory import Memory
@@ -232,7 +232,7 @@ class OwnerServer:
                     self._users.add(channel)
                 running.callback(self._note_end, is_use)
             try:
-                reply: Answer | Failure = Answer(msgspec.Raw(encoded(self._run(channel, said))))
+                reply: CallResult | Failure = CallResult(msgspec.Raw(encoded(self._run(channel, said))))
             except CallCancelledError:
                 if not self._leaving:
                     raise

@@ -17,6 +17,10 @@ from hydramem.core.row_types import Change
 from hydramem.core.time import now
 from hydramem.storage.store import GraphStore
 
+AGENT = "mcp"
+TOKEN_ACTOR = "token:"  # noqa: S105 - what a name begins with, not a token
+"""What the actor of a call over HTTP with a token begins with; the token's name follows."""
+
 _actor: ContextVar[str] = ContextVar("actor", default="python")
 _request: ContextVar[str | None] = ContextVar("request", default=None)
 _run: ContextVar[str | None] = ContextVar("run", default=None)
@@ -63,6 +67,11 @@ def in_run(run: str) -> Iterator[None]:
 def current_actor() -> str:
     """Return who makes the changes of this context."""
     return _actor.get()
+
+
+def is_agent(actor: str) -> bool:
+    """Return whether an actor is an agent's, whose word is not a person's: MCP, by whatever token."""
+    return actor == AGENT or actor.startswith(TOKEN_ACTOR)
 
 
 def current_run() -> str | None:

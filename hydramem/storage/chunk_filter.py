@@ -121,3 +121,21 @@ def within_scope(scope: str, prefix: str) -> bool:
     """Say whether a scope is at or under a prefix, whole segments only."""
     stem = prefix.rstrip("/")
     return scope == stem or scope.startswith(stem + "/")
+
+
+@dataclass(slots=True)
+class NamedConditions:
+    """Conditions of a query language on a row, and the parameters that they name."""
+
+    clauses: list[str] = field(default_factory=list)
+    parameters: dict[str, object] = field(default_factory=dict)
+
+    def add(self, clause: str, **parameters: object) -> None:
+        """Add a condition and the parameters that it names."""
+        self.clauses.append(clause)
+        self.parameters.update(parameters)
+
+    @property
+    def where(self) -> str:
+        """The conditions as a WHERE clause, empty where there are none."""
+        return f" WHERE {' AND '.join(self.clauses)}" if self.clauses else ""

@@ -162,6 +162,10 @@ class Jobs:
             self._unseen += new
             self._wake(0.0 if self._unseen >= _TOGETHER else _QUIET)
 
+    def noticed_elsewhere(self) -> None:
+        """Look for jobs that another process left, once it had the time to do them itself."""
+        self._wake(_AFTER_OPENING)
+
     def _wake(self, pause: float) -> None:
         if os.getpid() != self._pid:
             return  # the parent's thread does the parent's jobs
@@ -276,12 +280,16 @@ class Jobs:
         """Do everything that is due; if nothing is, answer the requests that wait for it."""
         seen, self._unseen = self._requests, 0
         due = self._due()
+        claimed = False
         for place, calls in enumerate(due):
             if self._closing:
                 return
             left = sum(len(call) for later in due[place:] for call in later)
-            self._do(calls, held=max(1, min(_MOST_CALLS_HELD, left // _JOBS_PER_CALL_HELD)))
-        if not due:
+            held = max(1, min(_MOST_CALLS_HELD, left // _JOBS_PER_CALL_HELD))
+            claimed = self._claim_and_do(calls, held=held) or claimed
+        if due and not claimed:
+            self._wake(_AFTER_OPENING)  # other processes do them; those of one that dies are looked for again
+        if not claimed:
             self._answer(seen)
 
     def _answer(self, seen: int) -> None:
@@ -289,8 +297,20 @@ class Jobs:
             self._answered = max(self._answered, seen)
             self._changed.notify_all()
 
+    def _claim_and_do(self, calls: Sequence[Sequence[Job]], *, held: int) -> bool:
+        """Do the jobs of some calls that no other process does; return whether there were any."""
+        rows = self._graph.claim_jobs([row for call in calls for row in call])
+        try:
+            own = {row.id for row in rows}
+            left = [[row for row in call if row.id in own] for call in calls]
+            if rows:
+                self._do([call for call in left if call], held=held)
+            return bool(rows)
+        finally:
+            self._graph.release_jobs(rows)
+
     def _do(self, calls: Sequence[Sequence[Job]], *, held: int) -> None:
-        """Claim the jobs of some calls of one kind, make the calls, and record their outcome.
+        """Note that the jobs of some calls of one kind run, make the calls, and record their outcome.
 
         Args:
             held: Quick calls that are made while other writers wait.
@@ -375,7 +395,7 @@ class Jobs:
 
     def _put_back(self) -> None:
         """Put back the jobs that an ended thread or process had begun."""
-        begun = self._all("running")
+        begun = self._graph.claim_jobs(self._all("running"))
         again = [
             replace(row, state="failed", error=row.error or "did not come to its end")
             if row.attempts >= MOST_ATTEMPTS
@@ -383,7 +403,10 @@ class Jobs:
             for row in begun
         ]
         self._failed += sum(row.state == "failed" for row in again)
-        self._put(again)
+        try:
+            self._put(again)
+        finally:
+            self._graph.release_jobs(begun)
 
     def _put(self, rows: Sequence[Job]) -> None:
         if rows:

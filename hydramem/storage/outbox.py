@@ -20,12 +20,14 @@ from hydramem.core.errors import (
     StorageError,
 )
 from hydramem.core.row_types import Chunk, Entity
+from hydramem.core.stages import stage
+from hydramem.storage.bounded_graph import check_write
 from hydramem.storage.changes import with_run
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector, VectorStore, indexed_text
 from hydramem.storage.write import RequestRow, Write
 from hydramem.storage.write_validation import batches
-from hydramem.storage.writer_lock import WriterLock
+from hydramem.storage.writer_lock import Projects, WriterLock
 
 log = logging.getLogger(__name__)
 Embed = Callable[[Sequence[str]], Vector]
@@ -99,7 +101,8 @@ class Mirror:
         self._committed = committed
         self._outcome_unknown = outcome_unknown
         self._held = _Held()
-        self._one_writer = WriterLock(self.commit_held)
+        self._one_writer = WriterLock(self.commit_held, self._keep_others_out)
+        self._catch_up_with_others: Callable[[], None] = lambda: None
         self._recorders: list[Written] = []
         # Whether the outbox may hold rows besides those of `_deferred`.
         self._behind = False
@@ -125,9 +128,28 @@ class Mirror:
         return self._behind
 
     @property
+    def is_replicated(self) -> bool:
+        """Whether the vector store has all that was written."""
+        return not (self._deferred or self._behind)
+
+    @property
     def one_writer(self) -> WriterLock:
         """The writer lock; hold it where a write depends on what was just read."""
         return self._one_writer
+
+    def follow(self, catch_up: Callable[[], None]) -> None:
+        """Have a function called before each write, which follows the writes of other processes."""
+        self._catch_up_with_others = catch_up
+
+    def followed(self) -> None:
+        """Note that another process wrote: what was read may not be current."""
+        self._writes += 1
+
+    @contextmanager
+    def _keep_others_out(self, projects: Projects) -> Iterator[None]:
+        with self._graph.writing_alone(projects):
+            self._catch_up_with_others()
+            yield
 
     @contextmanager
     def watching(self) -> Iterator[Written]:
@@ -156,14 +178,15 @@ class Mirror:
             InvalidInputError: The write is wrong; nothing is written.
             StorageError: The graph store refused; nothing is written.
         """
+        check_write(write)
         if not write.verbatim:
             write = replace(write, changes=with_run(write.changes))
         self.commit_held()
         if self._held.wanted and not write.requests:
-            self._one_writer.acquire()
+            self._one_writer.acquire(projects=projects_written(write))
             self._held.write = write, vectors or {}
             return
-        with self._one_writer:
+        with self._one_writer.of(projects_written(write)):
             self._store(write, vectors or {})
         self._maintain_after(write)
 
@@ -208,12 +231,14 @@ class Mirror:
 
     def _store(self, write: Write, vectors: Mapping[str, Vector]) -> None:
         """Commit a write and replicate it, unless it is deferred; the writer lock is held."""
-        row = self._write(write)
+        with stage("commit"):
+            row = self._write(write, vectors)
         if row is not None:
             self._deferred[row] = write
             self._needed_by_search = self._needed_by_search or not write.gathered
         if row is not None and not write.deferred:
-            self._replicate_committed(vectors)
+            with stage("replicate"):
+                self._replicate_committed(vectors)
             self._needs_upkeep = True
 
     def _maintain_after(self, write: Write) -> None:
@@ -257,13 +282,11 @@ class Mirror:
         except StorageError as error:
             log.warning("%s", error)
 
-    def _write(self, write: Write) -> str | None:
+    def _write(self, write: Write, vectors: Mapping[str, Vector]) -> str | None:
         for written in self._recorders:
             written.add(write)  # before it is tried: a write that fails may have happened
         try:
-            row = self._graph.write(
-                replace(write, replicated=self._replicated) if self._replicated else write
-            )
+            row = self._write_rows(write, vectors)
             self._replicated = ()
             self._committed(write)
         except (InvalidInputError, DiskFullError, ReadOnlyError):
@@ -275,6 +298,25 @@ class Mirror:
         finally:
             self._writes += 1  # once others can see it, not before
         return row
+
+    def _write_rows(self, write: Write, vectors: Mapping[str, Vector]) -> str | None:
+        """Commit rows, with their vectors where one database has both; return the outbox row that is left."""
+        with self._graph.together() as has_vectors:
+            row = self._graph.write(
+                replace(write, replicated=self._replicated) if self._replicated else write
+            )
+            waits = row is None or write.deferred or bool(self._deferred) or self._behind
+            if not has_vectors or waits or row is None:
+                return row
+            try:
+                with self._graph.together(), stage("replicate"):
+                    self._put_vectors([write], vectors)
+                    self._graph.clear_outbox([row])
+            except HydraMemError as error:
+                log.warning("the vectors are tried again after the write: %s", error)
+                return row
+        self._needs_upkeep = True
+        return None
 
     def _replicate_committed(self, vectors: Mapping[str, Vector]) -> None:
         """Replicate writes that the graph store has; a failure is logged: they were stored."""
@@ -290,22 +332,26 @@ class Mirror:
         if not writes:
             return
         try:
-            store = self._vectors()
-            entities = {row.id: row for write in writes.values() for row in write.entities}
-            vectors = {**vectors, **self._missing_entity_vectors(writes.values(), vectors)}
-            store.put(
-                self._with_vectors(self._chunks_of(writes.values()), vectors),
-                [
-                    EntityVector(entity=entity, vector=vectors[entity.id])
-                    for entity in entities.values()
-                    if entity.id in vectors and worth_a_vector(entity.mention_count)
-                ],
-            )
-            _remove(store, writes.values(), unworthy=_unworthy(entities.values()))
+            self._put_vectors(list(writes.values()), vectors)
             self._replicated = (*self._replicated, *writes)
         except BaseException:
             self._behind = True
             raise
+
+    def _put_vectors(self, writes: Sequence[Write], vectors: Mapping[str, Vector]) -> None:
+        """Bring the vector store up to date with writes, in their order."""
+        store = self._vectors()
+        entities = {row.id: row for write in writes for row in write.entities}
+        vectors = {**vectors, **self._missing_entity_vectors(writes, vectors)}
+        store.put(
+            self._with_vectors(self._chunks_of(writes), vectors),
+            [
+                EntityVector(entity=entity, vector=vectors[entity.id])
+                for entity in entities.values()
+                if entity.id in vectors and worth_a_vector(entity.mention_count)
+            ],
+        )
+        _remove(store, writes, unworthy=_unworthy(entities.values()))
 
     def _missing_entity_vectors(
         self, writes: Iterable[Write], given: Mapping[str, Vector]
@@ -409,6 +455,17 @@ class Mirror:
     def embed_by_id(self, texts: Mapping[str, str]) -> dict[str, Vector]:
         """Embed texts by the id of their row."""
         return dict(zip(texts, self._embed(list(texts.values())), strict=True)) if texts else {}
+
+
+def projects_written(write: Write) -> Projects:
+    """Return the projects of a write's rows; None where it has rows that do not say."""
+    rows = (
+        *(write.changes, write.documents, write.chunks, write.entities, write.relations),
+        *(write.sessions, write.items, write.jobs),
+    )
+    if write.verbatim or not any(rows):
+        return None
+    return sorted({row.project for part in rows for row in part})
 
 
 def _wants_vector(chunk: Chunk) -> bool:

@@ -18,6 +18,7 @@ from datetime import datetime
 
 from hydramem.core.errors import HydraMemError
 from hydramem.core.ids import session_id
+from hydramem.core.project_bounds import unbounded
 from hydramem.core.row_types import Recalled, Session
 from hydramem.core.time import clock
 from hydramem.storage.changes import current_actor
@@ -131,7 +132,7 @@ class Recalls:
 
     def flush(self) -> None:
         """Write what is noted. What cannot be written is lost, and logged."""
-        with self._one_writer:
+        with self._one_writer, unbounded():
             with self._changed:
                 noted, self._waiting, self._rows = self._waiting, [], 0
             if not noted:
@@ -198,6 +199,16 @@ def _with_query(session: Session, query: str, at: datetime) -> Mapping[str, obje
     earlier = session.metadata.get(QUERIES)
     queries = [*(earlier if isinstance(earlier, list | tuple) else ()), {"text": query, "at": at.isoformat()}]
     return {**session.metadata, QUERIES: queries[-_MOST_QUERIES:]}
+
+
+def query_at(session: Session, at: datetime) -> str | None:
+    """Return the query that a session asked at this moment; None where it does not keep it."""
+    kept = session.metadata.get(QUERIES)
+    asked = kept if isinstance(kept, list | tuple) else ()
+    moment = at.isoformat()
+    return next(
+        (each["text"] for each in asked if isinstance(each, Mapping) and each.get("at") == moment), None
+    )
 
 
 def _day_session() -> str:

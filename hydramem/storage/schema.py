@@ -8,6 +8,7 @@ from hydramem.core.row_types import (
     Chunk,
     Document,
     Entity,
+    Item,
     Job,
     Link,
     Mention,
@@ -20,9 +21,9 @@ from hydramem.storage.write import OutboxRow, RequestRow
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Of the tables of a store."""
-ROWS_VERSION = 3
+ROWS_VERSION = 4
 """Of the rows that dumps and plans hold: tables of the store's own, such as `Request`, are not among them."""
 ColumnKind = Literal["text", "texts", "json", "time", "number", "integer", "flag"]
 
@@ -156,6 +157,19 @@ SESSION = NodeTable(
     columns=_columns(text="id project name", time="started_at last_at", json="metadata"),
 )
 
+ITEM = NodeTable(
+    name="Item",
+    plural="items",
+    row=Item,
+    columns=_columns(
+        text="id project key session value",
+        texts="namespace chunks",
+        integer="position",
+        number="ttl",
+        time="created_at updated_at expires_at",
+    ),
+)
+
 CHANGE = NodeTable(
     name="Change",
     plural="changes",
@@ -188,7 +202,7 @@ REQUEST = NodeTable(
     columns=_columns(text="id operation answer", time="at"),
 )
 
-NODE_TABLES = (DOCUMENT, CHUNK, ENTITY, SESSION, CHANGE, JOB, OUTBOX, REQUEST)
+NODE_TABLES = (DOCUMENT, CHUNK, ENTITY, SESSION, CHANGE, JOB, OUTBOX, REQUEST, ITEM)
 
 MENTIONS = EdgeTable(
     name="MENTIONS",
@@ -242,7 +256,7 @@ HAS_CHUNK = EdgeTable(name="HAS_CHUNK", row=Chunk, source="Document", target="Ch
 IN_SESSION = EdgeTable(name="IN_SESSION", row=Chunk, source="Chunk", target="Session", ends=("id", "session"))
 CHUNK_EDGE_TABLES = (HAS_CHUNK, IN_SESSION)
 """Edges that the engines derive from a chunk's fields."""
-KEYED_TABLES = (DOCUMENT, SESSION, ENTITY, CHUNK, JOB, CHANGE, MENTIONS, RELATES, LINKS)
+KEYED_TABLES = (DOCUMENT, SESSION, ENTITY, CHUNK, ITEM, JOB, CHANGE, MENTIONS, RELATES, LINKS)
 """The tables whose rows are written and removed by key, nodes before the edges between them."""
 QUESTION_MARKS = ("?", "？", "؟")
 """What a question ends with, in scripts from Latin to Han and Arabic."""
@@ -279,10 +293,9 @@ def node_columns() -> "pa.Schema":
 def edge_columns() -> "pa.Schema":
     """Return the columns of a project's edges: relations, mentions and links, of every state.
 
-    `kind` is `relation`, `mention` or `link`; a mention goes from chunk to entity. `weight` is the
-    relation's confidence (times its probability where the verdict is `deferred`), the mention's count or
-    the link's weight; `supposed` is as `Relation.supposed` has it. Mentions have no id, layer, state or
-    times.
+    `kind` is `relation`, `mention` or `link`; a mention goes from chunk to entity. `weight` is as
+    `Relation.weight` has it, the mention's count or the link's weight; `supposed` is as `Relation.supposed`
+    has it. Mentions have no id, layer, state or times.
     """
     import pyarrow as pa
 

@@ -1,10 +1,11 @@
 """The contract of a graph store, which is authoritative; `vector_rows` has that of the vector store.
 
-Three graph stores ship: LadybugDB and Kuzu through `storage.cypher`, and `storage.in_memory`. Each is safe to
-use from many threads.
+Four graph stores ship: LadybugDB and Kuzu through `storage.cypher`, PostgreSQL in `storage.postgres`, and
+`storage.in_memory`. Each is safe to use from many threads.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
@@ -71,6 +72,57 @@ class EndedRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunFilter:
+    """Which runs a list has: those with a change that has all of these. None does not restrict.
+
+    Attributes:
+        since, until: The run's last change was made in this time; `until` is not included.
+    """
+
+    run: str | None = None
+    project: str | None = None
+    actor: str | None = None
+    operation: str | None = None
+    request: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """What one run changed, in short.
+
+    Attributes:
+        id: Of the run; of the change where that belongs to none.
+        began_at, ended_at: When its first and its last change were made.
+        changes: How many changes it has.
+        first: Its first change, without its image.
+    """
+
+    id: str
+    began_at: datetime
+    ended_at: datetime
+    changes: int
+    actors: tuple[str, ...]
+    operations: tuple[str, ...]
+    projects: tuple[str, ...]
+    first: Change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemPlace:
+    """Where an item is, and until when; fields as in `Item`."""
+
+    id: str
+    project: str
+    namespace: tuple[str, ...]
+    session: str | None
+    position: int
+    updated_at: datetime
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
     """A page of a list: at most `limit` rows from `offset`."""
 
@@ -98,7 +150,7 @@ class GraphStore(Protocol):
 
     @property
     def engine(self) -> str:
-        """Name of the engine: `ladybug`, `kuzu` or `memory`."""
+        """Name of the engine: `ladybug`, `kuzu`, `postgres` or `memory`."""
 
     def write(self, write: Write) -> str | None:
         """Commit everything or nothing; return the id of the outbox row, None where no vectors are concerned.
@@ -216,6 +268,9 @@ class GraphStore(Protocol):
         )
         return self.select(CHANGE, where, order=("at",))
 
+    def runs(self, where: RunFilter, page: Listing) -> tuple[RunRow, ...]:
+        """Return a page of runs, the last one first."""
+
     def ended_runs(self, project: str, before: datetime, *, most: int) -> tuple[EndedRun, ...]:
         """Return runs that wrote to a project and ended before a moment, each whole, the oldest first.
 
@@ -270,13 +325,13 @@ class GraphStore(Protocol):
         """Return a page of a project's entities, most mentioned first.
 
         Args:
-            containing: Only those whose name or an alias contains it, all normalised as keys are.
+            containing: Only those whose name or an alias contains it, all normalised as keys are, or that
+                have it as id.
         """
         key = entity_key(containing or "")
         by_alias = [id for id, aliases in self.aliases(project) if _any_contains(aliases, key)] if key else []
-        where = RowFilter(
-            equal={"project": project, "type": type}, contains={"key": key}, contained=frozenset(by_alias)
-        )
+        named = frozenset(by_alias if containing is None else (*by_alias, containing))
+        where = RowFilter(equal={"project": project, "type": type}, contains={"key": key}, contained=named)
         return self.select(ENTITY, where, page, order=("mention_count",), newest=True)
 
     def aliases(self, project: str) -> Iterable[tuple[str, Sequence[str]]]:
@@ -341,6 +396,9 @@ class GraphStore(Protocol):
         No transaction stays open between two batches.
         """
 
+    def item_places(self) -> Iterable[ItemPlace]:
+        """Return where every item is, without values; in any order."""
+
     def jobs(
         self, page: Listing, *, states: Sequence[JobState] = (), project: str | None = None
     ) -> tuple[Job, ...]:
@@ -351,6 +409,38 @@ class GraphStore(Protocol):
     def outbox(self) -> tuple[OutboxRow, ...]:
         """Return the rows of writes that may not be replicated to the vector store, oldest first."""
         return self.select(OUTBOX, RowFilter(), order=("at",))
+
+    def together(self) -> AbstractContextManager[bool]:
+        """Commit what this thread writes while this lasts in one transaction; the part where it is nested.
+
+        Returns:
+            Whether the vector store's rows are in it too; where not, each write is a transaction of its own.
+        """
+        return nullcontext(enter_result=False)
+
+    def writing_alone(self, projects: Collection[str] | None) -> AbstractContextManager[None]:
+        """Keep writers of other processes out of some projects while this lasts; None for all projects."""
+        return nullcontext()
+
+    def tending(self, projects: Sequence[str]) -> AbstractContextManager[bool]:
+        """Keep gardeners of other processes from some projects while this lasts.
+
+        Returns:
+            Whether none of them is at one of the projects now.
+        """
+        return nullcontext(enter_result=True)
+
+    def claim_jobs(self, rows: Sequence[Job]) -> list[Job]:
+        """Claim jobs for this process until `release_jobs`, or until it ends.
+
+        Returns:
+            Those that no other process has claimed or done.
+        """
+        return list(rows)
+
+    def release_jobs(self, rows: Sequence[Job]) -> None:
+        """Give up the claims of jobs."""
+        return
 
     def clear_outbox(self, ids: Sequence[str]) -> None:
         """Delete outbox rows that are replicated to the vector store."""

@@ -1,6 +1,7 @@
 """The contract of a vector store, which is derived from the graph store, and the rows that it holds.
 
-Two vector stores ship: `storage.lance` and `storage.in_memory`. Each is safe to use from many threads.
+Three vector stores ship: `storage.lance`, `storage.postgres` and `storage.in_memory`. Each is safe to use
+from many threads.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -124,6 +125,15 @@ def checked_vector(vector: Vector, dimension: int, *, name: str) -> Vector:
     return array
 
 
+def storable(text: str) -> bool:
+    """Say whether text can be a column's value: lone surrogates have no UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def searched_text(chunk: Chunk) -> str:
     """Return a chunk's text as full text reads it: as the embedder does, and the day it happened in words.
 
@@ -231,6 +241,13 @@ class VectorStore(Protocol):
 
         Raises:
             StorageError: Some of it cannot be read.
+        """
+
+    def remake_indices(self) -> bool:
+        """Make the indices anew from the rows; False where files of rows are damaged.
+
+        Raises:
+            StorageError: The rows cannot be read.
         """
 
     def stats(self) -> VectorStats:

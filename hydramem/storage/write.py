@@ -8,6 +8,7 @@ from hydramem.core.row_types import (
     Chunk,
     Document,
     Entity,
+    Item,
     Job,
     Link,
     Mention,
@@ -34,6 +35,7 @@ class Removal:
     entities: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
     relations: tuple[tuple[str, str, str], ...] = ()
     links: tuple[tuple[str, str, str], ...] = ()
     mentions: tuple[tuple[str, str], ...] = ()
@@ -66,6 +68,8 @@ class Write:
             finds from the graph. The writer delivers many such writes at once in the end.
         replicated: Ids of outbox rows that the vector store already has; this write deletes them.
         requests: Answers of the requests that this write carries out; they need no Change.
+        refreshed: A read moved the expiry of these items and of their chunks, and nothing else: that needs no
+            Change, and no undo takes it for a change.
         parts: The writes that this one commits together, in their order (`commit_together`); each has an
             image on its first Change, as if it had been committed by itself. Empty for a plain write.
     """
@@ -80,6 +84,7 @@ class Write:
     sessions: tuple[Session, ...] = ()
     recalled: tuple[Recalled, ...] = ()
     jobs: tuple[Job, ...] = ()
+    items: tuple[Item, ...] = ()
     removed: Removal = _NOTHING
     verbatim: bool = False
     embedded: tuple[str, ...] = ()
@@ -87,6 +92,7 @@ class Write:
     gathered: bool = False
     replicated: tuple[str, ...] = ()
     requests: tuple["RequestRow", ...] = ()
+    refreshed: bool = False
     parts: tuple["Write", ...] = ()
 
 

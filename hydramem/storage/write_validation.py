@@ -105,10 +105,13 @@ def _by_key(write: Write) -> dict[str, dict[Any, Any]]:
 
 
 def _check_audited(write: Write) -> None:
-    rows = (write.documents, write.chunks, write.entities, write.relations, write.mentions, write.links)
+    rows = (write.documents, write.entities, write.relations, write.mentions, write.links)
+    kept = () if write.refreshed else (write.chunks, write.items)
     sessions = () if write.recalled else write.sessions
-    if not write.changes and any((*rows, sessions, replace(write.removed, jobs=()))):
-        raise InvalidInputError("write: rows without a Change; every write but recalls and jobs is audited")
+    if not write.changes and any((*rows, *kept, sessions, replace(write.removed, jobs=()))):
+        raise InvalidInputError(
+            "write: rows without a Change; every write but recalls, refreshed items and jobs is audited"
+        )
     if len({change.id for change in write.changes}) != len(write.changes):
         raise InvalidInputError("write: two changes have one id")
 

@@ -77,12 +77,22 @@ def can_be_paraphrases(one: str, other: str) -> bool:
         return True
     if differ_in_marks(one, other):
         return False
-    mine, yours = ([_plain(word) for word in _WORD.findall(text)] for text in (one, other))
-    apart = (Counter(mine) - Counter(yours)) + (Counter(yours) - Counter(mine))
-    if sum(count for word, count in apart.items() if word not in _ARTICLES) < _LEAST_APART:
+    if is_one_word_apart(one, other):
         return False
+    mine, yours = _words(one), _words(other)
     both = set(mine) & set(yours)
     return _first_places(mine, both) == _first_places(yours, both)
+
+
+def is_one_word_apart(one: str, other: str) -> bool:
+    """Say whether two texts have the same words but for one, and for articles: on, off; with, without."""
+    mine, yours = Counter(_words(one)), Counter(_words(other))
+    apart = (mine - yours) + (yours - mine)
+    return sum(count for word, count in apart.items() if word not in _ARTICLES) < _LEAST_APART
+
+
+def _words(text: str) -> list[str]:
+    return [_plain(word) for word in _WORD.findall(text)]
 
 
 def _first_places(words: Sequence[str], kept: AbstractSet[str]) -> list[str]:

@@ -29,7 +29,7 @@ def words(text: str) -> list[str]:
     found = _WORD.findall(plain)
     if not plain.isascii():
         found = [part for word in found for part in _split(word)]
-    return [_search_stem(word) for word in found if word not in STOP_WORDS]
+    return [search_stem(word) for word in found if word not in STOP_WORDS]
 
 
 @lru_cache(maxsize=256)
@@ -54,7 +54,7 @@ def _split(word: str) -> list[str]:
 
 
 @lru_cache(maxsize=20_000)
-def _search_stem(word: str) -> str:
+def search_stem(word: str) -> str:
     """Cut one English ending: enough that `services` finds `service` and `running` finds `runs`."""
     if not word.isascii():
         return word

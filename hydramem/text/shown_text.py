@@ -42,3 +42,8 @@ def one_line(text: str, most: int) -> str:
     """Return a text on one line of at most so many characters; a cut is shown by a last `…`."""
     flat = " ".join(text.split())
     return flat if len(flat) <= most else f"{flat[: most - 1]}…"
+
+
+def shown_line(text: str, most: int) -> str:
+    """Return a text on one line as `one_line` does, its control characters replaced."""
+    return one_line(_CONTROLS.sub("\ufffd", well_formed(" ".join(text.split()))), most)

@@ -162,6 +162,7 @@ def sets(monkeypatch: pytest.MonkeyPatch) -> PairSets:
     )
 
 
+@pytest.mark.slow
 def test_pairs_are_measured_through_a_real_store(sets: PairSets) -> None:
     report = measure(sets, timed=0)
     found = by_name(report.figures)

@@ -3,6 +3,8 @@
 import math
 from pathlib import Path
 
+import pytest
+
 from benchmarks import edge_sizes, false_edges, false_edges_page
 from tests.garden.graphs import triples
 
@@ -26,6 +28,7 @@ def test_false_relations_are_none_of_the_true_ones_and_consistent_ones_fit_their
     assert wrong == false_edges.falsified(true, 0.1, "consistent")
 
 
+@pytest.mark.slow
 def test_every_scorer_is_measured_and_the_fitted_one_is_the_best(tmp_path: Path) -> None:
     scorers = {name: false_edges.SCORERS[name] for name in ("heuristic", "srmkg", "logistic")}
     told = false_edges.measure(data(tmp_path), names=("made",), shares=(0.1,), scorers=scorers)

@@ -13,6 +13,7 @@ from benchmarks.overgrown import EACH, PROJECT, grow
 from hydramem.llm.hash_embedder import HashEmbedder
 
 
+@pytest.mark.slow
 def test_a_made_up_memory_has_what_a_night_looks_for(tmp_path: Path) -> None:
     grow(tmp_path / "store", 120)
     with hydramem.connect(tmp_path / "store", embedder=HashEmbedder(), project=PROJECT) as memory:

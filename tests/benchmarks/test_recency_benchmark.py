@@ -46,6 +46,7 @@ def test_old_texts_come_before_new_ones_within_a_year() -> None:
     assert max((one.new_at - one.old_at).days for one in found) <= 365
 
 
+@pytest.mark.slow
 def test_each_setting_is_measured_on_the_same_stores(tmp_path: Path) -> None:
     for name in recency.SETS:
         a_conversation(tmp_path / name)

@@ -40,6 +40,7 @@ def answer(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, object, 
     return code, without_times(json.loads(out)) if "--json" in line else out, err
 
 
+@pytest.mark.slow
 def test_commands_print_the_same_beside_an_owner(shell, store):
     with owner(store):
         kept = shell.json("remember", "Ada Lovelace moved Billing to MySQL.", "--source", "chat")

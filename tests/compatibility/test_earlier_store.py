@@ -4,6 +4,7 @@ The files in `data` were made by version 0.1.0 as it was before its modules move
 memories (one revised, one forgotten, one quarantined), a session, asserted relations and a gardener run.
 """
 
+import json
 import os
 import tarfile
 from collections.abc import Iterator
@@ -22,9 +23,9 @@ CONFIG = Config(
 )
 QUESTION = "which database does billing use?"
 ANSWERS = [
-    "Which database does billing use?",
-    "Billing uses PostgreSQL.",
     "Ada leads the billing team. The billing service runs on PostgreSQL.",
+    "The billing service was moved from Oracle to PostgreSQL in 2021. Grace Hopper works at Acme.",
+    "Billing uses PostgreSQL.",
 ]
 
 
@@ -52,8 +53,14 @@ def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
 
 
 def dumped(memory: hydramem.Memory, folder: Path) -> dict[str, bytes]:
+    """Return the files of a dump as the earlier version wrote them: rows of version 3, without items."""
     memory.dump(str(folder))
-    return files(folder)
+    found = files(folder)
+    assert found.pop("items.jsonl") == b""
+    manifest = json.loads(found["manifest.json"])
+    named = [entry for entry in manifest["files"] if entry["name"] != "items.jsonl"]
+    earlier = {**manifest, "schema": 3, "created_by": "hydramem 0.1.0", "files": named}
+    return {**found, "manifest.json": json.dumps(earlier, indent=2, ensure_ascii=False).encode() + b"\n"}
 
 
 def test_a_store_opens_as_it_was(tmp_path: Path, dump: dict[str, bytes]) -> None:

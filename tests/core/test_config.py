@@ -5,9 +5,9 @@ import pytest
 import yaml
 
 from hydramem.core.config import Config
-from hydramem.core.config_loading import load_config, load_sharing, override_names
-from hydramem.core.config_reference import config_text, settings
 from hydramem.core.errors import ConfigError
+from hydramem.core.settings.config_loading import load_config, load_sharing, override_names
+from hydramem.core.settings.config_reference import config_text, settings
 from tests import ROOT
 
 

@@ -3,7 +3,7 @@
 import sys
 
 import hydramem
-from hydramem.core.config_loading import load_config
+from hydramem.core.settings.config_loading import load_config
 
 if __name__ == "__main__":
     store, id = sys.argv[1:]

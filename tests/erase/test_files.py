@@ -16,6 +16,7 @@ from tests.erase.readers import traces
 from tests.erase.test_erase import ENGINE, NEIGHBOUR, SECRET, config
 
 
+@pytest.mark.slow
 def test_backups_and_kept_stores_are_rewritten_or_left_alone(tmp_path: Path) -> None:
     store = tmp_path / "store"
     with hydramem.connect(store, config=config()) as memory:
@@ -76,7 +77,10 @@ def test_the_gardeners_files(tmp_path: Path) -> None:
         folder = memory._garden_folder("default")
         folder.mkdir(parents=True)
         lines = [{"text": f"about {secret.id}"}, {"text": f"about {kept.id}"}]
-        (folder / "plan.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        (folder / "plans").mkdir()
+        plans = (folder / "plan.jsonl", folder / "plans" / "w_kept.jsonl")
+        for plan in plans:
+            plan.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
         groups = [
             {"id": "g_1", "name": "Zorblax, Quillfeather", "members": ["e_1"]},
             {"id": "g_2", "name": "Billing", "summary": "Who pays.", "members": [bob.id]},
@@ -86,10 +90,16 @@ def test_the_gardeners_files(tmp_path: Path) -> None:
         (folder / "seal.key").write_bytes(b"key")
         (folder / "edges.pt").write_bytes(b"model")
         receipt = memory.erase([secret.id])
-        assert [json.loads(line) for line in (folder / "plan.jsonl").read_text().splitlines()] == lines[1:]
+        for plan in plans:
+            assert [json.loads(line) for line in plan.read_text().splitlines()] == lines[1:]
         assert json.loads((folder / "communities.json").read_text()) == groups[1:]
-        assert {path.name for path in folder.iterdir()} == {"plan.jsonl", "communities.json", "seal.key"}
-        assert len(receipt.deleted) == 2 and len(receipt.rewritten) == 2
+        assert {path.name for path in folder.iterdir()} == {
+            "plan.jsonl",
+            "plans",
+            "communities.json",
+            "seal.key",
+        }
+        assert len(receipt.deleted) == 2 and len(receipt.rewritten) == 3
 
 
 def test_a_note_that_no_erase_wrote_is_refused(tmp_path: Path) -> None:
@@ -114,3 +124,24 @@ def test_a_part_that_is_a_link_is_refused_and_nothing_changes(tmp_path: Path) ->
             memory.erase([secret.id])
         assert [row.id for row in memory.memories()] == [secret.id]
     assert not list(store.glob(".erasing-*"))
+
+
+def test_turns_that_wait_for_the_memory_go(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    waiting, sessions = store / "hooks" / "waiting", store / "hooks" / "sessions"
+    with hydramem.connect(store, config=config()) as memory:
+        secret = memory.remember(SECRET)
+        memory.remember(NEIGHBOUR)
+        for folder in (waiting, sessions):
+            folder.mkdir(parents=True)
+        for name, text in (("secret", f"They say: {SECRET}"), ("other", NEIGHBOUR)):
+            turns = [{"author": "user", "text": text, "key": "1", "at": None}]
+            (waiting / f"{name}.json").write_text(
+                json.dumps({"project": "default", "session": "chat", "turns": turns})
+            )
+        (waiting / "torn.json").write_text("{")
+        (sessions / "a.shown").write_text(f"{secret.id}\n")
+        receipt = memory.erase([secret.id])
+        assert receipt.to_edit == ()
+    assert [file.name for file in waiting.iterdir()] == ["other.json"]
+    assert (sessions / "a.shown").exists()

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,18 @@ def test_a_store_whose_graph_is_gone_is_refused_and_salvaged_into_a_file(killed:
         assert texts_in(found) == {sentence(number) for number in range(EARLIER + LATER)}
         assert memory.memories() == ()
     assert list(killed.glob("vectors.damaged-*"))
+
+
+@pytest.mark.parametrize("salvage", [False, True])
+def test_a_graph_of_the_other_engine_is_not_taken_for_a_lost_one(killed: Path, salvage: bool) -> None:
+    other = "kuzu" if ENGINE == "ladybug" else "ladybug"
+    before = hashes(killed)
+    with pytest.raises(StorageError, match=f"was written by '{ENGINE}', and {other} cannot read it"):
+        hydramem.connect(
+            killed, config=replace(CONFIG, storage=replace(CONFIG.storage, graph=other)), salvage=salvage
+        )
+    after = {name: hash for name, hash in hashes(killed).items() if not name.startswith("owner.")}
+    assert after == before, "the vectors stay where they are"
 
 
 def test_a_command_says_that_the_graph_is_gone(killed: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import hydramem
-from hydramem.core.config_loading import load_config
 from hydramem.core.results.garden_results import Gardened
 from hydramem.core.row_types import Phase
+from hydramem.core.settings.config_loading import load_config
 from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.storage.changes import record
 from hydramem.storage.undo.row_images import TABLES

@@ -103,3 +103,14 @@ def test_of_equally_short_ways_the_one_through_rare_nodes_is_taken() -> None:
     targets = np.array([1, 4, 3, 2, 3, 5, *range(6, 15)], dtype=np.int32)
     graph = adjacency.build(15, sources, targets)
     assert walks.shortest_path(graph, 0, 5, depth=6) == (0, 6, 8, 10)
+
+
+def test_of_the_edges_that_lead_on_from_a_level_the_heaviest_come_first() -> None:
+    graph = adjacency.build(5, np.array([0, 0, 0, 0]), np.array([1, 2, 2, 3]))
+    weights = np.array([0.2, 0.1, 0.9, 0.5], dtype=np.float32)
+    start = np.array([0], dtype=np.int32)
+    reached = walks.bfs(graph, start, depth=1, weights=weights)
+    assert reached.nodes.tolist() == [0, 2, 3, 1]
+    assert (reached.halves[1:] >> 1).tolist() == [2, 3, 0]
+    assert walks.bfs(graph, start, depth=1, weights=weights, limit=2).nodes.tolist() == [0, 2]
+    assert walks.bfs(graph, start, depth=1).nodes.tolist() == [0, 1, 2, 3]

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import hydramem
-from hydramem.core.config_loading import load_config
+from hydramem.core.settings.config_loading import load_config
 
 PARTS = 6
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 
 import hydramem
-from hydramem.core.config_loading import load_config
+from hydramem.core.settings.config_loading import load_config
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.vector_rows import Vector
 

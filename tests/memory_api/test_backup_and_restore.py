@@ -15,6 +15,7 @@ from hydramem.core.config import Config, EmbeddingConfig, MemoryConfig, StorageC
 from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
 from hydramem.core.inputs import CuratedChange
 from hydramem.ingest.memories.memory_input import MemoryInput
+from hydramem.storage.schema import CHUNK
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 CONFIG = Config(
@@ -34,7 +35,7 @@ def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
 
 
 def texts(memory: hydramem.Memory) -> set[str]:
-    return {row.text for row in memory.memories(limit=1000)}
+    return {row.text for rows in memory._use().graph.scan(CHUNK) for row in rows}
 
 
 def test_the_memory_is_what_it_was(memory: hydramem.Memory) -> None:
@@ -51,6 +52,15 @@ def test_the_memory_is_what_it_was(memory: hydramem.Memory) -> None:
     assert memory.drain().left == 0 and "Carl writes on." in texts(memory)
 
 
+def test_a_folder_that_is_not_there_is_not_made(memory: hydramem.Memory, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="there is no folder"):
+        memory.backup(to=str(tmp_path / "missing" / "backup.tar.gz"))
+    assert not (tmp_path / "missing").exists()
+    (tmp_path / "there").mkdir()
+    assert Path(memory.backup(to=str(tmp_path / "there")).file).parent == (tmp_path / "there").resolve()
+
+
+@pytest.mark.slow
 def test_it_is_of_one_moment_while_others_write(memory: hydramem.Memory, tmp_path: Path) -> None:
     stop, failed = threading.Event(), list[BaseException]()
 
@@ -122,6 +132,7 @@ def shell(store: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=os.environ | settings, timeout=60)
 
 
+@pytest.mark.slow
 def test_the_command_restores_a_damaged_store(memory: hydramem.Memory, tmp_path: Path) -> None:
     made, store = memory.backup(to=str(tmp_path)).file, memory.folder
     assert f"process {os.getpid()}" in shell(store, "restore", made).stderr

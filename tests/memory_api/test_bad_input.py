@@ -17,7 +17,6 @@ import pytest
 import hydramem
 from hydramem.core import time
 from hydramem.core.config import Config
-from hydramem.core.config_loading import load_config
 from hydramem.core.errors import (
     EmbeddingMismatchError,
     InvalidInputError,
@@ -25,6 +24,7 @@ from hydramem.core.errors import (
     SchemaError,
     StorageError,
 )
+from hydramem.core.settings.config_loading import load_config
 from hydramem.ingest.documents.ingest_extracted import ExtractedChunk, ExtractedRelation
 from hydramem.llm.hash_embedder import HashEmbedder
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import hydramem
-from hydramem.core.config_loading import load_config
+from hydramem.core.settings.config_loading import load_config
 from tests import ROOT
 from tests.memory_api.crash_child import PARTS
 

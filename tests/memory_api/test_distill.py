@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import hydramem
-from hydramem.core.config_loading import load_config
 from hydramem.core.errors import ModelReplyError, ModelUnavailableError, NotFoundError
+from hydramem.core.settings.config_loading import load_config
 from hydramem.ingest.knowledge.end_validity import DISTILLED_FROM
 from hydramem.ingest.memories.consolidate.consolidate_prompt import ConsolidationReply
 from hydramem.ingest.memories.distill.distill import NO_MODEL, SWITCHED_OFF

@@ -8,8 +8,8 @@ import pytest
 
 import hydramem
 from hydramem.core.config import Config
-from hydramem.core.config_loading import load_config
 from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.settings.config_loading import load_config
 from hydramem.core.time import now
 from hydramem.operations import OPERATIONS, call
 from hydramem.storage.schema import CHUNK, ENTITY, MENTIONS, RELATES
@@ -116,6 +116,19 @@ def test_a_merge_lasts(tmp_path: Path) -> None:
     with hydramem.connect(tmp_path, config=config) as memory:
         assert graph(memory) == before
         assert memory.doctor().healthy
+
+
+def test_to_split_what_others_were_merged_into_names_those(memory: hydramem.Memory) -> None:
+    memory.remember("Ada leads Kestrel. Countess Lovelace and Augusta King lead Falcon.")
+    memory.merge("Ada", ["Countess Lovelace", "Augusta King"])
+    with pytest.raises(
+        NotFoundError, match=r"into it were merged: '[\w ]+', '[\w ]+'; name one of these"
+    ) as told:
+        memory.split("ada")
+    assert "'Countess Lovelace'" in str(told.value) and "'Augusta King'" in str(told.value)
+    with pytest.raises(NotFoundError) as told:
+        memory.split("Falcon")
+    assert "into it" not in str(told.value)
 
 
 def test_projects_keep_to_themselves(memory: hydramem.Memory) -> None:

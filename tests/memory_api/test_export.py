@@ -10,7 +10,7 @@ import pytest
 
 import hydramem
 from hydramem import ImportCounts, InvalidInputError
-from hydramem.core.config_loading import load_config
+from hydramem.core.settings.config_loading import load_config
 from tests.ingest.imports.conftest import content
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -35,7 +36,8 @@ def test_single_writes_leave_descriptors_as_they_were(tmp_path: Path) -> None:
             memory.remember(f"Ada told Bob about crate {number} of project {number % 7}.")
             memory.recall(f"crate {number}")
             counts.append(next(held()))
-    assert max(counts[100:]) <= max(counts[:100]) + _SPARE
+    # A compaction has files open for a moment; what leaks stays open.
+    assert median(counts[-50:]) <= max(counts[:100]) + _SPARE
 
 
 def test_openings_leave_descriptors_and_threads_as_they_were(tmp_path: Path) -> None:

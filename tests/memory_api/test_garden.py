@@ -15,11 +15,11 @@ import pytest
 
 import hydramem
 from hydramem import garden
-from hydramem.cli.garden_command import with_schedule
+from hydramem.cli.commands.garden_command import with_schedule
 from hydramem.cli.garden_output import COUNTS, lines
 from hydramem.cli.main import run
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
-from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
+from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError, StoreBusyError
 from hydramem.core.results.garden_results import (
     Gardened,
     PhaseReport,
@@ -73,6 +73,58 @@ def test_a_planned_night_changes_nothing_and_an_undone_one_has_not_happened(
     [status] = memory.garden(status=True)
     assert (status.run, status.phases) == (done.run, done.phases)
     assert status.taken_back == (done.run is not None)
+
+
+def test_a_kept_plan_is_applied_by_its_id_without_the_changes_that_are_left_out(
+    memory: hydramem.Memory,
+) -> None:
+    fill(memory)
+    memory.remember("It will expire as well.", expires_at="2020-01-02")
+    before = rows(memory)
+    [planned] = memory.garden(plan=True, keep=True)
+    assert planned.plan is not None and planned.run is None and rows(memory) == before
+    first, *others = [change.id for change in planned.changes]
+    assert others
+    [done] = memory.garden(apply_kept=planned.plan, leave_out=[first])
+    assert (done.plan, done.run) == (planned.plan, planned.plan)
+    assert {change.id for change in done.changes} == set(others)
+    assert done.notes == ("1 change of the plan left out.",)
+    assert done.run is not None
+    memory.undo(done.run)
+    assert rows(memory) == before
+    [again] = memory.garden(apply_kept=planned.plan)
+    assert again.run not in (None, done.run)
+    newest, oldest = memory.garden(status=True, limit=5)
+    assert (newest.run, oldest.run) == (again.run, done.run)
+    assert (newest.taken_back, oldest.taken_back) == (False, True)
+
+
+def test_the_last_five_plans_are_kept_and_no_id_leads_elsewhere(memory: hydramem.Memory) -> None:
+    kept = [memory.garden(plan=True, keep=True, phases=["prune"])[0].plan for _ in range(6)]
+    for id in (kept[0], "w_missing", "../seal", "", "a" * 5000):
+        with pytest.raises((NotFoundError, InvalidInputError)):
+            memory.garden(apply_kept=id)
+    assert memory.garden(apply_kept=kept[1])[0].run is None
+    with pytest.raises(InvalidInputError, match="the plan has no change 'other'"):
+        memory.garden(apply_kept=kept[2], leave_out=["other"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"keep": True},
+        {"leave_out": ["a"]},
+        {"plan": True, "leave_out": ["a"]},
+        {"plan": True, "apply_kept": "w_a"},
+        {"apply": "file", "apply_kept": "w_a"},
+        {"apply_kept": "w_a", "all_projects": True},
+    ],
+)
+def test_options_of_plans_that_exclude_each_other(
+    memory: hydramem.Memory, options: dict[str, object]
+) -> None:
+    with pytest.raises(InvalidInputError, match="garden: "):
+        memory.garden(**options)  # type: ignore[arg-type]
 
 
 def test_a_plan_takes_the_place_of_a_plan_and_of_nothing_else(
@@ -176,8 +228,12 @@ def test_a_night_that_is_interrupted_says_what_becomes_of_it(capsys: pytest.Capt
 def test_a_night_reads_well(shell) -> None:
     code, out, _ = shell("garden")
     assert code == 0 and out.startswith("default: the run of ") and "nothing was changed" in out
-    assert "  supersede nothing to change; 1 memory compared with older ones\n" in out
-    assert shell("garden", "--status")[1] == out, "it reads the same on the next day"
+    code, status, _ = shell("garden", "--status")
+    assert code == 0 and status.startswith(out), "it reads the same on the next day"
+    assert "waiting after each run:" in status.removeprefix(out)
+    code, status, _ = shell("garden", "--status", "--verbose")
+    assert code == 0
+    assert "  supersede nothing to change; 1 memory compared with older ones\n" in status
     code, out, _ = shell("garden", "--plan")
     assert code == 0 and "a plan, made in" in out and "nothing is changed" in out
     code, out, _ = shell("garden", "--status", "--json")
@@ -217,7 +273,7 @@ NIGHT = Gardened(
 
 
 def test_a_night_says_what_became_of_everything_and_what_comes_next() -> None:
-    said = [line for line, _ in lines(NIGHT, most=2)]
+    said = [line for line, _ in lines(NIGHT, verbose=True, most=2)]
     assert said == [
         "notes: the run of 2025-05-01 03:00 UTC, done in part, in 2.0 s, run w_1",
         "  merge     1 change made; 1 pair of names compared",
@@ -231,7 +287,7 @@ def test_a_night_says_what_became_of_everything_and_what_comes_next() -> None:
         "  refused  Memory 9: c was changed since the plan was made",
         "  1 change refused, as rows changed: the next run looks again",
         "  to answer 2 questions: hydramem review",
-        "  to undo it: hydramem undo w_1",
+        "  to undo all of it: hydramem undo w_1",
     ]
     said = [line for line, _ in lines(replace(NIGHT, taken_back=True))]
     assert said[0].endswith(", run w_1, undone since") and not any("hydramem undo" in line for line in said)
@@ -241,7 +297,7 @@ def test_a_phase_that_failed_does_not_say_that_there_was_nothing_to_do() -> None
     phases = tuple(
         PhaseReport(phase=phase, state="failed", notes=("It broke.",)) for phase in ("merge", "review")
     )
-    said = [line for line, _ in lines(replace(NIGHT, phases=phases))]
+    said = [line for line, _ in lines(replace(NIGHT, phases=phases), verbose=True)]
     assert said[1:5] == [
         "  merge     failed",
         "            It broke.",
@@ -274,6 +330,28 @@ def test_the_schedule_is_installed_beside_what_is_there_and_taken_out(shell, cro
     assert cron.read_text() == "0 1 * * * backup\n"
 
 
+def test_schedules_of_several_phases_stand_side_by_side(shell, cron: Path) -> None:
+    cron.write_text("0 1 * * * backup # nightly\n")
+    every = ("garden", "--install-schedule")
+    assert shell(*every, "0 3 * * *")[0] == 0
+    assert shell(*every, "0 4 * * sun", "--phases", "merge", "--phases", "prune")[0] == 0
+    assert shell("--project", "100%", *every, "0 5 * * *", "--phases", "maintain")[0] == 0
+    assert len(cron.read_text().splitlines()) == 4
+    code, out, _ = shell("garden", "--schedules", "--json")
+    assert code == 0
+    found = {row["times"]: row["command"] for row in json.loads(out)}
+    assert set(found) == {"0 3 * * *", "0 4 * * sun", "0 5 * * *"}
+    assert found["0 4 * * sun"].endswith("garden --wait --all-projects --phases merge --phases prune")
+    assert "--project 100% " in found["0 5 * * *"]
+    assert shell("garden", "--uninstall-schedule", "--phases", "prune")[0] == 0
+    assert len(cron.read_text().splitlines()) == 4, "no schedule has this phase alone"
+    assert shell("garden", "--uninstall-schedule", "--phases", "merge", "--phases", "prune")[0] == 0
+    assert len(cron.read_text().splitlines()) == 3
+    assert shell("garden", "--uninstall-schedule")[0] == 0
+    assert "maintain" in cron.read_text() and "backup # nightly" in cron.read_text()
+    assert "0 3" not in cron.read_text()
+
+
 def test_a_first_crontab_is_made(shell, cron: Path) -> None:
     assert shell("garden", "--install-schedule", "15 2 * * sun")[0] == 0
     assert cron.read_text().startswith("15 2 * * sun ")
@@ -283,7 +361,8 @@ def test_a_first_crontab_is_made(shell, cron: Path) -> None:
     ("options", "told"),
     [
         (("--install-schedule", "daily"), "no cron expression"),
-        (("--install-schedule", "0 3 * * *", "--uninstall-schedule"), "or uninstall"),
+        (("--install-schedule", "0 3 * * *", "--uninstall-schedule"), "at a time"),
+        (("--install-schedule", "0 3 * * *", "--plan"), "--plan is not kept"),
         (("--print",), "--install-schedule"),
     ],
 )

@@ -14,8 +14,8 @@ import pytest
 
 import hydramem
 from hydramem.core.config import Config, SharingConfig
-from hydramem.core.config_loading import load_config
 from hydramem.core.errors import EmbeddingMismatchError, InvalidInputError, ModelError, StorageError
+from hydramem.core.settings.config_loading import load_config
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.memory_api.open import shared_stores
 from hydramem.storage.vector_rows import Vector
@@ -123,6 +123,13 @@ def test_stats_count_a_folder_in_which_files_come_and_go(tmp_path: Path, setting
         while not stirring.done():
             assert memory.stats().disk_bytes["vectors"] > 0
         stirring.result()
+
+
+def test_stats_count_the_files_of_the_store_alone(tmp_path: Path, settings: Config) -> None:
+    (tmp_path / "billing.md").write_text("A document beside the store.")
+    with hydramem.connect(tmp_path, config=settings) as memory:
+        parts = memory.stats().disk_bytes
+    assert {"graph", "vectors"} <= parts.keys() and "billing.md" not in parts
 
 
 class Failing(HashEmbedder):

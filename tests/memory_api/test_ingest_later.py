@@ -8,8 +8,8 @@ import pytest
 
 import hydramem
 from hydramem.core.config import Config
-from hydramem.core.config_loading import load_config
 from hydramem.core.row_types import Chunk
+from hydramem.core.settings.config_loading import load_config
 from hydramem.ingest.extraction.extraction_prompt import ExtractionReply
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from tests.memory_api.test_remember_later import Flaky

@@ -9,8 +9,8 @@ import pytest
 
 import hydramem
 from hydramem.core.config import Config
-from hydramem.core.config_loading import load_config
 from hydramem.core.row_types import Usage
+from hydramem.core.settings.config_loading import load_config
 from hydramem.ingest.pending_jobs import LINK
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.memory_api.job_handlers import JobHandlers

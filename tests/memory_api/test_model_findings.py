@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 import hydramem
-from hydramem.core.config_loading import load_config
 from hydramem.core.errors import ModelUnavailableError
+from hydramem.core.settings.config_loading import load_config
 from hydramem.ingest.extraction.extraction_prompt import ExtractionReply
 from hydramem.ingest.memories.sessions import SaidTurn
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt

@@ -16,8 +16,8 @@ import pytest
 import hydramem
 from hydramem.cli.main import run
 from hydramem.core.config import Config
-from hydramem.core.config_loading import load_config
 from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelError, StorageError
+from hydramem.core.settings.config_loading import load_config
 from hydramem.ingest.documents.ingest_extracted import ExtractedChunk
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.vector_rows import Vector

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import hydramem
-from hydramem.core.config_loading import load_config
 from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.settings.config_loading import load_config
 from hydramem.core.time import now
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")

@@ -14,8 +14,8 @@ import pytest
 
 import hydramem
 from hydramem.core.config import Config
-from hydramem.core.config_loading import load_config
 from hydramem.core.errors import ModelUnavailableError
+from hydramem.core.settings.config_loading import load_config
 from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.llm.scripted_generator import ScriptedGenerator

@@ -22,7 +22,7 @@ from hydramem import CuratedChange
 from hydramem.core import time
 from hydramem.core.config import Config, EmbeddingConfig, LimitsConfig, StorageConfig, VerificationConfig
 from hydramem.core.errors import InvalidInputError, ModelReplyError, NotFoundError, StorageError
-from hydramem.core.inputs import ExtractedChunk, MemoryInput, SaidTurn
+from hydramem.core.inputs import ExtractedChunk, ItemInput, MemoryInput, SaidTurn
 from hydramem.ingest.knowledge import scopes
 from hydramem.ingest.memories import forget
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
@@ -71,7 +71,9 @@ def everything(memory: hydramem.Memory) -> dict[str, list[Any]]:
 def plain(value: object) -> str:
     """Return a value as text, without what is another in each run: times, ids, hashes of rows with times."""
     times = re.sub(
-        r"datetime\.datetime\((?:[^()]|\(0\))*\)|\d{4}-\d\d-\d\d[T ][\d:.]+(\+00:00)?", "TIME", repr(value)
+        r"datetime\.datetime\((?:[^()]|\(0\))*\)|\d{4}-\d\d-\d\d[T ][\d:.]+(\+00:00)?|\b\d{16}\b",
+        "TIME",
+        repr(value),
     )
     return re.sub(r"\b[a-z]{1,2}_[\w-]{8,}|\b[0-9a-f]{12}\b", "ID", times)
 
@@ -128,6 +130,20 @@ def _run(memory: hydramem.Memory) -> dict[str, Any]:
     return {"id": memory.remember(LEADS, scope="/c").run}
 
 
+def _item(key: str, text: str | None) -> ItemInput:
+    value = None if text is None else {"text": text}
+    paths = ["text"] if key == "k" else []
+    return ItemInput(namespace=["users", "ada"], key=key, value=value, search_paths=paths)
+
+
+def _put(memory: hydramem.Memory) -> None:
+    memory.put_items([_item("k", "An old text."), _item("gone", "Another old text.")])
+
+
+def _said_items(memory: hydramem.Memory) -> None:
+    memory.append_session_items("run", ["1", "2", "3"])
+
+
 TURNS = [SaidTurn(author="user", text="I live in Paris."), SaidTurn(author="Ada", text=LEADS)]
 CASES = (
     Case("remember", {"text": LEADS}),
@@ -152,8 +168,12 @@ CASES = (
         lambda memory: {"chunks": _noted_ids(memory)["ids"]},
     ),
     Case("promote", {"layer": "shared", "reason": "two said so"}, _noted_ids),
+    Case("relabel", {"categories": ["order"], "scope": "/people"}, _noted_ids),
     Case("move", {"source": "/a", "destination": "/moved", "reason": "order"}, _many),
     Case("undo", {}, _run),
+    Case("put_items", {"items": [_item("k", LEADS), _item("gone", None), _item("new", ORDERS)]}, _put),
+    Case("append_session_items", {"session": "run", "items": ["1", "1"]}, _said_items),
+    Case("pop_session_items", {"session": "run"}, _said_items),
 )
 NAMED = [f"{number}-{case.name}" for number, case in enumerate(CASES)]
 
@@ -201,6 +221,8 @@ def test_a_request_changes_neither_the_answer_nor_what_is_written(
             answer = ask(memory, case.name, id, **arguments)
             memory.drain()  # what jobs add is the same
             rows = everything(memory)
+            # How rare a shared name is counts what is stored when the job runs.
+            rows["LINKS"] = [replace(row, weight=round(row.weight, 1)) for row in rows["LINKS"]]
             assert bool(rows.pop("Request")) == bool(id)
             rows["Change"] = [replace(row, request=None) for row in rows["Change"]]
             told = {name: sorted(map(plain, part)) for name, part in rows.items()}

@@ -8,7 +8,7 @@ import pytest
 
 import hydramem
 from hydramem import InvalidInputError, Memory, MemoryInput, NotFoundError
-from hydramem.core.config_loading import load_config
+from hydramem.core.settings.config_loading import load_config
 from hydramem.core.time import now
 from hydramem.text.tokens import count_tokens
 

@@ -372,3 +372,42 @@ def test_noting_costs_a_recall_next_to_nothing(memory: hydramem.Memory) -> None:
         for _ in range(5):
             recalls.note("key", found)
         assert (time.perf_counter() - started) / 5 < 0.002
+
+
+def keyed(*keys: str, text: str = "Yes.") -> list[SaidTurn]:
+    return [SaidTurn(author="user", text=f"{text} {key}", key=key) for key in keys]
+
+
+def test_a_turn_with_a_key_is_stored_once(memory: hydramem.Memory) -> None:
+    first = memory.capture("chat", keyed("a", "b", "b"))
+    assert (len(first.turns), first.repeated) == (2, 1)
+    again = memory.capture("chat", keyed("b", "c"))
+    assert (len(again.turns), again.repeated) == (1, 1)
+    assert memory.capture("chat", keyed("a", "c")).run is None, "nothing new is no run"
+    assert len(memory.capture("another", keyed("a")).turns) == 1, "a key belongs to its session"
+    assert turns(memory) == [(0, "user", "Yes. a"), (1, "user", "Yes. b"), (2, "user", "Yes. c")]
+
+
+def test_all_parts_of_a_long_turn_with_a_key_are_stored_once(memory: hydramem.Memory) -> None:
+    long = "The harbour has a new crane. " * 400
+    stored = memory.capture("chat", keyed("a", text=long))
+    assert len(stored.turns) > 1 and len(set(stored.turns)) == len(stored.turns)
+    assert memory.capture("chat", keyed("a", text=long)).turns == ()
+    assert len(memory.memories(kinds=["turn"], session="chat")) == len(stored.turns)
+
+
+def test_a_forgotten_turn_with_a_key_does_not_come_back(memory: hydramem.Memory) -> None:
+    stored = memory.capture("chat", keyed("a"))
+    memory.forget(stored.turns)
+    assert memory.capture("chat", keyed("a")).repeated == 1
+    assert turns(memory) == []
+
+
+def test_calls_at_once_store_a_turn_with_a_key_once(tmp_path: Path) -> None:
+    with hydramem.connect(tmp_path, config=REAL) as memory:
+        threads = [threading.Thread(target=memory.capture, args=("chat", keyed("a", "b"))) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [place for place, *_ in turns(memory)] == [0, 1]

@@ -95,6 +95,31 @@ def test_a_chain_is_newest_first() -> None:
     assert found.hits[place + 1].older.id == "first"
 
 
+def test_an_ended_version_leads_on_to_what_is_later() -> None:
+    links = (joined(SECOND, FIRST), joined(THIRD, SECOND, type="supersedes"))
+    ended = replace(SECOND, state="superseded", times=replace(SECOND.times, valid_to=THIRD.times.recorded_at))
+    memory = Memory(FIRST, BENCH, *OTHERS)
+    memory.keep(ended, THIRD, *links)
+    assert ids(memory.recall(QUESTION, limit=2)) == ["third", "first"]
+
+
+def test_a_doubtful_link_lifts_only_what_matches_nearly_as_well() -> None:
+    nearly = note("nearly", "The lathe of the workshop went to another place.", 2)
+    rows = (FIRST, nearly, BENCH, *OTHERS)
+    scores = {hit.id: hit.score for hit in Memory(*rows).recall(QUESTION, limit=7).hits}
+    enough = 1 - scores["nearly"] / scores["first"]
+    assert 0.05 < enough < 0.45
+    for weight, lifts in ((enough - 0.05, False), (enough + 0.05, True)):
+        found = ids(Memory(*rows, joined(nearly, FIRST, weight=weight)).recall(QUESTION, limit=7))
+        assert (found.index("nearly") < found.index("first")) == lifts
+
+
+def test_a_doubtful_link_takes_nothing_in() -> None:
+    memory = Memory(FIRST, BENCH, *OTHERS)
+    memory.keep(THIRD, joined(THIRD, FIRST, weight=0.4))
+    assert "third" not in ids(memory.recall(QUESTION, limit=5))
+
+
 def test_links_in_a_circle_end() -> None:
     found = Memory(FIRST, SECOND, joined(SECOND, FIRST), joined(FIRST, SECOND)).recall(QUESTION)
     assert sorted(ids(found)) == ["first", "second"]
@@ -163,10 +188,44 @@ def test_what_says_the_same_is_one_hit_with_the_longer_text_at_the_better_place(
     assert ids(found)[0] == "same"
     assert "first" not in ids(found)
     assert len(found.hits) == 3
-    assert found.hits[0].score == plain.hits[0].score
-    assert "says the same" in found.hits[0].why
+    scores = {hit.id: hit.score for hit in Memory(*rows).recall(QUESTION, limit=7).hits}
+    assert found.hits[0].score == pytest.approx(0.75 * scores["first"] + 0.25 * scores["same"])
+    assert found.hits[0].why.endswith("tands for other matches that say the same.")
     assert_falling(found)
     assert [view.other for view in found.hits[0].links] == ["first"]
+    assert [hit.also for hit in found.hits] == [("first",), (), ()]
+
+
+def test_a_second_wording_is_no_second_chance() -> None:
+    """What is told twice goes behind what was told once and scores nearly as much as the better wording."""
+    rival = note("rival", "The lathe of the workshop is in hall seven.", 4)
+    weak = note("weak", "A lathe, which every workshop envies us for, stays by the bricks of hall two.", 2)
+    rows = (FIRST, weak, rival, *OTHERS)
+    assert ids(Memory(*rows).recall(QUESTION, limit=3))[:2] == ["first", "rival"]
+    found = Memory(*rows, joined(weak, FIRST, "duplicates")).recall(QUESTION, limit=3)
+    assert ids(found)[:2] == ["rival", "weak"]
+    assert found.hits[1].also == ("first",)
+    assert_falling(found)
+
+
+def test_several_that_say_the_same_are_one_hit_also_by_way_of_each_other() -> None:
+    third = note("third", "Hall two is where they keep the lathe of the workshop, as ever.", 3)
+    rows = (FIRST, SAME, third, BENCH, *OTHERS)
+    links = (joined(SAME, FIRST, "duplicates"), joined(third, SAME, "duplicates"))
+    found = Memory(*rows, *links).recall(QUESTION, limit=3)
+    assert sorted([found.hits[0].id, *found.hits[0].also]) == ["first", "same", "third"]
+    assert len(found.hits) == 3
+    assert_falling(found)
+
+
+def test_what_differs_from_one_of_them_stays_a_hit_though_it_is_linked_to_another() -> None:
+    rival = note("rival", "The workshop of Bo keeps its lathe in a hall of two.", 3)
+    other = note("other", "The lathe that Ada's workshop has can be found in hall two.", 2)
+    links = (joined(rival, FIRST, "duplicates"), joined(other, FIRST, "duplicates"))
+    found = Memory(FIRST, rival, other, *links).recall(QUESTION)
+    assert len(found.hits) == 2
+    assert {"rival", "other"} <= {id for hit in found.hits for id in (hit.id, *hit.also)}
+    assert not any({"rival", "other"} <= {hit.id, *hit.also} for hit in found.hits)
 
 
 def test_a_doubtful_duplicate_stays_a_hit() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import hydramem
@@ -156,6 +156,10 @@ def test_layers_and_projects_on_the_real_stores(tmp_path: Path) -> None:
         # The project of the handle is no selection.
         assert {one.layer for one in memory.prime("key").snippets} == {"agent-working"}
         assert {one.layer for one in memory.prime("key", project="mine").snippets} == {"project-working"}
+        # A user's project can be read alone.
+        alone = memory.prime("key", project="theirs", own_project=False)
+        assert {one.project for one in alone.snippets} == {"theirs"}
+        assert {one.project for one in memory.prime("key", own_project=False).snippets} == {"mine"}
         with pytest.raises(InvalidInputError, match="recalled from this memory"):
             memory.remember(found.text)
 
@@ -193,3 +197,18 @@ def test_a_quote_keeps_the_budget_and_is_whole(most: int) -> None:
     assert found.text.count("(before: ") == found.text.count(")</snippet>")
     if "(before: " not in found.text and "The key is blue" in found.text:
         assert "old" in [snippet.id for snippet in found.snippets] or most < 170
+
+
+@given(st.lists(TEXTS, max_size=6), st.integers(min_value=1, max_value=3000))
+@example(["0" * 11, "0" * 29 + "<<<< " + "0" * 83 + "<" * 8, "0"], 843)
+def test_the_bound_on_characters_is_kept(texts: list[str], most: int) -> None:
+    held = [hit(text * 20, id=f"c{n}") for n, text in enumerate(texts)]
+    found = prime(own="own", named=None, limit=10, max_tokens=1500, max_chars=most, find=lambda name: held)
+    assert len(found.text) <= most
+
+
+def test_a_text_is_cut_to_the_bound_on_characters_not_left_out() -> None:
+    held = [hit("internationalization " * 200), hit("The lock is red.", id="d")]
+    found = prime(own="own", named=None, limit=10, max_tokens=1500, max_chars=900, find=lambda name: held)
+    assert [snippet.id for snippet in found.snippets] == ["c", "d"]
+    assert 600 < len(found.text) <= 900

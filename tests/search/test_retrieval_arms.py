@@ -35,3 +35,14 @@ def test_names_that_are_equally_rare_count_alike() -> None:
     chunks = {name: [chunk(f"{name}-{number}") for number in range(3)] for name in ("Zephyr", "Apollo")}
     found = walked("What links Zephyr and Apollo?", chunks)
     assert list(found.scores.values()) == pytest.approx([1.0] * 6)
+
+
+def test_a_list_of_very_many_things_does_not_take_the_place_of_what_is_about_one() -> None:
+    others = [entity(f"thing {number}") for number in range(200)]
+    about, listing = chunk("about"), chunk("list")
+    notes = [chunk(f"note {number}") for number in range(200)]
+    rows = [mention(about, ONCE), *(mention(listing, one) for one in (ONCE, *others))]
+    rows += [mention(note, one) for note, one in zip(notes, others, strict=True)]
+    snapshot = load(P, *tables(ONCE, *others, about, listing, *notes, *rows))
+    found = walk(plan("Zephyr", snapshot), (), where=ChunkFilter(), traversal="ppr", damping=0.7, limit=100)
+    assert found.scores["about"] == 1 and 0 < found.scores["list"] < 0.5

@@ -10,8 +10,8 @@ from hydramem.core.config import Config, SharingConfig
 from hydramem.memory_api.memory import connect as open_here
 from hydramem.sharing.client import Client
 from hydramem.sharing.election import take_seat
-from hydramem.sharing.link import Link
 from hydramem.sharing.serve_clients import OwnerServer
+from hydramem.sharing.wire.owner_link import OwnerLink
 from hydramem.storage.files.owner_note import OwnerNote, read_note
 from tests.faults.stores import CONFIG
 
@@ -34,9 +34,9 @@ class Served:
         assert note is not None
         return note
 
-    def link(self) -> Link:
+    def link(self) -> OwnerLink:
         """Return a new connection."""
-        return Link(self.folder, self.note)
+        return OwnerLink(self.folder, self.note)
 
     def client(self, project: str = "default") -> Client:
         """Return a client, which finds the owner again where a connection is lost."""

@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 
 import hydramem
+from hydramem.core.config import Config
 from hydramem.core.errors import ConfigError, InvalidInputError, StorageError
+from hydramem.llm.local_embedder import LocalEmbedder
+from hydramem.memory_api.handle import warm_up
 from hydramem.memory_api.memory import connect as open_here
 from hydramem.sharing import background
 from hydramem.sharing.client import Client
@@ -147,6 +150,7 @@ def test_a_command_starts_an_owner_where_settings_say_always_and_it_leaves_when_
         assert [hit.text for hit in memory.recall("who leads billing?").hits] == ["Ada leads billing."]
 
 
+@pytest.mark.slow
 def test_an_error_of_opening_reaches_clients_as_itself(store: Path) -> None:
     store.mkdir()
     (store / "config.yml").write_text("search:\n  nonsense: 1\n", encoding="utf-8")
@@ -204,6 +208,7 @@ def test_a_note_that_a_killed_owner_has_left_misleads_nobody(store: Path, pid_is
     assert read_note(store) is None
 
 
+@pytest.mark.slow
 def test_a_long_path_of_other_letters_will_do(tmp_path: Path) -> None:
     folder = tmp_path / ("記憶" * 20) / ("ü$(x)" * 40) / "Ерехт"
     assert len(os.fsencode(folder)) > 300
@@ -213,6 +218,7 @@ def test_a_long_path_of_other_letters_will_do(tmp_path: Path) -> None:
         assert note_of(folder).address.startswith("unix:")
 
 
+@pytest.mark.slow
 def test_a_long_temporary_folder_makes_it_loopback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ("t" * 100)).mkdir()
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
@@ -240,3 +246,11 @@ def test_a_log_is_bounded(store: Path) -> None:
     background.open_log(store).close()
     assert (store / background.LOG).stat().st_size == 0
     assert (store / f"{background.LOG}.1").stat().st_size == background.MOST_LOG_BYTES + 1
+
+
+def test_an_owner_loads_its_model_before_it_is_asked(tmp_path: Path) -> None:
+    with open_here(tmp_path / "store", config=Config()) as memory:
+        embedder = memory._opened.space.embedder
+        assert isinstance(embedder, LocalEmbedder) and embedder._model is None
+        warm_up(memory)
+        assert embedder._model is not None

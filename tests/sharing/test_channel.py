@@ -18,13 +18,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
-from hydramem.sharing import channel, messages, serve_clients
-from hydramem.sharing.address import connect_to
-from hydramem.sharing.channel import Channel
+from hydramem.sharing import serve_clients
 from hydramem.sharing.client import Client
-from hydramem.sharing.exact_values import to_wire
-from hydramem.sharing.link import Link, OwnerGoneError
-from hydramem.sharing.messages import PROTOCOL, Call, Hello, Proof, ToClient, Welcome, proof
+from hydramem.sharing.wire import channel, messages
+from hydramem.sharing.wire.address import connect_to
+from hydramem.sharing.wire.channel import Channel
+from hydramem.sharing.wire.exact_values import to_wire
+from hydramem.sharing.wire.messages import PROTOCOL, Call, Hello, Proof, ToClient, Welcome, proof
+from hydramem.sharing.wire.owner_link import OwnerGoneError, OwnerLink
 from tests.sharing.served import Served, served
 
 _encode = msgspec.msgpack.encode
@@ -72,7 +73,7 @@ def raw(owner: Served) -> socket.socket:
 
 def greeted(owner: Served) -> Channel:
     """Return a connection of which both sides know that the other has the key."""
-    return Link(owner.folder, owner.note)._channel
+    return OwnerLink(owner.folder, owner.note)._channel
 
 
 def framed(content: bytes) -> bytes:
@@ -110,7 +111,7 @@ GARBAGE = {
     "huge text": framed(b"\xdb\xff\xff\xff\xff"),
     "wrong types": framed(_encode({"type": "Hello", "protocol": "x", "version": 1, "nonce": []})),
     "a call before the proof": framed(_encode(Call(operation="stats", project="default"))),
-    "an answer": framed(_encode(messages.Answer(msgspec.Raw(b"\xc0")))),
+    "an answer": framed(_encode(messages.CallResult(msgspec.Raw(b"\xc0")))),
     "a wrong proof": framed(_encode(Hello(PROTOCOL, "1", b"n" * 16))) + framed(_encode(Proof(b"p" * 32))),
 }
 
@@ -191,7 +192,7 @@ def test_a_call_that_comes_byte_by_byte_is_answered(owner: Served) -> None:
     for byte in framed(_encode(Call(operation="projects", project="default"))):
         known.socket.sendall(bytes([byte]))
         time.sleep(0.001)
-    assert isinstance(known.receive(5), messages.Answer)
+    assert isinstance(known.receive(5), messages.CallResult)
     known.close()
 
 
@@ -210,7 +211,7 @@ def test_a_client_that_never_reads_a_large_answer_hinders_nobody(owner: Served, 
 
 def test_a_wrong_key_is_refused_on_both_sides(owner: Served) -> None:
     with pytest.raises(OwnerGoneError, match="not the owner"):
-        Link(owner.folder, replace(owner.note, key="00" * 32))
+        OwnerLink(owner.folder, replace(owner.note, key="00" * 32))
     connection = Channel(raw(owner), ToClient)
     nonce = b"n" * 16
     connection.send(Hello(PROTOCOL, "1", nonce))
@@ -227,7 +228,7 @@ def test_a_proof_is_good_for_one_connection(owner: Served) -> None:
     said = Proof(proof(key, b"client", nonce, first.receive(5).nonce))
     first.send(said)
     first.send(Call(operation="projects", project="default"))
-    assert isinstance(first.receive(5), messages.Answer)
+    assert isinstance(first.receive(5), messages.CallResult)
     replayed = Channel(raw(owner), ToClient)
     replayed.send(Hello(PROTOCOL, "1", nonce))
     reflected = replayed.receive(5)
@@ -304,8 +305,8 @@ class Program:
         assert not self._thread.is_alive()
 
 
-def _linked(owner: Served, program: Program, seconds: float = 0.5) -> Link:
-    return Link(owner.folder, replace(owner.note, address=program.address, wait_seconds=seconds))
+def _linked(owner: Served, program: Program, seconds: float = 0.5) -> OwnerLink:
+    return OwnerLink(owner.folder, replace(owner.note, address=program.address, wait_seconds=seconds))
 
 
 @pytest.mark.parametrize(
@@ -365,10 +366,10 @@ def test_an_owner_in_the_background_of_an_older_version_is_asked_to_leave(owner:
         hello, nonce = other.receive(5), b"o" * 16
         other.send(Welcome(PROTOCOL - 1, "0.1", nonce, proof(owner.note.key, b"owner", hello.nonce, nonce)))
         said.extend((other.receive(5), other.receive(5)))
-        other.send(messages.Answer(msgspec.Raw(_encode(True))))
+        other.send(messages.CallResult(msgspec.Raw(_encode(True))))
 
     with Program(serve) as program, pytest.raises(OwnerGoneError, match="newer version"):
-        Link(owner.folder, replace(owner.note, address=program.address, background=True))
+        OwnerLink(owner.folder, replace(owner.note, address=program.address, background=True))
     assert [type(each) for each in said] == [Proof, Call]
     assert said[1].operation == messages.LEAVE
 
@@ -377,7 +378,7 @@ def test_a_call_that_kills_the_owner_twice_is_not_tried_on_a_third(owner: Served
     """A link whose owner dies in the middle of a call, again and again."""
     deaths = []
 
-    class Dying(Link):
+    class Dying(OwnerLink):
         def call(self, call: Call, on_report: Callable[..., None] | None = None) -> msgspec.Raw:
             deaths.append(call.request)
             self.is_idle = False

@@ -24,7 +24,7 @@ from hydramem.core.inputs import (
     SaidTurn,
 )
 from hydramem.sharing.client import Client
-from hydramem.sharing.exact_values import from_wire, given_once, packed, to_wire, unpacked
+from hydramem.sharing.wire.exact_values import from_wire, given_once, packed, to_wire, unpacked
 from tests.sharing.served import Served, served
 
 

@@ -8,8 +8,8 @@ import pytest
 import hydramem
 from hydramem.core.errors import HydraMemError
 from hydramem.sharing.client import Client
-from hydramem.sharing.link import Link, OwnerGoneError
-from hydramem.sharing.messages import Call
+from hydramem.sharing.wire.messages import Call
+from hydramem.sharing.wire.owner_link import OwnerGoneError, OwnerLink
 from tests.sharing.served import Served, served, settings
 
 
@@ -73,7 +73,7 @@ def test_calls_go_on_while_owners_come_and_leave(tmp_path: Path) -> None:
         assert set(done) <= set(kept) and len(kept) == len(set(kept))
 
 
-def _next(store: Path, over: threading.Event) -> Link:
+def _next(store: Path, over: threading.Event) -> OwnerLink:
     """Wait for the next owner."""
     from hydramem.storage.files.owner_note import read_note
 
@@ -81,7 +81,7 @@ def _next(store: Path, over: threading.Event) -> Link:
         note = read_note(store)
         if note is not None and note.address:
             try:
-                return Link(store.resolve(), note)
+                return OwnerLink(store.resolve(), note)
             except OwnerGoneError:
                 pass
         over.wait(0.01)

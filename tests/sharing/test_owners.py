@@ -16,11 +16,11 @@ from hydramem.cli.main import run
 from hydramem.core.errors import StoreBusyError
 from hydramem.memory_api.handle import call_at_last_close
 from hydramem.sharing import serve_clients
-from hydramem.sharing.address import runtime_folders
-from hydramem.sharing.link import Link
-from hydramem.sharing.messages import CONFIG, Call
 from hydramem.sharing.owner_list import owned_folders
 from hydramem.sharing.owners import owner_of, owners, stop_owner
+from hydramem.sharing.wire.address import runtime_folders
+from hydramem.sharing.wire.messages import CONFIG, Call
+from hydramem.sharing.wire.owner_link import OwnerLink
 from hydramem.storage.files.folder_lock import is_locked
 from hydramem.storage.files.owner_note import NOTE, read_note
 from tests.sharing.background_owners import (
@@ -105,7 +105,7 @@ def test_who_only_looks_does_not_keep_an_owner_from_leaving(store: Path) -> None
         first = owner_of(store).idle_seconds
         time.sleep(0.3)
         assert owner_of(store).idle_seconds >= first + 0.2
-        link = Link(store, read_note(store))
+        link = OwnerLink(store, read_note(store))
         link.call(Call(operation=CONFIG, project=""))
         link.close()
         assert owner_of(store).idle_seconds < 0.3
@@ -136,7 +136,7 @@ def test_an_owner_that_clients_cannot_find_listens_anew(
     monkeypatch.setattr(serve_clients, "_SECONDS_BETWEEN_CHECKS", 0.05)
     with hydramem.connect(store):
         before = read_note(store)
-        old = Link(store, before)
+        old = OwnerLink(store, before)
         Path(before.address.partition(":")[2] if lost == "name" else store / NOTE).unlink()
         wait_for(lambda: owner_of(store), "it is found again")
         after = read_note(store)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import hydramem
-from hydramem.sharing.channel import Channel
 from hydramem.sharing.client import Client
-from hydramem.sharing.messages import Answer
+from hydramem.sharing.wire.channel import Channel
+from hydramem.sharing.wire.messages import CallResult
 from hydramem.storage.files.owner_note import read_note
 from tests.sharing.served import settings
 
@@ -24,7 +24,7 @@ def die_before_the_reply(text: str) -> None:
     send = Channel.send
 
     def dying(self: Channel, message: Any) -> None:
-        if isinstance(message, Answer) and text.encode() in bytes(message.value):
+        if isinstance(message, CallResult) and text.encode() in bytes(message.value):
             os.kill(os.getpid(), signal.SIGKILL)
         send(self, message)
 

@@ -1,6 +1,6 @@
-"""The stores under test: in memory, and the engine that HYDRAMEM_TEST_ENGINE names (ladybug, kuzu).
+"""The stores under test: in memory, and the engine that HYDRAMEM_TEST_ENGINE names (ladybug, kuzu, postgres).
 
-The two engines crash in one process, so a run of the tests sees one of them.
+LadybugDB and Kuzu crash in one process, so a run of the tests sees one engine.
 """
 
 import os
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.config import StorageConfig
-from hydramem.storage.cypher.graph import open_graph
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.store import GraphStore
+from tests.storage.engine_stores import drop_engine, open_engine
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 
@@ -33,7 +33,9 @@ def settings(engine: str) -> StorageConfig:
 def graph(request: pytest.FixtureRequest, tmp_path: Path, settings: StorageConfig) -> Iterator[GraphStore]:
     """A new graph store, once in memory and once on the engine."""
     store: GraphStore = (
-        InMemoryGraph() if request.param == "memory" else open_graph(tmp_path / "graph", settings)
+        InMemoryGraph() if request.param == "memory" else open_engine(tmp_path / "graph", settings)
     )
     yield store
     store.close()
+    if request.param != "memory":
+        drop_engine(tmp_path / "graph", settings)

@@ -3,7 +3,18 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from hydramem.core.row_types import Chunk, Document, Entity, Job, Link, Mention, Relation, Session, Times
+from hydramem.core.row_types import (
+    Chunk,
+    Document,
+    Entity,
+    Item,
+    Job,
+    Link,
+    Mention,
+    Relation,
+    Session,
+    Times,
+)
 from hydramem.storage.changes import record
 from hydramem.storage.write import Write
 from hydramem.text.normalize import entity_key
@@ -67,6 +78,11 @@ def link(source: str = "c1", target: str = "c2", *, id: str | None = None, **fie
 
 def session(id: str = "s1", **fields: Any) -> Session:
     return Session(**{"id": id, "project": "p", "name": id, "started_at": T0, "last_at": T0, **fields})
+
+
+def item(id: str = "i1", **fields: Any) -> Item:
+    given = {"project": "p", "namespace": ("a",), "key": id, "value": "{}", **fields}
+    return Item(**{"id": id, "created_at": T0, "updated_at": T0, **given})
 
 
 def job(id: str = "j1", **fields: Any) -> Job:

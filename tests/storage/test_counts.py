@@ -7,8 +7,8 @@ import pytest
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.knowledge_results import Cutoffs, Past, ScopeCount
 from hydramem.core.row_types import Chunk, Times
-from hydramem.storage.changes import record
-from hydramem.storage.store import EndedRun, GraphStore
+from hydramem.storage.changes import acting_as, record
+from hydramem.storage.store import EndedRun, GraphStore, Listing, RunFilter
 from hydramem.storage.write import Removal, Write
 from tests.storage.rows import T0, at, chunk, document, entity, relation, session, write
 
@@ -109,6 +109,35 @@ def test_runs_that_ended_are_told_whole_and_oldest_first(graph: GraphStore) -> N
     graph.write(write(removed=Removal(changes=(alone, "x_nope"))))
     assert graph.ended_runs("p", at(5), most=1) == expected[1:2], "the first is whole whatever its size"
     assert graph.past(Cutoffs(at=at(5), changes=at(5))).changes == 2 + 2 + 2 + 1
+
+
+def listed(graph: GraphStore, *, limit: int = 50, offset: int = 0, **given: object) -> list[str]:
+    """Return the ids of a page of runs."""
+    return [run.id for run in graph.runs(RunFilter(**given), Listing(limit=limit, offset=offset))]  # type: ignore[arg-type]
+
+
+def test_runs_are_listed_with_the_last_one_first(graph: GraphStore) -> None:
+    (first, _) = told(graph, "w_1", 1, 2.5)
+    told(graph, "w_2", 2, 3)
+    (alone,) = told(graph, None, 0)
+    with acting_as("gardener"):
+        told(graph, "w_both", 4, project="other")
+        told(graph, "w_both", 5)
+    with acting_as("view", request="q_1"):
+        told(graph, "w_asked", 0.5)
+    assert listed(graph, request="q_1") == listed(graph, request="q_1", run="w_asked") == ["w_asked"]
+    assert listed(graph, request="q_2") == listed(graph, request="q_1", run="w_1") == []
+    assert listed(graph, request="q_1", actor="python") == []
+    assert listed(graph) == ["w_both", "w_2", "w_1", "w_asked", alone]
+    assert listed(graph, limit=2, offset=1) == ["w_2", "w_1"]
+    assert listed(graph, project="other") == listed(graph, actor="gardener") == ["w_both"]
+    assert listed(graph, project="other", actor="python") == listed(graph, operation="none") == []
+    assert listed(graph, operation="test", since=at(2.5), until=at(5)) == ["w_2", "w_1"]
+    assert listed(graph, run="w_1") == ["w_1"] and listed(graph, run=alone) == [alone]
+    (run,) = graph.runs(RunFilter(run="w_1"), Listing())
+    assert (run.began_at, run.ended_at, run.changes, run.first.id) == (at(1), at(2.5), 2, first)
+    (both,) = graph.runs(RunFilter(run="w_both"), Listing())
+    assert (both.actors, both.operations, both.projects) == (("gardener",), ("test",), ("other", "p"))
 
 
 def test_changes_go_without_an_image(graph: GraphStore) -> None:

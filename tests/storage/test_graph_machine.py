@@ -18,7 +18,6 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.row_types import Recalled, Times
 from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
-from hydramem.storage.cypher.graph import open_graph
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.schema import (
     CHANGE,
@@ -33,7 +32,8 @@ from hydramem.storage.schema import (
 )
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.storage.write import Removal, Write
-from tests.storage.rows import at, chunk, document, entity, job, link, mention, relation, session
+from tests.storage.engine_stores import drop_engine, open_engine
+from tests.storage.rows import at, chunk, document, entity, item, job, link, mention, relation, session
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 
@@ -140,6 +140,20 @@ links = st.builds(
 mentions = st.builds(mention, some(CHUNKS), some(ENTITIES), st.integers(1, 5))
 sessions = st.builds(session, some(SESSIONS), project=projects, last_at=moments, metadata=metadata)
 jobs = st.builds(job, payload=texts, attempts=st.integers(0, 3), error=st.none() | texts)
+items = st.builds(
+    item,
+    some(("i1", "i2")),
+    project=projects,
+    namespace=st.lists(texts, max_size=2).map(tuple),
+    key=texts,
+    session=st.none() | texts,
+    position=st.integers(0, 3),
+    value=texts,
+    chunks=st.lists(some(CHUNKS), max_size=2).map(tuple),
+    ttl=st.none() | numbers,
+    updated_at=moments,
+    expires_at=maybe_moments,
+)
 recalled = st.builds(Recalled, session=some(SESSIONS), chunk=some(CHUNKS), rank=st.integers(0, 9), at=moments)
 conditions = {
     "projects": st.lists(projects | any_texts, max_size=2).map(tuple),
@@ -176,11 +190,12 @@ class Machine(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(prefix="hydramem-machine-"))
         self.settings = StorageConfig(graph=ENGINE, buffer_pool_mb=256, max_db_gb=4)  # type: ignore[arg-type]
         self.memory = InMemoryGraph()
-        self.engine: GraphStore = open_graph(self.folder / "graph", self.settings)
+        self.engine: GraphStore = open_engine(self.folder / "graph", self.settings)
 
     def teardown(self) -> None:
         self.check_everything()
         self.engine.close()
+        drop_engine(self.folder / "graph", self.settings)
         shutil.rmtree(self.folder)
 
     def both(self, read: Any) -> None:
@@ -213,11 +228,12 @@ class Machine(RuleBasedStateMachine):
         entities=st.lists(entities, max_size=2),
         sessions=st.lists(sessions, max_size=1),
         jobs=st.lists(jobs, max_size=1),
+        items=st.lists(items, max_size=2),
         audited=st.sampled_from((True, True, True, False)),
     )
     def write_nodes(self, audited: bool, **rows: list[Any]) -> None:
         changes = (record("write", project="p", target="c0", run="r"),) if audited else ()
-        self.write(Write(changes=changes, **{name: tuple(items) for name, items in rows.items()}))
+        self.write(Write(changes=changes, **{name: tuple(given) for name, given in rows.items()}))
 
     @rule(
         chunks=st.lists(chunks, max_size=1),
@@ -324,10 +340,15 @@ class Machine(RuleBasedStateMachine):
         for store in (self.memory, self.engine):
             store.set_meta({f"x{name}": value})
 
+    @rule(ids=st.lists(some(("i1", "i2", "i3")), max_size=2))
+    def remove_items(self, ids: list[str]) -> None:
+        changes = (record("remove", project="p", target="i1"),)
+        self.write(Write(changes=changes, removed=Removal(items=tuple(ids))))
+
     @rule()
     def reopen(self) -> None:
         self.engine.close()
-        self.engine = open_graph(self.folder / "graph", self.settings)
+        self.engine = open_engine(self.folder / "graph", self.settings)
 
     @rule()
     def checkpoint(self) -> None:
@@ -346,6 +367,7 @@ class Machine(RuleBasedStateMachine):
             if table not in (OUTBOX, RECALLED):
                 self.both(lambda store, table=table: [row for rows in store.scan(table, 2) for row in rows])
         self.both(lambda store: sorted((row for rows in store.scan(RECALLED) for row in rows), key=repr))
+        self.both(lambda store: sorted(store.item_places(), key=lambda place: place.id))
         for project in ("p", "q", "O'Hara"):
             self.both(lambda store, project=project: store.counts(project))
             self.both(lambda store, project=project: _tables(store, project))
@@ -379,7 +401,7 @@ filtered_chunks = st.tuples(
 
 
 def test_every_filter_admits_the_same(tmp_path: Path) -> None:
-    memory, engine = InMemoryGraph(), open_graph(tmp_path, StorageConfig(graph=ENGINE, buffer_pool_mb=512))  # type: ignore[arg-type]
+    memory, engine = InMemoryGraph(), open_engine(tmp_path, StorageConfig(graph=ENGINE, buffer_pool_mb=512))  # type: ignore[arg-type]
 
     @settings(max_examples=60, suppress_health_check=list(HealthCheck))
     @given(rows=filtered_chunks, data=st.data())

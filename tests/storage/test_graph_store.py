@@ -8,7 +8,7 @@ import pytest
 
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.results.upkeep_results import Counts, ProjectView
-from hydramem.core.row_types import Chunk, Decision, Document, Recalled, Times
+from hydramem.core.row_types import DOUBTED, Chunk, Decision, Document, Recalled, Times
 from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
@@ -18,6 +18,7 @@ from hydramem.storage.schema import (
     CHUNK,
     EDGE_TABLES,
     ENTITY,
+    ITEM,
     MENTIONS,
     NODE_TABLES,
     RECALLED,
@@ -27,9 +28,22 @@ from hydramem.storage.schema import (
     edge_columns,
     node_columns,
 )
-from hydramem.storage.store import GraphStore, Listing, Stretch
+from hydramem.storage.store import GraphStore, ItemPlace, Listing, Stretch
 from hydramem.storage.write import Removal, RequestRow, Write
-from tests.storage.rows import T0, at, chunk, document, entity, job, link, mention, relation, session, write
+from tests.storage.rows import (
+    T0,
+    at,
+    chunk,
+    document,
+    entity,
+    item,
+    job,
+    link,
+    mention,
+    relation,
+    session,
+    write,
+)
 
 HOSTILE = (
     "'); MATCH (n) DETACH DELETE n; //",
@@ -113,6 +127,18 @@ def test_every_field_reads_back_as_written(graph: GraphStore) -> None:
         "chunks": (full, chunk("c2")),
         "entities": (entity(aliases=("A.", "Ada L."), description="d", mention_count=3), entity("e2", "B")),
         "sessions": (session(metadata={"y": []}),),
+        "items": (
+            item(
+                namespace=("a", "b/c", " "),
+                key="k'",
+                value='{"a":  "\\u0000é"}',
+                chunks=("c1", "c2"),
+                ttl=1.5,
+                updated_at=at(1),
+                expires_at=at(2),
+            ),
+            item("i2", namespace=(), key="", session="talk", position=2**53, value="null"),
+        ),
     }
     edges = {
         "relations": (given,),
@@ -124,6 +150,7 @@ def test_every_field_reads_back_as_written(graph: GraphStore) -> None:
     assert graph.chunks(["c1", "c2"]) == rows["chunks"]
     assert graph.entities(["e1", "e2"]) == rows["entities"]
     assert graph.sessions(["s1"]) == rows["sessions"]
+    assert graph.nodes(ITEM, ["i1", "i2"]) == rows["items"]
     assert graph.relations(["e1"]) == graph.relations(["e2"]) == edges["relations"]
     assert graph.mentions(["c1"]) == graph.mentioned(["e1"]) == edges["mentions"]
     assert graph.links(["c1"]) == graph.links(["c2"]) == edges["links"]
@@ -673,6 +700,8 @@ def test_lists_look_at_type_state_and_project(graph: GraphStore) -> None:
     assert ids(graph.list_entities("p", Listing(), containing="ｓHARP")) == ["e2"], "an alias, normalised"
     assert ids(graph.list_entities("p", Listing(), containing="sse")) == ["e2", "e3"]
     assert ids(graph.list_entities("p", Listing(limit=1, offset=1), containing="sse")) == ["e3"]
+    assert ids(graph.list_entities("p", Listing(), containing="e2")) == ["e2"], "its id"
+    assert ids(graph.list_entities("q", Listing(), containing="e2")) == []
     assert ids(graph.list_entities("p", Listing(), containing="sharp", type="language")) == []
     assert ids(graph.list_entities("q", Listing(), containing="sharp")) == []
     assert ids(graph.list_entities("p", Listing(), type="language")) == ["e1"]
@@ -951,3 +980,54 @@ def test_chunks_become_ready_without_a_change(graph: GraphStore) -> None:
     assert graph.write(Write(changes=(), embedded=("c1", "gone"))) is not None
     assert [row.vector_state for row in graph.chunks(["c1", "c2"])] == ["ready", "pending"]
     assert [row.chunks for row in graph.outbox()] == [("c1", "gone")]
+
+
+# Items --------------------------------------------------------------------------------------------
+
+
+def test_the_places_of_items_are_those_of_their_rows(graph: GraphStore) -> None:
+    rows = (item(expires_at=at(3)), item("i2", namespace=(), session="talk", position=7, updated_at=at(1)))
+    graph.write(write(items=rows))
+    fields = [field.name for field in dataclasses.fields(ItemPlace)]
+    found = {place.id: [getattr(place, name) for name in fields] for place in graph.item_places()}
+    assert found == {row.id: [getattr(row, name) for name in fields] for row in rows}
+    graph.write(Write(changes=write().changes, removed=Removal(items=("i1", "i9"))))
+    assert [place.id for place in graph.item_places()] == ["i2"]
+
+
+def test_a_refreshed_item_needs_no_change_and_another_row_does(graph: GraphStore) -> None:
+    graph.write(write(items=(item(),), chunks=(chunk(),)))
+    before = len(graph.changes())
+    later = item(expires_at=at(9))
+    graph.write(Write(changes=(), items=(later,), chunks=(chunk(expires_at=at(9)),), refreshed=True))
+    assert graph.nodes(ITEM, ["i1"]) == (later,) and len(graph.changes()) == before
+    assert graph.chunks(["c1"])[0].expires_at == at(9)
+    with pytest.raises(InvalidInputError, match="without a Change"):
+        graph.write(Write(changes=(), items=(item(),)))
+    with pytest.raises(InvalidInputError, match="without a Change"):
+        graph.write(Write(changes=(), documents=(document(),), items=(item(),), refreshed=True))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"verdict": "deferred", "probability": 0.5},
+        {"verdict": "accepted", "probability": 0.8, "verifier": "srmkg:1"},
+        {"verdict": "accepted", "probability": 0.1, "verifier": "srmkg:1"},
+        {"verdict": "accepted", "probability": 0.1},
+        {"verdict": "accepted", "probability": 0.1, "verifier": "person:ada"},
+        {"verdict": "accepted", "probability": 0.1, "verifier": "vog:model"},
+        {"verdict": "deferred", "probability": 0.4, "verifier": "vog:model"},
+        {"verdict": "accepted", "probability": DOUBTED, "verifier": "srmkg:1"},
+        {"verdict": "deferred", "probability": 0.1, "origin": "asserted"},
+        {"verdict": "accepted", "probability": 0.6, "origin": "inferred"},
+    ],
+)
+def test_the_snapshots_tables_hold_the_weight_of_a_relation_in_walks(
+    graph: GraphStore, fields: dict[str, object]
+) -> None:
+    row = relation(confidence=0.9, **fields)
+    graph.write(write(entities=(entity(), entity("e2")), relations=(row,)))
+    _, edges = graph.graph_tables("p")
+    assert edges["weight"].to_pylist() == [pytest.approx(row.weight, rel=1e-6)]

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,6 +28,7 @@ from hydramem.storage.vector_rows import (
     chunk_mirror_hash,
     entity_mirror_hash,
 )
+from tests.storage.postgres_server import postgres_vectors
 
 DIMENSION = 8
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -34,15 +36,26 @@ ALL = ChunkFilter(states=())
 Make = Callable[[], VectorStore]
 
 
-@pytest.fixture(params=["lance", "memory"])
+@pytest.fixture(params=["lance", "memory", "postgres"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorStore]:
+    with opened(request.param, tmp_path) as made:
+        yield made
+
+
+@contextmanager
+def opened(kind: str, folder: Path, index_rows: int = 200_000) -> Iterator[VectorStore]:
+    settings = StorageConfig(index_rows=index_rows)
+    if kind == "postgres":
+        with postgres_vectors(DIMENSION, settings) as store:
+            yield store
+        return
     made: VectorStore = (
-        open_vectors(tmp_path / "vectors", DIMENSION, StorageConfig())
-        if request.param == "lance"
-        else InMemoryVectors(DIMENSION)
+        InMemoryVectors(DIMENSION)
+        if kind == "memory"
+        else open_vectors(folder / "vectors", DIMENSION, settings)
     )
-    yield made
-    made.close()
+    with closing(made):
+        yield made
 
 
 def chunk(id: str, text: str = "hello", **fields: Any) -> Chunk:
@@ -342,24 +355,27 @@ def random_filter(random: Random, vocabulary: list[str]) -> ChunkFilter:
 @settings(max_examples=25)
 @given(drawn=rows_and_filters())
 def test_filters_admit_what_chunk_filter_admits(
-    lance_for_filters: VectorStore, drawn: tuple[list[Chunk], list[ChunkFilter]]
+    store_for_filters: VectorStore, drawn: tuple[list[Chunk], list[ChunkFilter]]
 ) -> None:
     rows, filters = drawn
-    put(lance_for_filters, *rows)
+    put(store_for_filters, *rows)
     for where in filters:
         expected = {row.id for row in rows if where.admits(row)}
-        assert set(found(lance_for_filters, "hello", where, 100)) == expected
-        assert {hit.id for hit in lance_for_filters.nearest(direction(0), where, 100)} == expected
+        assert set(found(store_for_filters, "hello", where, 100)) == expected
+        assert {hit.id for hit in store_for_filters.nearest(direction(0), where, 100)} == expected
 
 
-@pytest.fixture(scope="module", params=[0, 200_000], ids=["by the table", "in memory"])
-def lance_for_filters(
+@pytest.fixture(
+    scope="module",
+    params=[("lance", 0), ("lance", 200_000), ("postgres", 200_000)],
+    ids=["by the table", "in memory", "postgres"],
+)
+def store_for_filters(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[VectorStore]:
-    settings = StorageConfig(index_rows=request.param)
-    store = open_vectors(tmp_path_factory.mktemp("filters") / "vectors", DIMENSION, settings)
-    yield store
-    store.close()
+    kind, index_rows = request.param
+    with opened(kind, tmp_path_factory.mktemp("filters"), index_rows) as made:
+        yield made
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,9 @@ def test_lone_surrogates_count_as_the_replacement_character():
 def test_a_megabyte_without_separators_is_counted_quickly(run: str):
     text = run * (1_000_000 // len(run))
     count_tokens("loaded")
-    started = time.perf_counter()
+    started = time.process_time()
     assert count_tokens(text) > 1000
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3
 
 
 @given(any_text, st.integers(1, 12))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import hydramem
-from hydramem.core.config_loading import load_config
+from hydramem.core.settings.config_loading import load_config
 from hydramem.llm.scripted_generator import ScriptedGenerator
 
 # Memories are stored as given, so that the model is asked of relations alone.

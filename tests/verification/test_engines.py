@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import hydramem
-from hydramem.core.config_loading import load_config
+from hydramem.core.settings.config_loading import load_config
 from hydramem.llm.scripted_generator import ScriptedGenerator
 from tests.verification.test_verify import OPEN, saying
 

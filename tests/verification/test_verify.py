@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 import pytest
 
 import hydramem
-from hydramem.core.config_loading import load_config
 from hydramem.core.errors import InvalidInputError, ModelReplyError, ModelUnavailableError, NotFoundError
 from hydramem.core.results.write_results import RelationView
 from hydramem.core.row_types import RelationCandidate, Verdict
+from hydramem.core.settings.config_loading import load_config
 from hydramem.ingest.knowledge.graph_rows import decided
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.verification.verify import layer_for

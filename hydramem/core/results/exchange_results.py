@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 ImportFormat = Literal[
-    "mcp-memory", "chatgpt", "claude", "mem0", "claude-mem", "basic-memory", "markdown", "hydramem"
+    "mcp-memory", "chatgpt", "claude", "mem0", "letta", "claude-mem", "basic-memory", "markdown", "hydramem"
 ]
 """Formats that `import_memories` reads; `hydramem` is the vault that `export_memories` writes."""
 

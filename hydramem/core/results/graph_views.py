@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from hydramem.core.row_types import ChunkKind, EdgeKind, Layer
+from hydramem.core.row_types import ChunkKind, EdgeKind, Layer, State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +151,7 @@ class GraphNode:
         type: Type of the entity, or kind of the chunk.
         distance: Steps from the centre; None without a centre.
         community: Id of the entity's community in the gardener's last run; empty if it has none.
+        degree: Number of edges at it that may be seen, whether their other ends are drawn or not.
     """
 
     id: str
@@ -159,6 +160,7 @@ class GraphNode:
     type: str
     distance: int | None = None
     community: str = ""
+    degree: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +169,8 @@ class GraphEdge:
 
     Attributes:
         inferred: Whether it is neither stated nor confirmed.
+        layer, state: Those of a relation or link; None for mentions and synonyms.
+        valid_from, valid_to: When it was true in the world; None where no bound is known.
     """
 
     source: str
@@ -176,6 +180,10 @@ class GraphEdge:
     weight: float
     id: str = ""
     inferred: bool = False
+    layer: Layer | None = None
+    state: State | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

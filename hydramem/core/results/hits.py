@@ -7,7 +7,7 @@ from typing import Literal
 
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.results.verdicts import VerifiedRelation
-from hydramem.core.row_types import Chunk, ChunkKind, LinkType, Tier, Traversal
+from hydramem.core.row_types import Chunk, ChunkKind, LinkType, State, Tier, Traversal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +72,7 @@ class Hit:
         links: Its strongest links.
         newer: A later memory that may supersede this one, if one does.
         older: An earlier memory that this one supersedes, or may supersede.
+        also: Ids of other memories that were found and say the same in other words, for which it stands.
     """
 
     id: str
@@ -86,6 +87,7 @@ class Hit:
     position: int = 0
     heading_path: tuple[str, ...] = ()
     author: str | None = None
+    scope: str = "/"
     happened_at: datetime | None = None
     relevance: float | None = None
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -93,6 +95,7 @@ class Hit:
     links: tuple[LinkView, ...] = ()
     newer: OtherVersion | None = None
     older: OtherVersion | None = None
+    also: tuple[str, ...] = ()
     why: str = ""
     context: str = ""
 
@@ -180,6 +183,7 @@ class Recall:
         answered: Whether the best hit's relevance reaches the floor: `min_relevance` of the call, else
             `search.min_relevance`. False says that nothing here seems to bear on the query, and never
             that something is not so.
+        floor: That relevance.
         entities: Names of the entities that the query is about.
         milliseconds: Time by stage.
         explanation: How the hits were found, if requested.
@@ -191,11 +195,37 @@ class Recall:
     query: str
     hits: tuple[Hit, ...]
     answered: bool = True
+    floor: float = 0.0
     entities: tuple[str, ...] = ()
     relations: tuple[VerifiedRelation, ...] = ()
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     explanation: Explanation | None = None
     skipped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecalledMemory:
+    """A hit that a session recalled, and the question that it answered.
+
+    Attributes:
+        id: Id of the chunk; `text` is its beginning.
+        state: Its state now.
+        session: Name of the session.
+        at: When it was recalled.
+        rank: Its place among the hits, from 1.
+        query: What was asked. A session that somebody named keeps its last 20 questions, unless it is
+            private; None for others.
+    """
+
+    id: str
+    text: str
+    kind: ChunkKind
+    state: State
+    source: str
+    session: str
+    at: datetime
+    rank: int
+    query: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,6 +91,23 @@ class Promoted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Relabeled:
+    """The result of `relabel`.
+
+    Attributes:
+        chunks: Ids of the memories that changed.
+        unchanged: Ids of those that had these labels already.
+        run: Id of the run, for `undo`; None if nothing changed.
+        pending: `vectors` where the vector store could not be written and follows later; else nothing.
+    """
+
+    chunks: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    run: str | None = None
+    pending: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeCount:
     """Active memories of one scope with the same categories.
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from hydramem.core.results.knowledge_results import LimitUse
+from hydramem.core.results.telemetry_results import TelemetryReport
 from hydramem.core.row_types import JobState, Usage
 
 
@@ -95,6 +96,31 @@ class Undone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunOfChanges:
+    """What one call changed: a line of the audit.
+
+    Attributes:
+        run: Id that `undo` takes.
+        at: When its last change was made.
+        actors, operations, projects: Who made the changes, by which operations, in which projects.
+        changes: How many rows it wrote.
+        about: The text or name in its first change, at most 80 characters.
+        reason: Why, where its first change says so.
+        undone: Whether it was undone, and the undo was not undone.
+    """
+
+    run: str
+    at: datetime
+    actors: tuple[str, ...]
+    operations: tuple[str, ...]
+    projects: tuple[str, ...]
+    changes: int
+    about: str
+    reason: str | None = None
+    undone: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BackedUp:
     """A backup, after it was read back completely.
 
@@ -166,9 +192,11 @@ class Stats:
 
     Attributes:
         pending: Rows that are not yet replicated to the vector store.
+        disk_bytes: Bytes of the store's files and folders, by name; other files of its folder do not count.
         jobs: Jobs by state: pending and given up.
         expired: Active memories that have expired and are not recalled.
         limits: The usage of each configured limit.
+        telemetry: What telemetry recorded in the last days, where `days` was given.
     """
 
     path: str
@@ -184,6 +212,7 @@ class Stats:
     jobs: Mapping[JobState, int] = field(default_factory=dict)
     expired: int = 0
     limits: tuple[LimitUse, ...] = ()
+    telemetry: TelemetryReport | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,6 +249,7 @@ class Diagnosis:
         problems: A sentence each; empty if there are none.
         unfinished_reindex: Fingerprint of the target of an interrupted reindex; the old vectors stay in use.
         warnings: What harms no row but should be known, a sentence each.
+        telemetry: Whether calls are recorded: `on`, or `off: ` and why.
     """
 
     healthy: bool
@@ -238,6 +268,7 @@ class Diagnosis:
     problems: tuple[str, ...] = ()
     unfinished_reindex: str | None = None
     warnings: tuple[str, ...] = ()
+    telemetry: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

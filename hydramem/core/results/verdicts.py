@@ -90,18 +90,37 @@ class HistoryEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryVersion:
+    """One of the texts that a memory had; each is a memory with an id of its own.
+
+    Attributes:
+        text: Its first 2,000 characters, on one line.
+        ended_at: When it was withdrawn or, where the world changed, when it stopped being true.
+    """
+
+    id: str
+    text: str
+    state: State
+    recorded_at: datetime
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class History:
     """Every change of one thing, oldest first.
 
     Attributes:
         kind: relation, entity, document, or the kind of a chunk.
         text: Its text or name.
+        versions: The texts of a memory that was corrected or superseded, or took the place of another, oldest
+            first; it is one of them.
     """
 
     id: str
     kind: str
     text: str
     entries: tuple[HistoryEntry, ...]
+    versions: tuple[MemoryVersion, ...] = ()
 
 
 ConflictKind = Literal["relation", "number", "date", "name", "negation", "statement"]
@@ -130,11 +149,17 @@ class ConflictSide:
     valid_to: datetime | None = None
 
 
+def conflict_id(one: str, other: str) -> str:
+    """Return the id of a conflict of two relations or two chunks, by their ids in any order."""
+    return f"conflict:{'+'.join(sorted((one, other)))}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
     """Two things that cannot both be true; `newer` was said later.
 
     Attributes:
+        id: The id that an answer of `review` names.
         kind: Relations with different objects, or sentences that differ in a number, date, name or negation,
             or in other words (`statement`).
         entity: The entity that both are about, if it has a known name.
@@ -142,6 +167,7 @@ class Conflict:
         judged_by: `rules`, a `link` between the two, the pair `classifier`, or the model that read both.
     """
 
+    id: str
     kind: ConflictKind
     entity: str | None = None
     older: ConflictSide

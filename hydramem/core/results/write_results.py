@@ -143,6 +143,7 @@ class Curated:
 
     Attributes:
         target: memory (`MEMORY.md`) or user (`USER.md`).
+        version: Digest of the file as it was read, for `expect`.
         chars: Characters of all entries, of `limit`.
         block: The entries as a prompt shows them.
         problems: Entries that prompts leave out, and formats to correct by hand; a sentence each.
@@ -156,6 +157,7 @@ class Curated:
     target: str
     path: str
     entries: tuple[str, ...] = ()
+    version: str = ""
     chars: int = 0
     limit: int = 0
     block: str = ""
@@ -244,6 +246,7 @@ class Captured:
         turns: Ids of the turns, in order; a long turn has several.
         left_out: Turns with nothing to store: empty, only recalled memory or private reasoning, or half of an
             interrupted exchange.
+        repeated: Turns whose key the session has already.
         quarantined: Turns that give orders or hide something: listed, not recalled.
         entities: Names of the entities that they mention.
         notes: What failed or was skipped, and what becomes of the turns where no model distills them.
@@ -255,6 +258,7 @@ class Captured:
     session: str
     turns: tuple[str, ...] = ()
     left_out: int = 0
+    repeated: int = 0
     quarantined: int = 0
     entities: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

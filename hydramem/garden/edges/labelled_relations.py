@@ -134,16 +134,17 @@ class EdgeScores:
 
 
 def relations_of(snapshot: Snapshot) -> NDArray[np.int64]:
-    """Return the rows of the active relations between two different entities."""
+    """Return the rows of the active relations between two different entities, without likely-same links."""
     edges = snapshot.edges
     active = (edges.kind == RELATION) & (edges.state == STATES.index("active"))
-    return np.flatnonzero(active & (edges.source != edges.target))
+    rows = np.flatnonzero(active & (edges.source != edges.target))
+    return rows[~snapshot.is_likely_same(rows)]
 
 
 def stated_of(snapshot: Snapshot) -> NDArray[np.int64]:
-    """Return the rows of those that are stated, not inferred: only they are learned from."""
+    """Return the rows of those that are stated and not doubted: only they are learned from."""
     rows = relations_of(snapshot)
-    return rows[~snapshot.edges.supposed[rows]]
+    return rows[~snapshot.edges.supposed[rows] & snapshot.believed()[rows]]
 
 
 def claims_of(snapshot: Snapshot, rows: NDArray[np.int64]) -> Claims:

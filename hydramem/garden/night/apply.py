@@ -247,6 +247,8 @@ def _checked(
             refused[proposal.id] = f"{as_text(taken)} is changed by the proposal before it"
         elif (holder := dependents(proposal, graph)) is not None:
             refused[proposal.id] = f"{holder} it since the plan was made"
+        elif (gone := missing_end(proposal, graph)) is not None:
+            refused[proposal.id] = f"entity {gone} is gone since the plan was made"
         else:
             chosen.append(proposal)
     write = _counted(_joined(chosen, run, current, merges), current, graph) if chosen else None
@@ -272,6 +274,22 @@ def dependents(proposal: Proposal, graph: GraphStore) -> str | None:
             return f"memory {mention.chunk} names"
     new = (row.id for row in graph.relations(gone) if row_address(row) not in known)
     return next((f"relation {id} holds" for id in new), None)
+
+
+def missing_end(proposal: Proposal, graph: GraphStore) -> str | None:
+    """Return an entity that a proposal would link, and that is not there; None where all are.
+
+    Args:
+        proposal: What is about to be applied; of a link of entities that a merge changes, these are no
+            preconditions.
+        graph: The store as it is by then.
+    """
+    if proposal.action != "link":
+        return None
+    ends = {end for row in proposal.write.relations for end in (row.subject, row.object)}
+    unread = sorted(end for end in ends if (ENTITY.name, (end,)) not in proposal.expects)
+    there = {row.id for row in graph.entities(unread)} if unread else set()
+    return next((end for end in unread if end not in there), None)
 
 
 def _joined(

@@ -11,6 +11,7 @@ from hydramem.core.errors import StorageError
 from hydramem.core.results.garden_results import (
     SHOWN_CHANGES,
     Gardened,
+    NightHealth,
     NightState,
     PhaseReport,
     ProposedChange,
@@ -71,6 +72,7 @@ def report_of(
         seconds=seconds,
         state="planned" if applied is None else _worst_state(reports),
         phases=reports,
+        health=next((one.health for one in results.outcomes.values() if one.health is not None), None),
         changes=tuple(
             ProposedChange(**{name: getattr(each, name) for name in SHOWN_FIELDS})
             for each in results.proposals[:SHOWN_CHANGES]
@@ -102,6 +104,7 @@ def _phase_report(phase: Phase, results: PhaseResults, applied: Applied | None) 
         counts=outcome.counts,
         notes=outcome.notes,
         usage=outcome.usage,
+        auc=outcome.auc,
         seconds=results.seconds.get(phase, 0.0),
         **counted,
     )
@@ -129,18 +132,27 @@ def save_report(report: Gardened, folder: Path) -> None:
         raise StorageError(f"{folder}: the report cannot be kept: {error.strerror or error}") from error
 
 
-def last_report(folder: Path) -> Gardened | None:
-    """Return the report of the last run; None before the first.
+def last_reports(folder: Path, most: int) -> tuple[Gardened, ...]:
+    """Return the reports of the last runs, the newest first.
 
     Raises:
-        StorageError: The file is damaged.
+        StorageError: A file is damaged.
     """
     from pydantic import TypeAdapter, ValidationError
 
-    newest = max(folder.glob("*.json"), default=None)
-    if newest is None:
-        return None
-    try:
-        return TypeAdapter(Gardened).validate_json(newest.read_bytes())
-    except (ValidationError, OSError) as error:
-        raise StorageError(f"{newest}: is no report of the gardener any more; delete it") from error
+    found: list[Gardened] = []
+    for file in sorted(folder.glob("*.json"), reverse=True)[:most]:
+        try:
+            found.append(TypeAdapter(Gardened).validate_json(file.read_bytes()))
+        except (ValidationError, OSError) as error:
+            raise StorageError(f"{file}: is no report of the gardener any more; delete it") from error
+    return tuple(found)
+
+
+def trend_of(reports: Sequence[Gardened]) -> tuple[NightHealth, ...]:
+    """Return the health after each of some runs that measured it, in their order."""
+    return tuple(
+        NightHealth(started_at=report.started_at, run=report.run, health=report.health)
+        for report in reports
+        if report.health is not None
+    )

@@ -2,6 +2,7 @@
 plan is written down; its proposals are applied in small batches under one run id, which can be undone.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -12,9 +13,12 @@ from typing import Any, get_args
 
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
 from hydramem.core.ids import new_id
-from hydramem.core.results.garden_results import Gardened
-from hydramem.core.row_types import Phase
+from hydramem.core.results.garden_results import Gardened, StoreHealth
+from hydramem.core.row_types import Chunk, Phase
+from hydramem.core.stages import stage
 from hydramem.garden.night.apply import Applied, WriteAccess, apply
+from hydramem.garden.night.kept_plans import keep_plan
+from hydramem.garden.night.night_summary import summary_of
 from hydramem.garden.night.report import PhaseResults, report_of
 from hydramem.garden.phases.infer.infer import infer
 from hydramem.garden.phases.merge.merge import merge
@@ -27,7 +31,7 @@ from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, 
 from hydramem.garden.proposals.plan_file import GardenPlan, may_become_a_plan, ordered, read_plan, write_plan
 from hydramem.garden.proposals.proposal import ClaimedRows, Proposal
 from hydramem.garden.review.answers import counted
-from hydramem.garden.review.questions import cases
+from hydramem.garden.review.questions import Case, cases
 from hydramem.storage.changes import in_run
 from hydramem.storage.undo.undo import is_undone
 from hydramem.text.shown_text import amount
@@ -43,7 +47,26 @@ def review(context: PhaseContext) -> PhaseOutcome:
         functional=settings.verification.functional,
     )
     waiting = found[: settings.garden.review_limit]
-    return PhaseOutcome(counts={"waiting": len(waiting), **counted(waiting)})
+    return PhaseOutcome(
+        counts={"waiting": len(waiting), **counted(waiting)},
+        health=_health(found),
+        asked=next((case.question.text for case in waiting if _is_public(case)), ""),
+    )
+
+
+def _is_public(case: Case) -> bool:
+    return not any(isinstance(row, Chunk) and row.private for row in case.rows)
+
+
+def _health(found: Sequence[Case]) -> StoreHealth:
+    kinds = Counter(case.question.kind for case in found)
+    return StoreHealth(
+        duplicates=kinds["same_memory"],
+        stale_pairs=kinds["may_supersede"] + kinds["conflict"],
+        split_names=kinds["same_entity"],
+        doubtful_relations=kinds["relation"],
+        questions=len(found),
+    )
 
 
 STEPS: Mapping[Phase, PhaseStep] = {
@@ -108,12 +131,13 @@ class GardenRun:
         return read_plan(self.unfinished, project=self.project, key=self.key())
 
 
-def plan(run: GardenRun, *, out: Path | None = None) -> Gardened:
+def plan(run: GardenRun, *, out: Path | None = None, keep: bool = False) -> Gardened:
     """Say what a run would change, and change nothing.
 
     Args:
         run: The run.
         out: Where to write the plan, for `apply_file`.
+        keep: Whether the gardener's folder keeps the plan.
 
     Raises:
         InvalidInputError: The file holds something that is no plan.
@@ -123,10 +147,14 @@ def plan(run: GardenRun, *, out: Path | None = None) -> Gardened:
     if out is not None:
         _check_file(out)
     results = _proposed(replace(run, context=lambda phase: replace(run.context(phase), saves_models=False)))
+    made = _plan_of(run, results)
     if out is not None:
-        write_plan(_plan_of(run, results), out, key=run.key())
+        write_plan(made, out, key=run.key())
+    kept = keep and run.folder is not None
+    if kept and run.folder is not None:
+        keep_plan(made, run.folder, key=run.key())
     report = _report(run, results, None, started)
-    return replace(report, file=None if out is None else str(out))
+    return replace(report, file=None if out is None else str(out), plan=made.run if kept else None)
 
 
 def _check_file(out: Path) -> None:
@@ -166,21 +194,30 @@ def run_phases(run: GardenRun) -> Gardened:
     return replace(report, **resumed)
 
 
-def apply_file(run: GardenRun, file: Path) -> Gardened:
+def apply_file(run: GardenRun, file: Path, *, leave_out: Sequence[str] = ()) -> Gardened:
     """Apply exactly the proposals of a plan's file; those that depend on rows that changed since are refused.
 
     Lines that were deleted from the file are not applied; with a line that was changed the file is refused.
 
+    Args:
+        run: The run.
+        file: The plan's.
+        leave_out: Ids of changes that are not made.
+
     Raises:
-        InvalidInputError: The file is no plan of this project.
+        InvalidInputError: The file is no plan of this project, or the plan has no change of an id.
     """
     started = perf_counter()
     read = read_plan(file, project=run.project, key=run.key())
+    if unknown := set(leave_out).difference(each.id for each in read.proposals):
+        raise InvalidInputError(f"leave_out: the plan has no change {min(unknown)[:80]!r}")
+    chosen = tuple(each for each in read.proposals if each.id not in leave_out)
+    read = replace(read, proposals=chosen, struck=read.struck + len(read.proposals) - len(chosen))
     if is_undone(read.run, run.access.graph):
         # It was applied and undone: applied again it is another run, which can be undone in its turn.
         read = replace(read, run=new_id("w"))
     applied = _apply(run, read)
-    notes = (f"{amount(read.struck, 'change')} of the plan taken out of its file.",) if read.struck else ()
+    notes = (f"{amount(read.struck, 'change')} of the plan left out.",) if read.struck else ()
     report = _report(run, PhaseResults(proposals=read.proposals), applied, started, id=read.run)
     return replace(report, file=str(file), notes=notes)
 
@@ -233,7 +270,8 @@ def _take_step(run: GardenRun, phase: Phase, step: PhaseStep, results: PhaseResu
     run.began(phase)
     started = perf_counter()
     try:
-        outcome = step(run.context(phase))
+        with stage(phase):
+            outcome = step(run.context(phase))
     except HydraMemError as error:
         # A phase that fails does not stop the others; the report names it.
         outcome = PhaseOutcome(state="failed", notes=(str(error),))
@@ -280,7 +318,7 @@ def _report(
     # What the store had already may be the work of another run, and `distill` writes without a proposal.
     doubtful = applied is not None and (applied.standing or "distill" in results.outcomes)
     wrote = (applied is not None and applied.made) or (doubtful and run.access.graph.changes(run=id))
-    return report_of(
+    report = report_of(
         results,
         applied,
         project=run.project,
@@ -288,3 +326,9 @@ def _report(
         seconds=perf_counter() - started,
         run=id if wrote else None,
     )
+    if applied is None:
+        return report
+    done = set(applied.made)
+    made = [each for each in results.proposals if each.id in done]
+    summary = summary_of(made, results.outcomes, run.access.graph, project=run.project, run=id)
+    return replace(report, summary=summary)

@@ -13,6 +13,8 @@ _BOUNDS = {"minute": (0, 59), "hour": (0, 23), "day": (1, 31), "month": (1, 12),
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _NAMES = {"month": ("", *(month[:3] for month in MONTHS)), "weekday": _WEEKDAYS}
 _MOST_INTERVALS = 366
+_TIMES_KEY = "HydraMemTimes"  # launchd passes over keys that it does not know
+_DESCRIPTION = "HydraMem: the gardener, "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +117,7 @@ def systemd_units(times: ScheduleTimes, command: Sequence[str], *, name: str) ->
     )
     calendar = "".join(f"OnCalendar={one}\n" for one in on_calendar(times))
     timer = (
-        f"[Unit]\nDescription=HydraMem: the gardener, {times.expression}\n\n"
+        f"[Unit]\nDescription={_DESCRIPTION}{times.expression}\n\n"
         f"[Timer]\n{calendar}Persistent=true\n\n[Install]\nWantedBy=timers.target\n"
     )
     return {f"{name}.service": service, f"{name}.timer": timer}
@@ -140,6 +142,7 @@ def launchd_plist(times: ScheduleTimes, command: Sequence[str], *, name: str) ->
     return plistlib.dumps(
         {
             "Label": name,
+            _TIMES_KEY: times.expression,
             "ProgramArguments": list(command),
             "StartCalendarInterval": intervals,
             "LowPriorityIO": True,
@@ -163,3 +166,31 @@ def with_line(crontab: str, line: str | None, *, name: str) -> str:
     """Return a crontab with the line of this name replaced or removed; other lines stay as they are."""
     kept = [each for each in crontab.splitlines() if not each.endswith(f"# {name}")]
     return "".join(f"{each}\n" for each in (*kept, *((line,) if line else ())))
+
+
+def in_crontab(crontab: str, prefix: str) -> dict[str, tuple[str, str]]:
+    """Return the times and command of the lines whose name has a prefix, by name."""
+    found = {}
+    for line in crontab.splitlines():
+        rest, mark, name = line.rpartition(" # ")
+        if mark and name.startswith(prefix) and not line.lstrip().startswith("#"):
+            parts = rest.replace(r"\%", "%").split(maxsplit=len(_BOUNDS))
+            found[name] = " ".join(parts[: len(_BOUNDS)]), "".join(parts[len(_BOUNDS) :])
+    return found
+
+
+def in_systemd_units(timer: str, service: str) -> tuple[str, str]:
+    """Return the times and the command of a user's timer and its service; empty where a file lacks them."""
+    described, started = f"Description={_DESCRIPTION}", "ExecStart="
+    times = (line.removeprefix(described) for line in timer.splitlines() if line.startswith(described))
+    commands = (line.removeprefix(started) for line in service.splitlines() if line.startswith(started))
+    return next(times, ""), next(commands, "").replace("%%", "%")
+
+
+def in_launchd_plist(plist: bytes) -> tuple[str, str]:
+    """Return the times and the command of a user's launch agent."""
+    try:
+        agent = plistlib.loads(plist)
+    except (plistlib.InvalidFileException, ValueError):
+        return "", ""
+    return str(agent.get(_TIMES_KEY, "")), shlex.join(map(str, agent.get("ProgramArguments", ())))

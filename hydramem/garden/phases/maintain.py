@@ -1,7 +1,7 @@
-"""Maintain: the phase that changes no rows and blocks writers only for short moments.
+"""Maintain: the phase that changes no memory and blocks writers only for short moments.
 
-It runs pending jobs, compacts vectors, compares the stores, names communities, checkpoints the graph and
-makes a backup.
+It runs pending jobs, removes items that have expired, compacts vectors, compares the stores, names
+communities, checkpoints the graph and makes a backup.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from hydramem.storage.repair.compare_stores import Sampled
 _DRAIN_SHARE = 0.5
 """Share of the phase's time for pending jobs."""
 
-_TASKS = 6
+_TASKS = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +27,7 @@ class Upkeep:
 
     Attributes:
         drain: Runs pending jobs, for so many seconds at most.
+        expire: Removes items that have expired, and returns how many they were.
         compact: Compacts the vector store where that pays.
         compare: Compares samples of vectors and graph.
         checkpoint: Writes the graph's log into its file.
@@ -34,6 +35,7 @@ class Upkeep:
     """
 
     drain: Callable[[float], Drained]
+    expire: Callable[[], int]
     compact: Callable[[], None]
     compare: Callable[[], Sampled]
     checkpoint: Callable[[], None]
@@ -70,6 +72,7 @@ def maintain(context: PhaseContext, upkeep: Upkeep) -> PhaseOutcome:
     """
     tasks = _Tasks(context)
     tasks.run("what was left for later", lambda: _drain(upkeep, tasks))
+    tasks.run("items", lambda: _expire(upkeep, tasks))
     tasks.run("vectors", upkeep.compact)
     tasks.run("comparison", lambda: _compare(upkeep, tasks))
     tasks.run("communities", lambda: _regroup(tasks))
@@ -94,6 +97,10 @@ def _drain(upkeep: Upkeep, tasks: _Tasks) -> None:
         tasks.note_problem(
             f"{drained.left} jobs wait and {drained.failed} were given up; `hydramem jobs` says why."
         )
+
+
+def _expire(upkeep: Upkeep, tasks: _Tasks) -> None:
+    tasks.counts["items_expired"] = upkeep.expire()
 
 
 def _compare(upkeep: Upkeep, tasks: _Tasks) -> None:

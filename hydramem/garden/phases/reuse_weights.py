@@ -1,8 +1,9 @@
 """Reuse: chunks that several sessions recall gain importance; isolated, never recalled ones lose it.
 
-Only importance changes, not the weight of links or the confidence of relations: those say how similar two
-texts are and how sure a claim is. A chunk's own importance stays in its metadata and the new one is computed
-from it, so a run without new recalls changes nothing.
+What answered a question is linked to it (`answered_questions`). Otherwise only importance changes, not the
+weight of links or the confidence of relations: those say how similar two texts are and how sure a claim is.
+A chunk's own importance stays in its metadata and the new one is computed from it, so a run without new
+recalls changes nothing.
 """
 
 import math
@@ -14,7 +15,8 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.row_types import Chunk
+from hydramem.core.row_types import ANSWERS, Chunk
+from hydramem.garden.phases.answered_questions import answered_questions
 from hydramem.garden.proposals.exclusions import REUSED
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
@@ -74,12 +76,16 @@ def faded(base: float, age: timedelta, after: timedelta) -> float:
 
 
 def reuse(context: PhaseContext) -> PhaseOutcome:
-    """Propose new importances for chunks that were reused, and for isolated ones that never were recalled."""
+    """Propose links to answered questions, and importances for what was reused or stands alone unused."""
     work = PhaseWork(context)
     sessions, degrees = _sessions(context), _degrees(context.snapshot)
     never_recalled = set(_isolated(context, degrees)) - sessions.keys()
-    proposals: list[Proposal] = []
-    for ids in work.batches([*sorted(sessions), *sorted(never_recalled)], _AT_ONCE):
+    proposals = list(answered_questions(work, sessions))
+    work.counts["questions_answered"] = len(proposals)
+    # What a link rests on does not change in the same run.
+    linked = {end for each in proposals for link in each.write.links for end in (link.source, link.target)}
+    weighed = [id for id in (*sorted(sessions), *sorted(never_recalled)) if id not in linked]
+    for ids in work.batches(weighed, _AT_ONCE):
         if len(proposals) >= _MOST_CHANGED:
             work.stopped = f"{_MOST_CHANGED} changes are enough for a run"
             break
@@ -107,10 +113,12 @@ def _sessions(context: PhaseContext) -> dict[str, frozenset[str]]:
 
 
 def _degrees(snapshot: Snapshot) -> NDArray[np.int64]:
-    """Return the active mentions and links of each node."""
+    """Return the active mentions and links to other memories of each node."""
     edges = snapshot.edges
     active = (edges.state == STATES.index("active")) | (edges.kind == MENTION)
-    rows = np.flatnonzero(np.isin(edges.kind, (MENTION, LINK)) & active)
+    answers = np.array([name == ANSWERS for name in edges.types] + [False])[edges.type]
+    to_questions = (edges.kind == LINK) & answers
+    rows = np.flatnonzero(np.isin(edges.kind, (MENTION, LINK)) & active & ~to_questions)
     ends = np.concatenate([edges.source[rows], edges.target[rows]])
     return np.bincount(ends, minlength=snapshot.size)
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from hydramem.core.config import Config
-from hydramem.core.results.garden_results import PhaseState
+from hydramem.core.results.garden_results import PhaseState, StoreHealth
 from hydramem.core.row_types import Usage
 from hydramem.garden.proposals.exclusions import UndecidedPair, UndoneRows
 from hydramem.garden.proposals.proposal import Proposal
@@ -120,6 +120,8 @@ class PhaseOutcome:
         notes: Why, and what else a person should know; a sentence each.
         usage: What the model calls cost.
         undecided: Pairs for a person to judge, which the run saves; None where the phase looks for none.
+        auc: Of the edge scorer on held-out relations; None where the phase scores none.
+        health, asked: Of the phase that counts questions: what waits, and one question in words.
     """
 
     proposals: tuple[Proposal, ...] = ()
@@ -128,6 +130,9 @@ class PhaseOutcome:
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     undecided: tuple[UndecidedPair, ...] | None = None
+    auc: float | None = None
+    health: StoreHealth | None = None
+    asked: str = ""
 
 
 PhaseStep = Callable[[PhaseContext], PhaseOutcome]
@@ -138,7 +143,7 @@ class PhaseWork:
     """A phase at work: its context, and what it has counted and noted so far.
 
     Attributes:
-        counts, notes: As in `PhaseOutcome`.
+        counts, notes, auc: As in `PhaseOutcome`.
         stopped: Why the last `batches` stopped early; None where they did not.
     """
 
@@ -146,6 +151,7 @@ class PhaseWork:
         self.context = context
         self.counts: Counter[str] = Counter()
         self.notes: list[str] = []
+        self.auc: float | None = None
         self.stopped: str | None = None
 
     @cached_property
@@ -178,4 +184,5 @@ class PhaseWork:
             notes=tuple(self.notes),
             usage=self.context.budget.usage,
             undecided=undecided,
+            auc=self.auc,
         )

@@ -16,17 +16,20 @@ from hydramem.garden.phases.supersede.possible_replacements import (
     possible_replacement,
     replaced,
     settled_link,
+    unlinked_replacement,
+    withdrawn_both,
     withdrawn_newer,
 )
 from hydramem.garden.proposals.exclusions import TOLD_APART, reused, strings_in
 from hydramem.garden.review.conflicting_pairs import conflicting_pair, ended
+from hydramem.garden.review.named_conflicts import named_conflict, rows_named
 from hydramem.garden.review.questions import KEPT_OUT, NAMED_CHOICES, REPLACES, WHICH, Case
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.knowledge.end_validity import mark_coexisting
 from hydramem.ingest.knowledge.merging.merge_entities import merge
 from hydramem.ingest.knowledge.support import recounted
 from hydramem.ingest.write_target import Target
-from hydramem.storage.changes import current_actor, record
+from hydramem.storage.changes import current_actor, is_agent, record
 from hydramem.storage.write import Write
 from hydramem.verification.calibration.calibrate import scores_of
 from hydramem.verification.calibration.reviews import Review, apply_reviews
@@ -34,7 +37,6 @@ from hydramem.verification.calibration.reviews import Review, apply_reviews
 MOST_ANSWERS = 20_000
 _MOST_ID = 500
 _MOST_NOTE = 2000
-_AGENT = "mcp"
 _GONE = "it does not wait: it was answered already, or its rows changed since"
 
 
@@ -69,16 +71,18 @@ def checked(answers: Iterable[Answer]) -> tuple[Answer, ...]:
             check_text(answer.note, name="answers.note", most=_MOST_NOTE)
         if answer.yes is not None and not isinstance(answer.yes, bool):
             raise InvalidInputError(f"answers.yes: {str(answer.yes)[:40]!r} is neither true nor false")
-        if answer.choice is not None and answer.choice not in NAMED_CHOICES:
+        if answer.choice is not None and answer.choice not in (*NAMED_CHOICES, *rows_named(id)):
             allowed = ", ".join(dict.fromkeys((*WHICH, *REPLACES)))
-            raise InvalidInputError(f"answers.choice: {str(answer.choice)[:40]!r} is none of {allowed}")
+            raise InvalidInputError(
+                f"answers.choice: {str(answer.choice)[:40]!r} is none of {allowed} and no id in the question"
+            )
         if (answer.yes is None) == (answer.choice is None):
             raise InvalidInputError(f"answers: {id[:120]!r} has neither yes nor choice, or both; give one")
         if (known := found.setdefault(id, answer)).yes != answer.yes or known.choice != answer.choice:
             raise InvalidInputError(f"answers: {id[:120]!r} is answered yes and no, or otherwise twice")
     if len(found) > MOST_ANSWERS:
         raise InvalidInputError(f"answers: {len(found):,} at once; at most {MOST_ANSWERS:,}")
-    if found and current_actor() == _AGENT:
+    if found and is_agent(current_actor()):
         raise InvalidInputError(
             "answers: a person answers, by `hydramem review` or in Python; an agent may ask"
         )
@@ -98,7 +102,8 @@ def act(
     by_id = {case.question.id: case for case in waiting}
     taken, left = 0, []
     for answer in answers:
-        case = by_id.get(answer.id)
+        case = by_id.get(answer.id) or named_conflict(answer.id, answering.target.graph, answering.snapshot)
+        answer = answer if case is None else _by_name(answer, case)
         if case is not None and _choice(answer) not in case.question.choices:
             choices = ", ".join(case.question.choices)
             left.append(NotTaken(id=answer.id, why=f"its answer is one of: {choices}"))
@@ -112,6 +117,15 @@ def act(
         else:
             left.append(NotTaken(id=answer.id, why=_GONE))
     return taken, tuple(left)
+
+
+def _by_name(answer: Answer, case: Case) -> Answer:
+    """Return an answer that says by its id which row holds as one that says so by a choice."""
+    rows = case.question.rows
+    if answer.choice not in rows or len(rows) < 2 or case.question.choices == YES_NO:
+        return answer
+    first, second = ("older", "replaces") if case.question.choices == REPLACES else ("1", "2")
+    return replace(answer, choice=first if answer.choice == rows[0] else second)
 
 
 def _choice(answer: Answer) -> str:
@@ -128,7 +142,7 @@ def _act(answer: Answer, case: Case, answering: Answering) -> bool:
         case (Entity() as keep, Entity() as gone):
             return _merge_entities(answer, keep, gone, answering.target)
         case (Chunk() as older, Chunk() as newer):
-            if case.question.kind == "may_supersede":
+            if case.question.kind in ("may_supersede", "conflict"):
                 return _settle(answer, older, newer, answering.target)
             return _merge_memories(answer, older, newer, answering)
         case (Relation() as one, Relation() as other):
@@ -200,30 +214,42 @@ def _merge_memories(answer: Answer, older: Chunk, newer: Chunk, answering: Answe
 
 
 def _settle(answer: Answer, older: Chunk, newer: Chunk, target: Target) -> bool:
-    """End the older memory, withdraw the newer one, or let both hold; the link is settled in any case."""
+    """End or withdraw the older memory, the newer, both or none; their links are settled in any case."""
     with target.one_writer:
-        at = now()
-        pair = possible_replacement(older.id, newer.id, target.graph, at=at)
+        at, choice = now(), _SAME_AS.get(answer.choice or "both", answer.choice or "both")
+        links = [
+            link
+            for link in target.graph.links([newer.id])
+            if {link.source, link.target} == {older.id, newer.id}
+        ]
+        pair = possible_replacement(older.id, newer.id, target.graph, at=at) or unlinked_replacement(
+            older.id, newer.id, target.graph, at=at
+        )
         if pair is None:
             return False
-        said = _SETTLED[answer.choice or "both"]
+        said = _SETTLED[choice]
         write = Write(changes=(), links=(settled_link(pair.link, at),))
-        if answer.choice != "both":
-            settle = replaced if answer.choice == "replaces" else withdrawn_newer
+        if choice != "both":
+            settle = _SETTLES[choice]
             write = settle(pair, target=target, at=at, reason=_reason(answer, said), operation="review")
-        links = (
-            _change(link, pair.link if link.id == pair.link.id else None, answer, said, target.project)
-            for link in write.links
-        )
-        target.commit(replace(write, changes=(*write.changes, *links), deferred=False), {})
+        contradicting = (link for link in links if link.type == "contradicts" and link.state == "active")
+        settled = (*write.links, *(settled_link(link, at) for link in contradicting))
+        before = {link.id: link for link in links}
+        changes = (_change(link, before.get(link.id), answer, said, target.project) for link in settled)
+        target.commit(replace(write, changes=(*write.changes, *changes), links=settled, deferred=False), {})
         return True
 
+
+_SAME_AS = {"1": "older", "2": "replaces"}
 
 _SETTLED = {
     "replaces": "the newer takes the place of the older",
     "both": "both hold",
     "older": "the older holds, and not the newer",
+    "neither": "neither holds",
 }
+
+_SETTLES = {"replaces": replaced, "older": withdrawn_newer, "neither": withdrawn_both}
 
 
 def _decide(answer: Answer, one: Relation, other: Relation, answering: Answering) -> bool:
@@ -234,9 +260,16 @@ def _decide(answer: Answer, one: Relation, other: Relation, answering: Answering
         if pair is None or pair.older.row.id != one.id:
             return False
         if answer.choice == "both":
+            for row in pair.rows:
+                if row.verdict == "deferred":  # that it holds is an answer to the question whether it is true
+                    _judge(answer, row, answering, true=True)
+            pair = conflicting_pair(one, other, target.graph) or pair
             both = [(mark_coexisting(row, rival.id), row) for row, rival in (pair.rows, pair.rows[::-1])]
             _commit(both, answer, "both hold", target)
             return True
+        if answer.choice == "neither":
+            judged = [_judge(answer, row, answering, true=False) for row in pair.rows]
+            return any(judged)
         holds = pair.older.row if answer.choice == "1" else pair.newer.row
         _judge(answer, holds, answering, true=True)
         if answer.choice == "1":

@@ -76,7 +76,7 @@ def conflicting_pair(one: Relation, other: Relation, graph: GraphStore) -> Confl
     """
     stored = {row.id: row for row in graph.relations(sorted({one.subject, other.subject}))}
     rows = [stored[id] for id in (one.id, other.id) if id in stored]
-    if len(rows) < 2 or not all(map(_is_open, rows)) or can_coexist(*rows):
+    if len(rows) < 2 or not all(map(_is_believed, rows)) or can_coexist(*rows):
         return None
     shared = {one.subject, one.object} & {other.subject, other.object}
     subject = one.subject if one.subject in shared else min(shared)
@@ -85,7 +85,11 @@ def conflicting_pair(one: Relation, other: Relation, graph: GraphStore) -> Confl
 
 def _is_open(row: Relation) -> bool:
     """Say whether a relation is believed; a deferred one is a question of its own."""
-    return row.state == "active" and not is_version(row) and (row.verdict != "deferred" or is_given(row))
+    return _is_believed(row) and (row.verdict != "deferred" or is_given(row))
+
+
+def _is_believed(row: Relation) -> bool:
+    return row.state == "active" and not is_version(row)
 
 
 def _ordered(one: Relation, other: Relation, subject: str, chunks: Mapping[str, Chunk]) -> ConflictingPair:

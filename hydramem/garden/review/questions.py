@@ -20,7 +20,7 @@ from hydramem.garden.phases.supersede.possible_replacements import (
     possible_replacements,
 )
 from hydramem.garden.proposals.exclusions import UndecidedPair, is_told_apart, strings_in
-from hydramem.garden.review.conflicting_pairs import conflicting_pairs
+from hydramem.garden.review.conflicting_pairs import ConflictingPair, conflicting_pairs
 from hydramem.graph.snapshot.snapshot import SYNONYM, Snapshot
 from hydramem.ingest.knowledge.graph_rows import candidates_of, is_given
 from hydramem.ingest.screening.quarantine import QUARANTINED_FOR
@@ -31,11 +31,12 @@ from hydramem.text.shown_text import one_line
 KEPT_OUT = "kept_out"
 """Metadata key of a quarantined chunk: who says that it stays in quarantine."""
 
-WHICH = ("1", "2", "both")
+WHICH = ("1", "2", "both", "neither")
 """The answers to a conflict."""
 
-REPLACES = ("replaces", "both", "older")
-"""The answers where a memory may supersede an older one: it does, both hold, or the older one alone does."""
+REPLACES = ("replaces", "both", "older", "neither")
+"""The answers where a memory may supersede an older one: it does, both hold, the older one alone does, or
+none of them."""
 
 NAMED_CHOICES = frozenset((*WHICH, *REPLACES))
 """Every answer but yes and no."""
@@ -44,7 +45,7 @@ _MOST_RELATIONS = 2000
 _MOST_CHUNKS = 500
 _MOST_PAIRS = 1000
 _EVIDENCE_SHOWN = 600
-_TEXT_SHOWN = 160
+TEXT_SHOWN = 160
 _PASSAGES = 3
 _UNKNOWN = 0.5
 """Uncertainty, 0 to 1, of a question without a probability."""
@@ -151,10 +152,10 @@ def _relations(graph: GraphStore, snapshot: Snapshot) -> Iterator[Case]:
     page = Listing(limit=_MOST_RELATIONS)
     rows = graph.list_relations(snapshot.project, page, verdicts=("deferred",))
     waiting = [row for row in rows if not is_given(row)]
-    names = _names_of(waiting, graph)
+    names = names_of(waiting, graph)
     for row in waiting:
         if {row.subject, row.object} <= names.keys():
-            yield _case(
+            yield new_case(
                 "relation",
                 (row,),
                 f"Is it true: {names[row.subject]} {row.type} {names[row.object]}?",
@@ -167,22 +168,30 @@ def _relations(graph: GraphStore, snapshot: Snapshot) -> Iterator[Case]:
 def _conflicts(graph: GraphStore, snapshot: Snapshot, functional: Collection[str]) -> Iterator[Case]:
     """Yield the pairs of relations of which only one can hold."""
     pairs = conflicting_pairs(graph, snapshot, functional)
-    names = _names_of([row for pair in pairs for row in pair.rows], graph)
+    names = names_of([row for pair in pairs for row in pair.rows], graph)
     for pair in pairs:
-        ids = {end for row in pair.rows for end in (row.subject, row.object)}
-        if ids <= names.keys():
-            one, other = (_dated(row, names) for row in pair.rows)
-            yield _case(
-                "conflict",
-                pair.rows,
-                f"Which holds: (1) {one}, (2) {other}, or both?",
-                f"{pair.reason} 1 withdraws the second, 2 ends the first, both keeps them.",
-                degree=_degree(ids, snapshot),
-                choices=WHICH,
-            )
+        case = conflict_case(pair, names, snapshot)
+        if case is not None:
+            yield case
 
 
-def _names_of(relations: Iterable[Relation], graph: GraphStore) -> Mapping[str, str]:
+def conflict_case(pair: ConflictingPair, names: Mapping[str, str], snapshot: Snapshot) -> Case | None:
+    """Return the case of two relations of which only one can hold; None where an end has no name."""
+    ids = {end for row in pair.rows for end in (row.subject, row.object)}
+    if not ids <= names.keys():
+        return None
+    one, other = (_dated(row, names) for row in pair.rows)
+    return new_case(
+        "conflict",
+        pair.rows,
+        f"Which holds: (1) {one}, (2) {other}, both or neither?",
+        f"{pair.reason} 1 withdraws the second, 2 ends the first, both keeps them, neither withdraws them.",
+        degree=_degree(ids, snapshot),
+        choices=WHICH,
+    )
+
+
+def names_of(relations: Iterable[Relation], graph: GraphStore) -> Mapping[str, str]:
     """Return the names of the ends of relations, by id."""
     ends = sorted({end for row in relations for end in (row.subject, row.object)})
     return {row.id: row.name for row in (graph.entities(ends) if ends else ())}
@@ -199,13 +208,13 @@ def _dated(row: Relation, names: Mapping[str, str]) -> str:
 def _replacements(pairs: Sequence[PossibleReplacement], snapshot: Snapshot) -> Iterator[Case]:
     """Yield the pairs of memories of which the newer may replace the older."""
     for pair in pairs:
-        older, newer = (one_line(row.text, _TEXT_SHOWN) for row in pair.rows)
-        yield _case(
+        older, newer = (one_line(row.text, TEXT_SHOWN) for row in pair.rows)
+        yield new_case(
             "may_supersede",
             pair.rows,
             f'Does (2) "{newer}" replace (1) "{older}"?',
             "It was told later, and both may not hold. replaces ends the first, both keeps them, older "
-            "withdraws the second.",
+            "withdraws the second, neither withdraws them.",
             degree=_degree([row.id for row in pair.rows], snapshot),
             probability=pair.link.weight,
             choices=REPLACES,
@@ -221,9 +230,9 @@ def _same_memories(graph: GraphStore, undecided: Sequence[UndecidedPair]) -> Ite
             continue
         older, newer = sorted((rows[pair.one], rows[pair.other]), key=lambda row: row.times.recorded_at)
         if not is_told_apart(older, newer):
-            one, other = (one_line(row.text, _TEXT_SHOWN) for row in (older, newer))
+            one, other = (one_line(row.text, TEXT_SHOWN) for row in (older, newer))
             text = f'Do they say the same, so that one is enough: "{one}" and "{other}"?'
-            yield _case("same_memory", (older, newer), text, pair.why)
+            yield new_case("same_memory", (older, newer), text, pair.why)
 
 
 def _quarantined(graph: GraphStore, project: str) -> Iterator[Case]:
@@ -232,8 +241,8 @@ def _quarantined(graph: GraphStore, project: str) -> Iterator[Case]:
     for row in graph.list_chunks(where, Listing(limit=_MOST_CHUNKS)):
         if KEPT_OUT not in row.metadata:
             why = ", ".join(strings_in(row.metadata, QUARANTINED_FOR))
-            text = f'May it be recalled: "{one_line(row.text, _TEXT_SHOWN)}"?'
-            yield _case("quarantined", (row,), text, f"It was held back{f': {why}' if why else ''}.")
+            text = f'May it be recalled: "{one_line(row.text, TEXT_SHOWN)}"?'
+            yield new_case("quarantined", (row,), text, f"It was held back{f': {why}' if why else ''}.")
 
 
 def _same_entities(
@@ -248,7 +257,7 @@ def _same_entities(
         if not rows.keys() >= set(ids) or is_told_apart(rows[ids[0]], rows[ids[1]]):
             continue
         keep, gone = (rows[id] for id in sorted(ids, key=lambda id: (-_degree((id,), snapshot), id)))
-        yield _case(
+        yield new_case(
             "same_entity",
             (keep, gone),
             f"Are they one thing: {keep.name} ({keep.type}) and {gone.name} ({gone.type})?",
@@ -270,7 +279,7 @@ def _spelling_variants(snapshot: Snapshot) -> list[tuple[str, str]]:
     return sorted({(min(pair), max(pair)) for pair in ends})
 
 
-def _case(
+def new_case(
     kind: QuestionKind,
     rows: tuple[Row, ...],
     text: str,
@@ -280,6 +289,7 @@ def _case(
     probability: float | None = None,
     choices: tuple[str, ...] = YES_NO,
 ) -> Case:
+    """Return the case of a question about rows; its weight comes from its probability and their degree."""
     ids = tuple(row.id for row in rows)
     question = Question(
         id=f"{kind}:{'+'.join(sorted(ids))}",

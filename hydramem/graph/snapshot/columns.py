@@ -20,6 +20,11 @@ def microseconds(moment: datetime | None, default: int) -> int:
     return default if moment is None else (moment - _EPOCH) // _MICROSECOND
 
 
+def moment_of(stamp: int) -> datetime | None:
+    """Return the moment that a column holds as microseconds since 1970; None for `BEGINNING` and `END`."""
+    return None if stamp in (BEGINNING, END) else _EPOCH + stamp * _MICROSECOND
+
+
 class GrowingColumn:
     """A numpy array that grows at the end.
 

@@ -2,7 +2,9 @@
 
 Inverse document frequency: Spärck Jones, "A statistical interpretation of term specificity and its
 application in retrieval" (1972). A hub gets none at all: a walk through what half of a project mentions leads
-everywhere.
+everywhere. A chunk that names very many things (a list, an index) says little about each: the way to it
+counts less by their number, as each node of a path is damped by its degree in Himmelstein and Baranzini,
+"Heterogeneous Network Edge Prediction" (2015).
 """
 
 import threading
@@ -21,6 +23,11 @@ HUB_SHARE = 0.5
 LEAST_MENTIONS = 8
 """Chunks, or sources, that must mention a hub: in fewer, what most of them mention is their topic."""
 
+MANY_NAMED = 32
+"""Things that a chunk may name before it counts less, or `TIMES_THE_MEAN` as many as the mean of all."""
+
+TIMES_THE_MEAN = 3.0
+
 ROLE_KEYS = ("user", "assistant", "the user", "the assistant")
 """Keys of entities that are hubs in any project: the two sides of every conversation."""
 
@@ -34,11 +41,16 @@ class EntityRarity:
         rarity: 1 for a chunk and for an entity that one chunk mentions at most, falling with the logarithm
             of their number; 0 for a hub.
         hubs: Entities that walks may start from or end at, but not pass.
+        named: Entities that each active chunk mentions; 0 for an entity.
+        focus: 1 for an entity and for a chunk that names few things, falling with their number where it names
+            very many.
     """
 
     chunks: NDArray[np.int64]
     rarity: NDArray[np.float32]
     hubs: Mask
+    named: NDArray[np.int64]
+    focus: NDArray[np.float32]
 
     def among(self, starts: Array) -> NDArray[np.float32]:
         """Return the rarities for a walk from these nodes: where it starts, it may leave a hub."""
@@ -72,7 +84,6 @@ class _Counted:
     """Mentions of the first edges, which stay right while the columns are in the same memory."""
 
     columns: tuple[Array, ...]
-    chunks: NDArray[np.int64]
     rarity: EntityRarity
     roles: tuple[int, ...]
 
@@ -114,27 +125,40 @@ class RarityCache:
             known = None
         elif known.is_current(columns, roles):
             return known.rarity
-        chunks = _chunk_counts(mentions, known)
-        rarity = _rarity(mentions, chunks, adjacency, roles)
+        rarity = _rarity(mentions, *_counts(mentions, known), adjacency, roles)
         with self._lock:
-            self._known = _Counted(columns, chunks, rarity, roles)
+            self._known = _Counted(columns, rarity, roles)
         return rarity
 
 
-def _chunk_counts(mentions: MentionColumns, known: _Counted | None) -> NDArray[np.int64]:
-    """Count the active chunks that mention each entity, shape (nodes,); `known` counted the first edges."""
+def _counts(mentions: MentionColumns, known: _Counted | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count the active chunks that mention each entity, and the entities that each of those mentions.
+
+    Args:
+        known: What counted the first edges.
+
+    Returns:
+        Two arrays of shape (nodes,).
+    """
     first = 0 if known is None else len(known.columns[0])
     active = mentions.state == mentions.is_active
     rows = np.flatnonzero(mentions.kind[first:] == mentions.is_mention) + first
-    entities = mentions.entity[rows[active[mentions.chunk[rows]]]]
-    counts: NDArray[np.int64] = np.bincount(entities, minlength=len(mentions.state))
+    rows = rows[active[mentions.chunk[rows]]]
+    size = len(mentions.state)
+    chunks: NDArray[np.int64] = np.bincount(mentions.entity[rows], minlength=size)
+    named: NDArray[np.int64] = np.bincount(mentions.chunk[rows], minlength=size)
     if known is not None:
-        counts[: len(known.chunks)] += known.chunks
-    return counts
+        chunks[: len(known.rarity.chunks)] += known.rarity.chunks
+        named[: len(known.rarity.named)] += known.rarity.named
+    return chunks, named
 
 
 def _rarity(
-    mentions: MentionColumns, chunks: NDArray[np.int64], adjacency: Adjacency, roles: tuple[int, ...]
+    mentions: MentionColumns,
+    chunks: NDArray[np.int64],
+    named: NDArray[np.int64],
+    adjacency: Adjacency,
+    roles: tuple[int, ...],
 ) -> EntityRarity:
     active = mentions.is_chunk & (mentions.state == mentions.is_active)
     total = int(active.sum())
@@ -144,9 +168,19 @@ def _rarity(
     by_count = 1 - np.log(np.maximum(np.arange(chunks.max(initial=0) + 1), 1)) / np.log(1 + max(total, 2))
     rarity = np.maximum(by_count, 0).astype(np.float32)[chunks]
     rarity[hubs] = 0
-    for each in (chunks, rarity, hubs):
+    focus = _focus(named)
+    for each in (chunks, rarity, hubs, named, focus):
         each.flags.writeable = False
-    return EntityRarity(chunks=chunks, rarity=rarity, hubs=hubs)
+    return EntityRarity(chunks=chunks, rarity=rarity, hubs=hubs, named=named, focus=focus)
+
+
+def _focus(named: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return how much the way to each chunk counts, by the things that it names; shape (nodes,)."""
+    total = int(np.count_nonzero(named))
+    mean = float(named.sum()) / total if total else 0.0
+    many = max(float(MANY_NAMED), TIMES_THE_MEAN * mean)
+    focus: NDArray[np.float32] = np.minimum(1.0, many / np.maximum(named, 1)).astype(np.float32)
+    return focus
 
 
 def _hubs_by_source(

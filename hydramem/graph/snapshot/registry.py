@@ -6,7 +6,7 @@ newer one as writes come in.
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -46,6 +46,12 @@ class Snapshots:
             self.forget(project)
         return snapshot
 
+    def loaded(self, project: str) -> Snapshot | None:
+        """Return a project's snapshot where it is in memory; None where a read would have to load it."""
+        with self._lock:
+            live = self._projects.get(project)
+        return live.current() if live is not None and live.loaded else None
+
     def known(self, project: str, keys: Sequence[str]) -> Mapping[str, str]:
         """Return the entity id of each key that is an entity's key or alias; others are left out.
 
@@ -58,9 +64,14 @@ class Snapshots:
             return self._graph.entities_called(project, keys)
         return self.of(project).names.lookup(keys)
 
-    def apply(self, write: Write) -> None:
-        """Apply a committed write, in the order of commits. Never waits for a load."""
-        names = _projects_of(write)
+    def apply(self, write: Write, projects: Collection[str] = ()) -> None:
+        """Apply a committed write, in the order of commits. Never waits for a load.
+
+        Args:
+            write: The rows.
+            projects: Of them, besides those that they name themselves.
+        """
+        names = _projects_of(write) | set(projects)
         if replace(write.removed, jobs=()) and not self._keeps(names):
             # Columns only grow: a graph that lost rows is loaded again. A dump's rows may be of any project.
             with self._lock:
@@ -116,6 +127,12 @@ class Snapshots:
             # Where it was forgotten meanwhile, the loaded graph may be older than the removal.
             if self._reloading.pop(project, None) is fresh:
                 self._projects[project] = fresh
+
+    def forget_all(self) -> None:
+        """Drop every project's snapshot."""
+        with self._lock:
+            self._projects.clear()
+            self._reloading.clear()
 
     def forget(self, project: str) -> None:
         """Drop a project's snapshot; the next call loads it from the store."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hydramem.core.errors import NotFoundError
 from hydramem.core.results.graph_views import PathStep
-from hydramem.core.row_types import EdgeKind, Layer, State
+from hydramem.core.row_types import MAY_BE, EdgeKind, Layer, State
 from hydramem.graph.snapshot.adjacency import Adjacency, Mask, ragged
 from hydramem.graph.snapshot.columns import Array, microseconds
 from hydramem.graph.snapshot.masks import Interval, Masks
@@ -71,7 +71,7 @@ class EdgeColumns:
         source, target: Nodes.
         kind: A place in `EDGE_KINDS`.
         type: Codes into `types`; -1 for mentions.
-        weight: The relation's confidence, the mention's count, the link's weight, or 1 for a synonym.
+        weight: The relation's weight in walks, the mention's count, the link's weight, or 1 for a synonym.
         supposed: Whether nothing states a relation: it was inferred, and what depends on it is a guess.
         layer, state: Places in `LAYERS` and `STATES`; -1 where an edge has none.
         valid_from, valid_to, recorded_at, retired_at: Microseconds since 1970, or `BEGINNING` and `END`.
@@ -151,15 +151,17 @@ class Snapshot:
         return self.names.find(key)
 
     def entity_named(self, name: str) -> int:
-        """Return the node of the entity that has this name or alias.
+        """Return the node of the entity that has this name, alias or id; a name goes before an id.
 
         Raises:
             NotFoundError: None has.
         """
         node = self.find(entity_key(name))
         if node is None:
+            node = self.node(name)
+        if node is None or self.nodes.is_chunk[node]:
             raise NotFoundError(
-                f"{name[:80]!r}: no entity of project {self.project!r} has this name or alias"
+                f"{name[:80]!r}: no entity of project {self.project!r} has this name, alias or id"
             )
         return node
 
@@ -216,6 +218,11 @@ class Snapshot:
         roles = {node for key in ROLE_KEYS if (node := self.find(key)) is not None}
         return self.rarities.of(columns, self.adjacency, sorted(roles))
 
+    def believed(self) -> Mask:
+        """Say for each edge whether a walk follows it: not a relation without weight, which is doubted."""
+        followed: Mask = (self.edges.kind != RELATION) | (self.edges.weight > 0)
+        return followed
+
     def of_types(self, types: Sequence[str]) -> Mask:
         """Say for each edge whether it is of one of these types; synonyms are, no types admit all.
 
@@ -228,6 +235,15 @@ class Snapshot:
         codes = [code for code, type in enumerate(edges.types) if type in types]
         named: Mask = np.isin(edges.type, codes) | (edges.kind == SYNONYM)
         return named | (edges.kind == MENTION) if MENTIONS in types else named
+
+    def is_likely_same(self, rows: NDArray[np.integer] | slice) -> Mask:
+        """Say for some edges whether they join two names that are likely of one thing: such state nothing."""
+        kinds = self.edges.kind[rows]
+        codes = [code for code, type in enumerate(self.edges.types) if type == MAY_BE]
+        if not codes:  # as in most memories; every walk asks it of all edges
+            return np.zeros(kinds.shape, dtype=bool)
+        found: Mask = (kinds == RELATION) & np.isin(self.edges.type[rows], codes)
+        return found
 
     def label(self, node: int) -> str:
         """Return an entity's name, or a chunk's id."""

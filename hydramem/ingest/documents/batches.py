@@ -87,6 +87,11 @@ class DocumentBatches:
         self._waiting.append(work)
         self._gathered += size
 
+    @property
+    def unstored(self) -> int:
+        """The number of works that were added and are not committed yet."""
+        return len(self._waiting) + (0 if self._begun is None else len(self._begun[0]))
+
     def flush(self) -> None:
         """Commit all that is gathered."""
         self._begin()

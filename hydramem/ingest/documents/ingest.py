@@ -48,7 +48,7 @@ def ingest(
         settings: Sizes of chunks and batches.
         generator: Extracts in addition to the rules; None for rules alone.
         wait: Whether vectors are made, and the generator reads, before this returns; else jobs do that.
-        progress: Called after each source.
+        progress: Called after each source that is read; `done` counts those that are stored or need not be.
 
     Raises:
         InvalidInputError: A path does not exist; nothing is written.
@@ -59,7 +59,8 @@ def ingest(
     unchanged = 0
     reread = generator is not None and not wait
     with DocumentBatches(target=target, settings=settings, wait=wait, reread=reread) as batches:
-        for done, (source, document) in enumerate(_with_documents(found, target), 1):
+        what = ""
+        for read, (source, document) in enumerate(_with_documents(found, target), 1):
             work = _prepare(source, document, batches, generator if wait else None)
             if isinstance(work, SkippedSource):
                 skipped.append(work)
@@ -67,10 +68,13 @@ def ingest(
                 unchanged += 1
             else:
                 batches.add(work)
+            what = source.source if isinstance(source, SkippedSource) else source.name
             if progress is not None:
-                what = source.source if isinstance(source, SkippedSource) else source.name
-                progress(Progress(done=done, total=len(found), what=what))
-        batches.flush()
+                progress(Progress(done=read - batches.unstored, total=len(found), what=what))
+        if batches.unstored:
+            batches.flush()
+            if progress is not None:
+                progress(Progress(done=len(found), total=len(found), what=what))
     pending = () if wait or not batches.done.documents else ("embed", "extract") if reread else ("embed",)
     return replace(
         batches.done,

@@ -13,7 +13,7 @@ from hydramem.ingest.documents.read import SourceText, Transcript
 from hydramem.ingest.extraction.extract import Passage, extract
 from hydramem.ingest.extraction.findings import Found
 from hydramem.ingest.knowledge.support import document_chunks, in_state
-from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, threats_in
+from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, reasons_to_hold
 from hydramem.ingest.screening.strip_recalled_blocks import spoken_text
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import indexed_text
@@ -165,7 +165,7 @@ def _turns(
         for sequence, turn in enumerate(conversation.turns)
         if (kept := spoken_text(turn.text, author=turn.author))
         # A turn that gives orders is quarantined alone; the rest of the document is not.
-        for threats in (threats_in(kept),)
+        for threats in (reasons_to_hold(kept, learned=settings.learned_screening),)
         for part, text in enumerate(split_turn(kept, settings.chunk_tokens))
     ]
 

@@ -11,6 +11,7 @@ from typing import Any
 from hydramem.text.lexicon import tables, word_set
 
 _TABLES = tables("statement_cues")
+_NAMES_TOO = frozenset(tables("question_words")["openings"]["names_too"].split())
 
 _PAST = re.compile(
     r"\b(?:was|were|had|been|[a-z]+ed|born|led|won|wrote|written|met|took|ran|built|chose|kept|bought|sold|made|became"
@@ -53,15 +54,13 @@ def _pattern(expressions: Iterable[str]) -> re.Pattern[str]:
 _SENTENCE = _pattern(_listed(_TABLES["sentence"]))
 _CLAUSE = _pattern(_listed(_TABLES["clause"]))
 _CONTRACTED = re.compile(r"n[’']t\b|[’']ll\b", re.IGNORECASE)
-_MODAL_OR_NAME = re.compile(rf"\b(?:{'|'.join(_TABLES['questions']['names_too'].split())})\b")
+_MODAL_OR_NAME = re.compile(rf"\b(?:{'|'.join(sorted(_NAMES_TOO))})\b")
 _SOUGHT = _pattern(_listed(_TABLES["sought"]))
 _ASIDE = _pattern(_listed(_TABLES["aside"]))
 _WHEN = _pattern(_listed(_TABLES["when"]))
-_QUESTIONS, _ORDERS, _LABELS, _DONE = (
-    word_set("statement_cues", name) for name in ("questions", "orders", "labels", "done")
-)
+_QUESTIONS = word_set("question_words", "openings")
+_ORDERS, _LABELS, _DONE = (word_set("statement_cues", name) for name in ("orders", "labels", "done"))
 _SAY_THAT = frozenset(_TABLES["orders"]["that"].split())
-_NAMES_TOO = frozenset(_TABLES["questions"]["names_too"].split())
 _TAKEN_BACK = {key: "|".join(_TABLES["retractions"][key].split()) for key in ("openings", "words")}
 _RETRACTION = re.compile(
     r"\s*(?:(?:{openings})(?:\s+(?:claim|statement|information|story|page))?(?:[’']s|\s+(?:is|was))\s+(?:\w+\s+)?"

@@ -11,16 +11,17 @@ from typing import Protocol, get_args
 from hydramem.core.argument_checks import check_choice
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.exchange_results import ImportFormat, SkippedRecord
-from hydramem.ingest.imports.basic_memory import read_basic_memory
-from hydramem.ingest.imports.chatgpt import read_chatgpt
-from hydramem.ingest.imports.claude import read_claude
-from hydramem.ingest.imports.claude_mem import MAGIC, read_claude_mem
-from hydramem.ingest.imports.conversations import FILES
 from hydramem.ingest.imports.export_files import export_files
-from hydramem.ingest.imports.hydramem_vault import is_hydramem_vault, read_hydramem_vault
-from hydramem.ingest.imports.markdown_vault import read_markdown_vault
-from hydramem.ingest.imports.mcp_memory import read_mcp_memory
-from hydramem.ingest.imports.mem0 import read_mem0
+from hydramem.ingest.imports.readers.basic_memory import read_basic_memory
+from hydramem.ingest.imports.readers.chatgpt import read_chatgpt
+from hydramem.ingest.imports.readers.claude import read_claude
+from hydramem.ingest.imports.readers.claude_mem import MAGIC, read_claude_mem
+from hydramem.ingest.imports.readers.conversations import FILES
+from hydramem.ingest.imports.readers.hydramem_vault import is_hydramem_vault, read_hydramem_vault
+from hydramem.ingest.imports.readers.letta import read_letta
+from hydramem.ingest.imports.readers.markdown_vault import read_markdown_vault
+from hydramem.ingest.imports.readers.mcp_memory import read_mcp_memory
+from hydramem.ingest.imports.readers.mem0 import read_mem0
 from hydramem.ingest.imports.records import Meter, Record
 from hydramem.ingest.imports.vault_files import Note, notes_of
 
@@ -31,6 +32,8 @@ _NOTES = 50
 # Within a text, the quotes of such a key are escaped.
 _TELLING = re.compile(rb'"(mapping|chat_messages|memory)"\s*:')
 _RESULTS = re.compile(rb'\{\s*"(?:results|relations)"\s*:')
+# A file of the present form has agents beside blocks; one of the older form, core memory beside messages.
+_AGENTS = re.compile(rb'"(?:agents|blocks)"\s*:\s*\[[^{}]{0,200}\{|"core_memory"\s*:')
 _BY_KEY: Mapping[bytes, ImportFormat] = {b"mapping": "chatgpt", b"chat_messages": "claude", b"memory": "mem0"}
 _FORMATS = ", ".join(get_args(ImportFormat))
 
@@ -48,6 +51,7 @@ READERS: Mapping[ImportFormat, Reader] = {
     "chatgpt": read_chatgpt,
     "claude": read_claude,
     "mem0": read_mem0,
+    "letta": read_letta,
     "claude-mem": read_claude_mem,
     "basic-memory": read_basic_memory,
     "markdown": read_markdown_vault,
@@ -119,6 +123,8 @@ def _of_export(path: Path) -> ImportFormat | None:
 def _of_json(data: bytes) -> ImportFormat | None:
     """Return the format of JSON by the first telling key; the data may be cut off."""
     text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith(b"{") and _AGENTS.search(text):
+        return "letta"
     if text.startswith(b"[") or _RESULTS.match(text):
         key = _TELLING.search(text)
         return _BY_KEY[key.group(1)] if key else None

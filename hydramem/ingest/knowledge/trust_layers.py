@@ -18,14 +18,13 @@ from hydramem.core.time import now
 from hydramem.ingest.knowledge.end_validity import is_version
 from hydramem.ingest.knowledge.graph_rows import decided
 from hydramem.ingest.write_target import Target
-from hydramem.storage.changes import record
+from hydramem.storage.changes import is_agent, record
 from hydramem.storage.write import Write
 
 VOICES = "voices"
 """In the metadata of a repeated memory: where else it was stated, each with source, session and author."""
 
 MOST_VOICES = 32
-_AGENT = "mcp"
 _MOST_IDS = 1000
 SubjectOf = Callable[[str], str | None]
 """Maps the id of a relation to its subject; None where the project has no such relation."""
@@ -144,7 +143,7 @@ def promote(
 
 def _check_authority(changes: Sequence[Change], layer: Layer) -> None:
     """Refuse an agent that calls something verified: it would confirm its own statements."""
-    if layer == "verified" and any(change.actor == _AGENT for change in changes):
+    if layer == "verified" and any(is_agent(change.actor) for change in changes):
         raise InvalidInputError(
             "layer: only verification or a person makes something verified; an agent may promote to shared"
         )

@@ -8,7 +8,9 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from hydramem.core.argument_checks import check_text
 from hydramem.core.errors import InvalidInputError
+from hydramem.core.ids import content_hash
 from hydramem.core.inputs import CuratedChange, MemoryInput
 from hydramem.core.results.write_results import Curated
 from hydramem.core.row_types import Chunk
@@ -38,6 +40,9 @@ from hydramem.storage.write import Write
 
 log = logging.getLogger(__name__)
 _MOST_CHANGES = 200
+_MOST_ENTRIES = 2000
+_MOST_ENTRY = 1_000_000
+_SIGN = DELIMITER.strip()
 
 
 def curated(place: CuratedPlace, graph: GraphStore) -> Curated:
@@ -61,6 +66,7 @@ def curated(place: CuratedPlace, graph: GraphStore) -> Curated:
         target=place.target,
         path=str(place.path),
         entries=held.entries,
+        version=version_of(held),
         chars=held.chars,
         limit=place.limit,
         block=block(place.target, [_prompt_entry(entry, name) for entry in held.entries], limit=place.limit),
@@ -81,6 +87,8 @@ def curate(
     place: CuratedPlace,
     changes: Sequence[CuratedChange],
     *,
+    entries: Sequence[str] | None,
+    expect: str | None,
     to_notes: bool,
     from_notes: bool,
     target: Target,
@@ -91,6 +99,8 @@ def curate(
     Args:
         place: Which file.
         changes: Made one after the other.
+        entries: In place of changes: all entries that it then holds.
+        expect: The version that the file must have.
         to_notes: Whether each entry becomes a note with the file's name as its source, and the notes of
             entries that this batch took out are forgotten.
         from_notes: Whether notes with the file's name as their source are added after the changes, the most
@@ -106,24 +116,31 @@ def curate(
     """
     if len(changes) > _MOST_CHANGES:
         raise InvalidInputError(f"changes: {len(changes)}, more than the {_MOST_CHANGES} of one batch")
+    if changes and entries is not None:
+        raise InvalidInputError("entries: give them or changes, not both")
     screened = [_screened(change, f"changes[{index}]", place) for index, change in enumerate(changes)]
     name = place.path.name
     with writing(place.path):
         held = read_curated(place.path, limit=place.limit)
-        if held.drift and any(change.action != "add" for change in screened):
+        if expect is not None and expect != version_of(held):
+            raise InvalidInputError(f"expect: {name} changed since it was read; read it again")
+        if held.drift and (entries is not None or any(change.action != "add" for change in screened)):
             raise _drift_error(place, held)
-        entries = changed(
-            held, screened, limit=place.limit, name=name, shown=lambda entry: _prompt_entry(entry, name)
-        )
+        if entries is None:
+            after = changed(
+                held, screened, limit=place.limit, name=name, shown=lambda entry: _prompt_entry(entry, name)
+            )
+        else:
+            after = _whole(held, entries, place)
         left_out: tuple[str, ...] = ()
         if from_notes:
-            entries, left_out = _entries_with_notes(entries, place, target.graph)
-        if entries != held.entries:
-            write_curated(place.path, entries)
-            _record(place, held.entries, entries, target)
-    now_held = replace(curated(place, target.graph), changed=entries != held.entries, left_out=left_out)
+            after, left_out = _entries_with_notes(after, place, target.graph)
+        if after != held.entries:
+            write_curated(place.path, after)
+            _record(place, held.entries, after, target)
+    now_held = replace(curated(place, target.graph), changed=after != held.entries, left_out=left_out)
     return (
-        _with_synced_notes(now_held, gone(held.entries, entries), place, target, forget)
+        _with_synced_notes(now_held, gone(held.entries, after), place, target, forget)
         if to_notes
         else now_held
     )
@@ -141,6 +158,32 @@ def _screened(change: CuratedChange, where: str, place: CuratedPlace) -> Curated
             f"{'; '.join(screened.reasons)}"
         )
     return replace(change, content=screened.text)
+
+
+def _whole(held: CuratedText, entries: Sequence[str], place: CuratedPlace) -> tuple[str, ...]:
+    """Return entries that take the place of all that a file holds; those it has are not screened again."""
+    if len(entries) > _MOST_ENTRIES:
+        raise InvalidInputError(f"entries: {len(entries):,}, more than {_MOST_ENTRIES:,}")
+    found: list[str] = []
+    for index, entry in enumerate(entries):
+        where = f"entries[{index}]"
+        text = normal(check_text(entry, name=where, most=_MOST_ENTRY))
+        if any(line.strip(" \t") == _SIGN for line in text.split("\n")):
+            raise InvalidInputError(f"{where}: holds a line that is only {_SIGN}, which parts entries")
+        change = CuratedChange(action="add", content=text)
+        found.append(text if text in held.entries else normal(_screened(change, where, place).content))
+    after = tuple(dict.fromkeys(filter(None, found)))
+    chars = len(DELIMITER.join(after))
+    if chars > place.limit and chars >= held.chars:
+        raise InvalidInputError(
+            f"entries: {chars:,} characters, more than the {place.limit:,} of {place.path.name}"
+        )
+    return after
+
+
+def version_of(held: CuratedText) -> str:
+    """Return a digest of what a file holds, another one after every change of it."""
+    return content_hash(held.text)[:16]
 
 
 def _drift_error(place: CuratedPlace, held: CuratedText) -> InvalidInputError:

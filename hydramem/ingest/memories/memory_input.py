@@ -289,11 +289,11 @@ def _check_metadata(metadata: Metadata) -> None:
     if not metadata:
         return
     try:
-        size = len(json.dumps(dict(metadata), allow_nan=False))
+        size = len(json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False).encode())
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInputError(f"metadata: JSON cannot hold it: {error}") from error
     if size > _MOST_METADATA:
-        raise InvalidInputError(f"metadata: {size:,} characters as JSON, more than {_MOST_METADATA:,}")
+        raise InvalidInputError(f"metadata: {size:,} bytes as JSON, more than {_MOST_METADATA:,}")
 
 
 def _screened(row: Chunk, settings: MemoryConfig) -> Screened:

@@ -16,18 +16,18 @@ from hydramem.core.inputs import MemoryInput
 from hydramem.core.results.write_results import Remembered
 from hydramem.core.row_types import Chunk, Usage
 from hydramem.core.time import now
-from hydramem.ingest.memories.ask_models import (
+from hydramem.ingest.memories.compare.ask_models import (
     NO_MODELS,
     Models,
     ModelSuggestions,
     ask_models,
     same_text,
 )
+from hydramem.ingest.memories.compare.model_findings import add_model_findings
+from hydramem.ingest.memories.compare.neighbours import find_neighbours
+from hydramem.ingest.memories.compare.read_ahead import read_ahead
 from hydramem.ingest.memories.memory_input import ValidatedMemory, validate, validate_stored
 from hydramem.ingest.memories.memory_write import MemoryWrite
-from hydramem.ingest.memories.model_findings import add_model_findings
-from hydramem.ingest.memories.neighbours import find_neighbours
-from hydramem.ingest.memories.read_ahead import read_ahead
 from hydramem.ingest.memories.remember_batch import RememberBatch
 from hydramem.ingest.write_target import Target
 from hydramem.storage.changes import in_one_run

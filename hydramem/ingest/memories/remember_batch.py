@@ -11,8 +11,16 @@ from hydramem.core.results.write_results import Remembered
 from hydramem.core.row_types import Chunk, Job
 from hydramem.core.time import not_ahead
 from hydramem.ingest.memories.apply_plan import AppliedPlan, PlanContext, unchanged
-from hydramem.ingest.memories.ask_models import ModelSuggestions, classify_by_rules, same_text
 from hydramem.ingest.memories.classify.classify import Classified
+from hydramem.ingest.memories.compare.ask_models import ModelSuggestions, classify_by_rules, same_text
+from hydramem.ingest.memories.compare.neighbours import (
+    NO_NEIGHBOURS,
+    Neighbours,
+    candidates,
+    compatible_scopes,
+    find_neighbours,
+    is_near,
+)
 from hydramem.ingest.memories.consolidate.duplicate_or_update import (
     Action,
     ConsolidationPlan,
@@ -24,6 +32,7 @@ from hydramem.ingest.memories.consolidate.duplicate_or_update import (
     with_replaced,
 )
 from hydramem.ingest.memories.consolidate.near_memories import near_memories
+from hydramem.ingest.memories.consolidate.restatement import restated
 from hydramem.ingest.memories.memory_input import ValidatedMemory
 from hydramem.ingest.memories.memory_write import (
     MemoryIdentity,
@@ -32,23 +41,19 @@ from hydramem.ingest.memories.memory_write import (
     remembered,
     session_row,
 )
-from hydramem.ingest.memories.neighbours import (
-    NO_NEIGHBOURS,
-    Neighbours,
-    candidates,
-    compatible_scopes,
-    find_neighbours,
-    is_near,
-)
 from hydramem.ingest.memories.replaced_memories import replaced_memories
 from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.ingest.pending_jobs import ENCODE, LINK, embed_jobs
 from hydramem.llm.pair_classifier import bounds
 from hydramem.storage.jobs import job
 from hydramem.storage.vector_rows import Vector, VectorStore
+from hydramem.text.restated_text import can_restate
 
 # Candidates that the classifier reads: a memory that changes is nearly always among the nearest few.
 _JUDGED = 5
+
+# Candidates of any subject whose texts can say the same that it reads too: rivals of one form are nearer.
+_SAID_AGAIN = 3
 
 _STEPS_LATER = ("embed", "consolidate", "link")
 _ID_MAY_CHANGE = "encoded later: another memory may come to stand for this id, or this one for others"
@@ -177,22 +182,32 @@ class RememberBatch:
         near = [*(one for one in current if one.chunk.state == "active"), *self._of_this_write(row, vector)]
         near.sort(key=lambda one: -(one.cosine or 0.0))
         found = tuple(near)
-        judgements, notes = self._judge(row, found)
-        plan = decide(row, found, judgements, bounds())
+        judgements, same, notes = self._judge(row, found)
+        plan = decide(row, found, judgements, bounds(), restated=same)
         if plan.insert and suggestions.plan is not None:
             plan, more = _model_plan(suggestions.plan, plan, found, suggestions.seen)
             notes = (*notes, *more)
         return _Compared(plan=plan, candidates=found, judgements=judgements, notes=notes)
 
-    def _judge(self, row: Chunk, found: Sequence[NearbyChunk]) -> tuple[Judgements, tuple[str, ...]]:
-        """Return what the classifier says of the nearest, and why it says nothing where it failed."""
-        judged = [one.chunk for one in found if may_touch(row, one.chunk) and one_subject(row, one.chunk)]
-        judged = judged[:_JUDGED]
+    def _judge(
+        self, row: Chunk, found: Sequence[NearbyChunk]
+    ) -> tuple[Judgements, Mapping[str, float], tuple[str, ...]]:
+        """Return what the classifier says of the nearest, which of them are said again, and why it failed."""
+        touched = [one.chunk for one in found if may_touch(row, one.chunk)]
+        subjects = {one.id for one in [each for each in touched if one_subject(row, each)][:_JUDGED]}
+        again = {
+            one.id for one in [each for each in touched if can_restate(row.text, each.text)][:_SAID_AGAIN]
+        }
+        judged = [one for one in touched if one.id in subjects or one.id in again]
+        if not judged:
+            return {}, {}, ()
         try:
-            made = self._target.judge(row.text, [one.text for one in judged]) if judged else ()
+            made = self._target.judge(row.text, [one.text for one in judged])
+            known = {one.id: each for one, each in zip(judged, made, strict=True) if each is not None}
+            same = restated(row.text, {one.id: one.text for one in judged}, known, self._target.judge)
         except ModelError as error:
-            return {}, (f"consolidate: nothing was compared by meaning ({error})",)
-        return {one.id: each for one, each in zip(judged, made, strict=True) if each is not None}, ()
+            return {}, {}, (f"consolidate: nothing was compared by meaning ({error})",)
+        return {id: each for id, each in known.items() if id in subjects or id in same}, same, ()
 
     def _apply(
         self, memory: ValidatedMemory, row: Chunk, vector: Vector | None, compared: _Compared

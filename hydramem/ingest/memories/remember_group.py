@@ -14,10 +14,10 @@ from hydramem.core.inputs import MemoryInput
 from hydramem.core.results.write_results import Remembered
 from hydramem.core.time import now
 from hydramem.ingest.extraction.name_spans import key_of
-from hydramem.ingest.memories.ask_models import ModelSuggestions
+from hydramem.ingest.memories.compare.ask_models import ModelSuggestions
+from hydramem.ingest.memories.compare.read_ahead import ReadAhead, read_ahead
 from hydramem.ingest.memories.memory_input import ValidatedMemory, validate
 from hydramem.ingest.memories.memory_write import MemoryWrite, PreparedWrite
-from hydramem.ingest.memories.read_ahead import ReadAhead, read_ahead
 from hydramem.ingest.memories.remember import prepared_to_judge
 from hydramem.ingest.memories.remember_batch import RememberBatch
 from hydramem.ingest.write_target import Target

@@ -1,12 +1,13 @@
 """Revise a memory: correct its text or its labels; the history keeps the version before."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.inputs import MemoryInput
+from hydramem.core.results.knowledge_results import Relabeled
 from hydramem.core.results.write_results import Remembered
 from hydramem.core.row_types import Chunk
 from hydramem.core.time import now
@@ -17,7 +18,7 @@ from hydramem.ingest.memories.memory_input import ValidatedMemory, validate
 from hydramem.ingest.memories.memory_write import MemoryWrite, current_generation, remembered
 from hydramem.ingest.pending_jobs import LINK
 from hydramem.ingest.write_target import Target
-from hydramem.storage.changes import in_one_run
+from hydramem.storage.changes import current_run, in_one_run
 from hydramem.storage.jobs import job
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Vector, indexed_text
@@ -80,6 +81,42 @@ def revise(
             write.change(old, row, reason=revision.reason or "")
             return _committed(row, write, created=False)
         return _correct(old, memory, vector, revision, write, settings)
+
+
+@in_one_run()
+def relabel(ids: Sequence[str], revision: Revision, *, graph: GraphStore, target: Target) -> Relabeled:
+    """Correct the labels of memories in one transaction.
+
+    Args:
+        ids: The memories.
+        revision: The corrections, which leave the text as it is.
+        graph: Where memories are.
+        target: Where those of their project are.
+
+    Raises:
+        NotFoundError: The project has no such memory; nothing is written.
+        InvalidInputError: Nothing is given to change, or one is a passage or believed no longer; nothing is
+            written.
+    """
+    if revision.is_empty:
+        raise InvalidInputError("relabel: nothing is given to change")
+    with target.one_writer:
+        write = MemoryWrite(operation="relabel", target=target, at=now())
+        old = [_revisable_row(id, graph) for id in dict.fromkeys(ids)]
+        elsewhere = next((row for row in old if row.project != target.project), None)
+        if elsewhere is not None:
+            raise NotFoundError(f"{elsewhere.id}: is a memory of project {elsewhere.project!r}")
+        for row in old:
+            if (labeled := _with_revised_fields(row, revision)) != row:
+                write.change(row, labeled, reason=revision.reason or "")
+        changed = tuple(write.rows)
+        if changed:
+            write.commit()
+    return Relabeled(
+        chunks=changed,
+        unchanged=tuple(row.id for row in old if row.id not in changed),
+        run=current_run() if changed else None,
+    )
 
 
 def _revisable_row(id: str, graph: GraphStore) -> Chunk:

@@ -1,7 +1,8 @@
 """Decides which text is quarantined: text that gives orders to the model that reads it, or hides something.
 
 "Ignore all previous instructions" is an order; "we can ignore the earlier rules", "do not ignore the rules
-above" and a sentence that quotes an order as an example are not. `data/screening_rules.toml` has the rules.
+above" and a sentence that quotes an order as an example are not. `data/screening_rules.toml` has the rules;
+beside them weights that are learnt from examples judge what is about to be stored (`learned_orders`).
 """
 
 import re
@@ -17,6 +18,7 @@ from hydramem.core.package_data import data_tables
 from hydramem.core.row_types import State
 from hydramem.ingest.screening.addressed_orders import addressed_orders, is_for_machines, parts_of
 from hydramem.ingest.screening.hidden_text import as_latin, hidden, reveal
+from hydramem.ingest.screening.learned_orders import order_probability, order_weights
 from hydramem.ingest.screening.secrets import find_secrets, mask_secrets
 from hydramem.ingest.screening.strip_recalled_blocks import strip_recalled
 from hydramem.ingest.screening.wrapped_text import concealed_by_terminal, decoded_parts, unshown_parts
@@ -187,7 +189,7 @@ def screen(text: str, settings: MemoryConfig, *, name: str = "text", most: int |
 
     Args:
         text: The text to store.
-        settings: What is accepted, and whether secrets are masked.
+        settings: What is accepted, whether secrets are masked, and whether learnt weights judge too.
         name: The argument's name, for error messages.
         most: Maximum number of characters; the configured one where not given.
 
@@ -197,7 +199,7 @@ def screen(text: str, settings: MemoryConfig, *, name: str = "text", most: int |
     kept = strip_recalled(check_text(text, name=name, most=most or settings.max_chars))
     if not kept:
         raise InvalidInputError(f"{name}: is only what was recalled from this memory")
-    threats = threats_in(kept)
+    threats = reasons_to_hold(kept, learned=settings.learned_screening)
     secrets = find_secrets(kept)
     kinds = dict.fromkeys(f"secret: {secret.kind}" for secret in secrets)
     return Screened(
@@ -208,8 +210,24 @@ def screen(text: str, settings: MemoryConfig, *, name: str = "text", most: int |
     )
 
 
+def reasons_to_hold(text: str, *, learned: bool) -> tuple[str, ...]:
+    """Return why a text is quarantined when it is stored, one phrase each; empty where it is not.
+
+    Args:
+        learned: Whether learnt weights judge what the rules let in. They let in nothing that a rule holds:
+            ordinary words around an order would lower its score.
+    """
+    ruled = threats_in(text)
+    if ruled or not learned or (score := order_probability(text)) < order_weights().holds:
+        return ruled
+    return (f"looks like an order to the reader: score {score:.2f}",)
+
+
 def threats_in(text: str) -> tuple[str, ...]:
-    """Return why a text must not enter a prompt, one phrase each; empty where it may."""
+    """Return why a text must not enter a prompt by the rules alone, one phrase each; empty where it may.
+
+    The rules are for texts that a person may have revived, too, so they hold back less than is quarantined.
+    """
     concealed = ("hidden: text that terminal codes conceal",) if concealed_by_terminal(text) else ()
     return (*(f"hidden: {what}" for what in hidden(text)), *concealed, *orders(text), *_wrapped(text))
 

@@ -1,12 +1,12 @@
 """Finds secrets in a text: keys and tokens by their form, passwords in URLs, assignments of random values."""
 
-import math
 import re
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from hydramem.core.package_data import data_tables
+from hydramem.ingest.screening.described_secrets import find_described
+from hydramem.ingest.screening.key_blocks import find_key_blocks
+from hydramem.ingest.screening.secret_values import Secret, entropy, is_public, is_random, is_strong, is_uuid
 
 _TABLES = data_tables("secret_forms")
 _ALONE, _END = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
@@ -14,86 +14,70 @@ _ALONE, _END = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
 _FORMS = {kind: re.compile(f"{_ALONE}(?P<secret>{form}){_END}") for kind, form in _TABLES["keys"].items()} | {
     kind: re.compile(form) for kind, form in _TABLES["in_context"].items()
 }
-
-_KEY_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_BODY = re.compile(r"(?:(?:\s|\\[nr])*+(?:[A-Za-z-]{4,20}: [^\n]{0,200}\n|[A-Za-z0-9+/=]{16,}+))++")
-_KEY_END = re.compile(r"(?:\s|\\[nr]|[A-Za-z0-9+/=])*+-----END [A-Z0-9 ]{0,60}-----")
+_RANDOM_FORMS = {kind: re.compile(form) for kind, form in _TABLES["random_in_context"].items()}
+_STRONG_FORMS = {kind: re.compile(form) for kind, form in _TABLES["strong_in_context"].items()}
 
 _NAME = (
     r"(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|credential|api[_-]?key|apikey|access[_-]?key|"
     r"secret[_-]?key|private[_-]?key|encryption[_-]?key|signing[_-]?key|auth[_-]?key|"
-    r"account[_-]?key|client[_-]?secret|"
+    r"account[_-]?key|shared[_-]?key|client[_-]?secret|psk|"
     r"passwort|kennwort|contraseña|clave|senha|mot de passe|пароль|密码|密碼|パスワード)"
 )
-
+_VALUE = (
+    r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\n]{4,300})(?P=quote)|"
+    r"(?P<bare>[^\s\"'`,;<>()\[\]{}]{6,300}+)(?![(\[{]))"
+)
 _ASSIGNED = re.compile(
     rf"(?i)(?P<name>(?<![a-z0-9])[a-z0-9_.-]{{0,40}}?{_NAME}(?:[_-][a-z0-9]{{1,12}}){{0,2}})[\"'`]?\s{{0,3}}"
-    r"(?P<sign>:=|=>|=|:|：|\bis\b|\bist\b|\bes\b|\best\b)\s{0,3}"
-    r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\n]{4,300})(?P=quote)|(?P<bare>[^\s\"'`,;<>()\[\]{}]{6,300}+)(?![(\[{]))"
+    rf"(?P<sign>:=|=>|=|:|：|\bis\b|\bist\b|\bes\b|\best\b)\s{{0,3}}{_VALUE}"
+)
+# An option of a command, an element of XML, and an argument of a call.
+_OPTION = re.compile(rf"(?i)(?<![\w-])--?(?P<name>[a-z-]{{0,30}}?{_NAME}|key)(?P<sign>[ =]){_VALUE}")
+_ELEMENT = re.compile(
+    rf"(?i)<(?P<name>[a-z0-9_.:-]{{0,40}}?{_NAME})(?P<sign>>)(?P<quoted>[^<>\s]{{6,200}}+)(?=</)"
+)
+_CALL = re.compile(
+    r"(?i)(?:log_?in|auth(?:enticate|orize)?|(?:set_?)?(?:token|api_?key|password|secret|credentials?))\(\s{0,3}"
+    r"(?P<quote>[\"'`])(?P<secret>[^\s\"'`]{16,300})(?P=quote)"
 )
 
-_NOT_SECRET_NAME = re.compile(
-    r"(?i)hash|digest|checksum|count|limit|length|size|_?max|_?min|expir|file|"
-    r"path|url|_?id$|_?name$|type|field|policy|public|label|hint|prompt|regex|"
-    r"pattern|env"
+# Parts of names that tell something about a secret, or something else.
+_NOT_SECRET_PARTS = frozenset(_TABLES["other_names"]["parts"])
+_NOT_SECRET_END = re.compile(
+    r"(?i)(?:hash|digest|count|limit|length|size|file|path|url|type|field|_?id|_?name)$"
 )
-
-# Placeholders for secrets in manuals, and expressions that read one in programs.
-_STAND_IN = re.compile(
-    r"(?i)^(?:your|my|the|an?|some|example|sample|dummy|fake|test|placeholder|"
-    r"change|replace|insert|todo|none|null|nil|"
-    r"true|false|redacted|masked|hidden|removed|undefined|required|optional|x{3}|"
-    r"\*{3}|\.{3}|\$|%|@|#|<|\{|\[|os\.|process\.|env|getenv|"
-    r"config|settings|self\.|this\.|options|args|secrets?\.|vault|file:|/|\.|~|"
-    r"password|passwd|pass$|secret|token|hunter$|changeme|"
-    r"foo|bar|abc|123|qwerty|user|admin$|root$|postgres$|guest$|string|str\b|int\b|bytes|text|varchar)"
-)
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 _PASSWORD_NAME = re.compile(
     r"(?i)pass|pwd|^pw$|wachtwoord|hasło|kennwort|contraseña|clave|senha|пароль|密码|密碼|パスワード"
 )
 _ENTROPY = 3.0
+_LEAST_RANDOM = 16
 
-# A value within a sentence, what a sentence calls it, and what leads to it.
-_VALUE = re.compile(r"(?<![^\s\"'`(=:])[^\s\"'`()<>\[\]{},;]{4,200}+")
-_LEAST_DESCRIBED = 4
-_LOOKED_BACK = 80
-_CALLED = re.compile(
-    r"(?i)(?<![a-z])(?P<name>pass(?:word|phrase|code|wort)|passwd|pwd|pw|kennwort|contraseña|"
-    r"clave|senha|wachtwoord|hasło|mot de passe|пароль|пароля|pin|pin code|login|logins|"
-    r"credentials|token|"
-    r"api[ _-]?key|secret key|secret|client secret|access key|signing key|encryption key|recovery key|"
-    r"license key|master key|auth key)(?![a-z-])"
-)
-_CALLED_AFTER = re.compile(
-    r"(?i)\s{1,3}(?:as|for) (?:the |my |a |your |its )?(?:[a-z]{1,12} )?(?:password|passphrase|passwd)\b"
-)
-_LEADING = re.compile(
-    r"(?i)(?:[:：]|\b(?:is|was|to|now|ist|lautet|war|es|est|era|é|è|jest|это|are|/|be)|(?<=\s)/|—|–)[\s\"'`]{0,4}$"
-)
-# Between the name and a value: it is of something else, or the sentence says what a password must be like.
-_MOST_BETWEEN = 45
-_NO_VALUE = re.compile(
-    r"(?i)[(){}\[\].;!?]|\b(?:policy|length|hash|digest|limit|count|field|file|path|prompt|hint|type|manager|reset|page|"
-    r"form|must|should|may|can|needs?|requires?|least|longer|shorter|expires?|every|after|version|not|no|never)\b"
-)
-_PIN = re.compile(r"(?i)pin|passcode")
-_CODE = re.compile(r"\d{4,8}|\d{2,4}(?:-\d{2,4}){1,3}")
-_IDENTIFIER = re.compile(r"(?i)[a-z_]{2,40}(?:[._-][a-z_]{2,40})*+\d?")
-_ACCOUNT = re.compile(r"(?i)login|credentials")
 # A variable of a shell that holds something long and random of all kinds of characters.
 _VARIABLE = re.compile(
     r"(?m)(?<![\w$])[A-Z][A-Z0-9_]{2,40}=(?P<secret>(?=[^\s]{0,60}[0-9])(?=[^\s]{0,60}[a-z])(?=[^\s]{0,60}[A-Z])[A-Za-z0-9_.+-]{24,300}+)"
     r"(?![\w/:(])"
 )
-_UUID = re.compile(r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-")
+# An option that takes a password in programs that log in: its value alone tells it from a port or a path.
+_SHORT_OPTION = re.compile(r"(?<!\S)-p ?(?P<quote>[\"']?)(?P<secret>[^\s\"'/:]{8,200}+)(?P=quote)(?!\S)")
+_LOGS_IN = re.compile(r"(?i)\blogin\b|sshpass|(?<!\S)(?:-u|-U|--user|--username)\b")
+
+# An address that holds a secret: only it, and no name of a version, is random in it.
+_ADDRESS = re.compile(r"https?://[^\s\"'<>`]{8,2000}+")
+_SECRET_ADDRESS = re.compile(
+    r"(?i)hooks?\b|webhooks?\b|\bprivate\b|\bsecret|\btoken|\bfeed|\bical\b|\bcalendar"
+)
+_VERSION_ADDRESS = re.compile(r"/(?:commits?|blob|tree|raw|archive|sha\d*)/")
+_SEGMENT = re.compile(r"[A-Za-z0-9_-]{20,300}+")
+
 _CARD = re.compile(
-    r"(?<![\w.+-])(?:[3-6]\d{3}([ -]?)\d{4}\1\d{4}\1\d{4}|2[2-7]\d{2}([ -]?)\d{4}\2\d{4}\2\d{4}|"
-    r"3[47]\d{2}([ -]?)\d{6}\3\d{5})(?![\w-])"
+    r"(?<![\w.+-])(?:[3-6]\d{3}([ .-]?)\d{4}\1\d{4}\1\d{4}|2[2-7]\d{2}([ .-]?)\d{4}\2\d{4}\2\d{4}|"
+    r"3[47]\d{2}([ .-]?)\d{6}\3\d{5})(?![\w-])"
 )
 _CARD_WORDS = re.compile(
     r"(?i)card|visa|amex|american express|mastercard|maestro|discover|karte|tarjeta|carte|carta|cartão|kaart|"
-    r"karta|карт|卡|カード|카드|cvv|cvc|\bcc\b|\bpay\b"
+    r"karta|карт|卡|カード|카드|cvv|cvc|\bcc\b|\bpay\b|\bpan\b"
 )
 _SEED = re.compile(
     r"(?i)(?<![a-z])(?:seed|recovery|mnemonic|wallet|backup)[ -](?:phrase|words?|seed)[^\n]{0,20}?"
@@ -103,23 +87,17 @@ _SEED = re.compile(
 _MASK = "[masked: {}]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Secret:
-    """A secret in a text: its kind and its place."""
-
-    kind: str
-    start: int
-    end: int
-
-
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """Return the secrets of a text in order, none within another."""
     found = sorted(
         (
-            *_private_keys(text),
+            *find_key_blocks(text),
             *_by_form(text),
+            *_in_context(text),
             *_assigned(text),
-            *_described(text),
+            *_of_commands(text),
+            *_in_addresses(text),
+            *find_described(text),
             *_cards(text),
             *_words(text),
         ),
@@ -141,81 +119,71 @@ def mask_secrets(text: str, found: tuple[Secret, ...]) -> str:
     return "".join((*pieces, text[at:]))
 
 
-def _private_keys(text: str) -> Iterator[Secret]:
-    for begin in _KEY_BEGIN.finditer(text):
-        body = _KEY_BODY.match(text, begin.end())
-        if body:  # a header alone is talk about keys
-            end = _KEY_END.match(text, body.end())
-            yield Secret(kind="private key", start=begin.start(), end=(end or body).end())
-
-
 def _by_form(text: str) -> Iterator[Secret]:
     for kind, pattern in _FORMS.items():
         for match in pattern.finditer(text):
-            if not (kind == "password in a URL" and _STAND_IN.match(match["secret"])):
+            if not is_public(match["secret"]):
                 yield Secret(kind=kind, start=match.start("secret"), end=match.end("secret"))
 
 
-def _assigned(text: str) -> Iterator[Secret]:
-    for match in _ASSIGNED.finditer(text):
-        part = "quoted" if match["quoted"] else "bare"
-        value = match[part].rstrip(".:!?")
-        if not _NOT_SECRET_NAME.search(match["name"]) and _is_secret(match["name"], value, match["sign"]):
-            kind = "password" if _PASSWORD_NAME.search(match["name"]) else "secret value"
-            start = match.start(part)
-            yield Secret(kind=kind, start=start, end=start + len(value))
-
-
-def _described(text: str) -> Iterator[Secret]:
-    """Yield values that a sentence calls a password, a PIN or a key: "the password of the NAS is ...".
-
-    The value decides: plain words, numbers and dates after such a name are no secrets.
-    """
-    for match in _VALUE.finditer(text):
-        value = match[0].rstrip(".:!?")
-        if len(value) < _LEAST_DESCRIBED or _STAND_IN.match(value) or "://" in value or _UUID.match(value):
-            continue
-        line = text[max(0, match.start() - _LOOKED_BACK) : match.start()].rpartition("\n")[2]
-        named = next(reversed(list(_CALLED.finditer(line))), None)
-        following = _CALLED_AFTER.match(text, match.start() + len(value))
-        between = line[named.end() :] if named else ""
-        if named is None and following is None:
-            continue
-        if named and (len(between) > _MOST_BETWEEN or _NO_VALUE.search(between)):
-            continue
-        kind = _kind_of(
-            named["name"] if named else "password", value, told=bool(following) or _leads(between)
-        )
-        if kind:
-            yield Secret(kind=kind, start=match.start(), end=match.start() + len(value))
+def _in_context(text: str) -> Iterator[Secret]:
+    """Yield what a form holds where the value itself looks like a secret."""
+    for patterns, fits in ((_RANDOM_FORMS, is_random), (_STRONG_FORMS, is_strong)):
+        for kind, pattern in patterns.items():
+            for match in pattern.finditer(text):
+                if fits(match["secret"]) and not is_public(match["secret"]):
+                    name = "password" if patterns is _STRONG_FORMS else kind
+                    yield Secret(kind=name, start=match.start("secret"), end=match.end("secret"))
     for match in _VARIABLE.finditer(text):
-        if entropy(match["secret"]) >= _ENTROPY + 1:
+        if entropy(match["secret"]) >= _ENTROPY + 1 and not is_public(match["secret"]):
             yield Secret(kind="secret value", start=match.start("secret"), end=match.end("secret"))
 
 
-def _leads(between: str) -> bool:
-    return _LEADING.search(between) is not None
+def _assigned(text: str) -> Iterator[Secret]:
+    for pattern in (_ASSIGNED, _OPTION, _ELEMENT):
+        for match in pattern.finditer(text):
+            part = "quoted" if match["quoted"] else "bare"
+            value = match[part].rstrip(".:!?")
+            if not _is_of_another(match["name"]) and _is_secret(match["name"], value, match["sign"]):
+                kind = "password" if _PASSWORD_NAME.search(match["name"]) else "secret value"
+                start = match.start(part)
+                yield Secret(kind=kind, start=start, end=start + len(value))
 
 
-def _kind_of(name: str, value: str, *, told: bool) -> str:
-    """Return the kind of secret that a value is, given the name before it; empty where it is none.
+def _of_commands(text: str) -> Iterator[Secret]:
+    for match in _CALL.finditer(text):
+        if is_random(match["secret"]) and not is_public(match["secret"]):
+            yield Secret(kind="secret value", start=match.start("secret"), end=match.end("secret"))
+    if _LOGS_IN.search(text):
+        for match in _SHORT_OPTION.finditer(text):
+            if is_strong(match["secret"]) and not is_public(match["secret"]):
+                yield Secret(kind="password", start=match.start("secret"), end=match.end("secret"))
 
-    Args:
-        name: What the sentence calls it.
-        value: The value.
-        told: Whether "is", a colon or the like stands before the value.
-    """
-    if _PIN.match(name) and _CODE.fullmatch(value):
-        return "PIN" if told else ""
+
+def _in_addresses(text: str) -> Iterator[Secret]:
+    for match in _ADDRESS.finditer(text):
+        if _SECRET_ADDRESS.search(match[0]) and not _VERSION_ADDRESS.search(match[0]):
+            for segment in _SEGMENT.finditer(text, match.start(), match.end()):
+                if is_random(segment[0], 20) and not is_uuid(segment[0]) and not is_public(segment[0]):
+                    yield Secret(kind="secret of a URL", start=segment.start(), end=segment.end())
+
+
+def _is_of_another(name: str) -> bool:
+    """Return whether a name is of something about a secret: its hash, its length, its file."""
+    parts = {part.lower() for part in _PART.findall(name)}
+    return not parts.isdisjoint(_NOT_SECRET_PARTS) or _NOT_SECRET_END.search(name) is not None
+
+
+def _is_secret(name: str, value: str, sign: str) -> bool:
+    """Return whether a value looks random or like a password; plain words do not."""
+    if is_public(value) or re.search(r"[\s(){}]", value):
+        return False
     digits = any(letter.isdigit() for letter in value)
     letters = any(letter.isalpha() for letter in value)
-    if _PASSWORD_NAME.search(name) or _ACCOUNT.match(name):
-        inner = any(not letter.isalnum() for letter in value.strip("._-/,"))
-        mixed = letters and (digits or inner) and not _IDENTIFIER.fullmatch(value)
-        phrase = "phrase" in name.lower() and value.count("-") >= 3
-        return "password" if told and len(value) >= 6 and (mixed or phrase) else ""
-    random = len(value) >= 16 and digits and letters and entropy(value) >= _ENTROPY
-    return "secret value" if random else ""
+    if _PASSWORD_NAME.search(name):
+        symbols = any(not letter.isalnum() for letter in value.strip("._-/"))
+        return letters and (digits or (symbols and sign in ("=", ":="))) and len(value) >= 6
+    return len(value) >= _LEAST_RANDOM and digits and letters and entropy(value) >= _ENTROPY
 
 
 def _cards(text: str) -> Iterator[Secret]:
@@ -238,21 +206,3 @@ def _words(text: str) -> Iterator[Secret]:
     """Yield the words from which the key of a wallet is made: twelve or more after their name."""
     for match in _SEED.finditer(text):
         yield Secret(kind="recovery phrase", start=match.start("secret"), end=match.end("secret"))
-
-
-def _is_secret(name: str, value: str, sign: str) -> bool:
-    """Return whether a value looks random or like a password; plain words do not."""
-    if _STAND_IN.match(value) or re.search(r"[\s(){}]", value) or "://" in value:
-        return False
-    digits = any(letter.isdigit() for letter in value)
-    letters = any(letter.isalpha() for letter in value)
-    if _PASSWORD_NAME.search(name):
-        symbols = any(not letter.isalnum() for letter in value.strip("._-/"))
-        return letters and (digits or (symbols and sign in ("=", ":="))) and len(value) >= 6
-    return len(value) >= 16 and digits and letters and entropy(value) >= _ENTROPY
-
-
-def entropy(text: str) -> float:
-    """Return the Shannon entropy of a text's characters, in bits a character."""
-    counts = Counter(text)
-    return -sum(count / len(text) * math.log2(count / len(text)) for count in counts.values())

@@ -27,10 +27,14 @@ def missing_graph(store: Path, config: Config, *, salvage: bool) -> Path | None:
         The file of lost rows, where some were written.
 
     Raises:
-        StorageError: There is no graph, but vectors that hold rows.
+        StorageError: There is no graph, but vectors that hold rows; or the graph is of the other engine.
+        SchemaError: A newer version wrote the graph.
     """
-    from hydramem.storage.cypher.schema_statements import graph_file
+    from hydramem.storage.cypher.schema_statements import ON_A_SERVER, check_engine, graph_file
 
+    check_engine(store / "graph", config.storage.graph)  # a graph of the other engine is not gone
+    if config.storage.graph == ON_A_SERVER:
+        return None
     file = graph_file(store / "graph", config.storage.graph)
     if file.exists() and file.stat().st_size:
         return None

@@ -18,19 +18,24 @@ from hydramem.core.errors import (
     ModelUnavailableError,
     StorageError,
 )
+from hydramem.core.project_bounds import bounds
 from hydramem.core.results.erasure_results import ErasureReceipt
 from hydramem.core.results.upkeep_results import BackedUp, Diagnosis, Reindexed
+from hydramem.core.settings.environment import make_store_folder, storage_address
 from hydramem.core.time import advance_past, clock_warning, now
 from hydramem.erase.switch import finish as finish_erase
 from hydramem.erase.switch import is_unfinished as erase_is_unfinished
 from hydramem.graph.snapshot.registry import Snapshots
+from hydramem.ingest.items.item_index import ItemIndex
 from hydramem.ingest.pending_jobs import missing_jobs
 from hydramem.ingest.write_target import Commit
 from hydramem.llm.choose import AbsentEmbedder, choose_embedder
 from hydramem.llm.contracts import Embedder
 from hydramem.llm.pair_classifier import JudgePairs, shared_classifier
+from hydramem.memory_api.open.kept_answers import KeptAnswers
 from hydramem.memory_api.open.lost_graph import missing_graph, require_no_loss
-from hydramem.memory_api.open.serving_vectors import Serving, Space, VectorFolders
+from hydramem.memory_api.open.serving_vectors import Serving, Space
+from hydramem.memory_api.open.vector_tables import vector_folders_of
 from hydramem.memory_api.open.write_groups import WriteGroups
 from hydramem.search.curated_entries import CuratedFiles
 from hydramem.search.relevance.relevance_anchors import AnchorsByEmbedder
@@ -38,6 +43,8 @@ from hydramem.storage.answers import Answers
 from hydramem.storage.backup.backup import backup
 from hydramem.storage.backup.restore import finish as finish_restore
 from hydramem.storage.backup.restore import is_unfinished as restore_is_unfinished
+from hydramem.storage.bounded_graph import seen_in_bounds
+from hydramem.storage.cypher.schema_statements import mark_folder
 from hydramem.storage.files.curated_files import SessionBlocks
 from hydramem.storage.files.folder_lock import LOCK, FolderLock
 from hydramem.storage.files.read_only import is_read_only, lock_for_reading, read_only_error
@@ -51,6 +58,9 @@ from hydramem.storage.repair.reindex import DIMENSION, EMBEDDER, move
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Vector, VectorStore
 from hydramem.storage.write import Write
+from hydramem.telemetry.observed_results import stored_memories
+from hydramem.telemetry.recorder import FILE as TELEMETRY
+from hydramem.telemetry.recorder import Telemetry
 from hydramem.verification.calibration.saved_calibrations import Calibrations
 from hydramem.verification.calibration.saved_thresholds import Bounds
 from hydramem.verification.first_stage.weights import DEFAULT
@@ -78,7 +88,7 @@ class OpenStore:
     ) -> None:
         self.path = path
         self.config = config
-        self.read_only = config.storage.graph != "memory" and is_read_only(path) and (path / "graph").is_dir()
+        self.read_only = self.has_graph_file and is_read_only(path) and (path / "graph").is_dir()
         self.given_embedder = embedder
         self.judge: JudgePairs = shared_classifier()
         self.handles = 1
@@ -103,15 +113,23 @@ class OpenStore:
     def _open(self, embedder: Embedder | None, reindexing: bool, salvage: bool) -> None:
         self._prepare_folder()
         self.lost_file = None if self.in_memory else missing_graph(self.path, self.config, salvage=salvage)
-        self.graph: GraphStore = _open_graph(
+        self._graph: GraphStore = _open_graph(
             self.path, self.config, salvage=salvage, read_only=self.read_only
         )
-        self._closing.callback(self.graph.close)
+        self._closing.callback(self._graph.close)
         agreed = self._agree_on_embedder(embedder, reindexing)
-        self._folders = VectorFolders(self.path, self.config, self.graph)
+        self._folders = vector_folders_of(self.path, self.config, self._graph)
         self._serving = Serving(self._folders.open(agreed))
         self._closing.callback(self._serving.close)
-        self.snapshots = Snapshots(self.graph)
+        self.snapshots = Snapshots(self._graph)
+        self.items = ItemIndex(self._graph)
+        self.telemetry = Telemetry(
+            None if self.in_memory else self.path / TELEMETRY,
+            self.config.telemetry,
+            self.snapshots.loaded,
+            read_only=self.read_only,
+        )
+        self._closing.callback(self.telemetry.close)
         self.replies = Replies(None if self.in_memory else self.path / "models" / "vog_replies.db")
         self._closing.callback(self.replies.close)
         self.calibrations = Calibrations(None if self.in_memory else self.path, DEFAULT.names)
@@ -124,33 +142,35 @@ class OpenStore:
             self.curated_folder, self.config.memory, most_tokens=self.config.ingest.chunk_tokens
         )
         self.mirror = Mirror(
-            self.graph,
+            self._graph,
             lambda: self.vectors,
             lambda texts: self.embedder.embed_documents(texts),
             self._note_commit,
             self._reload_snapshots,
         )
         self._closing.callback(self.mirror.close)
-        self.answers = Answers(self.graph, self.mirror)
-        self.jobs = Jobs(self.graph, self.mirror.commit, self.mirror.one_writer)
-        self.recalls = Recalls(self.graph, self.mirror.commit, self.mirror.one_writer)
+        self.answers = Answers(self._graph, self.mirror)
+        self.jobs = Jobs(self._graph, self.mirror.commit, self.mirror.one_writer)
+        self.recalls = Recalls(self._graph, self.mirror.commit, self.mirror.one_writer)
+        self.kept = KeptAnswers(lambda: self.mirror.writes if self.mirror.is_replicated else None)
         self._closing.callback(self.recalls.close)
         self._closing.callback(self.jobs.close)  # closed first, since jobs use the rest
-        last = self.graph.last_change_at()
+        last = self._graph.last_change_at()
         if last is not None:
             advance_past(last)
             if warning := clock_warning(last):
                 log.warning("%s: %s", self.path, warning)
+        self._follow_others()
         if self.read_only:
             self.recalls.close()  # what is recalled cannot be recorded
         if not isinstance(self.space.held, StorageError):
             self._replicate_what_is_pending()
             if not salvage:
-                require_no_loss(self.path, self.graph, self.vectors)
+                require_no_loss(self.path, self._graph, self.vectors)
                 if not self.read_only:
                     self._folders.remove_leftovers()
 
-        if not (self.read_only or salvage) and self.graph.meta().get(_REPAIRING):
+        if not (self.read_only or salvage) and self._graph.meta().get(_REPAIRING):
             self._continue_repair()
 
     def _continue_repair(self) -> None:
@@ -164,7 +184,7 @@ class OpenStore:
     def _replicate_what_is_pending(self) -> None:
         if not self.read_only:
             self.mirror.catch_up()
-        elif pending := len(self.graph.outbox()):
+        elif pending := len(self._graph.outbox()):
             log.warning("%s: is read-only; recall misses the last %d writes", self.path, pending)
 
     def _files(self) -> Path:
@@ -188,7 +208,7 @@ class OpenStore:
                 raise read_only_error(self.path)
             return
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_store_folder(self.path)
         except OSError as error:
             raise StorageError(f"{self.path}: cannot be created: {error.strerror}") from error
         lock = FolderLock(self.path)
@@ -199,12 +219,12 @@ class OpenStore:
             log.warning("%s: an erase that was interrupted is finished", self.path)
 
     def _agree_on_embedder(self, given: Embedder | None, reindexing: bool) -> Embedder:
-        stored = self.graph.meta().get(EMBEDDER)
+        stored = self._graph.meta().get(EMBEDDER)
         if reindexing and given is None and stored is not None:
             return self._stored_embedder(stored)
         embedder = given or choose_embedder(self.config.embedding, stored=stored)
         if stored is None:
-            self.graph.set_meta({EMBEDDER: embedder.fingerprint, DIMENSION: str(embedder.dimension)})
+            self._graph.set_meta({EMBEDDER: embedder.fingerprint, DIMENSION: str(embedder.dimension)})
         elif stored != embedder.fingerprint:
             raise EmbeddingMismatchError(
                 f"{self.path}: holds vectors of {stored}, not of {embedder.fingerprint}; open it "
@@ -220,12 +240,22 @@ class OpenStore:
                 return choose_embedder(settings, stored=stored)
             except (EmbeddingMismatchError, ConfigError, ModelUnavailableError) as error:
                 reason = error
-        return AbsentEmbedder(stored, int(self.graph.meta()[DIMENSION]), reason)
+        return AbsentEmbedder(stored, int(self._graph.meta()[DIMENSION]), reason)
 
     @property
     def in_memory(self) -> bool:
         """Whether the store is in memory and nothing is kept."""
         return self.config.storage.graph == "memory"
+
+    @property
+    def has_graph_file(self) -> bool:
+        """Whether the graph is a file in the folder, and not in memory or on a server."""
+        return self.config.storage.graph not in ("memory", "postgres")
+
+    @property
+    def graph(self) -> GraphStore:
+        """The graph store, as a call sees it that may touch some projects only."""
+        return seen_in_bounds(self._graph)
 
     @property
     def space(self) -> Space:
@@ -285,14 +315,17 @@ class OpenStore:
         with self.mirror.one_writer:
             self.mirror.replicate_deferred()
             damage = self.space.damage()
+            mended = None
             if fix or salvage:
-                self.graph.set_meta({_REPAIRING: "yes"})
-                if damage is not None:
+                self._graph.set_meta({_REPAIRING: "yes"})
+                if damage is not None and self.space.mended():
+                    mended = f"indices of the vectors were made anew, because: {damage}"
+                elif damage is not None:
                     self._renew_vectors(damage)
             elif damage is not None:
                 return self._diagnosis_of_damage(damage)
             found = diagnose(
-                self.graph,
+                self._graph,
                 self.vectors,
                 self.mirror,
                 fix=fix,
@@ -301,19 +334,20 @@ class OpenStore:
                 progress=progress,
             )
             if fix or salvage:
-                jobs = missing_jobs(self.vectors.chunks_without_vector(), self.graph)
+                jobs = missing_jobs(self.vectors.chunks_without_vector(), self._graph)
                 self.mirror.commit(Write(changes=(), jobs=jobs))
-                self.graph.set_meta({_REPAIRING: ""})
+                self._graph.set_meta({_REPAIRING: ""})
         lost_file = found.lost_file or (None if self.lost_file is None else str(self.lost_file))
         from hydramem.ingest.memories.emptied_curated_files import emptied_files
 
-        last = self.graph.last_change_at()
+        last = self._graph.last_change_at()
         ahead = None if last is None else clock_warning(last)
         return replace(
             found,
             lost_file=lost_file,
             unfinished_reindex=self._folders.target,
-            warnings=(*filter(None, (ahead,)), *emptied_files(self.curated_folder, self.graph)),
+            warnings=(*filter(None, (ahead, mended)), *emptied_files(self.curated_folder, self._graph)),
+            telemetry=self.telemetry.state,
         )
 
     def _renew_vectors(self, damage: StorageError) -> None:
@@ -336,8 +370,8 @@ class OpenStore:
         with self._one_backup:
             return backup(
                 self.path,
-                self.graph.save,
-                engine=self.graph.engine,
+                self._graph.save,
+                engine=self._graph.engine,
                 created_by=created_by,
                 made_at=now(),
                 to=to,
@@ -355,7 +389,7 @@ class OpenStore:
 
         with self.mirror.one_writer:
             self.mirror.drain()
-            graph, fresh = self.graph, self._folders.empty(self.space)
+            graph, fresh = self._graph, self._folders.empty(self.space)
             if not isinstance(graph, InMemoryGraph):
                 raise StorageError(f"{self.path}: is not in memory")
             projects = {view.name for view in graph.projects()}
@@ -394,7 +428,7 @@ class OpenStore:
         space = self._folders.prepare(embedder)
         try:
             moved = move(
-                self.graph,
+                self._graph,
                 space.vectors,
                 embedder.embed_documents,
                 mirror=self.mirror,
@@ -421,8 +455,8 @@ class OpenStore:
         if isinstance(space.held, StorageError):
             return
         with self.mirror.one_writer:
-            compared = compare_stores(self.graph, space.held)
-            lost = lost_rows(self.graph, space.held, chunks=compared.chunks.orphaned)
+            compared = compare_stores(self._graph, space.held)
+            lost = lost_rows(self._graph, space.held, chunks=compared.chunks.orphaned)
         if lost:
             file = export_lost(self.files, lost)
             log.warning("%d chunks are in the vectors only; kept in %s", len(lost), file)
@@ -435,20 +469,50 @@ class OpenStore:
             # A commit that failed may be stored all the same, so the graph is asked.
             if self._folders.serving == space.folder:
                 self._serving.replace(space)
-        self.graph.clear_outbox([row.id for row in self.graph.outbox()])  # the new vectors have every row
+        self._graph.clear_outbox([row.id for row in self._graph.outbox()])  # the new vectors have every row
 
     def _note_commit(self, write: Write) -> None:
         self.snapshots.apply(write)
+        self.items.apply(write)
         self.jobs.noticed(write)
+        self.telemetry.count(stored_memories(write))
+
+    def _follow_others(self) -> None:
+        """Keep what is in memory current where other processes write to the same graph."""
+        if self.config.storage.graph != "postgres":
+            return
+        from hydramem.storage.postgres.graph.graph import PostgresGraph
+
+        if isinstance(self._graph, PostgresGraph):
+            follower = self._graph.follow(self._note_others)
+            self.mirror.follow(follower.catch_up)
+            self._closing.callback(follower.close)
+            follower.start(self.mirror.one_writer.of_this_process)
+
+    def _note_others(self, write: Write | None, projects: tuple[str, ...], left_jobs: bool) -> None:
+        """Follow a write of another process; None where what it wrote is not known."""
+        if write is not None:
+            self.snapshots.apply(write, projects)
+            self.items.apply(write)
+        else:
+            self.items.forget()
+            for project in projects:
+                self.snapshots.forget(project)
+            if not projects:
+                self.snapshots.forget_all()
+        self.mirror.followed()
+        if left_jobs:
+            self.jobs.noticed_elsewhere()
 
     def _reload_snapshots(self, write: Write) -> None:
         """Load the snapshots of a write's projects again: its commit outcome is unknown."""
+        self.items.forget()
         rows = (write.changes, write.chunks, write.entities, write.relations)
         for project in {row.project for part in rows for row in part}:
             self.snapshots.forget(project)
 
     def _diagnosis_of_damage(self, problem: StorageError) -> Diagnosis:
-        counts = self.graph.counts()
+        counts = self._graph.counts()
         return Diagnosis(
             healthy=False,
             chunks_in_graph=counts.chunks,
@@ -458,6 +522,7 @@ class OpenStore:
             missing=counts.chunks + counts.entities,
             problems=(str(problem),),
             unfinished_reindex=self._folders.target,
+            telemetry=self.telemetry.state,
         )
 
     def close(self) -> None:
@@ -472,6 +537,24 @@ def _open_graph(path: Path, config: Config, *, salvage: bool, read_only: bool) -
         from hydramem.storage.in_memory.graph import InMemoryGraph
 
         return InMemoryGraph()
+    if config.storage.graph == "postgres":
+        return _open_on_server(path, config)
     from hydramem.storage.cypher.graph import open_graph
 
     return open_graph(path / "graph", config.storage, salvage=salvage, read_only=read_only)
+
+
+def _open_on_server(path: Path, config: Config) -> GraphStore:
+    """Open the graph on PostgreSQL, and note that in the folder, which keeps what stays on this machine."""
+    try:
+        from hydramem.storage.postgres.connection import Database
+        from hydramem.storage.postgres.graph.graph import open_postgres_graph
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"storage.graph is postgres, which needs {error.name}; pip install 'hydramem[postgres]'"
+        ) from None
+    database = Database(storage_address(), schema=config.storage.database_schema, projects=bounds)
+    graph = open_postgres_graph(database)
+    (path / "graph").mkdir(exist_ok=True)
+    mark_folder(path / "graph", graph.engine)
+    return graph

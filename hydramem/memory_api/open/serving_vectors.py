@@ -58,6 +58,13 @@ class Space:
             return error
         return None
 
+    def mended(self) -> bool:
+        """Make the indices anew, and say whether the vectors are whole now."""
+        try:
+            return self.vectors.remake_indices() and self.damage() is None
+        except StorageError:
+            return False
+
     def close(self) -> None:
         """Close the vectors; a second call does nothing."""
         if not isinstance(self.held, StorageError):

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hydramem.core.config import Config
-from hydramem.core.errors import EmbeddingMismatchError, StoreBusyError
+from hydramem.core.errors import EmbeddingMismatchError, InvalidInputError, StoreBusyError
 from hydramem.core.results.erasure_results import ErasureReceipt
+from hydramem.core.settings.environment import make_store_folder
 from hydramem.core.time import now
 from hydramem.erase.switch import finish as finish_erase
 from hydramem.llm.contracts import Embedder
@@ -102,7 +103,7 @@ def restore_closed(path: Path, file: Path, config: Config) -> Exchange:
         StorageError: The folder cannot be written.
     """
     with storage_errors(path, "cannot be created"):
-        path.mkdir(parents=True, exist_ok=True)
+        make_store_folder(path)
     with _locked(path):
         finish_erase(path)
         return restore(file, path, engine=config.storage.graph, now=now())
@@ -146,12 +147,17 @@ def erase_open(
 
     Raises:
         StoreBusyError: Further handles of this process have the store open.
+        InvalidInputError: The graph is on a server.
         HydraMemError: As `erase_folder`.
     """
     from hydramem.erase.erase import erase_folder
 
     if store.in_memory:
         return store.erase_in_memory(request)
+    if not store.has_graph_file:
+        raise InvalidInputError(
+            "erase: not on PostgreSQL yet; `forget` the rows, or load a dump without them into another schema"
+        )
     with _registry:
         store.require_writable()
         _require_one_handle(store)

@@ -1,1 +1,1 @@
-"""The graph read as a whole and around one thing: communities, surroundings, history."""
+"""The graph read as a whole and around one thing: communities, surroundings, history, the audit."""

@@ -16,6 +16,7 @@ from hydramem.core.row_types import Change, Chunk, Document, Entity, Relation
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.knowledge.end_validity import VERSION_OF, is_version
 from hydramem.ingest.knowledge.support import find_changed_relation
+from hydramem.search.overview.memory_versions import memory_versions
 from hydramem.search.visible.listings import named, relation_subject
 from hydramem.storage.store import GraphStore
 
@@ -32,6 +33,7 @@ class _Subject:
     Attributes:
         sources: Ids of the documents and memories whose Changes may list it.
         first_recorded: When it was first recorded, by its own row.
+        chunk: Its row, where it is a memory or passage.
     """
 
     id: str
@@ -39,6 +41,7 @@ class _Subject:
     text: str
     sources: tuple[str, ...] = ()
     first_recorded: datetime | None = None
+    chunk: Chunk | None = None
 
 
 def history(id: str, *, graph: GraphStore, snapshot: Callable[[], Snapshot]) -> History:
@@ -63,7 +66,13 @@ def history(id: str, *, graph: GraphStore, snapshot: Callable[[], Snapshot]) -> 
     if subject.first_recorded is not None and not any(entry.created for entry in entries):
         entries.append(_first_entry(subject, subject.first_recorded, graph))
     entries.sort(key=lambda entry: entry.at)
-    return History(id=subject.id, kind=subject.kind, text=subject.text, entries=tuple(entries))
+    return History(
+        id=subject.id,
+        kind=subject.kind,
+        text=subject.text,
+        entries=tuple(entries),
+        versions=() if subject.chunk is None else memory_versions(subject.chunk, graph),
+    )
 
 
 def _last_name(change: Change) -> str:
@@ -85,6 +94,7 @@ def _find(id: str, graph: GraphStore, snapshot: Callable[[], Snapshot]) -> _Subj
                 text=chunk.text,
                 sources=() if chunk.document is None else (chunk.document,),
                 first_recorded=chunk.times.recorded_at,
+                chunk=chunk,
             )
         case Document() as document:
             return _Subject(id=id, kind="document", text=document.source)

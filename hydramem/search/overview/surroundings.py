@@ -15,7 +15,7 @@ from hydramem.core.results.graph_views import (
     Surroundings,
 )
 from hydramem.core.row_types import Chunk
-from hydramem.graph.pagerank import personalized_pagerank
+from hydramem.graph.pagerank import personalized_pagerank, strengths
 from hydramem.graph.paths import best_paths
 from hydramem.graph.snapshot.snapshot import RELATION, Nodes, Snapshot
 from hydramem.graph.walks import Reached, bfs, trail
@@ -30,7 +30,8 @@ _REACHED = 5000
 def neighbors(entity: str, *, depth: int, limit: int, seen: View) -> tuple[Neighbor, ...]:
     """Return the entities that relations join to one, nearest first, with the steps that lead to each.
 
-    No step leads on from a hub.
+    Of equally near ones the most probable come first. No step leads on from a hub, or over a doubted
+    relation.
 
     Raises:
         NotFoundError: No entity has that name.
@@ -41,9 +42,10 @@ def neighbors(entity: str, *, depth: int, limit: int, seen: View) -> tuple[Neigh
         snapshot.adjacency,
         np.array([start], dtype=np.int32),
         depth=depth,
-        edges=seen.edges & (snapshot.edges.kind == RELATION),
+        edges=seen.believed & (snapshot.edges.kind == RELATION),
         ends=seen.hubs,
         limit=limit + 1,
+        weights=snapshot.edges.weight,
     )
     return tuple(
         Neighbor(
@@ -59,6 +61,8 @@ def neighbors(entity: str, *, depth: int, limit: int, seen: View) -> tuple[Neigh
 def path(start: str, end: str, *, max_steps: int, count: int, graph: GraphStore, seen: View) -> Path:
     """Return the shortest paths between two entities, over relations, mentions and links, past no hub.
 
+    No path leads over a doubted relation.
+
     A chunk on a path is shown by the beginning of its text.
 
     Raises:
@@ -70,7 +74,7 @@ def path(start: str, end: str, *, max_steps: int, count: int, graph: GraphStore,
 
     def look(seen: View) -> tuple[tuple[tuple[int, ...], ...], Nodes]:
         paths = best_paths(
-            snapshot.adjacency, *ends, count=count, depth=max_steps, edges=seen.edges, nodes=seen.passable
+            snapshot.adjacency, *ends, count=count, depth=max_steps, edges=seen.believed, nodes=seen.passable
         )
         return paths, passed_by(snapshot, [half for path in paths for half in path])
 
@@ -133,8 +137,16 @@ def expand(
 def _around(seen: View, starts: Nodes, depth: int, limit: int) -> _Surroundings:
     snapshot = seen.snapshot
     graph = snapshot.adjacency
+    weights, edges = snapshot.edges.weight, seen.believed
     reached = bfs(
-        graph, starts, depth=depth, edges=seen.edges, nodes=seen.nodes, ends=seen.hubs, limit=_REACHED
+        graph,
+        starts,
+        depth=depth,
+        edges=edges,
+        nodes=seen.nodes,
+        ends=seen.hubs,
+        limit=_REACHED,
+        weights=strengths(weights),
     )
     inside = np.zeros(snapshot.size, dtype=np.bool_)
     inside[reached.nodes] = True
@@ -142,8 +154,8 @@ def _around(seen: View, starts: Nodes, depth: int, limit: int) -> _Surroundings:
         graph,
         starts,
         np.ones(len(starts), dtype=np.float32),
-        weights=snapshot.edges.weight,
-        edges=seen.edges,
+        weights=weights,
+        edges=edges,
         nodes=inside,
         rarity=snapshot.rarity().among(starts),
     )

@@ -25,7 +25,7 @@ from hydramem.storage.vector_rows import indexed_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class RankedPlaces:
     """Places of the texts in their new order; `skipped` says why the old order was kept."""
 
     places: tuple[int, ...]
@@ -44,7 +44,7 @@ class Reranker:
         self._loading = threading.Lock()
         self._ranker: TextRanker | None = None
 
-    def order(self, query: str, texts: Sequence[RankedText]) -> Order:
+    def order(self, query: str, texts: Sequence[RankedText]) -> RankedPlaces:
         """Return the texts' order.
 
         Raises:
@@ -53,15 +53,17 @@ class Reranker:
         """
         unchanged = tuple(range(len(texts)))
         if len(texts) < 2:
-            return Order(places=unchanged)
+            return RankedPlaces(places=unchanged)
         ranker = self._loaded()
         if ranker is None:
-            return Order(places=unchanged, skipped="rerank: no generator is configured; set llm.provider")
+            return RankedPlaces(
+                places=unchanged, skipped="rerank: no generator is configured; set llm.provider"
+            )
         try:
             ranked = ranker(query, texts)
         except ModelError as error:
-            return Order(places=unchanged, skipped=f"rerank: {error}")
-        return Order(places=tuple(dict.fromkeys((*ranked, *unchanged))))
+            return RankedPlaces(places=unchanged, skipped=f"rerank: {error}")
+        return RankedPlaces(places=tuple(dict.fromkeys((*ranked, *unchanged))))
 
     def _loaded(self) -> TextRanker | None:
         with self._loading:

@@ -1,6 +1,7 @@
 """Lists and counts: what a store holds, as a person asks for it."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
@@ -10,23 +11,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hydramem.core.config import LimitsConfig
-from hydramem.core.errors import NotFoundError
-from hydramem.core.ids import document_id, session_id
+from hydramem.core.errors import InvalidInputError, NotFoundError
+from hydramem.core.ids import document_id, is_short_id, session_id
 from hydramem.core.results.upkeep_results import Stats
 from hydramem.core.results.write_results import DocumentView, Related, RelationView
-from hydramem.core.row_types import Entity, Relation, State
+from hydramem.core.row_types import Chunk, Entity, Relation, State
 from hydramem.core.time import clock
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.llm.contracts import Embedder
-from hydramem.storage.chunk_filter import LIVE, ChunkFilter, holds
+from hydramem.storage.chunk_filter import LIVE, ChunkFilter, RowFilter, holds
 from hydramem.storage.quotas import usage, uses
-from hydramem.storage.schema import SCHEMA_VERSION
+from hydramem.storage.schema import CHUNK, SCHEMA_VERSION
 from hydramem.storage.store import GraphStore, Listing
 
 if TYPE_CHECKING:
     from hydramem.ingest.knowledge.relations import Asserted
 
+# Folders and files of a store, also those that were moved aside, such as `vectors.damaged-…`.
+_PART = re.compile(
+    r"(graph|vectors|curated|models|garden|backups|hooks|lost|owner|telemetry)([.-].*)?|config\.yml"
+)
 _PAGE = 1000
 
 
@@ -54,6 +59,22 @@ def document(
     ):
         chunks.extend(more)
     return DocumentView(document=found[0], chunks=tuple(chunks))
+
+
+def chunk_by_short_id(id: str, graph: GraphStore) -> Chunk | None:
+    """Return the chunk whose id begins so; None where none does, or it is no beginning of one.
+
+    Raises:
+        InvalidInputError: Several do.
+    """
+    if not is_short_id(id):
+        return None
+    found: Sequence[Chunk] = graph.select(
+        CHUNK, RowFilter(starts={"id": id}), Listing(limit=2), order=("id",)
+    )
+    if len(found) > 1:
+        raise InvalidInputError(f"id: {id} is the beginning of several ids; give more of the one you mean")
+    return next(iter(found), None)
 
 
 def possible_document_ids(project: str, source: str) -> tuple[str, ...]:
@@ -86,13 +107,13 @@ def relations(
     project: str,
     type: str | None,
     states: Sequence[State],
-    at: datetime,
+    at: datetime | None,
     known_at: datetime | None,
     page: Listing,
     graph: GraphStore,
     snapshots: Snapshots,
 ) -> tuple[RelationView, ...]:
-    """List relations of a project, or of one entity in it, that hold at a time, newest first.
+    """List relations of a project, or of one entity in it, that hold at a time or at any, newest first.
 
     Raises:
         NotFoundError: No entity has that name.
@@ -157,10 +178,15 @@ def stats(
         counts=graph.counts(),
         projects=projects,
         pending=sum(len(row.chunks) + len(row.entities) for row in graph.outbox()),
-        disk_bytes={part.name: _size(part) for part in sorted(path.iterdir())} if path.is_dir() else {},
+        disk_bytes={part.name: _size(part) for part in _parts(path)},
         expired=counted.past.expired,
         limits=uses(limits, counted),
     )
+
+
+def _parts(folder: Path) -> list[Path]:
+    """Return the files and folders of a store; its folder may hold others, such as documents."""
+    return sorted(part for part in folder.iterdir() if _PART.fullmatch(part.name)) if folder.is_dir() else []
 
 
 def _size(path: Path) -> int:

@@ -34,6 +34,11 @@ class View:
     hubs: Mask
 
     @property
+    def believed(self) -> Mask:
+        """The edges that a walk follows: of those that may be seen, all but doubted relations."""
+        return self.edges & self.snapshot.believed()
+
+    @property
     def passable(self) -> Mask:
         """The nodes that a walk may pass."""
         return self.nodes & ~self.hubs
@@ -53,11 +58,14 @@ def view(
     known_at: datetime | None,
     include_private: bool = True,
     types: Sequence[str] = (),
+    edge_states: Sequence[State] = (),
 ) -> View:
     """Look at a snapshot as of a moment, and as it was believed at another.
 
     Args:
         types: Types of edges that a walk may use; none admit all.
+        edge_states: States of the relations and links that a walk may use, true at any time; by default those
+            of `states` that are true at the moment.
     """
     where = ChunkFilter(
         projects=(snapshot.project,),
@@ -66,7 +74,10 @@ def view(
         known_at=known_at,
         include_private=include_private,
     )
-    edges = snapshot.edge_mask(at=at, known_at=known_at, states=states)
+    if edge_states:
+        edges = snapshot.edge_mask(known_at=known_at, states=edge_states)
+    else:
+        edges = snapshot.edge_mask(at=at, known_at=known_at, states=states)
     return View(
         snapshot=snapshot,
         where=where,
@@ -110,7 +121,7 @@ def checked(
 
 
 def find_start(snapshot: Snapshot, start: str) -> int:
-    """Return the node of a chunk id, or of an entity's name or alias.
+    """Return the node of a chunk id, or of an entity's name, alias or id.
 
     Raises:
         InvalidInputError: It is blank, too long or no text.
@@ -124,6 +135,6 @@ def find_start(snapshot: Snapshot, start: str) -> int:
         return snapshot.entity_named(name)
     except NotFoundError as error:
         raise NotFoundError(
-            f"{name[:80]!r}: no entity of project {snapshot.project!r} has this name or alias, "
-            "and no chunk this id"
+            f"{name[:80]!r}: no entity of project {snapshot.project!r} has this name, alias or "
+            "id, and no chunk this id"
         ) from error

@@ -45,7 +45,7 @@ def backup(
         keep: How many of those; 0 keeps all.
 
     Raises:
-        InvalidInputError: The file is there already, or is in what is backed up.
+        InvalidInputError: The file is there already, its folder is not, or it is in what is backed up.
         StorageError: It cannot be written, or does not read back; nothing is left.
     """
     with storage_errors(to or store / FOLDER, "a backup cannot be written"):
@@ -87,6 +87,8 @@ def _target(store: Path, to: Path | None, made_at: datetime) -> Path:
     file = to / name if to.is_dir() else to
     if file.exists():
         raise InvalidInputError(f"to: {file} is there already; name a new file, or a folder")
+    if not file.is_relative_to(store) and not file.parent.is_dir():
+        raise InvalidInputError(f"to: there is no folder {file.parent}; make it first")
     if file.is_relative_to(store) and file.relative_to(store).parts[0] != FOLDER:
         raise InvalidInputError(f"to: {file} is in the store; name a place outside it")
     return file

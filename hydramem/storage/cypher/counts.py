@@ -1,14 +1,16 @@
 """Counts: rows by table and project, memories by scope, and rows past their time."""
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 
 from hydramem.core.results.knowledge_results import Cutoffs, Past, ScopeCount
 from hydramem.core.results.upkeep_results import Counts, ProjectView
+from hydramem.core.row_types import Change
 from hydramem.storage.cypher.reads import CypherReads
-from hydramem.storage.store import EndedRun
+from hydramem.storage.schema import CHANGE
+from hydramem.storage.store import EndedRun, Listing, RunFilter, RunRow
 
 _ACTIVE = "c.state = 'active'"
 _MEMORY = "c.kind <> 'passage'"
@@ -26,6 +28,9 @@ _COUNTED = {
 }
 """The pattern and condition of each count."""
 _RUN = "coalesce(c.run, c.id)"
+_OF_A_CHANGE = ("project", "actor", "operation", "request")
+_OF_A_RUN = {"since": "ended >= $since", "until": "ended < $until"}
+"""The fields of a `RunFilter`: of one change of a run, and of the run as a whole with its condition."""
 
 
 class CypherCounts(CypherReads):
@@ -49,7 +54,7 @@ class CypherCounts(CypherReads):
         return int(number)
 
     def projects(self) -> tuple[ProjectView, ...]:
-        """Return every project that holds a document, chunk, entity or session, by name."""
+        """Return every project that holds a document, chunk, entity, session or item, by name."""
         shown = [item.name for item in fields(ProjectView) if item.name != "name"]
 
         def by_project(pattern: str, condition: str) -> Counter[str]:
@@ -57,7 +62,8 @@ class CypherCounts(CypherReads):
             return Counter({name: int(number) for name, number in rows})
 
         with self._engine.reading() as query:
-            held = [by_project(f"(c:{table})", "") for table in ("Document", "Chunk", "Entity", "Session")]
+            tables = ("Document", "Chunk", "Entity", "Session", "Item")
+            held = [by_project(f"(c:{table})", "") for table in tables]
             counted = {name: by_project(*_COUNTED[name]) for name in shown}
         return tuple(
             ProjectView(name=project, **{name: counts[project] for name, counts in counted.items()})
@@ -122,6 +128,68 @@ class CypherCounts(CypherReads):
         statement = "MATCH (c:Change) WHERE c.at < $before RETURN DISTINCT c.project"
         return tuple(sorted(name for (name,) in self._rows(statement, {"before": before})))
 
+    def runs(self, where: RunFilter, page: Listing) -> tuple[RunRow, ...]:
+        """Return a page of runs, the last one first."""
+        filled = {name: value for name, value in asdict(where).items() if value is not None}
+        given: dict[str, object] = {name: value for name, value in filled.items() if name != "run"}
+        own = " AND ".join(f"c.{name} = ${name}" for name in _OF_A_CHANGE if name in given)
+        # Kuzu finds nothing where a CASE tests a constant, or stands beside a collect(DISTINCT).
+        marked = f"max(CASE WHEN {own} THEN 1 ELSE 0 END)" if own else "1"
+        ended = [text for name, text in _OF_A_RUN.items() if name in given]
+        among, named_runs = "", self._named_runs(where)
+        if named_runs is not None:  # the changes of all other runs are not grouped
+            among, given["named_runs"] = f"{_RUN} IN $named_runs", named_runs
+        found = self._rows(
+            f"MATCH (c:Change){_where(among)} WITH {_RUN} AS run, min(c.at) AS began, max(c.at) AS ended, "
+            f"count(*) AS number, {marked} AS own{_where('own = 1', *ended)} "
+            "RETURN run, began, ended, number "
+            "ORDER BY ended DESC, run DESC SKIP $offset LIMIT $limit",
+            {**given, "offset": page.offset, "limit": page.limit},
+        )
+        if not found:
+            return ()
+        ids = [row[0] for row in found]
+        kinds = self._rows(
+            f"MATCH (c:Change) WHERE {_RUN} IN $runs RETURN DISTINCT {_RUN}, c.actor, c.operation, c.project",
+            {"runs": ids},
+        )
+        named = {
+            id: [sorted(set(names)) for names in zip(*rows, strict=True)] for id, rows in _by_first(kinds)
+        }
+        first = self._first_changes(ids, [row[1] for row in found])
+        return tuple(
+            RunRow(
+                id=run,
+                began_at=began.replace(tzinfo=UTC),
+                ended_at=ended.replace(tzinfo=UTC),
+                changes=int(number),
+                actors=tuple(named[run][0]),
+                operations=tuple(named[run][1]),
+                projects=tuple(named[run][2]),
+                first=first[run],
+            )
+            for run, began, ended, number in found
+        )
+
+    def _named_runs(self, where: RunFilter) -> list[str] | None:
+        """Return the runs that a filter can admit by its run and its request; None where it has neither."""
+        if where.request is None:
+            return None if where.run is None else [where.run]
+        asked = {"request": where.request}
+        rows = self._rows(f"MATCH (c:Change) WHERE c.request = $request RETURN DISTINCT {_RUN}", asked)
+        return [run for (run,) in rows if where.run in (None, run)]
+
+    def _first_changes(self, runs: Sequence[str], began: Sequence[datetime]) -> Mapping[str, Change]:
+        """Return the first change of runs by their ids, without images, which may be large."""
+        names = [column.name for column in CHANGE.columns if column.name != "image"]
+        rows = self._rows(
+            f"MATCH (c:Change) WHERE c.at IN $began AND {_RUN} IN $runs "
+            f"RETURN {', '.join(f'c.{name}' for name in names)} ORDER BY c.at DESC, c.id DESC",
+            {"began": list(began), "runs": list(runs)},
+        )
+        changes = [Change(**dict(zip(names, row, strict=True))) for row in rows]
+        return {row.run or row.id: replace(row, at=row.at.replace(tzinfo=UTC)) for row in changes}
+
     def ended_runs(self, project: str, before: datetime, *, most: int) -> tuple[EndedRun, ...]:
         """Return runs that wrote to a project and ended before a moment, each whole, the oldest first."""
         found = self._rows(
@@ -150,6 +218,14 @@ class CypherCounts(CypherReads):
         return tuple(
             EndedRun(id=run, ended_at=ended, changes=tuple(ids[run])) for run, ended in chosen.items()
         )
+
+
+def _by_first(rows: Iterable[Sequence[str]]) -> Iterator[tuple[str, list[Sequence[str]]]]:
+    """Yield rows by their first value, without it."""
+    groups: dict[str, list[Sequence[str]]] = {}
+    for first, *rest in rows:
+        groups.setdefault(first, []).append(rest)
+    yield from groups.items()
 
 
 def _where(*conditions: str) -> str:

@@ -1,23 +1,15 @@
 """Filters as Cypher conditions: every value is a parameter, and never part of the text."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
-from hydramem.storage.chunk_filter import ChunkFilter, RowFilter
+from hydramem.storage.chunk_filter import ChunkFilter, NamedConditions, RowFilter
 
 
 @dataclass(slots=True)
-class Conditions:
+class Conditions(NamedConditions):
     """Conditions on a chunk `c` and the parameters that they name."""
-
-    clauses: list[str] = field(default_factory=list)
-    parameters: dict[str, object] = field(default_factory=dict)
-
-    def add(self, clause: str, **parameters: object) -> None:
-        """Add a condition and the parameters that it names."""
-        self.clauses.append(clause)
-        self.parameters.update(parameters)
 
     def one_of(self, column: str, values: Sequence[str]) -> None:
         """Add that a column is one of some values; none given does not restrict."""
@@ -39,11 +31,6 @@ class Conditions:
                 "c.recorded_at <= $known_at AND (c.retired_at IS NULL OR $known_at < c.retired_at)",
                 known_at=at,
             )
-
-    @property
-    def where(self) -> str:
-        """The conditions as a WHERE clause, empty where there are none."""
-        return f" WHERE {' AND '.join(self.clauses)}" if self.clauses else ""
 
 
 def row_conditions(where: RowFilter) -> Conditions:

@@ -21,7 +21,7 @@ from hydramem.storage.cypher.statements import remove_nodes
 from hydramem.storage.cypher.writes import Transaction, encode_write
 from hydramem.storage.files.durable_files import storage_errors
 from hydramem.storage.schema import OUTBOX, REQUEST
-from hydramem.storage.store import entities_by_key
+from hydramem.storage.store import ItemPlace, entities_by_key
 from hydramem.storage.write import Write
 from hydramem.storage.write_validation import plan_write
 
@@ -110,6 +110,23 @@ class CypherGraph(CypherCounts):
         statement = "MATCH (c:Chunk)-[:IN_SESSION]->(s:Session {id: $id}) RETURN max(c.position)"
         ((highest,),) = self._rows(statement, {"id": session})
         return -1 if highest is None else int(highest)
+
+    def item_places(self) -> Iterable[ItemPlace]:
+        """Return where every item is, without values."""
+        statement = (
+            "MATCH (n:Item) RETURN n.id, n.project, n.namespace, n.session, n.position, "
+            "n.updated_at, n.expires_at"
+        )
+        for id, project, namespace, session, position, updated_at, expires_at in self._rows(statement, {}):
+            yield ItemPlace(
+                id=id,
+                project=project,
+                namespace=tuple(namespace or ()),
+                session=session,
+                position=position,
+                updated_at=updated_at.replace(tzinfo=UTC),
+                expires_at=None if expires_at is None else expires_at.replace(tzinfo=UTC),
+            )
 
     def clear_outbox(self, ids: Sequence[str]) -> None:
         """Delete outbox rows that are replicated to the vector store."""

@@ -29,6 +29,8 @@ CYPHER_TYPES: dict[ColumnKind, str] = {
 
 MARKER = "engine"
 """Name of the file beside the graph that says which engine wrote it, and with which schema version."""
+ON_A_SERVER = "postgres"
+"""What the marker says where the graph is not in the folder."""
 Steps = tuple[tuple[str, ...], ...]
 
 MIGRATIONS: Steps = (
@@ -42,6 +44,11 @@ MIGRATIONS: Steps = (
     (
         "CREATE NODE TABLE IF NOT EXISTS Request(id STRING, operation STRING, answer STRING, at TIMESTAMP, "
         "PRIMARY KEY(id))",
+    ),
+    (
+        "CREATE NODE TABLE IF NOT EXISTS Item(id STRING, project STRING, `key` STRING, session STRING, "
+        "`value` STRING, namespace STRING[], chunks STRING[], position INT64, ttl DOUBLE, "
+        "created_at TIMESTAMP, updated_at TIMESTAMP, expires_at TIMESTAMP, PRIMARY KEY(id))",
     ),
 )
 """The statements that lead from version 1 to 2, from 2 to 3, and so on.
@@ -149,12 +156,29 @@ def check_folder(folder: Path, engine: str, *, salvage: bool = False) -> bool:
         SchemaError: A newer version wrote it.
         StorageError: Another engine wrote it, or its graph file is gone or empty.
     """
+    if not check_engine(folder, engine):
+        return False
+    file = graph_file(folder, engine)
+    log = file.with_name(file.name + ".wal")
+    # The engine would take an empty or missing file for a new store and start over in silence.
+    if not salvage and (not file.exists() or (file.stat().st_size == 0 and not log.exists())):
+        raise StorageError(f"{file}: the graph file is gone or empty; {REMEDY}")
+    return True
+
+
+def check_engine(folder: Path, engine: str) -> bool:
+    """Check that no other engine and no newer version wrote a folder; return whether anyone did.
+
+    Raises:
+        SchemaError: A newer version wrote it.
+        StorageError: Another engine wrote it, or the note about that is damaged.
+    """
     marker = folder / MARKER
     if not marker.exists():
         return False
     mark = marker.read_bytes().strip().decode("utf-8", "replace")
     wrote, _, version = mark.partition(" ")
-    if wrote not in ENGINES or not (version.isdecimal() or mark == wrote):
+    if wrote not in (*ENGINES, ON_A_SERVER) or not (version.isdecimal() or mark == wrote):
         raise StorageError(
             f"{marker}: is damaged; it holds the name of the engine and the schema version; restore a backup"
         )
@@ -165,11 +189,6 @@ def check_folder(folder: Path, engine: str, *, salvage: bool = False) -> bool:
             f"{folder}: was written by {wrote!r}, and {engine} cannot read it; set storage.graph: {wrote}, "
             "or move the memory with dump and load"
         )
-    file = graph_file(folder, engine)
-    log = file.with_name(file.name + ".wal")
-    # The engine would take an empty or missing file for a new store and start over in silence.
-    if not salvage and (not file.exists() or (file.stat().st_size == 0 and not log.exists())):
-        raise StorageError(f"{file}: the graph file is gone or empty; {REMEDY}")
     return True
 
 

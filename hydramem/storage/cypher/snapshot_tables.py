@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hydramem.core.row_types import DOUBTED
 from hydramem.storage.cypher.engine import Engine
 from hydramem.storage.schema import QUESTION_MARKS, edge_columns, node_columns
 
@@ -41,8 +42,9 @@ _ENDS = "WHERE a.project = $project RETURN a.id AS source, offset(id(b)) AS targ
 
 # As `Relation.weight` has it.
 _WEIGHT = (
-    "CASE WHEN x.verdict = 'deferred' AND x.probability IS NOT NULL "
-    "THEN x.confidence * x.probability ELSE x.confidence END"
+    "CASE WHEN x.probability IS NULL OR x.origin = 'asserted' OR (x.verdict = 'accepted' AND "
+    "(x.verifier STARTS WITH 'person:' OR x.verifier STARTS WITH 'vog:')) THEN x.confidence "
+    f"WHEN x.probability < {DOUBTED} THEN 0.0 ELSE x.confidence * x.probability END"
 )
 
 # As `Relation.supposed` has it.

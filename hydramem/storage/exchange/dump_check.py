@@ -6,7 +6,6 @@ from pathlib import Path
 from hydramem.core.errors import InvalidInputError
 from hydramem.storage.exchange.json_lines import refused, rows_of, vectors_of
 from hydramem.storage.exchange.manifest import (
-    PARTS,
     VECTORS,
     DumpManifest,
     DumpPart,
@@ -32,7 +31,7 @@ class CheckedDump:
     @property
     def rows(self) -> int:
         """Rows of all parts together."""
-        return sum(self.manifest.entries[part.file].rows for part in PARTS)
+        return sum(self.manifest.entries[part.file].rows for part in self.manifest.parts)
 
 
 def check(folder: Path, *, key: bytes | None) -> CheckedDump:
@@ -52,16 +51,18 @@ def check(folder: Path, *, key: bytes | None) -> CheckedDump:
     check_signature(manifest, key, folder)
     checked = CheckedDump(folder=folder, manifest=manifest)
     _check_files(checked)
-    ids: dict[str, set[str]] = {part.table.name: set() for part in PARTS if part.is_node}
-    for part in PARTS:
+    parts = manifest.parts
+    ids: dict[str, set[str]] = {part.table.name: set() for part in parts if part.is_node}
+    for part in parts:
         _check_rows(part, checked, ids)
         _check_vectors(part, checked, ids)
     return checked
 
 
 def _check_files(checked: CheckedDump) -> None:
-    wanted = {part.file for part in PARTS} | {
-        f.name for f in map(checked.vectors_file, PARTS) if f is not None
+    parts = checked.manifest.parts
+    wanted = {part.file for part in parts} | {
+        f.name for f in map(checked.vectors_file, parts) if f is not None
     }
     entries = checked.manifest.entries
     if len(entries) != len(checked.manifest.files) or entries.keys() != wanted:

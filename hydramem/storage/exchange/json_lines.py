@@ -22,6 +22,7 @@ from hydramem.storage.schema import (
     CHUNK,
     DOCUMENT,
     ENTITY,
+    ITEM,
     RELATES,
     SESSION,
     ColumnKind,
@@ -33,7 +34,7 @@ from hydramem.storage.vector_rows import Vector, checked_vector
 MOST_BYTES = 256 * 2**20
 """Longest line that is read."""
 _MOST_ID = 200
-_OWNED = (DOCUMENT, SESSION, ENTITY, CHUNK, RELATES)
+_OWNED = (DOCUMENT, SESSION, ENTITY, CHUNK, ITEM, RELATES)
 """Tables whose rows lie in a project, whose name other folders are named after."""
 _TIMES = "times"
 

@@ -17,7 +17,7 @@ from hydramem.core.results.upkeep_results import Loaded
 from hydramem.core.row_types import Entity
 from hydramem.storage.exchange.dump_check import CheckedDump, check
 from hydramem.storage.exchange.json_lines import SortedLookup, rows_of, vectors_of
-from hydramem.storage.exchange.manifest import PARTS, DumpPart, Key
+from hydramem.storage.exchange.manifest import DumpPart, Key
 from hydramem.storage.files.durable_files import storage_errors
 from hydramem.storage.outbox import Embed, worth_a_vector
 from hydramem.storage.repair.doctor import Progress
@@ -102,7 +102,7 @@ def load(
     """
     with storage_errors(folder, "cannot be read"):
         loading = _Loading(check(folder, key=key), place, progress)
-        for part in PARTS:
+        for part in loading.parts:
             loading.load(part)
     loading.recount()
     return loading.result()
@@ -128,12 +128,17 @@ class _Loading:
         manifest = checked.manifest
         same = (manifest.embedder, manifest.dimension) == (place.embedder, place.dimension)
         self._brings_vectors = manifest.vectors and same
-        self._tallies = {part.name: _Tally() for part in PARTS}
+        self._tallies = {part.name: _Tally() for part in manifest.parts}
         self._met: set[str] = set()
         self._left: list[str] = []
         # First and last seen as the dump has them, by which those of the store may have to be extended.
         self._differing_entities: dict[str, tuple[datetime, datetime]] = {}
         self._embedded = 0
+
+    @property
+    def parts(self) -> tuple[DumpPart, ...]:
+        """The parts of the dump."""
+        return self._checked.manifest.parts
 
     def load(self, part: DumpPart) -> None:
         """Write the rows of a part that the store lacks."""

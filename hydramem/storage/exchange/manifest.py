@@ -16,6 +16,7 @@ from hydramem.storage.schema import (
     CHUNK,
     DOCUMENT,
     ENTITY,
+    ITEM,
     JOB,
     LINKS,
     MENTIONS,
@@ -73,9 +74,11 @@ class DumpPart:
 
 PARTS = tuple(
     DumpPart(table)
-    for table in (DOCUMENT, SESSION, ENTITY, CHUNK, MENTIONS, RELATES, LINKS, RECALLED, CHANGE, JOB)
+    for table in (DOCUMENT, SESSION, ENTITY, CHUNK, ITEM, MENTIONS, RELATES, LINKS, RECALLED, CHANGE, JOB)
 )
 """Every table but the outbox and requests, which are a store's own; each after the tables it refers to."""
+_ITEMS_SINCE = 4
+"""Version of the rows from which dumps have items."""
 VECTORS = {"Chunk": "chunk_vectors", "Entity": "entity_vectors"}
 """Names of the files of vectors, by the table whose rows they belong to."""
 _STRICT: Any = {"extra": "forbid"}
@@ -127,6 +130,11 @@ class DumpManifest:
     projects: tuple[str, ...]
     files: tuple[FileEntry, ...]
     signature: str | None = None
+
+    @property
+    def parts(self) -> tuple[DumpPart, ...]:
+        """The parts that dumps of this version of the rows have."""
+        return PARTS if self.schema >= _ITEMS_SINCE else tuple(p for p in PARTS if p.table is not ITEM)
 
     @property
     def entries(self) -> dict[str, FileEntry]:

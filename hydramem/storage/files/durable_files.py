@@ -31,10 +31,17 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file so that a kill leaves the old one or the new one, never a part; text becomes UTF-8."""
+def write_whole(path: Path, content: str | bytes, *, private: bool = False) -> None:
+    """Write a file so that a kill leaves the old one or the new one, never a part; text becomes UTF-8.
+
+    Args:
+        private: Only this user may read it, from its first byte.
+    """
     beside = path.with_name(f"{path.name}.new")
-    with beside.open("wb") as file:
+    if private:
+        beside.unlink(missing_ok=True)  # one that a kill left may be readable
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600 if private else 0o666)
+    with os.fdopen(handle, "wb") as file:
         file.write(content.encode("utf-8") if isinstance(content, str) else content)
         file.flush()
         os.fsync(file.fileno())

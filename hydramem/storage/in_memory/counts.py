@@ -1,12 +1,13 @@
 """Counts over rows in memory: by scope, and of what is past its time."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from hydramem.core.results.knowledge_results import ScopeCount
 from hydramem.core.row_types import Change, Chunk, Document, Relation, Session
 from hydramem.storage.chunk_filter import within_scope
-from hydramem.storage.store import EndedRun
+from hydramem.storage.store import EndedRun, RunFilter, RunRow
 
 
 def scopes(chunks: Iterable[Chunk], prefix: str) -> tuple[ScopeCount, ...]:
@@ -70,13 +71,53 @@ def ended_runs(
     return tuple(chosen)
 
 
-def _ended(changes: Iterable[Change], before: datetime) -> list[EndedRun]:
+def runs(changes: Iterable[Change], where: RunFilter) -> list[RunRow]:
+    """Return the runs that a filter admits, the last one first."""
+    admitted = [_run_row(id, rows) for id, rows in _by_run(changes).items() if _admits(where, id, rows)]
+    return sorted(admitted, key=lambda run: (run.ended_at, run.id), reverse=True)
+
+
+def _admits(where: RunFilter, id: str, rows: Sequence[Change]) -> bool:
+    ended = rows[-1].at
+    return (
+        where.run in (None, id)
+        and (where.since is None or ended >= where.since)
+        and (where.until is None or ended < where.until)
+        and any(
+            where.project in (None, row.project)
+            and where.actor in (None, row.actor)
+            and where.operation in (None, row.operation)
+            and where.request in (None, row.request)
+            for row in rows
+        )
+    )
+
+
+def _run_row(id: str, rows: Sequence[Change]) -> RunRow:
+    return RunRow(
+        id=id,
+        began_at=rows[0].at,
+        ended_at=rows[-1].at,
+        changes=len(rows),
+        actors=tuple(sorted({row.actor for row in rows})),
+        operations=tuple(sorted({row.operation for row in rows})),
+        projects=tuple(sorted({row.project for row in rows})),
+        first=replace(rows[0], image=None),
+    )
+
+
+def _by_run(changes: Iterable[Change]) -> Mapping[str, list[Change]]:
+    """Return the changes of each run, oldest first; one without a run is a run of its own."""
     runs: dict[str, list[Change]] = {}
     for row in sorted(changes, key=lambda row: (row.at, row.id)):
         runs.setdefault(row.run or row.id, []).append(row)
+    return runs
+
+
+def _ended(changes: Iterable[Change], before: datetime) -> list[EndedRun]:
     found = [
         EndedRun(id=id, ended_at=held[-1].at, changes=tuple(row.id for row in held))
-        for id, held in runs.items()
+        for id, held in _by_run(changes).items()
         if held[-1].at < before
     ]
     return sorted(found, key=lambda run: (run.ended_at, run.id))

@@ -19,6 +19,7 @@ from hydramem.storage.in_memory import snapshot_tables
 from hydramem.storage.in_memory.tables import Tables, normalised
 from hydramem.storage.row_codec import column_value
 from hydramem.storage.schema import (
+    ITEM,
     LINKS,
     MENTIONS,
     RECALLED,
@@ -32,7 +33,10 @@ from hydramem.storage.store import (
     End,
     EndedRun,
     GraphStore,
+    ItemPlace,
     Listing,
+    RunFilter,
+    RunRow,
     Stretch,
     entities_by_key,
     newest_recorded,
@@ -122,6 +126,11 @@ class InMemoryGraph(GraphStore):
         rows.sort(key=moment, reverse=newest)
         return tuple(rows) if page is None else _page(rows, page)
 
+    def runs(self, where: RunFilter, page: Listing) -> tuple[RunRow, ...]:
+        """Return a page of runs, the last one first."""
+        with self._open() as tables:
+            return _page(row_counts.runs(tables.changes.values(), where), page)
+
     def ended_runs(self, project: str, before: datetime, *, most: int) -> tuple[EndedRun, ...]:
         """Return runs that wrote to a project and ended before a moment, each whole, the oldest first."""
         with self._open() as tables:
@@ -185,9 +194,12 @@ class InMemoryGraph(GraphStore):
             return max((row.position for row in rows), default=-1)
 
     def projects(self) -> tuple[ProjectView, ...]:
-        """Return every project that holds a document, chunk, entity or session, by name."""
+        """Return every project that holds a document, chunk, entity, session or item, by name."""
         with self._open() as tables:
-            held = (tables.documents, tables.chunks, tables.entities, tables.sessions)
+            held = (
+                *(tables.documents, tables.chunks, tables.entities, tables.sessions),
+                tables.nodes[ITEM.name],
+            )
             names = {row.project for rows in held for row in rows.values()}
             return tuple(self._project(name) for name in sorted(names))
 
@@ -254,6 +266,14 @@ class InMemoryGraph(GraphStore):
         for ids in batches(every, batch):
             if found := self.nodes(table, ids):
                 yield found
+
+    def item_places(self) -> Iterable[ItemPlace]:
+        """Return where every item is, without values."""
+        with self._open() as tables:
+            return [
+                ItemPlace(**{field.name: getattr(row, field.name) for field in fields(ItemPlace)})
+                for row in tables.rows(ITEM)
+            ]
 
     def clear_outbox(self, ids: Sequence[str]) -> None:
         """Delete outbox rows that are replicated to the vector store."""

@@ -1,9 +1,5 @@
-"""The vector store in memory: exact cosine over all rows, and BM25 computed plainly.
+"""The vector store in memory: exact cosine over all rows, and BM25 computed plainly."""
 
-BM25 as in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009).
-"""
-
-import math
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from hydramem.core.row_types import Chunk
+from hydramem.storage import bm25
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.vector_rows import (
     ChunkVector,
@@ -28,9 +25,6 @@ from hydramem.storage.vector_rows import (
     searched_text,
 )
 from hydramem.text.search_terms import MAX_QUERY_CHARS, words
-
-_K1 = 1.2
-_B = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +102,14 @@ class InMemoryVectors:
         asked = Counter(words(query[:MAX_QUERY_CHARS]))
         with self._lock:
             rows = len(self._chunks)
-            weights = {word: times * _rarity(self._rows_with[word], rows) for word, times in asked.items()}
+            weights = {
+                word: times * bm25.rarity(self._rows_with[word], rows) for word, times in asked.items()
+            }
             mean = self._words / max(1, len(self._chunks))
             scores = {
-                id: sum(_bm25(row.counts[word], row.length, mean) * weights[word] for word in shared)
+                id: sum(
+                    bm25.word_score(row.counts[word], row.length, mean) * weights[word] for word in shared
+                )
                 for id, row in self._chunks.items()
                 if (shared := weights.keys() & row.counts.keys()) and where.admits(row.item.chunk)
             }
@@ -124,19 +122,7 @@ class InMemoryVectors:
         with self._lock:
             total, length = len(self._chunks), self._words
             holding = {word: self._rows_with[word] for word in asked}
-        total += len(read)
-        mean = (length + sum(counts.total() for counts in read)) / max(1, total)
-        weights = {
-            word: times * _rarity(holding[word] + sum(word in counts for counts in read), total)
-            for word, times in asked.items()
-        }
-        return tuple(
-            sum(
-                _bm25(counts[word], counts.total(), mean) * weights[word]
-                for word in weights.keys() & counts.keys()
-            )
-            for counts in read
-        )
+        return bm25.text_scores(asked, read, holding, total, length)
 
     def vectors(self, chunks: Sequence[str]) -> Mapping[str, Vector]:
         """Return the vectors of chunks by id; those without one are left out."""
@@ -186,6 +172,10 @@ class InMemoryVectors:
     def check(self) -> None:
         """Do nothing: memory has no files that could be damaged."""
 
+    def remake_indices(self) -> bool:
+        """Do nothing: there are no indices."""
+        return True
+
     def stats(self) -> VectorStats:
         """Return row counts."""
         return VectorStats(chunks=len(self._chunks), entities=len(self._entities))
@@ -228,12 +218,3 @@ def _stored(chunk: Chunk) -> StoredChunk:
         text=searched_text(chunk),
         mirror=chunk_mirror_hash(chunk),
     )
-
-
-def _rarity(holding: int, rows: int) -> float:
-    """Return the inverse document frequency of a word that so many rows hold."""
-    return math.log(1.0 + (rows - holding + 0.5) / (holding + 0.5))
-
-
-def _bm25(count: int, length: int, mean_length: float) -> float:
-    return count * (_K1 + 1.0) / (count + _K1 * (1.0 - _B + _B * length / mean_length))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.storage.lance.filters import microseconds, moment, storable
+from hydramem.storage.lance.filters import microseconds, moment
 from hydramem.storage.row_codec import column_value
 from hydramem.storage.vector_rows import (
     ChunkVector,
@@ -19,6 +19,7 @@ from hydramem.storage.vector_rows import (
     chunk_mirror_hash,
     entity_mirror_hash,
     searched_text,
+    storable,
 )
 
 if TYPE_CHECKING:

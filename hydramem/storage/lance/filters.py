@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from hydramem.storage.chunk_filter import ChunkFilter
+from hydramem.storage.vector_rows import storable
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOTHING = "false"
@@ -18,15 +19,6 @@ def microseconds(moment: datetime) -> int:
 def moment(stored: int) -> datetime:
     """Return the moment that the store keeps as a number."""
     return _EPOCH + timedelta(microseconds=stored)
-
-
-def storable(text: str) -> bool:
-    """Say whether text can be a column's value: lone surrogates have no UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def literal(value: str | bool | int | float | datetime) -> str:

@@ -1,5 +1,7 @@
 """Open or create the LanceDB tables of a folder, and bring those of earlier versions up to date."""
 
+import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,25 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LanceTable = Any  # as in `table`
+
+
+def finished_tables(folder: Path, names: Iterable[str]) -> set[str]:
+    """Return those tables that were made to their end; what a kill left of another one is deleted.
+
+    A table without a version and without rows never held anything. One whose versions are gone and that has
+    files of rows is damaged: it stays, and opening it is an error.
+
+    Args:
+        folder, names: The folder, and the names of the tables in it.
+    """
+    finished = set()
+    for name in names:
+        table = folder / f"{name}.lance"
+        if any(table.glob("_versions/*.manifest")) or any(table.glob("data/*")):
+            finished.add(name)
+        else:
+            shutil.rmtree(table)
+    return finished
 
 
 def prepare_table(database: "lancedb.DBConnection", known: set[str], name: str, schema: "pa.Schema") -> int:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hydramem.core.config import StorageConfig
+from hydramem.storage.lance.checksums import damaged_files, is_of_index, note_checksums
 from hydramem.storage.lance.filters import ids_predicate
 from hydramem.storage.lance.open_table import reopen_table
 from hydramem.storage.lance.read_write_lock import ReadWriteLock
 from hydramem.storage.lance.row_arrays import ROW_ID
 from hydramem.storage.lance.row_cache import RowCache, RowIds
-from hydramem.storage.lance.text_index import TEXT_INDEX, index_reads
+from hydramem.storage.lance.text_index import TEXT_INDEX, index_reads, make_text_index
 from hydramem.storage.lance.unindexed_text import UnindexedText
 from hydramem.storage.vector_rows import Vector
 
@@ -105,12 +106,34 @@ class Table:
         return self._folder.name
 
     def read_all(self) -> None:
-        """Read every column of every row and the whole full-text index from the files."""
+        """Read every column of every row, the whole full-text index and every file that has a checksum."""
+        for name in damaged_files(self._folder):
+            raise ValueError(f"{self._folder / name} is damaged: its checksum is another one than was noted")
         table = reopen_table(self._folder)
         for _ in table.search().to_batches(_ROWS_PER_PIECE):
             pass
         if self._unindexed_text is not None:
             table.prewarm_index(TEXT_INDEX)
+
+    def remake_indices(self) -> bool:
+        """Make the indices anew from the rows; False, and nothing is done, where files of rows are damaged.
+
+        The caller keeps writers out.
+        """
+        if not all(map(is_of_index, damaged_files(self._folder))):
+            return False
+        with self._upkeep:
+            if self._unindexed_text is not None:
+                make_text_index(self._table, anew=True)
+            if self._indexed:
+                self._make_vector_index()
+            with self._lock.exclusive():
+                self._drop_versions()
+            note_checksums(self._folder)
+            if self._unindexed_text is not None:
+                self._unindexed_text.restart(unindexed=0)
+            self._unindexed = 0
+        return True
 
     @property
     def indexed(self) -> bool:
@@ -341,6 +364,7 @@ class Table:
             self._cache.renumber()
             with self._lock.exclusive():
                 self._drop_versions()
+            note_checksums(self._folder)
             if self._unindexed_text is not None:
                 text = self._table.index_stats(TEXT_INDEX)
                 self._unindexed_text.restart(unindexed=text.num_unindexed_rows)
@@ -392,6 +416,7 @@ class Table:
         try:
             if self._is_wasteful():
                 self._drop_versions()
+                note_checksums(self._folder)
         finally:
             self._upkeep.release()
 
@@ -404,15 +429,18 @@ class Table:
 
     def build_index(self) -> None:
         """Build the vector index; writes and reads go on meanwhile. Only one build runs at a time."""
-        from lancedb.index import HnswSq
-
         if not self._upkeep.acquire(blocking=False):
             return
         try:
-            self._table.create_index("vector", config=HnswSq(distance_type="cosine"), name=VECTOR_INDEX)
-            self._indexed = True
+            self._make_vector_index()
         finally:
             self._upkeep.release()
+
+    def _make_vector_index(self) -> None:
+        from lancedb.index import HnswSq
+
+        self._table.create_index("vector", config=HnswSq(distance_type="cosine"), name=VECTOR_INDEX)
+        self._indexed = True
 
     def _count_write(self, rows: int) -> None:
         self._fragments += 1

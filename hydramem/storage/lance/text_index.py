@@ -22,11 +22,11 @@ _MAX_WORD = 128
 _SAMPLE = 2000
 
 
-def make_text_index(table: LanceTable) -> None:
-    """Make the full-text index of a table that has none."""
+def make_text_index(table: LanceTable, *, anew: bool = False) -> None:
+    """Make the full-text index of a table that has none, or `anew` in the place of the one it has."""
     from lancedb.index import FTS
 
-    if table.index_stats(TEXT_INDEX) is not None:
+    if not anew and table.index_stats(TEXT_INDEX) is not None:
         return
     # ICU finds words in scripts without spaces; "split" also cuts snake_case and dotted names.
     text = FTS(

@@ -23,8 +23,8 @@ from hydramem.storage.lance.arrow_rows import (
     entity_schema,
     stored_chunks,
 )
-from hydramem.storage.lance.filters import chunk_predicate, project_predicate, storable
-from hydramem.storage.lance.open_table import prepare_table
+from hydramem.storage.lance.filters import chunk_predicate, project_predicate
+from hydramem.storage.lance.open_table import finished_tables, prepare_table
 from hydramem.storage.lance.read_write_lock import ReadWriteLock
 from hydramem.storage.lance.remote_client import import_lancedb
 from hydramem.storage.lance.row_arrays import ROW_ID
@@ -41,6 +41,7 @@ from hydramem.storage.vector_rows import (
     VectorStats,
     best_first,
     checked_vector,
+    storable,
 )
 from hydramem.text.search_terms import MAX_QUERY_CHARS
 
@@ -75,7 +76,7 @@ def open_vectors(path: Path, dimension: int, settings: StorageConfig) -> "LanceV
     return_large_blocks()
     with lance_errors(path):
         database = lancedb.connect(path)
-        known = set(database.list_tables().tables or ())
+        known = finished_tables(path, database.list_tables().tables or ())
         if not known:
             _require_unused(path)
         lock = ReadWriteLock()
@@ -261,7 +262,7 @@ class LanceVectors:
             self._build_in_thread(wanting)
 
     def check(self) -> None:
-        """Read every file of the tables and of their full-text index once, past all caches.
+        """Read every file of the tables and of their indices once, past all caches.
 
         Raises:
             StorageError: One is damaged or gone; the message names its table.
@@ -269,6 +270,11 @@ class LanceVectors:
         for table in (self._chunks, self._entities):
             with self._read(), lance_errors(self._path / table.name):
                 table.read_all()
+
+    def remake_indices(self) -> bool:
+        """Make the indices anew from the rows; False where a table has damaged rows, and its indices stay."""
+        with self._write():
+            return self._chunks.remake_indices() and self._entities.remake_indices()
 
     def stats(self) -> VectorStats:
         """Return row counts and what upkeep looks at."""

@@ -20,6 +20,7 @@ from hydramem.storage.schema import (
     CHUNK,
     DOCUMENT,
     ENTITY,
+    ITEM,
     LINKS,
     MENTIONS,
     RELATES,
@@ -36,7 +37,7 @@ Address = tuple[str, Key]
 """Name of a table, and a row's key in it."""
 
 TABLES: Mapping[str, Table] = {
-    table.name: table for table in (DOCUMENT, SESSION, ENTITY, CHUNK, MENTIONS, RELATES, LINKS)
+    table.name: table for table in (DOCUMENT, SESSION, ENTITY, CHUNK, ITEM, MENTIONS, RELATES, LINKS)
 }
 """The tables that can be undone, nodes before the edges between them."""
 
@@ -50,9 +51,20 @@ DERIVED = {
     CHUNK.name: UNTRACKED[CHUNK.name],
     ENTITY.name: UNTRACKED[ENTITY.name] | {"first_seen", "last_seen"},
     SESSION.name: frozenset({"last_at"}),
+    ITEM.name: frozenset({"expires_at"}),
 }
-"""Columns that follow from other rows: to write them is not to change the row."""
+"""Columns that follow from other rows, or from reads: to write them is not to change the row."""
 _NONE: frozenset[str] = frozenset()
+ITEM_TEXT = "item"
+"""Type of the source of chunks that hold a text of an item: they expire with it, and reads move that time."""
+_DERIVED_OF_ITEM_TEXTS = DERIVED[CHUNK.name] | {"expires_at"}
+
+
+def derived_columns(table: Table, values: Mapping[str, Any]) -> frozenset[str]:
+    """Return the derived columns of a row; `values` has its `source_type` where it is a chunk."""
+    if table is CHUNK and values.get("source_type") == ITEM_TEXT:
+        return _DERIVED_OF_ITEM_TEXTS
+    return DERIVED.get(table.name, _NONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +122,7 @@ def key_of(table: Table, values: Mapping[str, Any]) -> Key:
 
 def digest(table: Table, values: Mapping[str, Any]) -> str:
     """Return a short digest of a row, its derived columns left out."""
-    derived = DERIVED.get(table.name, _NONE)
+    derived = derived_columns(table, values)
     kept = [values[column.name] for column in table.columns if column.name not in derived]
     return blake2b(repr(kept).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
@@ -144,9 +156,7 @@ class ImageMaker:
             and _plain(column, before[column.name]) != after[column.name]
         }
         if differing:
-            digest_after = (
-                None if differing.keys() <= DERIVED.get(table.name, _NONE) else digest(table, after)
-            )
+            digest_after = None if differing.keys() <= derived_columns(table, after) else digest(table, after)
             self._set.setdefault(table.name, []).append([*key_of(table, after), digest_after, differing])
 
     def removed(self, table: Table, values: Values) -> None:

@@ -23,7 +23,7 @@ from hydramem.storage.schema import (
     Table,
 )
 from hydramem.storage.undo.current_rows import Stored
-from hydramem.storage.undo.row_images import DERIVED, TABLES, Address, Trace, address_of, digest
+from hydramem.storage.undo.row_images import TABLES, Address, Trace, address_of, derived_columns, digest
 from hydramem.text.shown_text import amount
 
 _HOLDERS = (("Document", "document"), ("Session", "session"))
@@ -271,7 +271,7 @@ def set_back(
         before, after: The columns that were set, as they were and as they became.
         force: Set back what was written since too.
     """
-    derived = DERIVED.get(table.name, frozenset())
+    derived = derived_columns(table, current)
     back: Values = {}
     since: list[str] = []
     for column in table.columns:

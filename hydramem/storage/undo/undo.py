@@ -24,8 +24,9 @@ from hydramem.storage.changes import (
     purges,
     record,
 )
+from hydramem.storage.chunk_filter import RowFilter
 from hydramem.storage.outbox import Mirror, worth_a_vector
-from hydramem.storage.schema import CHUNK, ENTITY, LINKS, RELATES, EdgeTable, Table
+from hydramem.storage.schema import CHANGE, CHUNK, ENTITY, LINKS, RELATES, EdgeTable, Table
 from hydramem.storage.store import GraphStore
 from hydramem.storage.undo.current_rows import Stored, look_up, row_of
 from hydramem.storage.undo.row_images import TABLES, Address, Trace, joined
@@ -111,6 +112,14 @@ def undo(id: str, *, graph: GraphStore, mirror: Mirror, force: bool = False) -> 
 def is_undone(run: str, graph: GraphStore) -> bool:
     """Say whether a run was undone, and the undo was not undone."""
     return bool(_standing_undos(run, graph))
+
+
+def undone_runs(runs: Sequence[str], graph: GraphStore) -> frozenset[str]:
+    """Return those of some runs that were undone, where the undo was not undone."""
+    where = RowFilter(one_of={"target": runs}, equal={"operation": OPERATION})
+    leads = graph.select(CHANGE, where, order=("at",)) if runs else ()
+    named = {change.target for change in leads if _undo_record(change).get("finished")}
+    return frozenset(run for run in named if _standing_undos(run, graph))
 
 
 def _check_not_erased(run: str, graph: GraphStore) -> None:

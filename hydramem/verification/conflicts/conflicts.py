@@ -12,8 +12,9 @@ from datetime import datetime
 
 from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import ModelError
-from hydramem.core.results.verdicts import Conflict, Conflicts, ConflictSide
+from hydramem.core.results.verdicts import Conflict, Conflicts, ConflictSide, conflict_id
 from hydramem.core.row_types import Chunk, Relation, State
+from hydramem.core.time import now
 from hydramem.graph.functional_types import functional_types
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.knowledge.end_validity import can_coexist
@@ -30,6 +31,7 @@ from hydramem.verification.conflicts.sentence_clashes import (
     judged_clashes,
     linked_clashes,
     rivals,
+    settled_pairs,
 )
 
 MOST_CHUNKS = 5_000
@@ -119,6 +121,7 @@ def _clashes(
     Args:
         known: Pairs of chunks whose conflict is known already, by their ids.
     """
+    known = known | settled_pairs(snapshot, where.known_at or now())
     linked = linked_clashes({row.id: row for row in chunks}, snapshot, where)
     notes: list[str] = []
     by_classifier: tuple[SentenceClash, ...] = ()
@@ -181,6 +184,7 @@ def _conflict(
         "has one object at a time" if configured else "has one object at a time as far as this memory shows"
     )
     return Conflict(
+        id=conflict_id(older.id, newer.id),
         kind="relation",
         entity=snapshot.label(pair.subject),
         older=older,
@@ -211,11 +215,13 @@ def _relation_side(row: Relation, chunks: Mapping[str, Chunk], snapshot: Snapsho
 
 def _of_texts(clash: SentenceClash, entity: str | None) -> Conflict:
     differing = "" if clash.kind == "statement" else f", with another {clash.kind}"
+    older, newer = _text_side(clash.older), _text_side(clash.newer)
     return Conflict(
+        id=conflict_id(older.id, newer.id),
         kind=clash.kind,
         entity=entity,
-        older=_text_side(clash.older),
-        newer=_text_side(clash.newer),
+        older=older,
+        newer=newer,
         score=clash.score,
         explanation=f"Two statements of one matter{differing}: both may not hold.",
         judged_by=clash.by,

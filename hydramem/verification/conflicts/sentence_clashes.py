@@ -7,6 +7,7 @@ pair classifier, which reads a bounded number of near pairs.
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 
 import numpy as np
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 from hydramem.core.results.verdicts import ConflictKind
 from hydramem.core.row_types import Chunk
 from hydramem.core.time import now
-from hydramem.graph.snapshot.snapshot import LINK, RELATION, Snapshot
+from hydramem.graph.snapshot.columns import microseconds
+from hydramem.graph.snapshot.snapshot import LINK, RELATION, STATES, Snapshot
 from hydramem.llm.pair_classifier import JudgePairs, bounds
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.text.dates.dates_in_text import dates_in
@@ -85,6 +87,18 @@ def linked_clashes(
                 sides = list(in_order(*sides))
             found.append(_clash(sides[0], sides[1], min(1.0, float(edges.weight[row])), "link"))
     return tuple(sorted(found, key=_rank))
+
+
+def settled_pairs(snapshot: Snapshot, known_at: datetime) -> frozenset[frozenset[str]]:
+    """Return the pairs of chunks, by their ids, of which somebody had said at a time what holds."""
+    edges, ids = snapshot.edges, snapshot.nodes.ids
+    codes = [code for code, name in enumerate(edges.types) if name in _LINKS]
+    settled = (edges.kind == LINK) & np.isin(edges.type, codes) & (edges.state == STATES.index("superseded"))
+    settled &= edges.retired_at <= microseconds(known_at, 0)
+    return frozenset(
+        frozenset(ids[int(end[row])] for end in (edges.source, edges.target))
+        for row in np.flatnonzero(settled).tolist()
+    )
 
 
 def judged_clashes(pairs: Sequence[SentencePair], judge: JudgePairs) -> tuple[SentenceClash, ...]:

@@ -5,7 +5,7 @@ import signal
 import sys
 
 import hydramem
-from hydramem.core.config_loading import load_config
+from hydramem.core.settings.config_loading import load_config
 from hydramem.ingest.documents.ingest import Progress
 
 

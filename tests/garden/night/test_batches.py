@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hydramem.core.config_loading import load_config
 from hydramem.core.row_types import Phase
+from hydramem.core.settings.config_loading import load_config
 from hydramem.garden.night.apply import Pace, side_by_side
 from hydramem.garden.proposals.proposal import Proposal
 from hydramem.storage.cypher.graph import open_graph

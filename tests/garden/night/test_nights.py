@@ -128,6 +128,7 @@ def test_whatever_a_memory_holds_nights_come_to_rest(story: list[Act]) -> None:
         rests(memory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["memory", ENGINE])
 def test_nights_on_a_store_come_to_rest(tmp_path: Path, engine: str) -> None:
     with opened(tmp_path, STORAGE_GRAPH=engine, MEMORY_COGNITIVE="true") as memory:
@@ -151,7 +152,9 @@ def test_copies_are_made_one_in_a_night_and_last_as_long_as_any(tmp_path: Path) 
     soon = now() + timedelta(days=1)
     with opened(tmp_path) as memory:
         for number in range(5):
-            memory.remember(f"The door code is 4711{'.' * number}", expires_at=soon if number else None)
+            memory.remember(
+                f"The spare bike is number 4711{'.' * number}", expires_at=soon if number else None
+            )
         report = tended(memory)
         assert [(each.action, each.phase) for each in report.changes] == [("merge", "merge")]
         assert "and 3 more are one with" in report.changes[0].text
@@ -164,10 +167,10 @@ def test_copies_are_made_one_in_a_night_and_last_as_long_as_any(tmp_path: Path) 
 
 def test_what_is_told_again_for_good_does_not_expire(tmp_path: Path) -> None:
     with opened(tmp_path, MEMORY_COGNITIVE="true") as memory:
-        for text in ("Ada likes tea.", "The door code is 4711"):
+        for text in ("Ada likes tea.", "The spare bike is number 4711"):
             memory.remember(text, expires_at=now() + timedelta(days=1))
         assert memory.remember("Ada likes tea.").action == "duplicate"
-        assert memory.remember("The door code is 4711.").action == "duplicate"
+        assert memory.remember("The spare bike is number 4711.").action == "duplicate"
         assert [row.expires_at for row in rows(memory)["Chunk"]] == [None, None]
         assert memory.remember("Ada likes tea.", expires_at=now() + timedelta(days=1)).action == "duplicate"
         assert [row.expires_at for row in rows(memory)["Chunk"]] == [None, None]
@@ -175,8 +178,8 @@ def test_what_is_told_again_for_good_does_not_expire(tmp_path: Path) -> None:
 
 def test_what_expired_is_merged_with_nothing(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
-        expires("The door code is 4711.")(memory)
-        memory.remember("The door code is 4711. For now")
+        expires("The spare bike is number 4711.")(memory)
+        memory.remember("The spare bike is number 4711. For now")
         assert [each.phase for each in tended(memory).changes] == ["prune"]
         (left,) = [row for row in rows(memory)["Chunk"] if row.state == "active"]
-        assert left.text == "The door code is 4711. For now"
+        assert left.text == "The spare bike is number 4711. For now"

@@ -292,7 +292,7 @@ def test_a_line_may_be_taken_out_of_a_plan_and_none_of_another_put_in(
     file.write_text("\n".join(lines[:3]) + "\n")
     report = apply_file(night(graph), file)
     assert sum(phase.applied for phase in report.phases) == 2
-    assert report.notes == ("1 change of the plan taken out of its file.",)
+    assert report.notes == ("1 change of the plan left out.",)
 
 
 def test_a_plan_reads_back_as_it_was(graph: InMemoryGraph, tmp_path: Path) -> None:

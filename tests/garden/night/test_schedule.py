@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from hydramem.core.errors import InvalidInputError
 from hydramem.garden.night.schedule import (
     crontab_line,
+    in_crontab,
+    in_launchd_plist,
+    in_systemd_units,
     launchd_plist,
     on_calendar,
     parse,
@@ -100,3 +103,15 @@ def test_a_crontab_keeps_what_others_wrote() -> None:
     assert once == f"{others}{line}\n"
     assert with_line(once, line, name="hydramem-garden-1") == once
     assert with_line(once, None, name="hydramem-garden-1") == others
+
+
+def test_what_is_installed_is_read_back() -> None:
+    times = parse("0 3 * * sun")
+    command = "'/opt/my env/bin/python' -m hydramem --store /data/100% garden"
+    table = f"MAILTO=ada\n# hydramem-garden-0\n{crontab_line(times, COMMAND, name='hydramem-garden-1')}\n"
+    assert in_crontab(table, "hydramem-garden-") == {"hydramem-garden-1": ("0 3 * * sun", command)}
+    units = systemd_units(times, COMMAND, name="n")
+    assert in_systemd_units(units["n.timer"], units["n.service"]) == ("0 3 * * sun", command)
+    assert in_systemd_units("[Timer]\n", "") == ("", "")
+    assert in_launchd_plist(launchd_plist(times, COMMAND, name="n")) == ("0 3 * * sun", command)
+    assert in_launchd_plist(b"\x00not a list") == ("", "")

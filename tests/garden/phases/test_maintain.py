@@ -87,6 +87,7 @@ def test_one_thing_that_fails_does_not_cost_the_others(tmp_path: Path) -> None:
             ),
             Upkeep(
                 drain=lambda seconds: Drained(left=2, usage=Usage(calls=3, prompt_tokens=20)),
+                expire=lambda: 0,
                 compact=fails,
                 compare=lambda: Sampled(compared=0, differing=0),
                 checkpoint=lambda: done.append("checkpoint"),

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import hydramem
 from hydramem.core.errors import ModelUnavailableError
+from hydramem.core.ids import relation_id
 from hydramem.core.results.write_results import RelationView
+from hydramem.core.row_types import Relation, Times
 from hydramem.garden.night.run_phases import STEPS
 from hydramem.garden.phases.infer.inferred_proposals import INFERRED_BY
 from hydramem.llm.scripted_generator import ScriptedPrompt
@@ -134,4 +136,69 @@ def test_what_a_person_decided_is_not_looked_at(tmp_path: Path) -> None:
         decided = replace(row, verdict="deferred", verifier="person:ada")
         put(memory, relations=(decided,))
         model.verdict = "GROUNDED"
+        assert night(memory, "verify").phases[0].proposals == 0
+
+
+def contested(memory: hydramem.Memory) -> tuple[Relation, Relation]:
+    """Put a claim of a memory beside another of the same type and object that is less probable."""
+    memory.remember(LEADS)
+    (right,) = rows(memory)["RELATES"]
+    right = replace(right, verdict="accepted", probability=0.9, verifier="srmkg:1", scores={})
+    memory.entity("Carl Sun")
+    (carl,) = [row.id for row in rows(memory)["Entity"] if row.name == "Carl Sun"]
+    id = relation_id(right.project, carl, right.type, right.object, None)
+    wrong = replace(right, id=id, subject=carl, quote=None, probability=0.6)
+    put(memory, relations=(right, wrong))
+    return right, wrong
+
+
+def test_a_claim_that_its_passage_contests_loses_its_weight_and_nothing_else(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        right, wrong = contested(memory)
+        before = rows(memory)
+        done = night(memory, "verify")
+        assert done.phases[0].counts["weighed"] == 2
+        after = {row.id: row for row in rows(memory)["RELATES"]}
+        assert after[wrong.id].weight == 0 and after[right.id].weight > 0.5
+        assert {row.state for row in after.values()} == {"active"}
+        assert [each.entity for each in memory.neighbors("Billing")] == ["Ada Lovelace"]
+        assert len(memory.relations("Billing")) == 2, "it is listed, and a person can confirm it"
+        assert night(memory, "verify").phases[0].proposals == 0
+        memory.undo(done.run)
+        assert rows(memory) == before
+        assert night(memory, "verify").phases[0].proposals == 0, "what was undone is not done again"
+
+
+def test_the_graph_alone_ends_nothing_that_is_quoted(tmp_path: Path) -> None:
+    strict = {"VERIFICATION_ACCEPT_AT": "1.0", "VERIFICATION_REJECT_BELOW": "0.9999"}
+    with opened(tmp_path, **strict) as memory:
+        talk = memory.remember("A talk of Grace Hopper was on Compilers. Ada Lovelace sat beside Billing.")
+        for name in ("Grace Hopper", "Compilers", "Ada Lovelace", "Billing"):
+            memory.entity(name)
+        ids = {row.name: row.id for row in rows(memory)["Entity"]}
+        quoted, bare = (
+            Relation(
+                id=relation_id("default", ids[subject], "leads", ids[object], None),
+                project="default",
+                subject=ids[subject],
+                type="leads",
+                object=ids[object],
+                origin="extracted",
+                evidence=(talk.id,),
+                quote=quote,
+                verdict="deferred",
+                probability=0.5,
+                verifier="srmkg:1",
+                times=Times(recorded_at=memory.get(talk.id).times.recorded_at),
+            )
+            for subject, object, quote in (
+                ("Ada Lovelace", "Billing", "Ada Lovelace sat beside Billing."),
+                ("Grace Hopper", "Compilers", None),
+            )
+        )
+        put(memory, relations=(quoted, bare))
+        done = night(memory, "verify")
+        assert [each.target for each in done.changes if each.action == "archive"] == [bare.id]
+        kept = {row.id: row for row in rows(memory)["RELATES"]}[quoted.id]
+        assert (kept.state, kept.verdict) == ("active", "deferred")
         assert night(memory, "verify").phases[0].proposals == 0

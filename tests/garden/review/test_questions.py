@@ -285,6 +285,7 @@ def settings(folder: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_a_command_lists_and_a_terminal_asks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = tmp_path / "store"

@@ -52,7 +52,7 @@ def test_the_question_shows_both_and_its_probability(tmp_path: Path) -> None:
         (question,) = memory.review().questions
         assert (question.id, question.kind, question.rows) == (ID, "may_supersede", ("old", "new"))
         assert question.text == f'Does (2) "{NEW.text}" replace (1) "{OLD.text}"?'
-        assert question.choices == ("replaces", "both", "older")
+        assert question.choices == ("replaces", "both", "older", "neither")
         assert question.probability == pytest.approx(0.75)
         assert question.evidence[0].startswith(f"(1) {OLD.text}")
         assert night(memory, "review").phases[0].counts == {"waiting": 1, "may_supersede": 1}

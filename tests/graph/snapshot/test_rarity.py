@@ -65,6 +65,10 @@ def test_it_is_right_after_every_write(seed: int) -> None:
         assert hubs(snapshot) == expected
         assert (known.rarity[known.hubs] == 0).all()
         assert (known.rarity[snapshot.nodes.is_chunk] == 1).all()
+        named = {
+            id: sum(by == id for by, _ in mentioned) for id, row in chunks.items() if row.state == "active"
+        }
+        assert {id: int(known.named[snapshot.node(id)]) for id in named} == named
 
 
 def test_it_falls_with_the_number_of_chunks() -> None:
@@ -107,3 +111,14 @@ def test_it_is_kept_while_nothing_changes() -> None:
     assert growing.snapshot().rarity() is first
     growing.apply(write(entity("Kafka")))
     assert len(growing.snapshot().rarity().rarity) == len(first.rarity) + 1
+
+
+def test_a_list_of_very_many_things_counts_less_by_their_number() -> None:
+    names, few, many = [entity(f"thing {number}") for number in range(128)], chunk("few"), chunk("many")
+    rows = [*(mention(few, one) for one in names[:20]), *(mention(many, one) for one in names)]
+    notes = [chunk(f"c{number}") for number in range(60)]
+    rows += [mention(note, one) for note, one in zip(notes, names, strict=False)]
+    snapshot = load(P, *tables(*names, few, many, *notes, *rows))
+    focus = snapshot.rarity().focus
+    assert focus[snapshot.node("few")] == focus[snapshot.node(names[0].id)] == 1
+    assert focus[snapshot.node("many")] == pytest.approx(32 / 128)

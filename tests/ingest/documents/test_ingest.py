@@ -229,18 +229,38 @@ def test_progress_ends_with_all_sources_done(kit: Kit, tmp_path: Path) -> None:
         progress=said.append,
     )
     assert [(each.done, each.total, each.what) for each in said] == [
-        (1, 3, "a.txt"),
-        (2, 3, "b.txt"),
+        (0, 3, "a.txt"),
+        (0, 3, "b.txt"),
+        (0, 3, "c.txt"),
         (3, 3, "c.txt"),
     ]
+    said.clear()
+    ingest([tmp_path], target=kit.target(), settings=kit.settings, progress=said.append)
+    assert [each.done for each in said] == [1, 2, 3], "nothing is left to store"
+
+
+def test_what_is_reported_as_done_is_stored(kit: Kit, tmp_path: Path) -> None:
+    for number in range(12):
+        (tmp_path / f"{number:02}.txt").write_text(f"Ada wrote note number {number}.")
+    stored: list[tuple[int, int]] = []
+
+    def look(progress: Progress) -> None:
+        stored.append((progress.done, len(kit.texts())))
+
+    ingest([tmp_path], target=kit.target(), settings=kit.settings.__class__(batch_chunks=4), progress=look)
+    assert all(done == texts for done, texts in stored) and stored[-1] == (12, 12)
+    assert any(0 < done < 12 for done, _ in stored)
 
 
 def test_an_interruption_between_batches_keeps_what_was_committed(kit: Kit, tmp_path: Path) -> None:
     for number in range(12):
         (tmp_path / f"{number:02}.txt").write_text(f"Ada wrote note number {number}.")
 
+    read: list[str] = []
+
     def interrupt(progress: Progress) -> None:
-        if progress.done == 10:
+        read.append(progress.what)
+        if len(read) == 10:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import hydramem
-from hydramem.core.config_loading import load_config
+from hydramem.core.settings.config_loading import load_config
 
 ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": "memory", "HYDRAMEM_EMBEDDING_MODEL": "hash"}
 

@@ -177,3 +177,21 @@ def test_a_damaged_archive_is_named(memory: hydramem.Memory, put: Put) -> None:
     assert len(done.skipped) == 1
     empty = memory.import_memories(put("empty.zip", zipped(**{"user.json": {}})), format="claude")
     assert "holds no conversations" in empty.skipped[0].reason
+
+
+def test_words_that_claude_extracted_of_an_attachment_become_a_document(
+    memory: hydramem.Memory, put: Put
+) -> None:
+    said = claude()
+    said["chat_messages"][0]["attachments"] = [
+        {"file_name": "../plan.txt", "extracted_content": "The ferry office moves to pier four in May."},
+        {"file_name": "empty.pdf", "extracted_content": ""},
+    ]
+    done = memory.import_memories(put("conversations.json", [said]))
+    assert done.omitted["attachment"] == 2
+    document = next(each for each in memory.documents() if each.title == "../plan.txt")
+    assert document.source == "import:claude:k1/../plan.txt"
+    assert "pier four" in memory.document(document.id).chunks[0].text
+    before = content(memory)
+    memory.import_memories(put("conversations.json", [said]))
+    assert content(memory) == before

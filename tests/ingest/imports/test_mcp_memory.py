@@ -8,7 +8,7 @@ import pytest
 
 import hydramem
 from hydramem import ImportCounts, InvalidInputError
-from hydramem.core.config_loading import load_config
+from hydramem.core.settings.config_loading import load_config
 from tests.ingest.imports.conftest import ENVIRONMENT, content
 
 Put = Callable[[str, object], str]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import hydramem
 from hydramem import ImportCounts
-from hydramem.ingest.imports.basic_memory import read_basic_memory
+from hydramem.ingest.imports.readers.basic_memory import read_basic_memory
 from hydramem.ingest.imports.records import DocumentRecord, Meter
 from tests.ingest.imports.conftest import content
 

@@ -2,16 +2,17 @@
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 import hydramem
 from hydramem.core.config import MemoryConfig
-from hydramem.core.config_loading import load_config
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.inputs import CuratedChange
 from hydramem.core.results.write_results import Curated
+from hydramem.core.settings.config_loading import load_config
 from hydramem.ingest.memories.edit_curated_files import curate, curated
 from hydramem.ingest.memories.forget import forget
 from hydramem.ingest.memories.memory_input import MemoryInput
@@ -34,11 +35,19 @@ def add(content: str) -> CuratedChange:
 
 
 def change(
-    kit: Kit, place: CuratedPlace, *changes: CuratedChange, to_notes: bool = False, from_notes: bool = False
+    kit: Kit,
+    place: CuratedPlace,
+    *changes: CuratedChange,
+    entries: Sequence[str] | None = None,
+    expect: str | None = None,
+    to_notes: bool = False,
+    from_notes: bool = False,
 ) -> Curated:
     return curate(
         place,
         changes,
+        entries=entries,
+        expect=expect,
         to_notes=to_notes,
         from_notes=from_notes,
         target=kit.target(),
@@ -54,6 +63,54 @@ def test_a_batch_is_written_and_is_in_the_history(kit: Kit, place: CuratedPlace)
     (written,) = kit.writes
     after = json.loads(written.changes[0].after or "")
     assert after == {"entries": ["Ada leads billing.", "Tea at four."]}
+
+
+def test_all_entries_are_written_where_the_file_is_as_it_was_read(kit: Kit, place: CuratedPlace) -> None:
+    read = change(kit, place, add("Ada leads billing."), add("Tea at four."))
+    done = change(kit, place, entries=["Tea at five.", " Ada leads billing. "], expect=read.version)
+    assert done.entries == ("Tea at five.", "Ada leads billing.")
+    assert done.version != read.version == change(kit, place, entries=read.entries).version
+    place.path.write_text("Edited by hand.")
+    with pytest.raises(InvalidInputError, match=r"^expect: MEMORY\.md changed since it was read"):
+        change(kit, place, entries=["Lost."], expect=read.version)
+    assert place.path.read_text() == "Edited by hand."
+    assert change(kit, place, entries=[]).entries == ()
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"),
+    [
+        (["Fine.", ORDER], r"^entries\[1\]\.content: is not taken"),
+        (["Fine.", "  "], r"^entries\[1\]: is blank"),
+        (["one\n § \ntwo"], r"^entries\[0\]: holds a line that is only §"),
+        (["a" * 101], r"entries"),
+        (["a" * 60, "b" * 60], r"^entries: 123 characters, more than the 100 of MEMORY\.md"),
+        ([7], r"^entries\[0\]: expected text"),
+    ],
+)
+def test_entries_that_are_wrong_write_nothing(
+    kit: Kit, place: CuratedPlace, entries: list[str], told: str
+) -> None:
+    change(kit, place, add("Tea at four."))
+    with pytest.raises(InvalidInputError, match=told):
+        change(kit, place, entries=entries)
+    assert place.path.read_text() == "Tea at four."
+
+
+def test_entries_that_a_file_has_already_are_not_screened_again(kit: Kit, place: CuratedPlace) -> None:
+    place.path.parent.mkdir(parents=True)
+    place.path.write_text(ORDER)
+    assert change(kit, place, entries=[ORDER, "Tea at four."]).entries == (ORDER, "Tea at four.")
+    with pytest.raises(InvalidInputError, match="not both"):
+        change(kit, place, add("more"), entries=["one"])
+
+
+def test_a_form_that_writing_would_not_keep_is_left_to_the_person(kit: Kit, place: CuratedPlace) -> None:
+    place.path.parent.mkdir(parents=True)
+    place.path.write_text("same\n§\nsame")
+    with pytest.raises(InvalidInputError, match="A copy is"):
+        change(kit, place, entries=["same"])
+    assert place.path.read_text() == "same\n§\nsame"
 
 
 def test_an_entry_that_gives_orders_stops_the_batch(kit: Kit, place: CuratedPlace) -> None:

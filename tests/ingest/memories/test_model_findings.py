@@ -9,7 +9,7 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ConfigError, ModelUnavailableError
 from hydramem.core.results.write_results import Captured
 from hydramem.ingest.extraction.extraction_prompt import ExtractionReply
-from hydramem.ingest.memories.ask_models import Models
+from hydramem.ingest.memories.compare.ask_models import Models
 from hydramem.ingest.memories.memory_input import MemoryInput, validate
 from hydramem.ingest.memories.remember import remember_all
 from hydramem.ingest.memories.sessions import SaidTurn, capture

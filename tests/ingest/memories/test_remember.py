@@ -11,7 +11,7 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ConfigError, InvalidInputError, ModelUnavailableError
 from hydramem.core.results.write_results import Remembered
 from hydramem.core.row_types import Chunk
-from hydramem.ingest.memories.ask_models import Models
+from hydramem.ingest.memories.compare.ask_models import Models
 from hydramem.ingest.memories.consolidate.consolidate_prompt import ConsolidationReply
 from hydramem.ingest.memories.forget import forget
 from hydramem.ingest.memories.memory_input import MemoryInput, validate

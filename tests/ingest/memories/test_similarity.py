@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.config import MemoryConfig
-from hydramem.ingest.memories.ask_models import vocabulary
+from hydramem.ingest.memories.compare.ask_models import vocabulary
 from hydramem.ingest.memories.memory_input import MemoryInput, validate
 from hydramem.ingest.memories.similarity import background, nearness
 from hydramem.llm.hash_embedder import HashEmbedder

@@ -44,7 +44,7 @@ def test_reasons_say_what_and_show_the_words() -> None:
 @given(st.text(max_size=200))
 def test_any_text_is_screened_or_refused(text: str) -> None:
     try:
-        found = screen(text, SETTINGS)
+        found = screen(text, MemoryConfig(learned_screening=False))
     except InvalidInputError:
         return
     assert found.text == text or "<" in text or found.masked
@@ -71,9 +71,9 @@ def test_time_grows_with_the_text_and_no_faster(unit: str) -> None:
     texts = [(unit * (size // len(unit) + 1))[:size] + " end" for size in (10_000, 40_000)]
     took = []
     for text in texts:
-        started = time.perf_counter()
+        started = time.process_time()
         screen(text, MemoryConfig(max_chars=1_000_000))
-        took.append(time.perf_counter() - started)
+        took.append(time.process_time() - started)
     assert took[1] < max(12 * took[0], 0.3)  # four times the text; quadratic time would be sixteen
 
 
@@ -82,9 +82,9 @@ def test_time_grows_with_the_text_and_no_faster(unit: str) -> None:
 def test_a_long_text_of_anything_is_screened_in_seconds(unit: str) -> None:
     for size, seconds in ((200_000, 12), (1_000_000, 60)) if unit in UNITS[::8] else ((200_000, 12),):
         text = (unit * (size // len(unit) + 1))[: size - 10] + " end"
-        started = time.perf_counter()
+        started = time.process_time()
         screen(text, MemoryConfig(max_chars=1_000_000))
-        assert time.perf_counter() - started < seconds
+        assert time.process_time() - started < seconds
 
 
 def test_a_quarantined_memory_is_kept_and_listed_and_leads_nowhere(kit: Kit) -> None:

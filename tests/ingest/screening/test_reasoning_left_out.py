@@ -44,6 +44,6 @@ def test_nothing_between_tags_is_kept(parts: list[str]) -> None:
     "text", ["<think>" * 50_000, "<think " * 50_000, "\n<think>x</think>" * 20_000, "</think>\n" * 50_000]
 )
 def test_hostile_texts_take_time_in_proportion(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     without_reasoning(text)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

@@ -112,11 +112,11 @@ def test_stripping_leaves_no_block(text: str) -> None:
 )
 def test_a_megabyte_of_anything_takes_no_time(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     strip_recalled(text)
     strip_recalled("<recalled-memory data-source=hydramem " + text)
     strip_recalled("<recalled-memory " + text + ">")
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3
 
 
 def test_what_is_said_and_remembered_is_screened_and_documents_are_not(kit: Kit, tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from hydramem.core.config import MemoryConfig
 from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.remember import remember
 from hydramem.ingest.screening.quarantine import screen
-from hydramem.ingest.screening.secrets import entropy, find_secrets, has_check_digit, mask_secrets
+from hydramem.ingest.screening.secret_values import entropy, is_random
+from hydramem.ingest.screening.secrets import find_secrets, has_check_digit, mask_secrets
 from tests.ingest.conftest import Kit
 
 RANDOM = "q7Zt4Lm9Xc2Vb8Nk3Hs6Wd1Pf5Rj0Yg" + "Tq7Zt4Lm9Xc2Vb8Nk3Hs6W"
@@ -58,6 +59,43 @@ SECRET: tuple[tuple[str, str, str], ...] = (
     ("recovery phrase", "seed phrase: {}.", "legal winner thank year wave sausage " * 2 + "worth"),
     ("private key", "{}", f"{BEGIN}\n{BODY}\n{END}"),
     ("private key", "cut off: {}", f"{BEGIN}\n{BODY}"),
+    ("password", "Mit dem WLAN-Passwort {} kommt man rein", "Gurke!" + "2287xx"),
+    ("password", "后台的密码是 {}。", "Zhulin@" + "2931xq"),
+    ("password", "パスワード：{}", "Sakura!" + "1192hana"),
+    ("password", "비밀번호는 {} 입니다", "Hanok#" + "7721"),
+    ("password", "كلمة المرور: {}", "Zahra@" + "4410"),
+    ("password", "le mot de passe du NAS c'est {}", "Tournesol-88" + "-bleu"),
+    ("password", "user web01, pw {}", "marmalade-" + "Kite-260"),
+    ("password", "login for the shop is marta / {}", "Blau$" + "Segel19"),
+    ("password", "creds admin:{}", "Xk29!" + "mmQx"),
+    ("password", 'my passphrase is "{}"', "violet tractor " + "humble lantern"),
+    ("password", "passphrase: {}.", "copper lagoon violet " + "tractor humble lantern"),
+    ("password", "the app password is: {}", "qwzx plmk " + "tbvn rtyu"),
+    ("password", "ADMIN_PASSWORD={}", "rhubarb.Cello" + ".55"),
+    ("password", "ACCOUNT_PASSWORD={}", "anchor" + "Bay71"),
+    ("password", "<password>{}</password>", "Quill77" + "Ink"),
+    ("password", "gpg --passphrase '{}' -c f", "Ziegel&" + "Dach7"),
+    ("password", "curl -u api:{} https://api.example.org", "hG7#" + "kk2Lq"),
+    ("password", "mysql -u root -p{} -e 'show processlist'", "qB7wenlock" + "Edge"),
+    ("password", "pgpass:\ndb.example.org:5432:shop:rw:{}\n", "Nuthatch_" + "44x"),
+    ("password in a URL", "mongodb+srv://rw:{}@cluster0.example.net/x", "Awmg7Wh" + "mCuRm"),
+    ("token in a URL", "DSN https://{}@o1.ingest.example.io/4505", RANDOM[:32].lower()),
+    ("bearer token", "sent Bearer {} by mistake", RANDOM[:32]),
+    ("signed URL", "https://x.example/c?sv=2022&sig={}", RANDOM[:32] + "%3D"),
+    ("secret of a URL", "https://chat.example.org/hooks/{}", RANDOM[:26]),
+    ("secret value", "curl -H 'X-Api-Key: {}' https://x.example", RANDOM[:32]),
+    ("secret value", 'client.login("{}")', RANDOM[:26] + ".G4bfEY." + RANDOM[3:40]),
+    ("secret value", "tool --token {} run", RANDOM[:24]),
+    ("secret value", "Unseal shard two, held by me: {}", RANDOM[:30] + "+/" + RANDOM[5:12]),
+    ("prefixed key", "we saw txl_live_{} there", RANDOM[:32]),
+    ("recovery key", "it is {}", "-".join(("340212", "993432", "380286", "000085") * 2)),
+    ("recovery code", "GitHub recovery codes, print them: {}", "875ed-" + "ae088"),
+    ("recovery code", "2FA backup code is {}, one left", "5281 " + "1516"),
+    ("PIN", "код от сейфа: {}", "66" + "2190"),
+    ("PIN", "The safe in the archive opens with {}", "73-18" + "-42-06"),
+    ("card number", '{{"pan":"{}","amount":1299}}', "4111111" + "111111111"),
+    ("private key", "quoted:\n> {}", f"{BEGIN}\n> {BODY[:56]}\n> {BODY[:56]}\n> {END}"),
+    ("private key", "the end of it:\n{}", f"{BODY}\n{END}"),
     ("private key", '{{"key": "{}"}}', f"{BEGIN}\\n{BODY[:56]}\\n{END}"),
 )
 
@@ -89,6 +127,27 @@ NONE = (
     "password_hash = generate_password_hash(request.json)",
     "The password field has id pw-input-2 in the form.",
     "The recovery words are written on paper and kept in the safe.",
+    "Passwords are argon2id, 64 MiB, three iterations.",
+    "logins to app.example.com/v2 fail since Monday",
+    "Session key exchange uses X25519MLKEM768Draft00 now",
+    "the key is 2024-Q3-Report-Final-v2",
+    "pin the base image to docker.io/fastbase0/alpine:latest",
+    "token rotation landed in commit a5ac7e51b41094c92402da3b24376905380afc29",
+    "https://git.example.org/token-lib/commit/a5ac7e51b41094c92402da3b24376905380afc29",
+    "Backup codes were printed on 2024-11-08 and put into the safe.",
+    "idempotency key: 5f0e1c3a-77aa-4c1b-9e0d-2a3b4c5d6e7f",
+    "pass `override=True` to load_dotenv, or pass two arguments: `foo-1` and `bar-2`",
+    "username, password = index_url_user_password",
+    "password = base64.b16encode(given)",
+    "AWS's own example is " + "AKIA" + "IOSFODNN7EXAMPLE, which does not work",
+    "Expired test token: eyJhbGciOiJub25lIn0.eyJzdWIiOiJ0ZXN0IiwiZXhwIjoxfQ.",
+    "the key of the picture is iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ",
+    "The public key is ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIsclOUHpy86MZgsdTFvbMYWgP2OAXpAKbeRvu3T35Q4x",
+    'The dialog on the password says: "it must be longer than eight"',
+    "user=kai password=******** ip=192.0.2.9",
+    "door code changes every 90 days; the gate opens at 0700",
+    "docker run -p 8080:8080 -u 1000:1000 web:2.1",
+    "The passphrase is kept by the office manager in the second drawer.",
 )
 
 
@@ -150,3 +209,16 @@ def test_masking_touches_nothing_else(text: str) -> None:
 def test_entropy_is_in_bits() -> None:
     assert entropy("aaaa") == 0
     assert entropy("abcd") == 2
+
+
+@pytest.mark.parametrize("value", [RANDOM[:24], RANDOM[:24].lower(), "9f86d081884c7d659a2feaa0c55ad015"])
+def test_values_drawn_at_random_look_so(value: str) -> None:
+    assert is_random(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["PasswordResetTokenV2Handler", "prod-eu-west-2-web-01", "docker.io/fastbase0/alpine:latest", "a1" * 12],
+)
+def test_names_do_not_look_random(value: str) -> None:
+    assert not is_random(value)

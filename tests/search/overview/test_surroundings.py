@@ -15,7 +15,7 @@ from hydramem.core.row_types import Times
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.ingest.documents.ingest_extracted import ExtractedChunk, ExtractedRelation
 from hydramem.llm.hash_embedder import HashEmbedder
-from hydramem.search.overview import overview, surroundings
+from hydramem.search.overview import drawn_graph, overview, surroundings
 from hydramem.search.visible.visible_graph import View, view
 from hydramem.storage.chunk_filter import LIVE
 from hydramem.storage.in_memory.graph import InMemoryGraph
@@ -37,8 +37,10 @@ class Store:
         self.graph.write(write(*rows))
         self.snapshots = Snapshots(self.graph)
 
-    def view(self, *, at: datetime = NOW, known_at: datetime | None = None, states=LIVE) -> View:
-        return view(self.snapshots.of(P), states=states, at=at, known_at=known_at)
+    def view(
+        self, *, at: datetime = NOW, known_at: datetime | None = None, states=LIVE, edge_states=()
+    ) -> View:
+        return view(self.snapshots.of(P), states=states, at=at, known_at=known_at, edge_states=edge_states)
 
     def expand(self, *starts: str, depth=2, limit=10, max_tokens=1000, **when: object):
         return surroundings.expand(
@@ -50,9 +52,12 @@ class Store:
             start, end, count=count, max_steps=max_steps, graph=self.graph, seen=self.view(**when)
         )
 
-    def graph_view(self, center: str | None = None, *, depth=2, limit=50, chunks=True, **when: object):
-        return overview.graph_view(
-            center, depth=depth, limit=limit, chunks=chunks, graph=self.graph, seen=self.view(**when)
+    def graph_view(
+        self, center: str | None = None, *, depth=2, limit=50, chunks=True, also=(), **when: object
+    ):
+        seen = self.view(**when)
+        return drawn_graph.graph_view(
+            center, depth=depth, limit=limit, chunks=chunks, also=also, graph=self.graph, seen=seen
         )
 
 
@@ -195,6 +200,39 @@ def test_the_graph_keeps_its_limit_and_leaves_chunks_out_where_asked() -> None:
     assert [node.distance for node in store.graph_view("Ada Lovelace", depth=2, limit=3).nodes] == [0, 1, 1]
 
 
+def test_the_graph_shows_further_nodes_that_are_named_with_the_edges_among_all() -> None:
+    store = Store(*ROWS)
+    drawn = store.graph_view(
+        "Ada Lovelace", depth=1, limit=1, chunks=False, also=["billing", MYSQL.id, "gone"]
+    )
+    assert [(node.name, node.distance) for node in drawn.nodes] == [
+        *(("Ada Lovelace", 0), ("billing", 1), ("MySQL", None)),
+    ]
+    assert sorted(edge.type for edge in drawn.edges) == ["leads", "uses"]
+    assert drawn.left_out == 0, "billing is named besides"
+    assert store.graph_view("Ada Lovelace", depth=1, limit=1, chunks=False).left_out == 1
+    twice = store.graph_view("billing", depth=1, chunks=False, also=["MySQL", "mysql", "Ada Lovelace"])
+    assert len({node.id for node in twice.nodes}) == len(twice.nodes) == 3
+
+
+def test_a_node_of_the_graph_says_how_many_edges_it_has_and_an_edge_its_layer_state_and_times() -> None:
+    times = Times(recorded_at=NOW, valid_from=NOW - timedelta(9), valid_to=NOW - timedelta(1))
+    ended = relation(BILLING, "uses", ORACLE, times=times)
+    store = Store(*ROWS, ORACLE, ended)
+    assert {node.name: node.degree for node in store.graph_view("billing", depth=1, limit=1).nodes} == {
+        "billing": 3  # leads, uses MySQL, a mention: the relation that ended is not seen
+    }
+    (edge,) = [
+        edge
+        for edge in store.graph_view("billing", depth=1, edge_states=["active", "superseded"]).edges
+        if edge.target == ORACLE.id
+    ]
+    assert (edge.layer, edge.state) == ("working", "active")
+    assert (edge.valid_from, edge.valid_to) == (NOW - timedelta(9), NOW - timedelta(1))
+    mentions = [edge for edge in store.graph_view("billing", depth=1).edges if edge.kind == "mention"]
+    assert mentions and all(edge.layer is edge.state is edge.valid_from is None for edge in mentions)
+
+
 # On a real store --------------------------------------------------------------------------------
 
 
@@ -273,3 +311,26 @@ def test_odd_starts_are_refused_by_name(memory, name: str) -> None:
 def test_wrong_values_are_refused_before_anything_is_read(memory, operation: str, wrong: dict) -> None:
     with pytest.raises(InvalidInputError):
         getattr(memory, operation)(**wrong)
+
+
+def test_walks_follow_the_likelier_relation_first_and_no_doubted_one() -> None:
+    likely = relation(ADA, "leads", BILLING, verdict="accepted", probability=0.9)
+    less = relation(ADA, "uses", MYSQL, verdict="deferred", probability=0.5)
+    doubted = relation(ADA, "owns", ORACLE, verdict="accepted", probability=0.1)
+    store = Store(ADA, BILLING, MYSQL, ORACLE, doubted, less, likely)
+    near = surroundings.neighbors("Ada Lovelace", depth=1, limit=10, seen=store.view())
+    assert [each.entity for each in near] == ["billing", "MySQL"]
+    assert [each.entity for each in store.expand("Ada Lovelace").entities] == ["billing", "MySQL"]
+    assert not store.path("Ada Lovelace", "Oracle").found
+    assert {edge.type for edge in store.graph_view().edges} == {"leads", "uses", "owns"}, "it is listed"
+
+
+def test_of_two_relations_between_the_same_ends_the_likelier_is_the_way() -> None:
+    rows = [
+        relation(ADA, "dislikes", BILLING, verdict="deferred", probability=0.4),
+        relation(ADA, "leads", BILLING, verdict="accepted", probability=0.9),
+    ]
+    for store in (Store(ADA, BILLING, *rows), Store(ADA, BILLING, *reversed(rows))):
+        (near,) = surroundings.neighbors("Ada Lovelace", depth=1, limit=10, seen=store.view())
+        (around,) = store.expand("Ada Lovelace").entities
+        assert [step.label for each in (near, around) for step in each.via] == ["leads", "leads"]

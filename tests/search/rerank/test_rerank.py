@@ -13,7 +13,7 @@ from hydramem.core.errors import ConfigError, ModelUnavailableError
 from hydramem.llm.fetching.fetch_model import get_model
 from hydramem.llm.passage_reranker import ReadPassage
 from hydramem.llm.scripted_generator import ScriptedGenerator
-from hydramem.search.rerank.rerank import Order, Reranker, choose_reranker
+from hydramem.search.rerank.rerank import RankedPlaces, Reranker, choose_reranker
 from hydramem.search.rerank.text_rankers import RankedText, by_generator, by_reading, by_score, in_time
 from tests.graph.graphs import chunk, turn
 from tests.llm.tiny_cross_encoder import write_cross_encoder
@@ -31,12 +31,12 @@ def scripted(*replies: object, milliseconds: float = SLOW_MS) -> Reranker:
 def test_scores_order_and_ties_stay() -> None:
     scores = {"The key is red.": 0.1, "The key is blue.": 0.9, "It rained.": 0.1}
     judge = by_score(lambda query, texts: [scores[text] for text in texts])
-    assert Reranker(lambda: judge).order("key?", TEXTS) == Order(places=(1, 0, 2))
+    assert Reranker(lambda: judge).order("key?", TEXTS) == RankedPlaces(places=(1, 0, 2))
 
 
 def test_a_generator_names_what_helps_and_the_rest_follows() -> None:
-    assert scripted({"numbers": [3, 1]}).order("key?", TEXTS) == Order(places=(2, 0, 1))
-    assert scripted({"numbers": []}).order("key?", TEXTS) == Order(places=(0, 1, 2))
+    assert scripted({"numbers": [3, 1]}).order("key?", TEXTS) == RankedPlaces(places=(2, 0, 1))
+    assert scripted({"numbers": []}).order("key?", TEXTS) == RankedPlaces(places=(0, 1, 2))
 
 
 @pytest.mark.parametrize(
@@ -79,20 +79,20 @@ def test_a_late_answer_is_dropped_and_the_next_call_waits_its_turn() -> None:
         return range(len(texts))[::-1]
 
     reranker = Reranker(lambda: in_time(judge, milliseconds=50))
-    late = Order(places=(0, 1, 2), skipped="rerank: no answer within 50 ms (search.rerank_ms)")
+    late = RankedPlaces(places=(0, 1, 2), skipped="rerank: no answer within 50 ms (search.rerank_ms)")
     assert reranker.order("key?", TEXTS) == late
     assert started.is_set()
     assert reranker.order("key?", TEXTS) == late  # the first is still at work
     release.set()
     while (order := reranker.order("key?", TEXTS)) == late:
         pass
-    assert order == Order(places=(2, 1, 0))
+    assert order == RankedPlaces(places=(2, 1, 0))
 
 
 def test_one_text_or_none_is_not_judged() -> None:
     reranker = scripted()
-    assert reranker.order("key?", ()) == Order(places=())
-    assert reranker.order("key?", TEXTS[:1]) == Order(places=(0,))
+    assert reranker.order("key?", ()) == RankedPlaces(places=())
+    assert reranker.order("key?", TEXTS[:1]) == RankedPlaces(places=(0,))
 
 
 def choose(name: str, generator: ScriptedGenerator | None = None) -> Reranker | None:

@@ -17,7 +17,7 @@ from hydramem.storage.repair.doctor import Progress
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Vector, VectorStore
 from hydramem.storage.write import Write
-from tests.storage.rows import T0, at, chunk, document, entity, job, link, mention, relation, session
+from tests.storage.rows import T0, at, chunk, document, entity, item, job, link, mention, relation, session
 
 
 class Store:
@@ -138,6 +138,10 @@ SAMPLE = Write(
         Recalled(session="s1", chunk="c2", rank=2, at=at(3)),
     ),
     jobs=(job("j1", state="failed", attempts=5, error="no model"), job("j2", project="q")),
+    items=(
+        item("i1", namespace=("a/b", "é"), value='{"n":  1}', chunks=("c1",), ttl=0.5, expires_at=at(1)),
+        item("i2", project="q", namespace=(), key="", session="talk", position=2**60),
+    ),
     verbatim=True,
 )
 """A little of everything."""

@@ -14,9 +14,9 @@ from hydramem.core.config import StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.exchange.manifest import PARTS
-from hydramem.storage.lance.vectors import open_vectors
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
+from tests.storage.engine_stores import open_vectors_of
 from tests.storage.exchange.stores import SAMPLE, Store, change, contents
 from tests.storage.rows import chunk, document, entity, mention, session
 from tests.storage.test_graph_machine import (
@@ -99,7 +99,7 @@ def sample() -> Store:
 def test_every_store_takes_a_dump_and_gives_the_same(
     sample: Store, graph: GraphStore, settings: StorageConfig, tmp_path: Path
 ) -> None:
-    vectors = open_vectors(tmp_path / "vectors", 16, settings)
+    vectors = open_vectors_of(graph, tmp_path / "vectors", settings)
     other = Store(graph, vectors)
     sample.dump(tmp_path / "first", vectors=True)
     other.load(tmp_path / "first")
@@ -147,6 +147,7 @@ def test_a_chosen_project_is_dumped_with_what_belongs_to_it_alone(sample: Store,
         "relations": 0,
         "links": 0,
         "recalled": 0,
+        "items": 1,
         "changes": 1,
         "jobs": 1,
     }

@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -97,6 +98,7 @@ def test_a_long_table_repeats_its_header() -> None:
     assert all(any(row in one.text for one in cut) for row in rows)
 
 
+@pytest.mark.slow
 def test_twice_the_code_takes_about_twice_the_time() -> None:
     function = "def f(a):\n    if a:\n        return {\n            1: a,\n        }\n\n    return [a]\n\n\n"
 

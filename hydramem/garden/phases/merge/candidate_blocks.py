@@ -5,6 +5,7 @@ resolution", 2020). Blocks of keys that many share are left out.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -38,12 +39,19 @@ def candidates(names: Iterable[Sequence[NameParts]], *, limit: int = 200_000) ->
 
     Args:
         names: For each entity its name and aliases.
+        limit: Most pairs.
     """
-    found = [
-        (hash(key), place)
-        for place, each in enumerate(names)
-        for key in {k for one in each for k in keys(one)}
-    ]
+    return candidates_of(({key for one in each for key in keys(one)} for each in names), limit=limit)
+
+
+def candidates_of(keys_of: Iterable[AbstractSet[str]], *, limit: int) -> Candidates:
+    """Return the pairs of things that share a rare key.
+
+    Args:
+        keys_of: The keys of each thing.
+        limit: Most pairs.
+    """
+    found = [(hash(key), place) for place, each in enumerate(keys_of) for key in each]
     table = np.array(found, dtype=np.int64).reshape(-1, 2)
     table = table[np.lexsort((table[:, 1], table[:, 0]))]
     _, starts, sizes = np.unique(table[:, 0], return_index=True, return_counts=True)

@@ -21,7 +21,7 @@ from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quot
 from hydramem.ingest.knowledge.end_validity import is_version
 from hydramem.ingest.memories.consolidate.duplicate_or_update import is_repetition
 from hydramem.ingest.memories.memory_input import STEADY
-from hydramem.llm.pair_classifier import bounds
+from hydramem.llm.pair_classifier import bounds, can_judge
 from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.store import Listing
 from hydramem.text.decisive_marks import differ_in_marks, have_same_words
@@ -36,7 +36,7 @@ _MARGIN = 0.1
 
 _MOST_LOOKED_AT = 2000
 _MOST_JUDGED = 500
-"""Pairs of near memories that the classifier reads in a run."""
+"""Pairs of memories of the same words that the classifier reads in a run."""
 
 _MOST_ASKED = 100
 _WHY_ASKED = "They are near each other, and seem to say the same in other words."
@@ -46,19 +46,25 @@ _SAME_WORDS = "They say the same in the same words, but for articles."
 
 @dataclass(slots=True)
 class _Duplicates:
-    """What the classifier calls duplicates: as links say, or as it judges now, a bounded number of pairs."""
+    """What the classifier calls duplicates: as links say, which the phase before and each write make.
+
+    Of the same words there is no link; the classifier reads a bounded number of such pairs here.
+    """
 
     work: PhaseWork
     linked: Mapping[frozenset[str], float]
     judged: int = 0
 
     def probability(self, one: Chunk, other: Chunk) -> float | None:
-        """Return how likely two memories say the same; None where nobody can judge that."""
-        ids = frozenset((one.id, other.id))
-        if ids in self.linked:
-            return self.linked[ids]
-        if self.judged == _MOST_JUDGED:
-            return None
+        """Return how likely two memories say the same, 0 where no link says so; None where none can."""
+        unlinked = 0.0 if can_judge(one.text, other.text) else None
+        return self.linked.get(frozenset((one.id, other.id)), unlinked)
+
+    def say_the_same(self, one: Chunk, other: Chunk) -> bool:
+        """Say whether two memories of the same words are duplicates."""
+        linked = self.linked.get(frozenset((one.id, other.id)))
+        if linked is not None or self.judged == _MOST_JUDGED:
+            return (linked or 0.0) >= bounds().duplicate
         self.judged += 1
         older, newer = sorted((one, other), key=lambda row: (row.times.recorded_at, row.id))
         try:
@@ -66,12 +72,8 @@ class _Duplicates:
         except ModelError as error:
             self.judged = _MOST_JUDGED
             self.work.notes.append(f"Memories were not compared: {error}.")
-            return None
-        return None if judgement is None else judgement.duplicate
-
-    def say_the_same(self, one: Chunk, other: Chunk) -> bool:
-        """Say whether two memories are duplicates, surely enough for a link."""
-        return (self.probability(one, other) or 0.0) >= bounds().duplicate
+            return False
+        return judgement is not None and judgement.duplicate >= bounds().duplicate
 
 
 def duplicates(work: PhaseWork) -> tuple[list[Proposal], list[UndecidedPair]]:

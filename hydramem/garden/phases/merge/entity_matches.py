@@ -77,14 +77,22 @@ class EntityMatch:
         return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, self.odds))))
 
 
-def matches(work: PhaseWork) -> tuple[list[EntityMatch], int]:
+def project_entities(context: PhaseContext) -> list[Entity]:
+    """Return all entities of the project."""
+    return [row for batch in context.graph.scan(ENTITY) for row in batch if row.project == context.project]
+
+
+def matches(rows: Sequence[Entity], work: PhaseWork) -> tuple[list[EntityMatch], int]:
     """Return the pairs of entities that may be the same, the most probable first.
+
+    Args:
+        rows: The entities of the project.
+        work: The phase.
 
     Returns:
         The pairs, and how many pairs of names were beyond the limit of comparisons.
     """
     context = work.context
-    rows = [row for batch in context.graph.scan(ENTITY) for row in batch if row.project == context.project]
     profiles = [match_profile(_thing(row)) for row in rows]
     rarity = Rarity(profile.words for profile in profiles)
     limit = max(10_000, min(300_000, 4 * len(rows)))
@@ -155,7 +163,7 @@ def _by_neighbours(pair: EntityMatch, snapshot: Snapshot) -> EntityMatch:
     one, other = snapshot.node(pair.one.id), snapshot.node(pair.other.id)
     if one is None or other is None:
         return pair
-    mine, yours = _neighbours(one, RELATION, snapshot), _neighbours(other, RELATION, snapshot)
+    mine, yours = neighbours(one, RELATION, snapshot), neighbours(other, RELATION, snapshot)
     if other in mine:
         return replace(pair, odds=min(_UNSURE, pair.odds + _RELATED))
     shared = np.intersect1d(mine, yours)
@@ -167,11 +175,12 @@ def _by_neighbours(pair: EntityMatch, snapshot: Snapshot) -> EntityMatch:
     return replace(pair, odds=pair.odds + min(_MOST_OF_NEIGHBOURS, gained), shared=len(shared))
 
 
-def _neighbours(node: int, kind: int, snapshot: Snapshot) -> Nodes:
+def neighbours(node: int, kind: int, snapshot: Snapshot) -> Nodes:
     """Return the distinct neighbours of a node by active edges of one kind, ascending."""
     around = snapshot.adjacency.expand(np.array([node]))
     edges = around.halves[:_MOST_NEIGHBOURS] >> 1
     wanted = (snapshot.edges.kind[edges] == kind) & (snapshot.edges.state[edges] <= 0)
+    wanted &= ~snapshot.is_likely_same(edges)
     return np.unique(around.neighbors[:_MOST_NEIGHBOURS][wanted]).astype(np.int64)
 
 
@@ -182,7 +191,7 @@ def _by_sentences(pairs: Sequence[EntityMatch], context: PhaseContext) -> list[E
     for place, pair in enumerate(pairs):
         one, other = snapshot.node(pair.one.id), snapshot.node(pair.other.id)
         if one is not None and other is not None:
-            mine, yours = _neighbours(one, MENTION, snapshot), _neighbours(other, MENTION, snapshot)
+            mine, yours = neighbours(one, MENTION, snapshot), neighbours(other, MENTION, snapshot)
             both = np.intersect1d(mine, yours)
             together[place] = [snapshot.nodes.ids[node] for node in both[-_MOST_READ:]]
     wanted = sorted({id for ids in together.values() for id in ids})

@@ -1,7 +1,8 @@
 """Merge: memories that say the same become one, and so do entities that are the same thing.
 
 Entities are merged around the best-known one, and each must match that one itself: a chain of names in which
-only neighbours match merges nothing. Likely but uncertain pairs are reported, and left to a person.
+only neighbours match merges nothing. Likely but uncertain pairs are reported, and left to a person; until one
+decides, walks cross from one to the other by a link of their probability.
 """
 
 from collections import defaultdict
@@ -10,12 +11,19 @@ from dataclasses import dataclass
 
 from hydramem.core.row_types import Entity
 from hydramem.garden.phases.merge.duplicate_memories import duplicates
-from hydramem.garden.phases.merge.entity_matches import EntityMatch, matches, prominence
+from hydramem.garden.phases.merge.entity_matches import (
+    EntityMatch,
+    matches,
+    project_entities,
+    prominence,
+)
+from hydramem.garden.phases.merge.likely_links import likely_links
+from hydramem.garden.phases.merge.likely_same import likely_pairs
 from hydramem.garden.phases.merge.name_compatibility import NameMatch, name_match
 from hydramem.garden.proposals.exclusions import UndecidedPair, is_told_apart
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
-from hydramem.ingest.knowledge.merging.merge_entities import MOST_MERGED, plan_merge
+from hydramem.ingest.knowledge.merging.merge_entities import MOST_MERGED, EntityMerge, plan_merge
 from hydramem.text.name_comparison import NameParts, name_parts
 
 _MOST_PROPOSED = 500
@@ -45,24 +53,34 @@ class Star:
     others: tuple[EntityMatch, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedMerge:
+    """A merge of entities as a run proposes it, with the rows that it makes."""
+
+    plan: EntityMerge
+    proposal: Proposal
+
+
 def merge(context: PhaseContext) -> PhaseOutcome:
     """Propose merges of equal memories and of entities that are the same; a person decides unsure ones."""
     work, settings = PhaseWork(context), context.settings.garden
     memories, undecided = duplicates(work)
-    found, cut = matches(work)
+    everything = project_entities(context)
+    found, cut = matches(everything, work)
     pairs = [pair for pair in found if not is_told_apart(pair.one, pair.other)]
     unclear = ambiguous(pairs)
     sure = [pair for pair in pairs if pair.probability >= settings.merge_at and _key(pair) not in unclear]
-    entities = _proposals(stars(sure), work)
+    merges = _merges(stars(sure), work)
     decided = set(map(_key, sure))
     likely = [pair for pair in pairs if pair.probability >= settings.review_at and _key(pair) not in decided]
     work.counts["entities_maybe_one"] = len(likely)
+    links = _links(everything, merges, work)
     stopped = bool(work.stopped or context.budget.over)
     work.notes += [_likely_note(likely)] if likely else []
     work.notes += [f"{cut} further pairs of names were not compared."] if cut else []
     work.notes += [f"Not everything was looked at: {context.budget.over}."] if stopped else []
     return work.outcome(
-        (*entities, *memories),
+        (*(each.proposal for each in merges), *memories, *links),
         state="partial" if stopped else "completed",
         undecided=(*map(_undecided, likely), *undecided),
     )
@@ -125,10 +143,10 @@ def _compatible(keep: Entity, pairs: Sequence[EntityMatch]) -> tuple[EntityMatch
     return tuple(chosen)
 
 
-def _proposals(groups: Sequence[Star], work: PhaseWork) -> list[Proposal]:
+def _merges(groups: Sequence[Star], work: PhaseWork) -> list[PlannedMerge]:
     """Return what merges groups, without entities whose merge was undone or split before."""
     context = work.context
-    made: list[Proposal] = []
+    made: list[PlannedMerge] = []
     merged = 0
     for star in groups:
         if len(made) == _MOST_PROPOSED or context.budget.over:
@@ -138,10 +156,19 @@ def _proposals(groups: Sequence[Star], work: PhaseWork) -> list[Proposal]:
         if sum(row.mention_count for row in rows) > _MOST_MENTIONS:
             work.counts["entities_too_large"] += 1
         elif others:
-            made.append(_proposal(star.keep, others, context))
+            made.append(_planned(star.keep, others, context))
             merged += len(others)
     work.counts["entities_merged"] = merged
     return made
+
+
+def _links(rows: Sequence[Entity], merges: Sequence[PlannedMerge], work: PhaseWork) -> list[Proposal]:
+    """Return what links entities that are likely the same, as the merges leave them."""
+    after = {each.plan.keep.id: each.plan.after for each in merges}
+    replaced = {part.entity.id: each.plan.keep.id for each in merges for part in each.plan.parts}
+    left = [after.get(row.id, row) for row in rows if row.id not in replaced]
+    pairs = likely_pairs(left, work, replaced=replaced)
+    return likely_links(pairs, work, changed=after.keys(), replaced=replaced.keys())
 
 
 def _was_separated(row: Entity, work: PhaseWork) -> bool:
@@ -150,12 +177,12 @@ def _was_separated(row: Entity, work: PhaseWork) -> bool:
     return row.id in work.undone or any(change.operation == "split" for change in changes)
 
 
-def _proposal(keep: Entity, others: Sequence[EntityMatch], context: PhaseContext) -> Proposal:
+def _planned(keep: Entity, others: Sequence[EntityMatch], context: PhaseContext) -> PlannedMerge:
     merging = [_other(pair, keep) for pair in others]
     made = plan_merge(keep, merging, context.graph)
     created = precondition_hash(absent=(*made.write.mentions, *made.write.relations))
     names = " and ".join(row.name for row in merging)
-    return Proposal(
+    proposal = Proposal(
         project=context.project,
         phase="merge",
         action="merge",
@@ -166,6 +193,7 @@ def _proposal(keep: Entity, others: Sequence[EntityMatch], context: PhaseContext
         write=made.write,
         expects=created | precondition_hash(keep, *merging, *made.read),
     )
+    return PlannedMerge(plan=made, proposal=proposal)
 
 
 def _why(pair: EntityMatch) -> str:

@@ -16,6 +16,7 @@ from hydramem.graph.snapshot.snapshot import LINK, MENTION, RELATION, STATES, Sn
 from hydramem.ingest.knowledge.support import in_state, unsupported
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import Listing
+from hydramem.storage.undo.row_images import ITEM_TEXT
 from hydramem.storage.write import Removal, Write
 
 _MOST_EXPIRED = 2000
@@ -36,7 +37,8 @@ def expired(work: PhaseWork) -> list[Proposal]:
     context = work.context
     where = ChunkFilter(projects=(context.project,))
     page = context.graph.list_chunks(where, Listing(limit=_MOST_EXPIRED), expired_by=context.clock)
-    rows = [row for row in page if row.id not in work.undone]
+    # The texts of items go with their items, which maintenance removes.
+    rows = [row for row in page if row.id not in work.undone and row.source_type != ITEM_TEXT]
     work.counts["memories_expired"] = len(rows)
     over = over_quota(work, {row.id for row in rows if row.kind != "passage"})
     if context.settings.limits.memories:

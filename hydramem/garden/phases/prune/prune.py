@@ -58,6 +58,7 @@ def _spurious(work: PhaseWork, *, most: int) -> list[Proposal]:
     if scores is None:
         notes.append(f"Relations are not scored: there are fewer than {LEAST_RELATIONS}.")
         return []
+    work.auc = scores.auc
     notes.append(
         f"Edge scorer {scores.scorer}: on held-out relations AUC {scores.auc:.3f}, "
         f"Brier score {scores.calibration:.3f}."

@@ -5,33 +5,40 @@ from the newer to the older. A person or a model settles it. Where the newer one
 ends with history; else the link is taken away, and stays in the history, so that nobody is asked again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
 
-from hydramem.core.row_types import Chunk, Link
+from hydramem.core.ids import link_id
+from hydramem.core.row_types import Chunk, Link, LinkType, Times
 from hydramem.core.time import not_ahead
 from hydramem.graph.snapshot.snapshot import LINK, STATES, Snapshot
 from hydramem.ingest.knowledge.end_validity import corrected, said_at
+from hydramem.ingest.knowledge.support import in_state
 from hydramem.ingest.memories.memory_write import MemoryWrite
 from hydramem.ingest.write_target import Target
 from hydramem.storage.chunk_filter import covers
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 
-MAY_SUPERSEDE = "may_supersede"
+MAY_SUPERSEDE: LinkType = "may_supersede"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PossibleReplacement:
-    """A memory that may supersede an older one, by an open link."""
+    """A memory that may supersede an older one, by an open link.
+
+    Attributes:
+        is_stored: Whether the link stands in the graph; else it is written when the pair is settled.
+    """
 
     newer: Chunk
     older: Chunk
     link: Link
+    is_stored: bool = True
 
     @property
     def rows(self) -> tuple[Chunk, Chunk]:
@@ -72,6 +79,69 @@ def possible_replacement(
     chunks = {row.id: row for row in graph.chunks([older, newer])}
     pairs = (_open_pair(link, chunks, at) for link in graph.links([newer]) if link.type == MAY_SUPERSEDE)
     return next((pair for pair in pairs if pair is not None and pair.older.id == older), None)
+
+
+def unlinked_replacement(
+    older: str, newer: str, graph: GraphStore, *, at: datetime
+) -> PossibleReplacement | None:
+    """Return two memories that contradict each other as a pair, with the link by which it is settled.
+
+    Args:
+        older, newer: Their ids.
+        graph: Where they are read.
+        at: The time of the write.
+
+    Returns:
+        The pair; None where one of them no longer holds, or the pair is settled.
+    """
+    chunks = {row.id: row for row in graph.chunks([older, newer])}
+    if len(chunks) < 2:
+        return None
+    pair = proposed_pair(chunks[newer], chunks[older], probability=1.0, at=at)
+    if any(link.id == pair.link.id and link.state == "superseded" for link in graph.links([newer])):
+        return None
+    return _open_pair(pair.link, chunks, at)
+
+
+def proposed_pair(newer: Chunk, older: Chunk, *, probability: float, at: datetime) -> PossibleReplacement:
+    """Return two memories as a pair that no link of the graph holds.
+
+    Args:
+        newer, older: As they are stored.
+        probability: That the newer takes the older one's place.
+        at: The time of the write.
+    """
+    link = Link(
+        id=link_id(newer.project, newer.id, MAY_SUPERSEDE, older.id),
+        source=newer.id,
+        target=older.id,
+        type=MAY_SUPERSEDE,
+        weight=probability,
+        times=Times(recorded_at=at),
+    )
+    return PossibleReplacement(newer=newer, older=older, link=link, is_stored=False)
+
+
+def proposed_pairs(
+    wanted: Sequence[tuple[str, str, float]], graph: GraphStore, *, at: datetime
+) -> list[PossibleReplacement]:
+    """Return pairs of newer, older and probability that no link holds, as far as both still count.
+
+    Args:
+        wanted: Ids of the newer and of the older one, and the probability.
+        graph: Where they are read.
+        at: The time of the write.
+    """
+    newer = sorted({one for one, _, _ in wanted})
+    ids = sorted({id for one, other, _ in wanted for id in (one, other)})
+    chunks = {row.id: row for row in (graph.chunks(ids) if ids else ())}
+    known = {link.id for link in (graph.links(newer) if newer else ())}
+    pairs = [
+        proposed_pair(chunks[one], chunks[other], probability=likely, at=at)
+        for one, other, likely in wanted
+        if one in chunks and other in chunks
+    ]
+    return [p for p in pairs if p.link.id not in known and _open_pair(p.link, chunks, at) is not None]
 
 
 def _open_pair(link: Link, chunks: Mapping[str, Chunk], at: datetime) -> PossibleReplacement | None:
@@ -123,6 +193,9 @@ def replaced(
     ordered = older.times.valid_from is None or older.times.valid_from < begins
     starts = newer.times.valid_from or not_ahead(begins)
     encoding, written = _recorded(target, at, operation)
+    if older.kind == "passage":  # it belongs to a document, which has no versions of a passage
+        encoding.withdraw(older, corrected(older, at=at, by=newer.id), reason=reason)
+        return _with_link(encoding, written, settled_link(pair.link, at))
     if ordered and newer.times.valid_from is None:
         # The newer one gets a beginning: before it the older one was true.
         encoding.change(newer, replace(newer, times=replace(newer.times, valid_from=starts)), reason=reason)
@@ -130,9 +203,7 @@ def replaced(
         older, until=starts if ordered else not_ahead(at), by=newer.id, reason=reason, vector=None
     )
     encoding.link(newer.id, older.id, "supersedes", weight=pair.link.weight, reason=reason)
-    encoding.commit()
-    (made,) = written
-    return replace(made, links=(*made.links, settled_link(pair.link, at)))
+    return _with_link(encoding, written, settled_link(pair.link, at))
 
 
 def withdrawn_newer(
@@ -149,9 +220,32 @@ def withdrawn_newer(
     """
     encoding, written = _recorded(target, at, operation)
     encoding.withdraw(pair.newer, corrected(pair.newer, at=at, by=pair.older.id), reason=reason)
+    return _with_link(encoding, written, settled_link(pair.link, at))
+
+
+def withdrawn_both(
+    pair: PossibleReplacement, *, target: Target, at: datetime, reason: str, operation: str
+) -> Write:
+    """Return the write by which both memories are archived, because neither holds.
+
+    Args:
+        pair: As it is stored; the writer lock is held.
+        target: The project; nothing is committed.
+        at: The time of the write.
+        reason: Why, for the history.
+        operation: Its name in the history.
+    """
+    encoding, written = _recorded(target, at, operation)
+    for row in pair.rows:
+        encoding.withdraw(row, in_state(row, "archived", at), reason=reason)
+    return _with_link(encoding, written, settled_link(pair.link, at))
+
+
+def _with_link(encoding: MemoryWrite, written: Sequence[Write], link: Link) -> Write:
+    """Return what a recorded write of memories holds, with one link more."""
     encoding.commit()
     (made,) = written
-    return replace(made, links=(*made.links, settled_link(pair.link, at)))
+    return replace(made, links=(*made.links, link))
 
 
 def _recorded(target: Target, at: datetime, operation: str) -> tuple[MemoryWrite, list[Write]]:

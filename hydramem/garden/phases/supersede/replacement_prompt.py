@@ -17,7 +17,7 @@ from hydramem.text.quotes import find_quote
 from hydramem.text.shown_text import escape_attribute, escape_text
 from hydramem.verification.grounding.model_replies import Kept, Replies
 
-PAIRS_IN_ONE = 8
+PAIRS_IN_ONE = 12
 """Pairs of one call."""
 
 MOST_CHARS = 1200

@@ -1,20 +1,25 @@
 """Memories that may supersede older ones: a model settles the open pairs.
 
-Only what the model calls a replacement ends, and of what it leaves open a person is asked. Without a model
-nothing ends.
+Only what the model calls a replacement ends, where the classifier finds that likely too; where it does not,
+the pair is linked, so that the newer one comes first at recall and a person is asked. Of what the model
+leaves open a person is asked. Without a model nothing ends.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log1p
 
 from hydramem.core.errors import ModelError, ModelReplyError
-from hydramem.core.row_types import Usage
+from hydramem.core.row_types import Link, Usage
 from hydramem.garden.phases.supersede.possible_replacements import (
     PossibleReplacement,
+    beginning,
     may_end_unasked,
     possible_replacements,
     replaced,
     settled_link,
 )
+from hydramem.garden.phases.supersede.replacement_probability import LEAST_LINKED
 from hydramem.garden.phases.supersede.replacement_prompt import (
     MOST_CHARS,
     PAIRS_IN_ONE,
@@ -27,27 +32,76 @@ from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quot
 from hydramem.llm.contracts import Generator
 from hydramem.storage.write import Write
 
-_MOST_ASKED = 200
-"""Pairs that a model is asked about in a run."""
+_MOST_READ = 2000
+"""Open pairs that are read in a run; the budget says of how many of them a model is asked."""
+
+_BY_MODEL = "A model reads it so; the pair classifier finds it unlikely."
+_DOUBTED = 0.5
+"""Least weight of a link that a model asks for: by it the newer memory comes first at recall."""
 
 
-def settled_pairs(work: PhaseWork) -> tuple[list[Proposal], bool]:
-    """Return what settles pairs of memories by a model, and whether some of its calls failed."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settling:
+    """What settles pairs of memories.
+
+    Attributes:
+        proposals: Of ends, and of links that are taken away.
+        linked: The pairs that are to be linked, though the classifier alone would not.
+        asked: Ids of the links of pairs that a model has answered.
+        failed: Whether some calls of the model failed.
+    """
+
+    proposals: tuple[Proposal, ...] = ()
+    linked: tuple[PossibleReplacement, ...] = ()
+    asked: Collection[str] = ()
+    failed: bool = False
+
+
+def settled_pairs(work: PhaseWork, found: Sequence[PossibleReplacement] = ()) -> Settling:
+    """Return what settles pairs of memories by a model.
+
+    Args:
+        work: Counts and notes are added to it.
+        found: Pairs that no link holds yet.
+    """
     context = work.context
+    stored = possible_replacements(context.graph, context.snapshot, at=context.clock, most=_MOST_READ)
     pairs = [
         pair
-        for pair in possible_replacements(context.graph, context.snapshot, at=context.clock, most=_MOST_ASKED)
+        for pair in sorted([*stored, *found], key=_pays, reverse=True)
         if pair.older.id not in work.undone and pair.link.id not in work.undone and _may_be_shown(pair)
     ]
-    work.counts["memories_maybe_replaced"] = len(pairs)
+    work.counts["memories_maybe_replaced"] = sum(pair.link.weight >= LEAST_LINKED for pair in pairs)
     generator = context.generator("consolidate") if pairs else None
     if generator is None:
-        return [], False
+        return Settling()
     verdicts, failures = _verdicts(pairs, generator, work)
     work.notes += failures
-    proposals = list(_proposals(pairs, verdicts, context, by=generator.name))
+    proposals = tuple(_proposals(pairs, verdicts, context, by=generator.name))
     work.counts["memories_ended"] = sum(each.target.startswith("c") for each in proposals)
-    return proposals, bool(failures)
+    settled = {link.id for each in proposals for link in each.write.links}
+    return Settling(
+        proposals=proposals,
+        linked=tuple(
+            _stated_by_model(pair)
+            for pair in pairs
+            if not pair.is_stored and verdicts.get(pair.link.id) == "REPLACES" and pair.link.id not in settled
+        ),
+        asked=verdicts.keys(),
+        failed=bool(failures),
+    )
+
+
+def _stated_by_model(pair: PossibleReplacement) -> PossibleReplacement:
+    """Return a pair with a link by which the newer comes first; what the classifier doubts too never ends."""
+    reason = "" if pair.link.weight >= LEAST_LINKED else _BY_MODEL
+    return replace(pair, link=replace(pair.link, weight=max(pair.link.weight, _DOUBTED), reason=reason))
+
+
+def _pays(pair: PossibleReplacement) -> float:
+    """Return what an answer is worth: the likelier the pair, and the more its memories are recalled."""
+    recalls = sum(row.recall_count for row in pair.rows)
+    return pair.link.weight * (1 + log1p(recalls))
 
 
 def _may_be_shown(pair: PossibleReplacement) -> bool:
@@ -84,16 +138,28 @@ def _proposals(
     *,
     by: str,
 ) -> Iterator[Proposal]:
-    """Yield what settles pairs; a memory takes part in one replacement of a run."""
+    """Yield what settles pairs; a memory takes part in one replacement of a run.
+
+    Of several states of one matter each ends where the next begins, from the last one on.
+    """
     taken: set[str] = set()
-    for pair in pairs:
+    for pair in sorted(pairs, key=_last_first, reverse=True):
         ids = {row.id for row in pair.rows}
         match verdicts.get(pair.link.id):
-            case "REPLACES" if taken.isdisjoint(ids):
+            case "REPLACES" if taken.isdisjoint(ids) and _is_likely(pair):
                 taken |= ids
                 yield _replacement(pair, context, by=by)
             case "BOTH":
                 yield _both_hold(pair, context, by=by)
+
+
+def _is_likely(pair: PossibleReplacement) -> bool:
+    """Say whether the classifier finds a replacement likely too."""
+    return pair.link.weight >= LEAST_LINKED and pair.link.reason != _BY_MODEL
+
+
+def _last_first(pair: PossibleReplacement) -> tuple[object, ...]:
+    return beginning(pair.newer), beginning(pair.older), pair.link.id
 
 
 def _replacement(pair: PossibleReplacement, context: PhaseContext, *, by: str) -> Proposal:
@@ -110,7 +176,7 @@ def _replacement(pair: PossibleReplacement, context: PhaseContext, *, by: str) -
     created = [
         *(row for row in write.chunks if row.id not in (newer.id, older.id)),
         *(row for row in write.relations if row.id not in stored),
-        *(link for link in write.links if link.id != pair.link.id),
+        *(link for link in write.links if link.id != pair.link.id or not pair.is_stored),
     ]
     return Proposal(
         project=context.project,
@@ -121,7 +187,7 @@ def _replacement(pair: PossibleReplacement, context: PhaseContext, *, by: str) -
         reason=reason,
         score=pair.link.weight,
         write=write,
-        expects=precondition_hash(older, newer, pair.link, *known, absent=created),
+        expects=precondition_hash(older, newer, *_stored_link(pair), *known, absent=created),
     )
 
 
@@ -136,5 +202,9 @@ def _both_hold(pair: PossibleReplacement, context: PhaseContext, *, by: str) -> 
         reason=f"{by} read both: both can be true.",
         score=None,
         write=Write(changes=(), links=(settled_link(pair.link, context.now),)),
-        expects=precondition_hash(pair.link),
+        expects=precondition_hash(*_stored_link(pair), absent=() if pair.is_stored else (pair.link,)),
     )
+
+
+def _stored_link(pair: PossibleReplacement) -> tuple[Link, ...]:
+    return (pair.link,) if pair.is_stored else ()

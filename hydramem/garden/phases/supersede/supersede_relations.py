@@ -10,7 +10,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hydramem.core.row_types import Chunk, Relation
-from hydramem.garden.phases.supersede.compare_memories import new_links
+from hydramem.garden.phases.supersede.compare_memories import compare, doubtful_first, replacement_link
+from hydramem.garden.phases.supersede.compared_memories import (
+    ComparedMemories,
+    DoubtfulPair,
+    read_compared,
+    save_compared,
+)
+from hydramem.garden.phases.supersede.possible_replacements import proposed_pairs
 from hydramem.garden.phases.supersede.supersede_memories import settled_pairs
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
@@ -51,12 +58,42 @@ def supersede(context: PhaseContext) -> PhaseOutcome:
     """Propose ends for relations and memories that newer ones replace; unordered ones are left."""
     work = PhaseWork(context)
     relations, more = _relations(work)
-    memories, failed = settled_pairs(work)
-    links, broken = new_links(work)
+    memories, failed = _memories(work)
     if more:
         work.notes.append(f"More than {_MOST_PAIRS} pairs of relations clash; the others wait.")
-    partial = more or failed or broken or bool(context.budget.over)
-    return work.outcome((*relations, *memories, *links), state="partial" if partial else "completed")
+    partial = more or failed or bool(context.budget.over)
+    return work.outcome((*relations, *memories), state="partial" if partial else "completed")
+
+
+def _memories(work: PhaseWork) -> tuple[list[Proposal], bool]:
+    """Return what links and ends memories, and whether a model failed; keep which were compared."""
+    context = work.context
+    compared = read_compared(context.folder)
+    comparison = compare(work, compared)
+    doubtful = proposed_pairs(
+        [(each.newer, each.older, each.probability) for each in compared.doubtful],
+        context.graph,
+        at=context.now,
+    )
+    open_ = [*doubtful, *comparison.pairs]
+    settling = settled_pairs(work, open_)
+    links = comparison.links | {pair.link.id: replacement_link(pair, context) for pair in settling.linked}
+    settled = {link.id for each in settling.proposals for link in each.write.links}
+    if context.saves_models:
+        left = doubtful_first([pair for pair in open_ if pair.link.id not in settling.asked])
+        save_compared(
+            ComparedMemories(
+                ids=compared.ids | comparison.ids,
+                doubtful=tuple(
+                    DoubtfulPair(newer=each.newer.id, older=each.older.id, probability=each.link.weight)
+                    for each in left
+                ),
+            ),
+            context.folder,
+        )
+    linked = [each for id, each in links.items() if id not in settled]
+    work.counts["memories_linked"] = len(linked)
+    return [*settling.proposals, *linked], settling.failed or comparison.failed
 
 
 def _relations(work: PhaseWork) -> tuple[list[Proposal], bool]:

@@ -160,16 +160,15 @@ def find_merge(what: str, target: Target) -> tuple[Merge, frozenset[str]]:
         NotFoundError: No merge of the project is meant by that.
         InvalidInputError: A run that merged into several things is.
     """
-    made = [
-        row
-        for row in target.graph.changes(project=target.project, kind="e")
-        if row.operation in _OPERATIONS and "mentions" in json.loads(row.after or "{}")
+    changes = [
+        row for row in target.graph.changes(project=target.project, kind="e") if row.operation in _OPERATIONS
     ]
+    made = [row for row in changes if "mentions" in json.loads(row.after or "{}")]
     meant = [row for row in made if what == row.run] or _last(made, what)
     if not meant:
         raise NotFoundError(
             f"{what[:80]!r}: nothing of this name, id or run was merged in project {target.project!r}"
-            f"{no_longer_known(target.graph)}"
+            f"{_merged_into(what, changes)}{no_longer_known(target.graph)}"
         )
     merges = {json.loads(row.after or "{}")["merge_change"] for row in meant}
     if len(merges) > 1:
@@ -200,6 +199,18 @@ def _last(made: Sequence[Change], what: str) -> list[Change]:
     rows = [(change, _entity(change.before)) for change in made]
     named = [change for change, row in rows if what in (change.id, row.id) or key == row.key]
     return (named or [change for change, row in rows if key in map(entity_key, row.aliases)])[-1:]
+
+
+def _merged_into(what: str, changes: Sequence[Change]) -> str:
+    """Return the names that were merged into what is named, as the end of a message."""
+    rows = {row.id: row for row in changes}
+    names = [
+        _entity(rows[id].before).name
+        for row in changes
+        for id in json.loads(row.after or "{}").get("entity_changes", ())
+        if what == row.target or entity_key(what) == json.loads(row.after or "{}")["key"]
+    ]
+    return f"; into it were merged: {', '.join(map(repr, names))}; name one of these" if names else ""
 
 
 def _read(changes: Mapping[str, Change], merge: str) -> Merge:

@@ -8,6 +8,7 @@ link, which hides nothing. A true memory that was ended is the worst failure the
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Literal
 
 from hydramem.core.row_types import Chunk, Times
@@ -17,6 +18,7 @@ from hydramem.ingest.memories.consolidate.explicit_words import explicit_end, sp
 from hydramem.ingest.memories.similarity import NearbyChunk
 from hydramem.llm.pair_classifier import PairBounds, PairJudgement
 from hydramem.text.normalize import entity_key, wording
+from hydramem.text.restated_text import SURELY_SAME
 
 ActionKind = Literal["duplicate", "update", "delete", "refine", "contradict", "may_supersede", "repeats"]
 ENDING: tuple[ActionKind, ...] = ("update", "delete")
@@ -58,6 +60,11 @@ class ConsolidationPlan:
 Judgements = Mapping[str, PairJudgement]
 """What the classifier says of a new memory and stored ones, by their ids, where it can judge them."""
 
+NOTHING_RESTATED: Mapping[str, float] = MappingProxyType({})
+
+_SAYS_THE_SAME = "It says the same in other words."
+_LESS_THAN_SURE = SURELY_SAME - 0.01
+
 _KEPT_KINDS = ("turn", "passage")
 _MOST_REASONS = 3
 
@@ -67,6 +74,8 @@ def decide(
     candidates: Sequence[NearbyChunk],
     judgements: Judgements,
     bounds: PairBounds,
+    *,
+    restated: Mapping[str, float] = NOTHING_RESTATED,
 ) -> ConsolidationPlan:
     """Decide what to do with a new memory and those that it may change.
 
@@ -75,12 +84,16 @@ def decide(
         candidates: Stored memories of the same project, the likeliest first.
         judgements: What the classifier says of them.
         bounds: From which probabilities it is believed.
+        restated: Ids of those that the new one surely says again, with how surely.
     """
     for one in candidates:
         if is_repetition(new, one.chunk):
             known = Action(id=one.chunk.id, action="duplicate", reason="It says the same in the same words.")
             return ConsolidationPlan(actions=(known,), insert=False, reason=known.reason)
-    found = (_action(new, one.chunk, judgements.get(one.chunk.id), bounds) for one in candidates)
+    found = (
+        _action(new, one.chunk, judgements.get(one.chunk.id), bounds, restated.get(one.chunk.id))
+        for one in candidates
+    )
     actions = tuple(each for each in found if each is not None)
     reasons = tuple(action.reason for action in actions) or ("It touches nothing that is there.",)
     return ConsolidationPlan(actions=actions, reason=" ".join(dict.fromkeys(reasons[:_MOST_REASONS])))
@@ -123,7 +136,7 @@ def share_a_name(new: Chunk, old: Chunk) -> bool:
     """Say whether two memories name one thing, or speak of the user, who is one."""
     if new.author == old.author and speaks_of_self(new.text) and speaks_of_self(old.text):
         return True
-    return not _named(new.text).isdisjoint(_named(old.text))
+    return not names_in_text(new.text).isdisjoint(names_in_text(old.text))
 
 
 def _place(row: Chunk) -> tuple[str, str | None]:
@@ -131,12 +144,15 @@ def _place(row: Chunk) -> tuple[str, str | None]:
 
 
 @lru_cache(maxsize=512)
-def _named(text: str) -> frozenset[str]:
+def names_in_text(text: str) -> frozenset[str]:
+    """Return the keys of what a text names, apart from dates."""
     (found,) = extract([Passage(text=text)])
     return frozenset(entity_key(name.name) for name in found.names if name.type != "date")
 
 
-def _action(new: Chunk, old: Chunk, judgement: PairJudgement | None, bounds: PairBounds) -> Action | None:
+def _action(
+    new: Chunk, old: Chunk, judgement: PairJudgement | None, bounds: PairBounds, restated: float | None
+) -> Action | None:
     """Return what the words and the classifier make of one stored memory; None where it stays as it is."""
     if _equal_wording(new, old):
         return _of_another_time(new, old)
@@ -145,7 +161,7 @@ def _action(new: Chunk, old: Chunk, judgement: PairJudgement | None, bounds: Pai
         if reason is not None:
             probability = round(judgement.supersedes, 3)
             return Action(id=old.id, action="update", reason=reason, probability=probability)
-    return link_action(new, old, judgement, bounds)
+    return link_action(new, old, judgement, bounds, restated=restated)
 
 
 def _of_another_time(new: Chunk, old: Chunk) -> Action | None:
@@ -166,19 +182,37 @@ def _says_it_ended(new: Chunk, old: Chunk) -> str | None:
     return explicit_end(new.text, old.text) if may_end else None
 
 
-def link_action(new: Chunk, old: Chunk, judgement: PairJudgement | None, bounds: PairBounds) -> Action | None:
-    """Return the link between two memories that the classifier is sure enough of; nothing ends by it."""
-    if judgement is None or not may_touch(new, old) or not one_subject(new, old):
+def link_action(
+    new: Chunk,
+    old: Chunk,
+    judgement: PairJudgement | None,
+    bounds: PairBounds,
+    *,
+    restated: float | None = None,
+) -> Action | None:
+    """Return the link between two memories that the classifier is sure enough of; nothing ends by it.
+
+    Args:
+        restated: How surely the new one says the old one again; None where that is not sure. What the
+            classifier says of one order alone is always less.
+    """
+    if judgement is None or not may_touch(new, old):
+        return None
+    if restated is not None:
+        return Action(id=old.id, action="repeats", reason=_SAYS_THE_SAME, probability=restated)
+    if not one_subject(new, old):
         return None
     likely: tuple[tuple[float, float, ActionKind, str], ...] = (
         (judgement.supersedes, bounds.supersedes, "may_supersede", "It may take its place."),
-        (judgement.duplicate, bounds.duplicate, "repeats", "It says the same in other words."),
+        (judgement.duplicate, bounds.duplicate, "repeats", _SAYS_THE_SAME),
         (judgement.refine, bounds.refine, "refine", "It says the same, and more."),
     )
     sure = [each for each in likely if each[0] >= each[1]]
     if not sure:
         return None
     probability, _, action, reason = max(sure)
+    if action == "repeats":
+        probability = min(probability, _LESS_THAN_SURE)
     return Action(id=old.id, action=action, reason=reason, probability=round(probability, 3))
 
 

@@ -17,7 +17,7 @@ from hydramem.core.results.write_results import Distilled, Remembered
 from hydramem.core.row_types import Link, Session, Times, Usage
 from hydramem.core.time import now
 from hydramem.ingest.knowledge.end_validity import DISTILLED_FROM
-from hydramem.ingest.memories.ask_models import Models
+from hydramem.ingest.memories.compare.ask_models import Models
 from hydramem.ingest.memories.distill.distill_prompt import CheckedFacts, DistilledFact, ask
 from hydramem.ingest.memories.distill.session_turns import (
     TurnWindow,

@@ -9,7 +9,7 @@ import numpy as np
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.ids import link_id
-from hydramem.core.row_types import Chunk, Link, LinkType, Times
+from hydramem.core.row_types import ANSWERS, Chunk, Link, LinkType, Times
 from hydramem.core.time import clock
 from hydramem.graph.snapshot.snapshot import MENTION, Nodes, Snapshot
 from hydramem.ingest.memories.memory_input import MEMORIES
@@ -109,6 +109,8 @@ def bounded(
 ) -> tuple[tuple[Link, ...], tuple[Link, ...]]:
     """Keep each memory's links to so many: the weakest go first, new or old, the oldest of equals.
 
+    Links to the questions that a memory answered are not among them: they join it to no other memory.
+
     Args:
         stored: The active links around the ends of the new ones.
         new: Links to add.
@@ -117,7 +119,7 @@ def bounded(
     Returns:
         The new links that stay, and the stored ones that are replaced.
     """
-    old = {link.id: link for link in stored}
+    old = {link.id: link for link in stored if link.type != ANSWERS}
     alive = old | {link.id: link for link in new}
     for end in sorted({end for link in new for end in (link.source, link.target)}):
         around = [link for link in alive.values() if end in (link.source, link.target)]

@@ -52,9 +52,12 @@ def test_one_of_two_holds_or_both(tmp_path: Path, engine: str, choice: str) -> N
         assert night(memory, "supersede").phases[0].proposals == 0, "a guard holds it back"
         [question] = asked(memory, "conflict")
         assert question.text == (
-            "Which holds: (1) Ada works_for Acme (from 2023-07-06), (2) Ada works_for Globex, or both?"
+            "Which holds: (1) Ada works_for Acme (from 2023-07-06), (2) Ada works_for Globex,"
+            " both or neither?"
         )
-        assert question.choices == ("1", "2", "both") and "stands behind the first" in question.reason
+        assert (
+            question.choices == ("1", "2", "both", "neither") and "stands behind the first" in question.reason
+        )
         assert memory.conflicts().conflicts
         done = memory.review([Answer(id=question.id, choice=choice, reviewer="Eve")])
         assert (done.answered, done.not_taken, done.waiting) == (1, (), 0)
@@ -130,7 +133,7 @@ def test_a_file_and_a_terminal_take_a_choice(tmp_path: Path) -> None:
         fill(memory, FIRST, OPEN)
         assert memory.review(export=str(file)).exported == 1
         [line] = [json.loads(line) for line in file.read_text().splitlines()]
-        assert line["choices"] == ["1", "2", "both"]
+        assert line["choices"] == ["1", "2", "both", "neither"]
         file.write_text(json.dumps(line | {"answer": 2}) + "\n")
         done = memory.review(import_=str(file))
         assert done.answered == 1

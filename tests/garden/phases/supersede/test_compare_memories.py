@@ -8,6 +8,7 @@ import pytest
 
 import hydramem
 from hydramem.core.row_types import Chunk, Link, LinkType, Times
+from hydramem.llm.scripted_generator import ScriptedPrompt
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk
 
@@ -79,4 +80,103 @@ def test_memories_of_other_scopes_are_not_compared(tmp_path: Path) -> None:
         away = note("c_new", NEW.text, 8, scope="/elsewhere")
         put(memory, chunks=(note("c_old", OLD.text, 1, scope="/here"), away))
         night(memory, "supersede")
+        assert not links(memory)
+
+
+def test_a_second_night_compares_only_what_is_new(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        put(memory, chunks=(OLD, OTHER))
+        assert night(memory, "supersede").phases[0].counts["memories_compared"] == 2
+        assert "memories_compared" not in night(memory, "supersede").phases[0].counts
+        put(memory, chunks=(NEW,))
+        assert night(memory, "supersede").phases[0].counts["memories_compared"] == 1
+        assert links(memory) == {("c_new", "may_supersede", "c_old")}
+
+
+def test_an_older_memory_that_comes_later_is_compared_with_newer_ones(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        put(memory, chunks=(NEW,))
+        night(memory, "supersede")
+        put(memory, chunks=(OLD,))
+        night(memory, "supersede")
+        assert links(memory) == {("c_new", "may_supersede", "c_old")}
+
+
+def test_a_plan_remembers_nothing(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        put(memory, chunks=(OLD, NEW))
+        memory.garden(phases=["supersede"], plan=True)
+        assert night(memory, "supersede").phases[0].counts["memories_compared"] == 2
+
+
+BLOCK = note("c_block", "Straddle carriers may do 20 km/h in block F.", 1)
+TWELVE = note("c_twelve", "Block F is down to twelve for straddle carriers after the near miss.", 8)
+
+
+def answer(verdict: str) -> dict[str, object]:
+    given = {"index": 1, "verdict": verdict, "older_quote": "block F", "newer_quote": "Block F"}
+    return {"pairs": [given]}
+
+
+def test_a_doubtful_pair_is_neither_linked_nor_asked_of_a_person(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        put(memory, chunks=(BLOCK, TWELVE))
+        assert night(memory, "supersede").phases[0].proposals == 0
+        assert memory.review().waiting == 0
+
+
+def test_a_model_that_alone_sees_a_replacement_links_and_ends_nothing(tmp_path: Path) -> None:
+    with opened(tmp_path, [answer("REPLACES")]) as memory:
+        put(memory, chunks=(BLOCK, TWELVE))
+        before = rows(memory)
+        report = night(memory, "supersede")
+        assert links(memory) == {("c_twelve", "may_supersede", "c_block")}
+        assert {row.state for row in rows(memory)["Chunk"]} == {"active"}
+        assert memory.review().questions[0].kind == "may_supersede"
+        assert night(memory, "supersede").phases[0].proposals == 0, "a second night does not end it either"
+        memory.undo(report.run)
+        assert rows(memory) == before
+
+
+def test_a_doubtful_pair_waits_for_a_model(tmp_path: Path) -> None:
+    with opened(tmp_path, STORAGE_GRAPH=ENGINE) as memory:
+        put(memory, chunks=(BLOCK, TWELVE))
+        night(memory, "supersede")
+    with opened(tmp_path, [answer("REPLACES")], STORAGE_GRAPH=ENGINE) as memory:
+        night(memory, "supersede")
+        assert links(memory) == {("c_twelve", "may_supersede", "c_block")}
+
+
+def test_of_several_states_each_ends_where_the_next_begins(tmp_path: Path) -> None:
+    texts = (OLD.text, "The Kestrel office is in Room 6.", NEW.text)
+    states = [note(f"c_{day}", text, day) for day, text in enumerate(texts, 1)]
+
+    def said(prompt: ScriptedPrompt) -> object:
+        count = prompt.text.count("<pair ")
+        each = {"verdict": "REPLACES", "older_quote": "Kestrel office", "newer_quote": "Kestrel office"}
+        return {"pairs": [{"index": index, **each} for index in range(1, count + 1)]}
+
+    with opened(tmp_path, said) as memory:
+        put(memory, chunks=states)
+        for _ in range(3):
+            night(memory, "supersede")
+        held = {row.id: row for row in rows(memory)["Chunk"]}
+        assert [held[f"c_{day}"].state for day in (1, 2, 3)] == ["superseded", "superseded", "active"]
+        assert [hit.id for hit in memory.recall("which room is the Kestrel office in").hits] == ["c_3"]
+
+
+def test_a_model_that_sees_no_replacement_is_asked_once(tmp_path: Path) -> None:
+    with opened(tmp_path, [answer("BOTH")]) as memory:
+        put(memory, chunks=(BLOCK, TWELVE))
+        night(memory, "supersede")
+        assert not links(memory)
+        assert night(memory, "supersede").phases[0].state == "completed", "the model is not asked again"
+        assert memory.review().waiting == 0
+
+
+def test_texts_of_one_form_about_two_things_are_not_linked(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        texts = ("Person112 met with Team3.", "Person113 met with Team3.", "Person114 met with Team3.")
+        put(memory, chunks=[note(f"c_{place}", text, 1) for place, text in enumerate(texts)])
+        assert night(memory, "supersede").phases[0].counts["memories_compared"] == 3
         assert not links(memory)

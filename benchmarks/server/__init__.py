@@ -1,0 +1,1 @@
+"""A memory on PostgreSQL beside the embedded folder, in the same run."""

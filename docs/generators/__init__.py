@@ -1,0 +1,1 @@
+"""Pictures, and pages about other surfaces than the operations, for `docs/generate.py`."""

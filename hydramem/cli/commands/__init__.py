@@ -1,0 +1,1 @@
+"""The commands that are no rows of the table, one a file."""

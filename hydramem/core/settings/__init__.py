@@ -1,0 +1,1 @@
+"""Settings as text: read from files and the environment, edited, and described."""

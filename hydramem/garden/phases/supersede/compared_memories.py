@@ -1,0 +1,77 @@
+"""Which memories were compared already, and which of their pairs a model may be asked about: ids in a file.
+
+It is derived: where it is lost, or another classifier judges, memories are compared again.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydramem.llm.pair_classifier import card
+from hydramem.storage.files.durable_files import storage_errors, write_whole
+
+_FILE = "compared.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubtfulPair:
+    """Two memories of which the later may take the earlier one's place, too doubtful for a link."""
+
+    newer: str
+    older: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedMemories:
+    """What earlier runs compared.
+
+    Attributes:
+        ids: The memories that were compared with all others of their time.
+        doubtful: The pairs that no link holds, and that a model was not asked about.
+    """
+
+    ids: frozenset[str] = frozenset()
+    doubtful: tuple[DoubtfulPair, ...] = ()
+
+
+def read_compared(folder: Path) -> ComparedMemories:
+    """Return what was compared; nothing where the file is not there, is damaged or of another classifier.
+
+    Args:
+        folder: The gardener's.
+
+    Raises:
+        StorageError: The file cannot be read.
+    """
+    file = folder / _FILE
+    with storage_errors(file, "cannot be read"):
+        if not file.exists():
+            return ComparedMemories()
+        stored = file.read_bytes()
+    try:
+        read = json.loads(stored)
+        if read["classifier"] != card()["sha256"]:
+            return ComparedMemories()
+        pairs = tuple(DoubtfulPair(newer=one, older=two, probability=p) for one, two, p in read["doubtful"])
+        return ComparedMemories(ids=frozenset(read["memories"]), doubtful=pairs)
+    except (ValueError, KeyError, TypeError):
+        return ComparedMemories()
+
+
+def save_compared(compared: ComparedMemories, folder: Path) -> None:
+    """Save what was compared.
+
+    Args:
+        compared: All of it.
+        folder: The gardener's.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    file = folder / _FILE
+    pairs = [(each.newer, each.older, round(each.probability, 4)) for each in compared.doubtful]
+    made = {"classifier": card()["sha256"], "memories": sorted(compared.ids), "doubtful": pairs}
+    with storage_errors(file, "cannot be written"):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(file, json.dumps(made))

@@ -1,0 +1,1 @@
+"""Frameworks for agents: one module each, which alone imports the framework's package."""

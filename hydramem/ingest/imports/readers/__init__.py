@@ -1,0 +1,1 @@
+"""Readers of what other programs write, one a format; each yields plain records."""

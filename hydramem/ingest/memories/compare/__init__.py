@@ -1,0 +1,1 @@
+"""What a new memory is compared with, and what models say of the two."""

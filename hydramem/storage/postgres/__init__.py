@@ -1,0 +1,1 @@
+"""The stores on PostgreSQL with pgvector, for memories that several machines share."""

@@ -1,0 +1,169 @@
+"""Whether two texts can say the same in other words: what must agree whatever a model says of them. Pure.
+
+A model that compares texts is misled by one frame with another filling ("ferries to A take cars, not
+people", "ferries to B take people, not cars"). So two texts cannot be joined where both name something, or
+count something, that the other does not; where they share a frame and each fills it otherwise; where they
+share nearly all words, and a small one (not, off, without) or their order may turn what is said; where they
+share too few; or where one of them asks.
+"""
+
+import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from hydramem.text.decisive_marks import can_be_paraphrases, have_same_words, is_one_word_apart, marks
+from hydramem.text.lexicon import word_rows
+from hydramem.text.normalize import folded
+from hydramem.text.search_terms import search_stem, words
+from hydramem.text.stated_numbers import StatedNumber, number_difference, stated_numbers
+
+SURELY_SAME = 0.6
+"""Probability from which two memories surely say the same: recall makes one hit of those linked so."""
+
+_CALENDAR = {
+    names[0][:3]: search_stem(names[0])
+    for table in ("months", "weekdays")
+    for names in word_rows("calendar", table)
+}
+"""Stems of months and weekdays by their first letters, by which they are abbreviated."""
+
+_TOKEN = re.compile(r"[\w.+@-]+")
+"""A word, or what `_is_code` tells from one."""
+
+_MOST_LACKING = 1
+"""Numbers and names that one of two texts may leave out: it says less then."""
+
+_LEAST_SHARED = 3
+"""Words of content that both must have, for their frame and their order to show anything."""
+
+_LEAST_SHARE = 0.3
+"""Share of the words of the longer text that both must have: talk of one tone has fewer, and misleads."""
+
+_SAME_FRAME = 0.5
+"""Share of words in common and in order, from which each text fills the same frame."""
+
+_SAME_WORDS = 0.75
+"""Share of the words of the shorter one from which small words, and another order, may turn what is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the words of two texts show of their saying the same.
+
+    Attributes:
+        possible: Whether they can say the same.
+        short: Whether they share so few words that `can_be_paraphrases` alone is the reason.
+        anchors: Different numbers and names that both state.
+    """
+
+    possible: bool
+    short: bool = False
+    anchors: int = 0
+
+
+def compare_texts(one: str, other: str) -> Comparison:
+    """Compare two English texts by what must agree where they say the same; the order does not matter."""
+    mine, yours = _read(one), _read(other)
+    numbers = number_difference(mine.numbers, yours.numbers)
+    lost, missed = mine.names - yours.stems, yours.names - mine.stems
+    differ = (
+        numbers.disagree
+        or (numbers.first and numbers.second)
+        or (lost and missed)
+        or numbers.first + numbers.second + len(lost) + len(missed) > _MOST_LACKING
+    )
+    if differ:
+        return Comparison(False)
+    anchors = numbers.shared + len((mine.names | yours.names) & mine.stems & yours.stems)
+    shared = set(mine.words) & set(yours.words)
+    if ("?" in one) != ("?" in other):
+        return Comparison(False)
+    if len(shared) < _LEAST_SHARED:
+        short = can_be_paraphrases(one, other)
+        return Comparison(short, short, anchors)
+    possible = _may_be_worded_apart(mine.words, yours.words, shared)
+    fewer = min(len(set(mine.words)), len(set(yours.words)))
+    if possible and len(shared) >= _SAME_WORDS * fewer:
+        possible = have_same_words(one, other) or _differ_in_nothing_small(one, other)
+    return Comparison(possible, anchors=anchors)
+
+
+def can_restate(one: str, other: str) -> bool:
+    """Say whether two English texts can say the same in other words."""
+    return compare_texts(one, other).possible
+
+
+def fullness(text: str) -> tuple[int, int]:
+    """Return how much a text says, to compare texts that say the same: its names and numbers, its length."""
+    read = _read(text)
+    return len(read.names) + len(read.numbers), len(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A text as it is compared: its numbers, the stems of its names, of all its words, and of its content."""
+
+    numbers: tuple[StatedNumber, ...]
+    names: frozenset[str]
+    stems: frozenset[str]
+    words: tuple[str, ...]
+
+
+@lru_cache(maxsize=2048)
+def _read(text: str) -> _Read:
+    names = (name for name in marks(text).names if not any(map(str.isdigit, name)))
+    tokens = (match.group().strip(".+-@") for match in _TOKEN.finditer(text))
+    codes = frozenset(token.casefold() for token in tokens if _is_code(token))
+    return _Read(
+        numbers=stated_numbers(text),
+        names=frozenset(map(_stem, names)) | codes,
+        stems=_stems(text) | codes,
+        words=tuple(words(text)),
+    )
+
+
+def _is_code(token: str) -> bool:
+    """Say whether a token is no word: an address, a name with an underscore, a file."""
+    if "@" in token or "_" in token.strip("_"):
+        return True
+    parts = token.split(".")
+    return len(parts) > 1 and all(part[:1].isalpha() for part in parts) and all(map(_is_long, parts[1:]))
+
+
+def _is_long(part: str) -> bool:
+    return len(part) > 1
+
+
+def _stems(text: str) -> frozenset[str]:
+    parts = "".join(char if char.isalnum() or char in "'’" else " " for char in text)
+    return frozenset(map(_stem, folded(parts).split()))
+
+
+def _stem(word: str) -> str:
+    plain = word.replace("’", "'").removesuffix("'s")
+    stem = search_stem(plain)
+    day = _CALENDAR.get(plain[:3])
+    return day if day is not None and (plain[:3] == plain or stem == day) else stem
+
+
+def _differ_in_nothing_small(one: str, other: str) -> bool:
+    """Say whether texts of nearly the same words of content have them in one order, and deny alike."""
+    mine, yours = words(one), words(other)
+    in_order = _of_both(mine, yours) == _of_both(yours, mine)
+    return in_order and marks(one).negations == marks(other).negations and not is_one_word_apart(one, other)
+
+
+def _of_both(mine: Sequence[str], yours: Sequence[str]) -> list[str]:
+    return [word for word in dict.fromkeys(mine) if word in yours]
+
+
+def _may_be_worded_apart(mine: Sequence[str], yours: Sequence[str], shared: AbstractSet[str]) -> bool:
+    """Say whether two texts share enough words of content, and do not fill one frame otherwise."""
+    fewer, more = sorted((len(set(mine)), len(set(yours))))
+    if len(shared) < _LEAST_SHARE * more:
+        return False
+    alike = SequenceMatcher(None, mine, yours, autojunk=False).ratio() if len(shared) < fewer else 0.0
+    return alike < _SAME_FRAME

@@ -1,0 +1,115 @@
+"""Edits of YAML text: the value is what was asked for, and every other line is as it was."""
+
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hydramem.core.errors import InvalidInputError
+from hydramem.core.settings.yaml_edits import with_value, without
+
+TEXT = """\
+# Ours.
+storage:
+  # Which engine.
+  graph: ladybug  # the default
+  roots: [a, b]
+llm:
+  roles:
+    judge: {provider: none, model: ""}
+  notes:
+  - one
+  - two
+last:
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "line"),
+    [
+        ("storage.graph", "kuzu", "  graph: kuzu  # the default"),
+        ("storage.roots", ["x"], "  roots: [x]"),
+        ("storage.new", 3, "  new: 3"),
+        ("llm.roles.judge.model", "m: 1", "    judge: {provider: none, model: 'm: 1'}"),
+        ("llm.roles.judge.seed", 7, '    judge: {provider: none, model: "", seed: 7}'),
+        ("llm.notes", ["three"], "  notes: [three]"),
+        ("last.of.all", True, "    all: true"),
+        ("last", 2, "last: 2"),
+        ("server.tools", "reader", "  tools: reader"),
+    ],
+)
+def test_one_value_changes_and_every_other_line_stays(path: str, value: object, line: str) -> None:
+    changed = with_value(TEXT, path.split("."), value)
+    before, after = TEXT.splitlines(), changed.splitlines()
+    assert line in after
+    assert [each for each in after if each in before] == [each for each in before if each in after]
+    assert len(set(before) - set(after)) <= (3 if path == "llm.notes" else 1)
+    assert with_value(changed, path.split("."), value) == changed
+
+
+@pytest.mark.parametrize(
+    "path", ["storage.graph", "storage.roots", "llm.roles.judge.model", "llm.notes", "last"]
+)
+def test_what_is_taken_out_leaves_the_rest(path: str) -> None:
+    changed = without(TEXT, path.split("."))
+    assert "# Ours." in changed and "# Which engine." in changed
+    assert with_value(changed, path.split("."), 1) != changed
+    assert without(changed, path.split(".")) == changed
+
+
+def test_what_was_added_is_taken_out_without_a_trace() -> None:
+    assert without(with_value(TEXT, ("server", "tools"), "all"), ("server", "tools")) == TEXT
+    assert without(with_value("", ("a", "b"), 1), ("a", "b")) == ""
+    assert with_value("# Only a comment", ("a",), 1) == "# Only a comment\na: 1\n"
+
+
+def test_line_ends_of_windows_stay() -> None:
+    text = "a:\r\n  b: 1\r\n"
+    assert with_value(text, ("a", "c"), 2) == "a:\r\n  b: 1\r\n  c: 2\r\n"
+    assert with_value(text, ("a", "b"), 2) == "a:\r\n  b: 2\r\n"
+
+
+@pytest.mark.parametrize("text", ["- a\n- b\n", "a: [", "just words", "a: &x 1\n---\nb: 2\n"])
+def test_a_text_of_another_form_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInputError):
+        with_value(text, ("a",), 1)
+
+
+@pytest.mark.parametrize("value", ["\x85", "a\u2028b", ["\u2029"], {"key": "ä\x85"}])
+def test_line_breaks_of_unicode_come_back(value: object) -> None:
+    assert yaml.safe_load(with_value("", ("a",), value)) == {"a": value}
+
+
+KEYS = st.sampled_from(["a", "b", "c", "key"])
+VALUES: Any = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.lists(st.integers(), max_size=3),
+    lambda inner: st.dictionaries(KEYS, inner, min_size=1, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    st.dictionaries(KEYS, VALUES, max_size=4), st.lists(KEYS, min_size=1, max_size=3), VALUES, st.booleans()
+)
+def test_any_edit_is_right(values: dict[str, Any], path: list[str], value: object, flow: bool) -> None:
+    text = yaml.safe_dump(values, default_flow_style=flow or None, allow_unicode=True) if values else ""
+    values = yaml.safe_load(text) or {}  # PyYAML folds the line breaks of Unicode that it has written itself
+    section: Any = values
+    for key in path[:-1]:
+        if not isinstance(section.get(key), dict):
+            section[key] = {}
+        section = section[key]
+    section[path[-1]] = value
+    changed = with_value(text, path, value)
+    assert (yaml.safe_load(changed) or {}) == values
+    assert not _has(yaml.safe_load(without(changed, path)), path)
+
+
+def _has(values: Any, path: list[str]) -> bool:
+    for key in path:
+        if not isinstance(values, dict) or key not in values:
+            return False
+        values = values[key]
+    return True

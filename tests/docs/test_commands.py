@@ -1,0 +1,207 @@
+"""What pages show is there: commands parse, options and settings exist, blocks are well formed."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+import yaml
+from cyclopts import App
+
+import hydramem
+from hydramem.cli.main import build, with_own_scope
+from hydramem.core.settings.config_loading import load_config
+from hydramem.core.settings.config_reference import settings
+from tests import ROOT
+from tests.sharing.background_owners import no_owner_left
+
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+LANGUAGES = {"bash", "console", "python", "json", "jsonl", "yaml", "toml", "text", "markdown", "dockerfile"}
+SHELLS = ("bash", "console")
+SEPARATORS = re.compile(r"[;&|()<>]+")
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def fences(page: Path) -> Iterator[tuple[str, str]]:
+    """Yield the blocks of a page, with the language that each names."""
+    text = page.read_text(encoding="utf-8")
+    for indent, language, block in re.findall(r"^( *)```(\S*)[^\n]*\n(.*?)^\1```$", text, re.M | re.S):
+        yield language, re.sub(rf"^{indent}", "", block, flags=re.M)
+
+
+def command_lines(script: str) -> Iterator[list[str]]:
+    """Yield the words of each call of hydramem in a shell script, behind the name of the program."""
+    script = re.sub(
+        r"<<-?\s*'?(\w+)'?.*?^\1$", "", script, flags=re.M | re.S
+    )  # the text that a command reads
+    for line in script.replace("\\\n", " ").splitlines():
+        lexer = shlex.shlex(line.removeprefix("$ "), posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
+        words: list[str] = []
+        for word in [*lexer, ";"]:
+            if not SEPARATORS.fullmatch(word):
+                words.append(word)
+                continue
+            while words and re.fullmatch(r"\w+=.*", words[0]):
+                del words[0]
+            if words and Path(words[0]).name == "hydramem":
+                yield words[1:]
+            elif words[:1] == ["docker"] and words[1] in ("run", "exec"):
+                yield list(reversed(list(takewhile(lambda word: word != "hydramem", reversed(words)))))
+            words = []
+
+
+@cache
+def app() -> App:
+    return build()
+
+
+def parse(words: list[str]) -> None:
+    """Parse a command line as the program does, without running it."""
+    kept = [word for word in with_own_scope(tuple(words)) if word not in ("--help", "-h")]
+    _, bound, _ = app().meta.parse_args(kept, exit_on_error=False, print_error=False)
+    if kept == words:
+        app().parse_args(bound.args, exit_on_error=False, print_error=False)
+    elif bound.args:
+        command(list(bound.args))
+
+
+def command(words: list[str]) -> App:
+    """Return the command, or the command within one, that words begin with."""
+    found = app()
+    for word in words:
+        if word not in found or word.startswith("-"):
+            break
+        found = found[word]
+    assert found is not app(), f"no command {words[0]}"
+    return found
+
+
+def options(found: App) -> set[str]:
+    shared = [argument for argument in app().meta.assemble_argument_collection() if argument.show]
+    own = found.assemble_argument_collection() if found.default_command else []
+    named = {option for argument in (*shared, *own) for option in argument.names}
+    inner = {option for one in found if not one.startswith("-") for option in options(found[one])}
+    return named | inner | {"--help", "--version"}
+
+
+@pytest.mark.parametrize("shown", PAGES, ids=name)
+def test_commands_that_a_page_shows_are_understood(shown):
+    for language, block in fences(shown):
+        for words in command_lines(block) if language in SHELLS else ():
+            if words and words != ["--version"]:
+                parse(words)
+
+
+@pytest.mark.parametrize("shown", PAGES, ids=name)
+def test_commands_that_a_page_names_exist_with_their_options(shown):
+    text = re.sub(r"^ *```.*?^ *```$", "", shown.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for named in re.findall(r"`hydramem ((?!COMMAND)[^`]+)`", text):
+        words = re.sub(r"^(?:--(?:store|project|config) \S+ |--json )+", "", named).split()
+        if words[0].startswith("--"):
+            continue
+        known = options(command(words))
+        given = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", named))
+        assert given <= known, f"hydramem {named}: {given - known}"
+
+
+@pytest.mark.parametrize("shown", PAGES, ids=name)
+def test_settings_that_a_page_names_exist(shown):
+    known = {".".join(setting.path[:end]) for setting in settings() for end in range(1, 4)}
+    sections = {setting.path[0] for setting in settings()}
+    for named in re.findall(r"`(\w+\.\w+(?:\.\w+)?)(?:: [^`]*)?`", shown.read_text(encoding="utf-8")):
+        is_file = Path(named).suffix in (".py", ".md", ".yml", ".json", ".toml", ".db", ".log", ".lance")
+        is_module = (ROOT / "hydramem" / named.replace(".", "/")).parent.is_dir()
+        if named.split(".")[0] in sections - {"memory"} and not is_file:  # `memory.` begins a method, too
+            assert named in known or (is_module and "." in named.partition(".")[2]), named
+
+
+@pytest.mark.parametrize("shown", PAGES, ids=name)
+def test_blocks_name_their_language_and_are_well_formed(shown, tmp_path):
+    for language, block in fences(shown):
+        assert language in LANGUAGES, f"```{language}"
+        if language == "python":
+            compile(block, name(shown), "exec")
+        elif language == "json":
+            json.loads(block)
+        elif language == "toml":
+            tomllib.loads(block)
+        elif language == "yaml" and set(yaml.safe_load(block)) <= {one.path[0] for one in settings()}:
+            file = tmp_path / "config.yml"
+            file.write_text(block, encoding="utf-8")
+            load_config(file, environment={})
+
+
+@pytest.mark.parametrize("shown", PAGES, ids=name)
+def test_lists_within_lists_are_indented_by_four(shown):
+    """By less they are items of the outer list for the builder of the site, though not for other viewers."""
+    text = re.sub(r"^ *```.*?^ *```$", "", shown.read_text(encoding="utf-8"), flags=re.M | re.S)
+    assert re.findall(r"^ {1,3}(?:[-*]|\d+\.) .*", text, re.M) == []
+
+
+def test_a_command_that_does_not_exist_is_found(tmp_path):
+    with pytest.raises(Exception, match="frobnicate"):
+        parse(["recall", "who leads billing?", "--frobnicate", "1"])
+    with pytest.raises(AssertionError, match="no command"):
+        command(["frobnicate"])
+
+
+def test_calls_are_found_in_the_lines_of_a_shell():
+    script = "python3 -m venv .venv && .venv/bin/hydramem demo # hydramem no\nA=1 hydramem stats | head\n"
+    script += "cat > x <<'END'\nhydramem nothing\nEND\nhydramem recall 'a; b' \\\n  --limit 2 > out\n"
+    assert list(command_lines(script)) == [["demo"], ["stats"], ["recall", "a; b", "--limit", "2"]]
+
+
+def test_what_an_image_or_a_container_runs_is_found():
+    script = "docker run -v hydramem:/data hydramem stats --json\ndocker exec hydramem hydramem doctor\n"
+    assert list(command_lines(script)) == [["stats", "--json"], ["doctor"]]
+
+
+def test_every_page_has_one_line_in_the_navigation():
+    lines = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2].splitlines()
+    named = [line.split()[-1] for line in lines if line.endswith(".md")]
+    docs = ROOT / "docs"
+    assert sorted(named) == sorted(page.relative_to(docs).as_posix() for page in docs.rglob("*.md"))
+
+
+def test_the_changelog_has_no_relative_links():
+    """It is shown at two places: at the root, and in the site."""
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"\]\((?!https://)[^)]*\)", changelog) == []
+
+
+RUNNERS = {"python": (sys.executable, "-c"), "bash": ("bash", "-euo", "pipefail", "-c")}
+RUN = [ROOT / "docs" / "index.md", *sorted((ROOT / "docs" / "concepts").glob("*.md"))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shown", [page for page in RUN if set(dict(fences(page))) & set(RUNNERS)], ids=name)
+def test_what_the_first_page_and_the_concepts_show_runs(shown, tmp_path, monkeypatch):
+    monkeypatch.setenv("HYDRAMEM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HYDRAMEM_MODELS", str(tmp_path / "models"))  # the model that comes with the package
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    with hydramem.connect(tmp_path / "home") as memory:  # a reader has stored something before
+        memory.remember("Grace Hopper keeps the release calendar.")
+    with no_owner_left(tmp_path / "home"):
+        for language, block in fences(shown):
+            if language in RUNNERS:
+                done = subprocess.run(
+                    [*RUNNERS[language], block],
+                    env={**os.environ, "PATH": path},
+                    cwd=tmp_path,
+                    capture_output=True,
+                    text=True,
+                    timeout=120,
+                )
+                assert done.returncode == 0, f"{block}\n{done.stdout}{done.stderr}"

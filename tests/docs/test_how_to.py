@@ -1,0 +1,149 @@
+"""The how-to pages: what they show equals what the program writes, and runs in an empty home.
+
+Blocks in `bash` and `python` are run in their order; `console` shows what needs a person, a network or
+another program, and is only parsed, in test_commands.py; `yaml` is read as settings; `json` and `toml` are
+what `init --host` writes for the host that the section names; `text` is an answer.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from hydramem.core.config import Config
+from hydramem.core.settings.config_loading import load_config
+from hydramem.core.settings.config_reference import settings
+from hydramem.hosts.host_files.host_table import HOSTS
+from hydramem.hosts.host_files.launch_command import Launch, server_entry
+from tests import ROOT
+from tests.docs.page_blocks import blocks
+from tests.sharing.background_owners import no_owner_left
+
+PAGES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
+CHECKED = {"bash", "console", "json", "python", "text", "toml", "yaml"}
+MOST_LINES = 100
+BY_PATH = "/opt/hydramem/bin/hydramem"
+"""The program as pages show it for a host that does not know the search path of a shell."""
+VARIABLES = {
+    "HYDRAMEM_HOME",
+    "HYDRAMEM_MODELS",
+    "HYDRAMEM_PROJECT",
+    "HYDRAMEM_STORAGE_URL",
+    "HYDRAMEM_TOKEN",
+    *(setting.variable for setting in settings()),
+}
+
+RERANKED = "| locomo-turn | 1018 | 47.5 -> 48.3 | 61.8 -> 63.4 | 78.8 -> 79.7 |"
+# What pages say of measurements, and the row of the committed results that says it.
+FIGURES = [
+    ("choose-a-model", "72.9 %", "| 2wiki | all-MiniLM-L6-v2-int8/384 | 486 | 41.7 | 72.9 |"),
+    ("choose-a-model", "0 of 504", "| updates, contradictions, refinements merged away | 0 of 504 |"),
+    ("choose-a-model", "0 of 459", "| both true, one ended or merged away | 0 of 459 |"),
+    ("choose-a-model", "229 of 277", "| updates ended or linked `may_supersede` | 229 of 277 |"),
+    (
+        "choose-a-model",
+        "87 % of",
+        "| relverify | all | 1726 | 0.949 | 0.500 | 0.866 | 0.920 | 0.933 | 0.23 | 0.87 |",
+    ),
+    ("choose-a-model", "from 78.8", RERANKED),
+    ("change-the-embedder", "76.1 %", "| 2wiki | bge-small-en-v1.5-int8/384 | 486 | 43.3 | 76.1 |"),
+    ("change-the-embedder", "72.9 %", "| 2wiki | all-MiniLM-L6-v2-int8/384 | 486 | 41.7 | 72.9 |"),
+]
+
+HOST_OF_SECTION = {host.title: host.name for host in HOSTS.values()}
+RUNNERS = {"bash": ("bash", "-euo", "pipefail", "-c"), "python": (sys.executable, "-c")}
+
+each_page = pytest.mark.parametrize("how_to", PAGES, ids=lambda how_to: how_to.stem)
+
+
+def read(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def is_run(page: Path) -> bool:
+    return any(block.language in RUNNERS for block in blocks(read(page)))
+
+
+def shown(language: str) -> list[object]:
+    """Return a parameter for every block of a language."""
+    return [
+        pytest.param(block, id=f"{page.stem}: {block.heading}")
+        for page in PAGES
+        for block in blocks(read(page))
+        if block.language == language
+    ]
+
+
+def test_every_page_is_listed_once():
+    index = ROOT / "docs" / "how-to" / "index.md"
+    listed = re.findall(r"\]\((\w[\w-]*\.md)\)", read(index))
+    assert sorted(listed) == sorted(page.name for page in PAGES if page != index)
+
+
+@each_page
+def test_a_page_is_short_and_every_block_is_of_a_kind_that_is_checked(how_to):
+    page = read(how_to)
+    assert len(page.splitlines()) <= MOST_LINES
+    assert {block.language for block in blocks(page)} <= CHECKED
+    assert not re.search(r"^[ \t]+```", page, flags=re.MULTILINE), "an indented block is not checked"
+
+
+@each_page
+def test_variables_and_extras_exist(how_to):
+    text = read(how_to)
+    assert set(re.findall(r"\bHYDRAMEM_[A-Z_]+\b", text)) <= VARIABLES
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = re.findall(r"hydramem\[([\w,-]+)\]", text)
+    assert {extra for names in asked for extra in names.split(",")} <= set(extras["optional-dependencies"])
+
+
+@pytest.mark.parametrize("block", shown("yaml"))
+def test_settings_are_read(block, tmp_path):
+    file = tmp_path / "config.yml"
+    file.write_text(block.text, encoding="utf-8")
+    assert load_config(file, environment={}) != Config()
+
+
+@pytest.mark.parametrize("block", [*shown("json"), *shown("toml")])
+def test_a_file_of_a_host_is_what_the_program_writes(block):
+    host = HOSTS[HOST_OF_SECTION[block.heading]]
+    launch = Launch(by_name=("hydramem",), by_path=(BY_PATH,))
+    read_text = json.loads if block.language == "json" else tomllib.loads
+    assert read_text(block.text) == {host.server_key: {"hydramem": server_entry(host, launch)}}
+
+
+@pytest.mark.parametrize(("page", "said", "row"), FIGURES)
+def test_figures_are_the_committed_ones(page, said, row):
+    assert said in read(ROOT / "docs" / "how-to" / f"{page}.md")
+    assert row in read(ROOT / "docs" / "results.md")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)  # tens of short commands, each a process, on a machine that may be busy
+@pytest.mark.parametrize("how_to", list(filter(is_run, PAGES)), ids=lambda how_to: how_to.stem)
+def test_what_a_page_shows_runs(how_to, tmp_path):
+    """Run a page as its reader would: a process a block, in an empty home."""
+    home, work = tmp_path / "home", tmp_path / "home" / "work"
+    work.mkdir(parents=True)
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {
+        "HOME": str(home),
+        "HYDRAMEM_MODELS": str(tmp_path / "models"),
+        "HYDRAMEM_SHARING_BACKGROUND": "always",  # so that not every command loads databases and a model
+        "PATH": programs,
+        "PYTHONPATH": str(ROOT),
+    }
+    with no_owner_left(home / ".hydramem"):
+        for number, block in enumerate(blocks(read(how_to))):
+            command = RUNNERS.get(block.language)
+            if command is None:
+                continue
+            done = subprocess.run(
+                [*command, block.text], cwd=work, env=environment, capture_output=True, text=True, timeout=400
+            )
+            assert done.returncode == 0, f"block {number} of {how_to.name}\n{block.text}\n{done.stderr}"

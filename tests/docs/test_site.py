@@ -1,0 +1,164 @@
+"""The site builds without a warning, loads nothing from another host, and can be searched from a folder."""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from tests import ROOT
+
+CHROMIUM = Path("/usr/bin/chromium")
+# What a browser loads by itself; a link (`a`) is followed by a person.
+LOADED = {
+    **dict.fromkeys(("script", "iframe", "embed"), ("src",)),
+    **dict.fromkeys(("img", "source", "audio", "video"), ("src", "srcset", "poster")),
+    **dict.fromkeys(("use", "image", "link"), ("href", "xlink:href")),
+    "object": ("data",),
+    "form": ("action",),
+}
+ELSEWHERE = re.compile(r"^\s*(?:https?:)?//", re.IGNORECASE)
+
+
+def build(builder: str, folder: Path) -> Path:
+    """Build the site with a builder in a copy of what it reads; return the folder of the site."""
+    if importlib.util.find_spec(builder) is None:
+        pytest.skip(f"{builder} is not installed: pip install -r constraints-docs.txt")
+    shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("__pycache__"))
+    for file in ("mkdocs.yml", "CHANGELOG.md", "SECURITY.md"):
+        shutil.copy(ROOT / file, folder / file)
+    command = [sys.executable, "-m", builder, "build", *(["--strict"] if builder == "mkdocs" else [])]
+    told = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=240)
+    assert told.returncode == 0, told.stdout + told.stderr
+    return folder / "site"
+
+
+@pytest.fixture(scope="session", params=["mkdocs", "zensical"])
+def site(request, tmp_path_factory):
+    """The site as the builder of today writes it, and as its successor does."""
+    return build(request.param, tmp_path_factory.mktemp(request.param))
+
+
+class Page(HTMLParser):
+    """What an HTML page loads, which of it is a link, and which anchors it has."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+        self.classes: set[str] = set()
+        self.feed(file.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {key: value or "" for key, value in attrs}
+        self.anchors |= {given[key] for key in ("id", "name") if key in given}
+        self.classes |= set(given.get("class", "").split())
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif tag != "link" or given.get("rel") not in ("canonical", "next", "prev"):
+            self.loaded += [given[key] for key in LOADED.get(tag, ()) if key in given]
+
+
+def html_files(site: Path) -> Iterator[tuple[Path, Page]]:
+    for file in sorted(site.rglob("*.html")):
+        yield file, Page(file)
+
+
+def test_nothing_is_loaded_from_another_host(site):
+    pages = dict(html_files(site))
+    assert len(pages) > 40
+    for file, page in pages.items():
+        assert [one for one in page.loaded if ELSEWHERE.match(one)] == [], file.name
+        # The theme fetches a library for these two from a public host where a page has one.
+        assert not page.classes & {"mermaid", "arithmatex"}, file.name
+    for file in (*site.rglob("*.css"), *site.rglob("*.svg")):
+        text = file.read_text(encoding="utf-8")
+        assert re.findall(r"(?:url\(|@import)\s*[\"']?\s*(?:https?:)?//[^)\"']*", text) == [], file.name
+
+
+def test_what_a_page_loads_from_another_host_is_found(tmp_path):
+    file = tmp_path / "page.html"
+    file.write_text(
+        '<script src="https://a.example/a.js"></script><link rel="stylesheet" href="//b.example/b.css">'
+        '<img src="x.png"><a href="https://c.example">c</a><link rel="canonical" href="https://d.example">'
+    )
+    page = Page(file)
+    found = [one for one in page.loaded if ELSEWHERE.match(one)]
+    assert found == ["https://a.example/a.js", "//b.example/b.css"]
+    assert page.links == ["https://c.example"]
+
+
+def test_links_and_anchors_lead_somewhere(site):
+    pages = dict(html_files(site))
+    for file, page in pages.items():
+        if file.name == "404.html":  # its addresses begin at the root of a server
+            continue
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                assert parts.scheme in ("https", "http") and parts.netloc, f"{file.name}: {link}"
+                continue
+            target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
+            target = target / "index.html" if target.is_dir() else target
+            assert target.exists(), f"{file.name}: {link}"
+            if parts.fragment and not parts.fragment.startswith("__") and target in pages:
+                assert unquote(parts.fragment) in pages[target].anchors, f"{file.name}: {link}"
+
+
+def test_every_page_is_built_and_scripts_are_left_out(site):
+    sources = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")]
+    assert [one for one in sources if not (site / one).with_suffix(".html").exists()] == []
+    assert [file.name for suffix in ("py", "md") for file in site.rglob(f"*.{suffix}")] == []
+
+
+def test_text_became_lists_tables_and_pictures(site):
+    for file, _ in html_files(site):
+        text = re.sub(r"<(pre|code)\b.*?</\1>", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+        article = text.partition("<article")[2].partition("</article")[0]
+        assert re.findall(r"<p>[^<]*\n(?:- |\d\. |\|)[^<]*", article) == [], file.name
+        assert "--8&lt;--" not in article and "]( " not in article, file.name
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="the site is opened with Playwright")
+    if not CHROMIUM.exists():
+        pytest.skip("there is no /usr/bin/chromium: apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM)
+        yield opened
+        opened.close()
+
+
+def test_the_site_can_be_searched_from_a_folder(site, chromium):
+    asked: list[str] = []
+    errors: list[str] = []
+    context = chromium.new_context(offline=True)
+    page = context.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto((site / "index.html").as_uri())
+    page.keyboard.press("/")
+    page.keyboard.type("quarantine", delay=20)
+    page.get_by_text(re.compile(r"^[1-9]\d* (matching documents|results)$")).wait_for(timeout=30_000)
+    context.close()
+    assert errors == []
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:", "about:"))] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_site_follows_the_scheme_of_the_system(site, chromium, scheme):
+    context = chromium.new_context(color_scheme=scheme, offline=True)
+    page = context.new_page()
+    page.goto((site / "index.html").as_uri())
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    context.close()
+    brightness = sum(map(int, re.findall(r"\d+", colour)[:3]))
+    assert (brightness < 300) == (scheme == "dark"), colour

@@ -1,0 +1,39 @@
+"""What was compared is kept by ids, and lost without harm."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hydramem.garden.phases.supersede.compared_memories import (
+    ComparedMemories,
+    DoubtfulPair,
+    read_compared,
+    save_compared,
+)
+
+COMPARED = ComparedMemories(
+    ids=frozenset({"c_1", "c_2"}), doubtful=(DoubtfulPair(newer="c_2", older="c_1", probability=0.125),)
+)
+
+
+def test_it_is_read_as_it_was_saved(tmp_path: Path) -> None:
+    folder = tmp_path / "garden"
+    assert read_compared(folder) == ComparedMemories()
+    save_compared(COMPARED, folder)
+    assert read_compared(folder) == COMPARED
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"classifier": 1}', "null", '{"memories": []}'])
+def test_a_damaged_file_means_that_nothing_was_compared(tmp_path: Path, content: str) -> None:
+    save_compared(COMPARED, tmp_path)
+    (file,) = tmp_path.iterdir()
+    file.write_text(content)
+    assert read_compared(tmp_path) == ComparedMemories()
+
+
+def test_another_classifier_compares_again(tmp_path: Path) -> None:
+    save_compared(COMPARED, tmp_path)
+    (file,) = tmp_path.iterdir()
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"classifier": "another"}))
+    assert read_compared(tmp_path) == ComparedMemories()

@@ -1,0 +1,93 @@
+"""Memories told again in other words: the classifier reads both orders, and the texts must agree."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from hydramem.ingest.memories.consolidate.restatement import (
+    consistent_pairs,
+    restated,
+    restates,
+)
+from hydramem.llm.pair_classifier import PairJudgement, judge_none, shared_classifier
+from hydramem.text.restated_text import SURELY_SAME
+
+OLD = "The night shift at the paint hall begins at 22:00, and the keys are with Orsolya."
+AGAIN = "Painters on nights start at ten and get the hall's keys from Orsolya."
+RIVAL = "The night shift at the print hall begins at 21:00, and the keys are with Benedek."
+
+
+def judged(duplicate: float) -> PairJudgement:
+    return PairJudgement(
+        update=0.0, duplicate=duplicate, refine=0.0, contradict=0.0, unrelated=1.0 - duplicate
+    )
+
+
+class Back:
+    """Says how likely the other order is a duplicate, and what it was asked."""
+
+    def __init__(self, duplicate: float) -> None:
+        self.duplicate = duplicate
+        self.asked: list[tuple[str, str]] = []
+
+    def __call__(self, new: str, old: Sequence[str]) -> Sequence[PairJudgement | None]:
+        self.asked += [(new, text) for text in old]
+        return [judged(self.duplicate)] * len(old)
+
+
+def test_both_orders_count() -> None:
+    sure, doubtful = Back(0.5), Back(0.01)
+    assert restates(AGAIN, OLD, judged(0.9), sure) == pytest.approx(0.88)
+    assert sure.asked == [(OLD, AGAIN)]
+    assert restates(AGAIN, OLD, judged(0.9), doubtful) is None
+    assert restates(AGAIN, OLD, judged(0.9), judge_none) is None
+
+
+def test_texts_that_differ_are_not_judged_again() -> None:
+    back = Back(0.99)
+    assert restates(RIVAL, OLD, judged(0.99), back) is None
+    assert restates(AGAIN, OLD, judged(0.01), back) is None
+    assert back.asked == []
+
+
+def test_short_texts_of_nearly_the_same_words_need_more() -> None:
+    one, other = "My sister teaches maths.", "My sister is a mathematics teacher."
+    assert restates(one, other, judged(0.9), Back(0.5)) is None
+    assert restates(one, other, judged(0.9), Back(0.7)) == pytest.approx(0.92)
+
+
+def test_one_memory_is_not_joined_with_two_that_differ() -> None:
+    near = {
+        "c_four": "Ask Orsolya in room 4 at ten if you work in the hall by night.",
+        "c_nine": "Keys of the hall for the painters: Orsolya, room 9, from ten at night.",
+        "c_old": OLD,
+    }
+    sure = {"c_four": judged(0.5), "c_nine": judged(0.8), "c_old": judged(0.9)}
+    new = "The paint hall at night: ten o'clock, keys from Orsolya."
+    alone = {id for id in near if restated(new, {id: near[id]}, sure, Back(0.9))}
+    assert alone == near.keys()
+    assert list(restated(new, near, sure, Back(0.9))) == ["c_old", "c_nine"]
+
+
+def test_pairs_join_no_two_that_differ_by_way_of_others() -> None:
+    texts = {"a": OLD, "b": AGAIN, "c": RIVAL}
+    assert consistent_pairs([("a", "b"), ("b", "c")], texts) == [("a", "b")]
+    assert consistent_pairs([("b", "a"), ("a", "b")], texts) == [("b", "a"), ("a", "b")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("author", ["rosa", "milan"])
+def test_what_two_authors_told_again_is_joined_and_what_is_only_like_it_is_not(author: str) -> None:
+    """Rivals of one form are never joined with what they are like; half of what is told again is."""
+    judge = shared_classifier()
+    path = Path("benchmarks/data/aging") / author / "told_again.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    joined = 0
+    for row in rows:
+        (again, near) = judge(row["again"], [row["text"]])[0], judge(row["near"], [row["text"]])[0]
+        if again is not None:
+            joined += (restates(row["again"], row["text"], again, judge) or 0.0) >= SURELY_SAME
+        assert near is None or restates(row["near"], row["text"], near, judge) is None, row["near"]
+    assert joined >= len(rows) / 2

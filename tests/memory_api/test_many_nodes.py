@@ -1,0 +1,197 @@
+"""Processes without a shared folder that write to one memory on PostgreSQL."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+
+from hydramem import Memory
+from hydramem.graph.snapshot.snapshot import Snapshot
+from hydramem.graph.snapshot.snapshot_writer import load
+from hydramem.memory_api.memory import connect
+from hydramem.storage.changes import record
+from hydramem.storage.postgres.connection import Database
+from hydramem.storage.postgres.graph.graph import PostgresGraph, open_postgres_graph
+from hydramem.storage.schema import CHUNK
+from hydramem.storage.write import Write
+from hydramem.storage.writer_lock import WriterLock
+from tests.memory_api.postgres_child import memory_text, settings
+from tests.storage.postgres_server import new_schema, server_address
+from tests.storage.rows import chunk, entity, write
+
+NAMES = ("ann", "bob", "cleo", "dan")
+
+
+@pytest.fixture
+def schema(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    name = new_schema()
+    monkeypatch.setenv("HYDRAMEM_STORAGE_URL", server_address())
+    yield name
+    with Database(server_address(), schema=name).transaction() as connection:
+        connection.execute(f'DROP SCHEMA "{name}" CASCADE'.encode())
+
+
+def remembering(folder: Path, schema: str, name: str, count: int) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "tests.memory_api.postgres_child", str(folder / name), schema, name]
+    return subprocess.Popen([*command, str(count)], stdout=subprocess.PIPE, text=True)
+
+
+def shape(snapshot: Snapshot) -> object:
+    """Return what a snapshot holds, whatever the order in which it came."""
+    ids = snapshot.nodes.ids[: snapshot.size]
+    edges = snapshot.edges
+    return sorted(ids), sorted(
+        (ids[source], ids[target], int(kind))
+        for source, target, kind in zip(edges.source, edges.target, edges.kind, strict=True)
+    )
+
+
+def check_all_found(memory: Memory, count: int) -> None:
+    """Check that what four processes acknowledged is found by a fifth, which was open meanwhile."""
+    graph = memory._opened.graph
+    chunks = [row for rows in graph.scan(CHUNK) for row in rows]
+    assert sorted(row.text for row in chunks) == sorted(
+        memory_text(name, number) for name in NAMES for number in range(count)
+    )
+    deadline = time.monotonic() + 1
+    cold = shape(load("p", *graph.graph_tables("p")))
+    while shape(memory._opened.snapshots.of("p")) != cold:
+        assert time.monotonic() < deadline, "the snapshot is not current after a second"
+        time.sleep(0.02)
+    for name in NAMES:
+        text = memory_text(name, count - 1)
+        assert memory.recall(text).hits[0].text == text
+    (ada,) = graph.entities_called("p", ["ada lovelace"]).values()
+    assert graph.entities([ada])[0].mention_count == len(NAMES) * count
+
+
+def run_four(tmp_path: Path, schema: str, count: int) -> None:
+    with connect(tmp_path / "fifth", project="p", config=settings(schema)) as memory:
+        memory._opened.snapshots.of("p")
+        writers = [remembering(tmp_path, schema, name, count) for name in NAMES]
+        outputs = [writer.communicate()[0] for writer in writers]
+        assert [writer.returncode for writer in writers] == [0] * 4
+        ids = [line.split()[1] for output in outputs for line in output.splitlines()]
+        assert len(set(ids)) == len(ids) == len(NAMES) * count
+        check_all_found(memory, count)
+
+
+@pytest.mark.timeout(120)
+def test_what_four_processes_remember_a_fifth_finds_within_a_second(tmp_path: Path, schema: str) -> None:
+    run_four(tmp_path, schema, 10)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_what_four_processes_remember_at_length_a_fifth_finds(tmp_path: Path, schema: str) -> None:
+    run_four(tmp_path, schema, 200)
+
+
+@pytest.mark.timeout(120)
+def test_a_killed_process_holds_nobody_up_and_loses_nothing_acknowledged(tmp_path: Path, schema: str) -> None:
+    with connect(tmp_path / "other", project="p", config=settings(schema)) as memory:
+        for number in range(3):
+            child = remembering(tmp_path, schema, NAMES[number], 1000)
+            assert child.stdout is not None
+            told = [child.stdout.readline().split()[1] for _ in range(2 + number)]
+            child.kill()
+            begin = time.monotonic()
+            kept = memory.remember(memory_text("other", number))
+            assert time.monotonic() - begin < 5
+            told += [line.split()[1] for line in child.stdout.read().splitlines() if len(line.split()) == 2]
+            child.wait()
+            child.stdout.close()
+            held = memory._opened.graph.chunks([*told, kept.id])
+            assert [row.id for row in held] == [*told, kept.id]
+        memory.drain()
+        assert memory.doctor().healthy
+
+
+def opened(schema: str) -> PostgresGraph:
+    return open_postgres_graph(Database(server_address(), schema=schema, most_connections=4))
+
+
+def decide(graph: PostgresGraph, lock: WriterLock, rounds: int, start: threading.Barrier) -> None:
+    """Write the current fact of each round, unless there is one."""
+    for number in range(rounds):
+        start.wait()
+        with lock.of(["p"]):
+            if not graph.chunks([f"c{number}_0", f"c{number}_1"]):
+                graph.write(write(chunks=(chunk(f"c{number}_{graph.node[-1] > '7':d}"),)))
+
+
+def rows_of_two(schema: str, rounds: int, *, locked: bool) -> int:
+    """Return how many rows two stores wrote that each write one where they see none."""
+    graphs = [opened(schema), opened(schema)]
+    graphs[0].node, graphs[1].node = "n_0", "n_9"  # each writes a row of its own
+    start = threading.Barrier(2)
+    threads = []
+    for graph in graphs:
+        lock = WriterLock(lambda: None, graph.writing_alone) if locked else WriterLock(lambda: None)
+        threads.append(threading.Thread(target=decide, args=(graph, lock, rounds, start)))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    number = graphs[0].count_chunks()
+    for graph in graphs:
+        graph.close()
+    return number
+
+
+def test_of_two_that_write_where_they_see_nothing_one_writes(schema: str) -> None:
+    assert rows_of_two(schema, 200, locked=True) == 200
+
+
+def test_without_the_lock_both_write(schema: str) -> None:
+    assert rows_of_two(schema, 60, locked=False) > 60
+
+
+def test_writers_of_different_projects_do_not_wait_for_each_other(schema: str) -> None:
+    one, other = opened(schema), opened(schema)
+    with one.writing_alone(["p"]):
+        done = threading.Event()
+
+        def write_elsewhere() -> None:
+            with other.writing_alone(["q"]):
+                change = record("test", project="q", target="c2")
+                other.write(Write(changes=(change,), chunks=(chunk("c2", project="q"),)))
+            done.set()
+
+        thread = threading.Thread(target=write_elsewhere)
+        thread.start()
+        assert done.wait(10)
+        thread.join()
+    one.close()
+    other.close()
+
+
+def test_a_killed_holder_keeps_nobody_out(schema: str) -> None:
+    one, other = opened(schema), opened(schema)
+    holding, free = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with one.writing_alone(None):
+            holding.set()
+            free.wait(20)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert holding.wait(10)
+    with Database(server_address(), schema=schema).apart() as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted "
+            "AND pid <> pg_backend_pid()"
+        )
+    with other.writing_alone(["p"]):
+        other.write(write(entities=(entity(),)))
+    free.set()
+    thread.join()
+    one.close()
+    other.close()

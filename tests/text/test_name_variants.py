@@ -1,0 +1,84 @@
+"""Which names may stand for others, and which never do."""
+
+import pytest
+
+from hydramem.text.name_variants import Variant, ends, is_abbreviation, keys, name_form, shortened, variant
+
+
+@pytest.mark.parametrize(
+    ("short", "long", "how"),
+    [
+        ("AW", "Dr Ada Wroblewska", "initials"),
+        ("VoV", "Voices of the Valley", "initials"),
+        ("KR", "kiln-runner", "initials"),
+        ("KL300", "KilnLine 300", "initials"),
+        ("M4", "Mill Number Four", "initials"),
+        ("3B", "Third Breakfast", "initials"),
+        ("3rd Breakfast", "Third Breakfast", "misspelled"),
+        ("och", "Rehearsal stage Old Customs House", "initials"),
+        ("TF-40", "Toast form", "initials"),
+        ("FCR", "Falcon rebuild", "initials"),
+        ("Mina", "Wilhelmina Oster", "part"),
+        ("Mrs Oster", "Wilhelmina Oster", "part"),
+        ("J. T. Reyes", "Joana Teresa Reyes", "part"),
+        ("Mohammed al-Basri", "Muhammad el-Basri", "misspelled"),
+        ("Karavane", "Caravane Collective", "part"),
+        ("Falkon", "Falcon", "misspelled"),
+        ("DocketPro", "Docket Pro", "misspelled"),
+        ("the orchard project", "Orchards of Linden", "described"),
+    ],
+)
+def test_a_name_stands_for_another(short: str, long: str, how: Variant) -> None:
+    one, other = name_form(short), name_form(long)
+    found = variant(one, other)
+    assert found is not None and found[0].how == how
+    assert found[1] or how in ("misspelled", "described"), "one of these is as short as the other"
+    assert variant(other, one) == (found[0], not found[1])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Upper Mill Street shop", "Lower Mill Street shop"),
+        ("Form Blue-7", "Form Blue-17"),
+        ("Rye Number Six", "Rye Number Nine"),
+        ("Hotel Anker", "Hostel Kastanie"),
+        ("the blue project", "the green project"),
+        ("Omar", "Amira Shah"),
+        ("AW", "Bella Wroblewska"),
+        ("Henry VII", "Henry VIII"),
+        ("", "Ada"),
+        ("!!", "??"),
+    ],
+)
+def test_other_things_stay_apart(one: str, other: str) -> None:
+    assert variant(name_form(one), name_form(other)) is None
+    assert variant(name_form(other), name_form(one)) is None
+
+
+def test_the_equal_counts_more_than_the_alike() -> None:
+    exact = variant(name_form("Falcon"), name_form("Project Falcon"))
+    heard = variant(name_form("Falkon"), name_form("Project Falcon"))
+    whole = variant(name_form("AWB"), name_form("Ada Wroblewska Birk"))
+    less = variant(name_form("AWB"), name_form("Ada Wroblewska Birk Olsen"))
+    assert exact and heard and exact[0].likeness > heard[0].likeness
+    assert whole and less and whole[0].likeness > less[0].likeness
+
+
+def test_names_of_which_one_stands_for_the_other_share_a_key() -> None:
+    def found_by(name: str) -> set[str]:
+        form = name_form(name)
+        return {*keys(form), *(f"e {end}" for end in ends(form))}
+
+    assert found_by("Falkon") & found_by("Project Falcon")
+    assert found_by("Mohammed") & found_by("Muhammad el-Basri")
+    assert "e mina" in found_by("Wilhelmina Oster") and "e moh" in found_by("Mohammed")
+    assert set(shortened(name_form("KL300"))) == {"kl300", "kl"}
+    assert not [*shortened(name_form("Falcon rebuild of the east"))]
+    assert "kl300" in name_form("KilnLine 300").initials
+
+
+def test_an_abbreviation_has_its_consonants_in_order() -> None:
+    assert is_abbreviation(name_form("NJM"), name_form("Nightjar migration"))
+    assert not is_abbreviation(name_form("NMJ"), name_form("Nightjar tools"))
+    assert not is_abbreviation(name_form("the"), name_form("Thelma Hart"))

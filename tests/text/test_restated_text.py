@@ -1,0 +1,81 @@
+"""What must agree in two texts that say the same in other words."""
+
+import pytest
+
+from hydramem.text.restated_text import can_restate, compare_texts, fullness
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "The night shift at the paint hall begins at 22:00, and the keys are with Orsolya.",
+            "Painters on nights start at ten and get the hall's keys from Orsolya.",
+        ),
+        (
+            "Parcels for Kestrel leave on Tuesdays and are never insured above 500 euros.",
+            "Insurance of Kestrel's parcels, sent each Tue, stops at five hundred euros.",
+        ),
+        (
+            "The lathe in the cellar trips the fuse when the kettle is on.",
+            "Boiling water makes the cellar's fuse go if that lathe runs.",
+        ),
+        ("Iris likes tea.", "Iris enjoys drinking tea."),
+    ],
+)
+def test_texts_that_can_say_the_same(one: str, other: str) -> None:
+    assert can_restate(one, other)
+    assert can_restate(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        # Each names what the other does not.
+        ("The keys of the paint hall are with Orsolya.", "Keys of that hall for paint: with Benedek."),
+        # Each counts otherwise.
+        ("Gate 7 of the harbour takes 9 boats.", "The harbour's gate 9 takes boats, 7 of them."),
+        ("The pump ran for three hours on 11 May.", "On 3 May the pump ran for eleven hours."),
+        # One frame, filled otherwise.
+        (
+            "The ferry takes foot passengers from May to August, only no cars.",
+            "The ferry takes loaded trucks from May to August, only no bicycles.",
+        ),
+        # Nearly the same words in another order.
+        (
+            "The stock service sends events to the orders service.",
+            "The orders service sends events to the stock service.",
+        ),
+        # Nearly the same words, of which a small one turns what is said.
+        ("Ada eats meat on Fridays at home.", "Ada does not eat meat on Fridays at home."),
+        ("Turn on the cache for Kestrel in Lyon.", "Turn off the cache for Kestrel in Lyon."),
+        ("Parcels for the yard leave with a seal.", "Parcels for the yard leave without a seal."),
+        ("The kiln key must stay in the blue box.", "The kiln key must not stay in the blue box."),
+        # Talk of one tone.
+        (
+            "That is great, Nadia, and what a wonderful way to support your neighbours in hard times.",
+            "Great to hear that, Nadia; I hope the support group for parents goes on as it began each week.",
+        ),
+        # One of them asks.
+        ("Is the kiln of Osmo Lane hot at nine?", "At nine the kiln of Osmo Lane gets hot."),
+        # Two things that one leaves out.
+        ("In May Anneke paints tall gates green.", "She paints tall gates green there."),
+        ("Write to g.kovacs@post.example about the rent.", "About the rent write kovacs@box.example a line."),
+    ],
+)
+def test_texts_that_cannot(one: str, other: str) -> None:
+    assert not can_restate(one, other)
+    assert not can_restate(other, one)
+
+
+def test_anchors_are_the_numbers_and_names_that_both_state() -> None:
+    one = "On Sundays the mill of Anselm grinds 40 sacks of rye."
+    other = "Forty sacks of rye are ground at Anselm's mill every Sunday."
+    assert compare_texts(one, other).anchors == compare_texts(other, one).anchors == 3
+
+
+def test_the_fuller_text_names_and_counts_more() -> None:
+    short = "The mill grinds 40 sacks."
+    assert fullness("Anselm's mill grinds 40 sacks.") > fullness(short)
+    assert fullness("Every single week the mill grinds 40 sacks.") > fullness(short)
+    assert fullness("By Anselm 40 sacks.") > fullness("The mill grinds 40 sacks in a very long week.")

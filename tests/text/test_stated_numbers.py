@@ -1,0 +1,61 @@
+"""Numbers of a text, in digits and words, and where two texts differ in them."""
+
+import pytest
+
+from hydramem.text.stated_numbers import number_difference, stated_numbers
+
+
+def values(text: str) -> list[float | str]:
+    return [number.value for number in stated_numbers(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Berth 7 takes 9.2 metres.", [7, 9.2]),
+        ("It costs 3,100 a year, or 41,300 in all.", [3100, 41300]),
+        ("forty-one thousand three hundred documents", [41300]),
+        ("twenty-first of May", [21]),
+        ("It is due on the 15th of the third month.", [15, 3]),
+        ("It died twice.", [2]),
+        ("The van leaves at half past four.", [4.5]),
+        ("The van leaves at quarter to 10.", [9.75]),
+        ("Gates open at 18:00 and close at 6 p.m.", [18, 18]),
+        ("Call one hundred and five.", [100, 5]),
+        ("two three four", [2, 3, 4]),
+        ("Version 1.2.3 is out.", ["1.2.3"]),
+        ("Nothing is counted here.", []),
+    ],
+)
+def test_what_is_read(text: str, found: list[float | str]) -> None:
+    assert values(text) == found
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The shop opens at 18:00.", "The shop opens at six."),
+        ("The van comes at 15 o'clock.", "The van comes at 3 p.m."),
+        ("Only the one in the folder has 40 pages.", "The folder's has forty pages."),
+        ("The crane was down for eleven hours on 3 February.", "On February 3rd it stood for 11 hours."),
+    ],
+)
+def test_equal_numbers(one: str, other: str) -> None:
+    found = number_difference(stated_numbers(one), stated_numbers(other))
+    assert (found.first, found.second, found.disagree) == (0, 0, False)
+    assert found.shared >= 1
+
+
+def test_what_one_text_leaves_out() -> None:
+    found = number_difference(
+        stated_numbers("Crane 4 has 2 hooks."), stated_numbers("The crane has 2 hooks.")
+    )
+    assert (found.first, found.second, found.disagree, found.shared) == (1, 0, False, 1)
+
+
+def test_the_same_numbers_of_other_things_disagree() -> None:
+    one = stated_numbers("Crane 4 was down for eleven hours on 3 February.")
+    other = stated_numbers("Crane 4 was down for three hours on 11 February.")
+    found = number_difference(one, other)
+    assert (found.first, found.second) == (0, 0)
+    assert found.disagree

@@ -1,0 +1,155 @@
+"""Search as one types: hits that say why, filters, and what is said where nothing bears on the question."""
+
+import re
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import pytest
+
+import hydramem
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+Opened = Callable[[str, str], "Page"]
+
+
+def hits(page: "Page") -> list[str]:
+    """Return the texts of all hits, with the weaker ones unfolded."""
+    weaker = page.get_by_text(re.compile("weaker hits?, below the floor"))
+    if weaker.count() and not page.get_by_role("list", name="Weaker hits").count():
+        weaker.click()
+        page.get_by_role("list", name="Weaker hits").wait_for()
+    return page.get_by_role("region", name="Hits").get_by_role("listitem").all_inner_texts()
+
+
+def test_a_question_is_answered_while_it_is_typed(opened: Opened, address: str) -> None:
+    page = opened(address, "#/")
+    page.keyboard.press("/")
+    field = page.get_by_label("Question or words")
+    field.wait_for()
+    assert page.evaluate("document.activeElement.id") == "question"
+    page.keyboard.type("Who leads Ferrywatch?")
+    page.get_by_text("Priya Raman leads Ferrywatch.").first.wait_for()
+    first = page.get_by_role("region", name="Hits").get_by_role("listitem").first
+    assert first.get_by_role("meter", name="relevance").get_attribute("value")
+    assert "shares the words" in first.inner_text()
+    assert "Who+leads+Ferrywatch" in unquote(page.url)
+
+
+def test_hits_open_with_the_keyboard_alone(opened: Opened, address: str) -> None:
+    page = opened(address, "#/search?q=Who leads Ferrywatch?")
+    page.get_by_role("list", name="Hits").wait_for()
+    page.get_by_label("Question or words").focus()
+    page.keyboard.press("ArrowDown")
+    first = page.evaluate("document.activeElement.href")
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.href") != first
+    page.keyboard.press("k")
+    assert page.evaluate("document.activeElement.href") == first
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name=re.compile("Memory|Passage"), level=1).wait_for()
+    assert page.url == first
+
+
+def test_a_question_that_nothing_bears_on_is_told(opened: Opened, address: str) -> None:
+    page = opened(address, "#/search?q=quantum chromodynamics of llamas")
+    page.get_by_text("Nothing here answers this.").wait_for()
+    assert page.get_by_role("list", name="Hits").count() == 0
+    assert "below the floor of 25 %" in page.get_by_role("region", name="Hits").inner_text()
+    assert all("%" in text for text in hits(page))
+
+
+def test_filters_are_kept_in_the_address(opened: Opened, address: str) -> None:
+    page = opened(address, "#/search?q=Ferrywatch")
+    page.get_by_role("region", name="Hits").wait_for()
+    assert any("Release 4" in text for text in hits(page))
+    page.get_by_text("Filters").click()
+    page.get_by_label("Kind").select_option("event")
+    page.get_by_label("Happened from").fill("2026-01-01")
+    page.get_by_text("Release 4 of Ferrywatch went out.").wait_for(state="detached")
+    shown = hits(page)
+    assert {re.search(r"Release \d", text)[0] for text in shown} == {"Release 3", "Release 7"}  # type: ignore[index]
+    page.reload()
+    page.get_by_role("region", name="Hits").wait_for()
+    assert hits(page) == shown
+    page.get_by_label("Scope").fill("/elsewhere")
+    page.keyboard.press("Enter")
+    page.get_by_text("Use other words, or fewer filters.").wait_for()
+
+
+def test_the_past_is_searched_as_of_a_day(
+    opened: Opened, own_address: str, own_memory: hydramem.Memory
+) -> None:
+    own_memory.remember("The lighthouse is red.", valid_from="2020", valid_to="2022")
+    page = opened(own_address, "#/search?q=The lighthouse is red.")
+    page.get_by_role("region", name="Hits").wait_for()
+    assert not any("lighthouse" in text for text in hits(page))
+    page.get_by_text("Filters").click()
+    page.get_by_label("As of").fill("2021-06-01")
+    page.get_by_role("link", name="The lighthouse is red.").wait_for()
+
+
+def test_how_it_was_searched_is_shown(opened: Opened, address: str) -> None:
+    page = opened(address, "#/search?q=Who leads Ferrywatch?")
+    page.get_by_text("How this was searched").click()
+    rows = page.get_by_role("table").get_by_role("row").all_inner_texts()
+    assert [row.split()[0] for row in rows] == ["Arm", "vector", "text", "graph"]
+    assert "by its name" in page.get_by_text("About:").inner_text()
+
+
+def test_an_older_request_is_aborted_and_cannot_overtake(opened: Opened, address: str) -> None:
+    page = opened(address, "#/search")
+    ended: list[tuple[str, str | None]] = []
+    page.on("requestfailed", lambda request: ended.append((request.post_data or "", request.failure)))
+
+    def slow(route: "Route") -> None:
+        if '"query":"bees"' in (route.request.post_data or ""):
+            time.sleep(0.5)
+        route.continue_()
+
+    page.route("**/api/call/recall", slow)
+    field = page.get_by_label("Question or words")
+    field.fill("bees")
+    field.fill("the crane lifts")
+    page.get_by_text("The crane lifts 60 tons.").first.wait_for()
+    page.wait_for_timeout(700)
+    assert "crane" in hits(page)[0]
+    assert any("bees" in body for body, _ in ended)
+    page.unroute_all(behavior="wait")
+
+
+def test_looking_around_is_no_use_of_a_memory(
+    opened: Opened, own_address: str, own_memory: hydramem.Memory
+) -> None:
+    before = {row.name for row in own_memory.sessions()}
+    page = opened(own_address, "#/search?q=bees")
+    page.get_by_text("twelve bees").first.wait_for()
+    assert {row.name for row in own_memory.sessions()} == before
+
+
+@pytest.mark.slow
+def test_an_answer_is_shown_within_150_milliseconds(opened: Opened, address: str) -> None:
+    page = opened(address, "#/search?q=warm")
+    page.get_by_role("region", name="Hits").wait_for()
+    took = sorted(
+        page.evaluate(
+            """async (word) => {
+              const field = document.getElementById('question');
+              const start = performance.now();
+              const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set;
+              set.call(field, word);
+              field.dispatchEvent(new Event('input', { bubbles: true }));
+              const hits = document.querySelector('[aria-label=Hits]');
+              const shown = () => hits.getAttribute('aria-busy') === 'false';
+              await new Promise((done) => requestAnimationFrame(done));
+              while (!shown()) await new Promise((done) => setTimeout(done, 2));
+              return performance.now() - start;
+            }""",
+            f"Who leads Ferrywatch {number}",
+        )
+        for number in range(20)
+    )
+    assert took[18] <= 150, took

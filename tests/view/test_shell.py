@@ -1,0 +1,196 @@
+"""The frame of the page: navigation, keys, themes, what it says without a token or a server, and its size."""
+
+import gzip
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import hydramem
+from hydramem.view.page_server import PageServer
+from tests.view.conftest import opened_memory, served
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Opened = Callable[[str, str], "Page"]
+STATIC = Path(hydramem.__file__).parent / "view" / "static"
+ROUTES = ("#/", "#/search?q=Who leads Ferrywatch?", "#/memories", "#/timeline", "#/sessions", "#/nowhere")
+MOST_BYTES = 120_000
+
+
+def test_the_bundle_is_small() -> None:
+    files = [STATIC / name for name in ("app.js", "app.css", "worker.js")]
+    sizes = {file.name: len(gzip.compress(file.read_bytes(), 9)) for file in files if file.exists()}
+    assert 0 < sum(sizes.values()) <= MOST_BYTES, sizes
+
+
+def test_the_licences_of_what_is_bundled_come_with_it() -> None:
+    text = (STATIC / "licenses.txt").read_text(encoding="utf-8")
+    assert all(f"{name} " in text for name in ("preact", "@preact/signals"))
+
+
+def test_every_view_is_reached_by_its_keys_and_has_one_heading(opened: Opened, address: str) -> None:
+    page = opened(address, "#/")
+    views = page.get_by_role("navigation", name="Views").get_by_role("link").all()
+    keys = {view.inner_text(): (view.get_attribute("aria-keyshortcuts") or "").split() for view in views}
+    assert len(keys) >= 5
+    for title, (first, second) in keys.items():
+        page.keyboard.press("Escape")  # leaves the search field, where letters are text
+        page.keyboard.press(first)
+        page.keyboard.press(second)
+        page.wait_for_function("title => document.title.includes(title)", arg=title)
+        page.wait_for_load_state("networkidle")
+        page.get_by_role("heading", level=1).wait_for()
+        link = page.get_by_role("navigation", name="Views").get_by_role("link", name=title, exact=True)
+        assert link.get_attribute("aria-current") == "page"
+        assert page.get_by_role("heading", level=1).count() == 1
+
+
+def test_the_help_lists_the_keys_and_gives_the_focus_back(opened: Opened, address: str) -> None:
+    page = opened(address, "#/memories")
+    page.get_by_role("link", name="Overview").focus()
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="Keys")
+    dialog.wait_for()
+    assert "Forget the selected memories" in dialog.inner_text()
+    assert "Search" in dialog.inner_text()
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="hidden")
+    assert page.evaluate("document.activeElement.textContent") == "Overview"
+
+
+def test_the_first_stop_skips_to_the_content(page: "Page", address: str) -> None:
+    page.goto(address)
+    page.get_by_role("heading", name="What is here").wait_for()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    assert page.url.split("#")[1:] in ([], ["/"])
+
+
+def test_the_theme_follows_the_system_until_one_is_chosen(opened: Opened, address: str) -> None:
+    from playwright.sync_api import expect
+
+    page = opened(address, "#/")
+    root = page.locator("html")
+    page.emulate_media(color_scheme="dark")
+    expect(root).to_have_attribute("data-theme", "dark")
+    page.get_by_label("Colours").select_option("light")
+    expect(root).to_have_attribute("data-theme", "light")
+    page.reload()
+    page.get_by_role("heading", level=1).wait_for()
+    expect(root).to_have_attribute("data-theme", "light")
+    page.get_by_label("Colours").select_option("system")
+    expect(root).to_have_attribute("data-theme", "dark")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_any_view(
+    opened: Opened, address: str, axe: Callable[[], list[str]], scheme: str
+) -> None:
+    for route in ROUTES:
+        page = opened(address, route)
+        page.emulate_media(color_scheme=scheme)
+        page.get_by_role("heading", level=1).wait_for()
+        assert axe() == [], route
+
+
+def test_no_view_needs_to_be_scrolled_sideways_at_320_pixels(opened: Opened, address: str) -> None:
+    for route in ROUTES:
+        page = opened(address, route)
+        page.set_viewport_size({"width": 320, "height": 700})
+        page.get_by_role("heading", level=1).wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320, route
+
+
+def test_a_tab_without_a_token_says_how_to_get_one(page: "Page", address: str) -> None:
+    page.goto(address.split("#")[0])
+    page.get_by_text("Run hydramem view").wait_for()
+
+
+def test_a_wrong_token_is_told(page: "Page", address: str, expected_errors: list[str]) -> None:
+    expected_errors.append("401")
+    page.goto(f"{address.split('#')[0]}#token=wrong")
+    page.get_by_role("alert").get_by_text("does not know the token").wait_for()
+
+
+def test_a_server_that_has_gone_is_told_and_another_try_shows_the_view(
+    page: "Page", own_memory: hydramem.Memory, expected_errors: list[str]
+) -> None:
+    expected_errors.append("ERR_CONNECTION_REFUSED")
+    first = PageServer(own_memory, project="default")
+    port, token = first._port, first._token
+    with running(first):
+        page.goto(first.address)
+        page.get_by_role("heading", name="What is here").wait_for()
+        page.wait_for_load_state("networkidle")
+    page.keyboard.press("g")
+    page.keyboard.press("m")
+    page.get_by_role("alert").get_by_text("does not answer").wait_for()
+    again = PageServer(own_memory, project="default", port=port)
+    again._token = token
+    with running(again):
+        page.get_by_role("button", name="Try again").click()
+        page.get_by_role("list", name="Memories").wait_for()
+        assert page.get_by_role("alert").count() == 0
+
+
+class running:  # noqa: N801  # reads as a statement
+    """Run a server for a block."""
+
+    def __init__(self, server: PageServer) -> None:
+        self._server, ready = server, threading.Event()
+        self._thread = threading.Thread(target=server.serve, args=(lambda address: ready.set(),))
+        self._thread.start()
+        assert ready.wait(20)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *error: object) -> None:
+        self._server.stop()
+        self._thread.join(20)
+
+
+def test_an_empty_store_says_how_to_begin(opened: Opened, tmp_path: Path) -> None:
+    with opened_memory(tmp_path / "empty") as memory, served(memory) as at:
+        page = opened(at, "#/")
+        page.get_by_text("Nothing is remembered yet").wait_for()
+        for route, words in (
+            ("#/memories", "No memory is here"),
+            ("#/timeline", "Nothing with a time is here"),
+            ("#/sessions", "No session is recorded yet"),
+            ("#/search?q=tea", "Nothing here answers this."),
+        ):
+            opened(at, route).get_by_text(words).wait_for()
+
+
+def test_the_project_can_be_changed(opened: Opened, address: str) -> None:
+    page = opened(address, "#/memories")
+    page.get_by_label("Project").select_option("elsewhere")
+    page.get_by_text("Elsewhere the gate is green.").wait_for()
+    assert page.get_by_role("list", name="Memories").get_by_role("listitem").count() == 1
+
+
+def test_the_overview_asks_before_it_undoes_a_call(
+    opened: Opened, own_address: str, own_memory: hydramem.Memory
+) -> None:
+    own_memory.remember("The lamp at pier 9 is green.")
+    own_memory.drain()
+    last = own_memory.changes(limit=1)[0]
+    page = opened(own_address, "#/")
+    page.get_by_role("list", name="Changes").get_by_role("button", name="Undo").first.click()
+    question = page.get_by_role("group", name=f"Undo {last.changes} change")
+    question.wait_for()
+    page.set_viewport_size({"width": 320, "height": 700})
+    row = page.get_by_role("list", name="Changes").locator("li .row").first.bounding_box()
+    assert row is not None and row["width"] > 200
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert not own_memory.changes(run=last.run)[0].undone
+    question.get_by_role("button", name="Undo it").click()
+    page.get_by_role("status", name="Notices").get_by_text("Undone").wait_for()
+    assert own_memory.changes(run=last.run)[0].undone

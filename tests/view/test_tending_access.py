@@ -1,0 +1,72 @@
+"""The views that tend a memory: no violation of WCAG in either theme, no sideways scrolling at 320 px."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+import hydramem
+from tests.view.lively_memory import HOSTILE, LONG_NAME, LONG_WORD, RIGHT_TO_LEFT
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Opened = Callable[[str, str], "Page"]
+
+VIEWS = {
+    "conflicts": ".conflict",
+    "review": ".question",
+    "garden": "text=The gardener has not run here yet.",
+    "curated": "textarea",
+    "stats": "table",
+}
+"""What each view shows once it is loaded."""
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_in_both_themes_and_at_320_pixels(
+    opened: Opened, address: str, axe: Callable[[], list[str]], view: str
+) -> None:
+    page = opened(address, f"#/{view}")
+    page.locator(VIEWS[view]).first.wait_for()
+    assert axe() == []
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("() => document.documentElement.dataset.theme === 'dark'")
+    assert axe() == []
+    page.set_viewport_size({"width": 320, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert page.evaluate("window.hit") is None
+
+
+def test_hostile_names_and_texts_are_shown_as_they_are_at_320_pixels(
+    opened: Opened, own_address: str, own_memory: hydramem.Memory, axe: Callable[[], list[str]]
+) -> None:
+    own_memory.relate(LONG_NAME, "led_by", HOSTILE, valid_from="2024")
+    own_memory.relate(LONG_NAME, "led_by", RIGHT_TO_LEFT, valid_from="2024")
+    own_memory.remember(f"{HOSTILE} {LONG_WORD}", expires_at="2020-01-01")
+    own_memory.curate("memory", entries=[HOSTILE, RIGHT_TO_LEFT])
+    page = opened(own_address, "#/conflicts")
+    page.set_viewport_size({"width": 320, "height": 640})
+    one = page.locator(".conflict").filter(has_text=HOSTILE)
+    one.wait_for()
+    assert RIGHT_TO_LEFT in one.inner_text()
+    assert axe() == []
+    _shows(page, "review", ".question")
+    while HOSTILE not in page.locator(".question").inner_text():
+        page.keyboard.press("s")
+    _shows(page, "curated", "textarea")
+    assert HOSTILE in page.get_by_role("textbox", name="MEMORY.md").input_value()
+    _shows(page, "garden", "text=Make a plan")
+    page.get_by_role("button", name="Make a plan").click()
+    page.locator(".diff").first.wait_for(timeout=60_000)
+    assert "<script>window.hit" in page.locator(".diff").filter(has_text="Archived").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert axe() == []
+    assert page.evaluate("window.hit") is None
+
+
+def _shows(page: "Page", view: str, what: str) -> None:
+    """Open a view and check that it does not scroll sideways."""
+    page.evaluate("view => { location.hash = `#/${view}` }", view)
+    page.locator(what).first.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
