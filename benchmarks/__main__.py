@@ -38,7 +38,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from benchmarks import (
     checkpoints,
@@ -89,6 +89,7 @@ from benchmarks.server import measure as server
 from benchmarks.server import section as server_section
 from hydramem.core.config import GardenConfig
 from hydramem.core.errors import HydraMemError
+from hydramem.core.row_types import Phase
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -661,7 +662,7 @@ def _add_garden(measured: argparse.ArgumentParser) -> None:
 
 
 def _add_aging(measured: argparse.ArgumentParser) -> None:
-    phases = GardenConfig().phases
+    phases, every = GardenConfig().phases, get_args(Phase)
     measured.add_argument("--data", help="folder of the sets; else HYDRAMEM_BENCH_DATA")
     measured.add_argument(
         "--texts", default=str(TEXTS), help="folder of the texts, one folder for each author"
@@ -670,9 +671,9 @@ def _add_aging(measured: argparse.ArgumentParser) -> None:
     measured.add_argument("--ailments", nargs="*", choices=aging.AILMENTS, default=aging.AILMENTS)
     measured.add_argument("--models", nargs="*", choices=aging.MODELS, default=aging.MODELS)
     measured.add_argument("--nights", type=int, default=3, metavar="N", help="nights in a row")
-    measured.add_argument("--phases", nargs="*", choices=phases, default=phases, help="phases that run")
+    measured.add_argument("--phases", nargs="*", choices=every, default=phases, help="phases that run")
     measured.add_argument(
-        "--without", nargs="*", choices=phases, default=(), help="measure again without each of these phases"
+        "--without", nargs="*", choices=every, default=(), help="measure again without each of these phases"
     )
     measured.add_argument("--seeds", type=int, default=3, help="draws of the memory without an ailment")
     measured.add_argument("--embedder", choices=EMBEDDERS, default="auto")

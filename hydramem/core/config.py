@@ -4,7 +4,7 @@ A secret is never a value here: a key that ends in `_env` names the environment 
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 from hydramem.core.hooks_config import HooksConfig as HooksConfig
 from hydramem.core.row_types import Phase
@@ -99,7 +99,7 @@ class RolesConfig(_Section):
         classify: Scope, categories and importance of a memory.
         consolidate: What a new memory does to similar ones.
         link: Links between memories.
-        infer: Relations that sessions suggest.
+        infer: Relations that sessions suggest, where the phase `infer` runs.
         verify: Whether evidence supports a relation.
         rerank: The order of what recall found, where `search.rerank` is llm.
     """
@@ -289,12 +289,12 @@ class GardenConfig(_Section):
     """What a run of the gardener does, and its limits.
 
     Attributes:
-        phases: Which phases run; their order is fixed.
+        phases: Which phases run; their order is fixed. `infer`, which can be added, improves no recall.
         phase_seconds: Most seconds of a phase; the next run continues.
         phase_calls, phase_tokens: Most model calls and tokens of a phase.
         min_repeat_count: Number of sessions that must have recalled evidence before a relation is inferred
             from it.
-        infer_limit: Most relations inferred in one run.
+        infer_limit: Most relations that the phase `infer` infers in one run.
         merge_at, review_at: Probability from which two entities or memories are merged, and from which a
             person is asked.
         reuse_ceiling: Largest increase of an importance through reuse.
@@ -307,7 +307,16 @@ class GardenConfig(_Section):
         backups: Number of rolling backups; 0 for none.
     """
 
-    phases: tuple[Phase, ...] = get_args(Phase)
+    phases: tuple[Phase, ...] = (
+        "distill",
+        "verify",
+        "supersede",
+        "merge",
+        "reuse",
+        "prune",
+        "review",
+        "maintain",
+    )
     phase_seconds: float = 600.0
     phase_calls: int = 50
     phase_tokens: int = 200_000

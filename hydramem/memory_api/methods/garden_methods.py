@@ -55,7 +55,7 @@ class GardenMethods(Handle):
         project: str | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> tuple[Gardened, ...]:
-        """Run the gardener: distill, infer, verify, supersede, merge, reuse, prune, review, maintain.
+        """Run the gardener: distill, verify, supersede, merge, reuse, prune, review, maintain.
 
         First, a model distills sessions, as `distill` does. Every other phase reads the memory as it is then
         and proposes changes. They are made in small batches, each with its reason, in one run that `undo`
@@ -70,7 +70,7 @@ class GardenMethods(Handle):
             keep: Keep the plan in the store too, for `apply_kept`; of a project the last five.
             apply_kept: Id of a kept plan (`plan` of its report) to apply exactly, as with `apply`.
             leave_out: Ids of changes of the plan that are not made.
-            phases: Only these phases; `garden.phases` by default.
+            phases: Only these phases; `garden.phases` by default, which leaves `infer` out.
             status: Return the report of the last run, with the store's health after each of the last 14 runs
                 (`trend`), and do nothing.
             limit: Most reports of `status` for a project, the newest first.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import hydramem
 from hydramem.core.results.garden_results import Gardened
+from hydramem.core.row_types import Phase
 from hydramem.core.time import now
 from tests.garden.memories import opened, put, rows
 
@@ -98,7 +99,7 @@ acts = st.one_of(
 
 
 def tended(memory: hydramem.Memory) -> Gardened:
-    (report,) = memory.garden()
+    (report,) = memory.garden(phases=get_args(Phase))
     return report
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import hydramem
+from hydramem.core.config import GardenConfig
 from hydramem.core.row_types import Relation, Times
 from hydramem.garden.night.run_phases import STEPS
 from hydramem.garden.phases.infer.candidate_pairs import pairs
@@ -58,8 +59,19 @@ STATED = ("Person23 is a member of Team2 now.", ("p23", "t2"))
 MET = ("Person23 met with Team2.", ("p23", "t2"))
 
 
-def test_it_is_a_phase_of_the_night() -> None:
-    assert "infer" in STEPS
+def test_a_night_runs_it_only_where_it_is_asked_for(tmp_path: Path) -> None:
+    assert "infer" in STEPS and "infer" not in GardenConfig().phases
+    with opened(tmp_path / "plain") as memory:
+        filled(memory, [STATED])
+        memory.garden()
+        assert inferred(memory) == []
+    with opened(tmp_path / "asked", GARDEN_PHASES='["verify", "infer"]') as memory:
+        filled(memory, [STATED])
+        (report,) = memory.garden()
+        assert [each.phase for each in report.phases] == ["infer", "verify"], "their order is fixed"
+        (row,) = inferred(memory)
+        night(memory, *GardenConfig().phases)
+        assert [each.id for each in inferred(memory)] == [row.id], "a night without it leaves what is there"
 
 
 @pytest.mark.parametrize("engine", ["memory", ENGINE])
