@@ -3,8 +3,9 @@
 A model that compares texts is misled by one frame with another filling ("ferries to A take cars, not
 people", "ferries to B take people, not cars"). So two texts cannot be joined where both name something, or
 count something, that the other does not; where they share a frame and each fills it otherwise; where they
-share nearly all words, and a small one (not, off, without) or their order may turn what is said; where they
-share too few; or where one of them asks.
+share nearly all words, and a small one (not, off, without) or their order may turn what is said; where one
+alone denies, and little else shows that they speak of one thing; where one has the opposite of a word of the
+other (likes, dislikes); where they share too few; or where one of them asks.
 """
 
 import re
@@ -15,7 +16,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from hydramem.text.decisive_marks import can_be_paraphrases, have_same_words, is_one_word_apart, marks
-from hydramem.text.lexicon import word_rows
+from hydramem.text.lexicon import word_rows, word_set
 from hydramem.text.normalize import folded
 from hydramem.text.search_terms import search_stem, words
 from hydramem.text.stated_numbers import StatedNumber, number_difference, stated_numbers
@@ -45,6 +46,14 @@ _LEAST_SHARE = 0.3
 _SAME_FRAME = 0.5
 """Share of words in common and in order, from which each text fills the same frame."""
 
+ENOUGH_ANCHORS = 2
+"""Numbers and names that both state, which show that two texts speak of one thing."""
+
+_DENYING = frozenset(map(search_stem, word_set("negations", "of_statements")))
+_TURNING = tuple(sorted(word_set("negations", "prefixes")))
+_LEAST_TURNED = 3
+"""Letters of a word, from which one with such a prefix is its opposite."""
+
 _SAME_WORDS = 0.75
 """Share of the words of the shorter one from which small words, and another order, may turn what is said."""
 
@@ -57,11 +66,13 @@ class Comparison:
         possible: Whether they can say the same.
         short: Whether they share so few words that `can_be_paraphrases` alone is the reason.
         anchors: Different numbers and names that both state.
+        denies_alike: Whether both deny something, or neither does.
     """
 
     possible: bool
     short: bool = False
     anchors: int = 0
+    denies_alike: bool = True
 
 
 def compare_texts(one: str, other: str) -> Comparison:
@@ -78,17 +89,20 @@ def compare_texts(one: str, other: str) -> Comparison:
     if differ:
         return Comparison(False)
     anchors = numbers.shared + len((mine.names | yours.names) & mine.stems & yours.stems)
-    shared = set(mine.words) & set(yours.words)
-    if ("?" in one) != ("?" in other):
+    alike = mine.denies == yours.denies
+    if ("?" in one) != ("?" in other) or not (alike or anchors >= ENOUGH_ANCHORS):
         return Comparison(False)
+    if _has_opposite(mine.stems, yours.stems) or _has_opposite(yours.stems, mine.stems):
+        return Comparison(False)
+    shared = set(mine.words) & set(yours.words)
     if len(shared) < _LEAST_SHARED:
         short = can_be_paraphrases(one, other)
-        return Comparison(short, short, anchors)
+        return Comparison(short, short, anchors, alike)
     possible = _may_be_worded_apart(mine.words, yours.words, shared)
     fewer = min(len(set(mine.words)), len(set(yours.words)))
     if possible and len(shared) >= _SAME_WORDS * fewer:
         possible = have_same_words(one, other) or _differ_in_nothing_small(one, other)
-    return Comparison(possible, anchors=anchors)
+    return Comparison(possible, anchors=anchors, denies_alike=alike)
 
 
 def can_restate(one: str, other: str) -> bool:
@@ -104,12 +118,13 @@ def fullness(text: str) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A text as it is compared: its numbers, the stems of its names, of all its words, and of its content."""
+    """A text as it is compared: numbers, stems of names and of all words, words of content, and a denial."""
 
     numbers: tuple[StatedNumber, ...]
     names: frozenset[str]
     stems: frozenset[str]
     words: tuple[str, ...]
+    denies: bool
 
 
 @lru_cache(maxsize=2048)
@@ -117,11 +132,13 @@ def _read(text: str) -> _Read:
     names = (name for name in marks(text).names if not any(map(str.isdigit, name)))
     tokens = (match.group().strip(".+-@") for match in _TOKEN.finditer(text))
     codes = frozenset(token.casefold() for token in tokens if _is_code(token))
+    stems = _stems(text) | codes
     return _Read(
         numbers=stated_numbers(text),
         names=frozenset(map(_stem, names)) | codes,
-        stems=_stems(text) | codes,
+        stems=stems,
         words=tuple(words(text)),
+        denies=marks(text).negations > 0 or not _DENYING.isdisjoint(stems),
     )
 
 
@@ -147,6 +164,12 @@ def _stem(word: str) -> str:
     stem = search_stem(plain)
     day = _CALENDAR.get(plain[:3])
     return day if day is not None and (plain[:3] == plain or stem == day) else stem
+
+
+def _has_opposite(mine: AbstractSet[str], yours: AbstractSet[str]) -> bool:
+    """Say whether the second has a word without the prefix that turns it in the first: undone, done."""
+    turned = (word.removeprefix(prefix) for word in mine for prefix in _TURNING if word.startswith(prefix))
+    return any(len(word) >= _LEAST_TURNED and word in yours and word not in mine for word in turned)
 
 
 def _differ_in_nothing_small(one: str, other: str) -> bool:

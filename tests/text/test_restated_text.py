@@ -51,6 +51,20 @@ def test_texts_that_can_say_the_same(one: str, other: str) -> None:
         ("Turn on the cache for Kestrel in Lyon.", "Turn off the cache for Kestrel in Lyon."),
         ("Parcels for the yard leave with a seal.", "Parcels for the yard leave without a seal."),
         ("The kiln key must stay in the blue box.", "The kiln key must not stay in the blue box."),
+        # One alone denies, and nothing else shows that they are of one thing.
+        (
+            "Fridays are when the crew deploys from the yard.",
+            "A Friday is a day on which nothing gets deployed by any crew.",
+        ),
+        (
+            "Tabs rather than spaces are what the user of this editor likes.",
+            "Of this editor the user can't stand tabs and indents with spaces.",
+        ),
+        # One has the opposite of a word of the other.
+        (
+            "Last spring saw his long thesis on mills done.",
+            "His thesis on mills was still undone after a long last spring.",
+        ),
         # Talk of one tone.
         (
             "That is great, Nadia, and what a wonderful way to support your neighbours in hard times.",

@@ -2,15 +2,12 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hydramem.ingest.memories.consolidate.restatement import (
-    consistent_pairs,
-    restated,
-    restates,
-)
+from hydramem.ingest.memories.consolidate.restatement import restated, restates
 from hydramem.llm.pair_classifier import PairJudgement, judge_none, shared_classifier
 from hydramem.text.restated_text import SURELY_SAME
 
@@ -71,16 +68,52 @@ def test_one_memory_is_not_joined_with_two_that_differ() -> None:
     assert list(restated(new, near, sure, Back(0.9))) == ["c_old", "c_nine"]
 
 
-def test_pairs_join_no_two_that_differ_by_way_of_others() -> None:
-    texts = {"a": OLD, "b": AGAIN, "c": RIVAL}
-    assert consistent_pairs([("a", "b"), ("b", "c")], texts) == [("a", "b")]
-    assert consistent_pairs([("b", "a"), ("a", "b")], texts) == [("b", "a"), ("a", "b")]
+def test_what_either_order_calls_a_change_is_not_the_same() -> None:
+    def leaning(duplicate: float, update: float) -> PairJudgement:
+        return replace(judged(duplicate), update=update, unrelated=1.0 - duplicate - update)
+
+    class Changes(Back):
+        def __call__(self, new: str, old: Sequence[str]) -> Sequence[PairJudgement | None]:
+            return [leaning(0.5, 0.45)] * len(old)
+
+    assert restates(AGAIN, OLD, leaning(0.5, 0.45), Back(0.9)) is None
+    assert restates(AGAIN, OLD, judged(0.9), Changes(0.0)) is None
+    assert restates(AGAIN, OLD, leaning(0.5, 0.3), Back(0.9)) is not None
+
+
+def test_where_one_alone_denies_the_classifier_must_see_no_change() -> None:
+    one = "Never insure parcels for Kestrel above 500 euros when they leave on Tuesday."
+    other = "Insurance of Kestrel's parcels, sent each Tue, stops at five hundred euros."
+    doubtful = replace(judged(0.7), contradict=0.2, unrelated=0.1)
+    assert restates(one, other, judged(0.9), Back(0.9)) is not None
+    assert restates(one, other, doubtful, Back(0.9)) is None
+    assert (
+        restates(
+            "Nothing is deployed on a Friday here.", "Here we deploy each Friday.", judged(0.9), Back(0.9)
+        )
+        is None
+    )
+
+
+@pytest.mark.slow
+def test_reworded_opposites_are_seldom_joined() -> None:
+    """Both what was said and what was told again, with what says the opposite of them."""
+    judge = shared_classifier()
+    path = Path(__file__).parent / "reworded_opposites.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    pairs = [(row["opposite"], row[key]) for row in rows for key in ("text", "again")]
+    joined = 0
+    for opposite, said in pairs:
+        (forth,) = judge(opposite, [said])
+        joined += forth is not None and restates(opposite, said, forth, judge) is not None
+    assert len(pairs) == 204
+    assert joined <= 7
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("author", ["rosa", "milan"])
 def test_what_two_authors_told_again_is_joined_and_what_is_only_like_it_is_not(author: str) -> None:
-    """Rivals of one form are never joined with what they are like; half of what is told again is."""
+    """Rivals of one form are never joined with what they are like; a quarter of what is told again is."""
     judge = shared_classifier()
     path = Path("benchmarks/data/aging") / author / "told_again.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -90,4 +123,4 @@ def test_what_two_authors_told_again_is_joined_and_what_is_only_like_it_is_not(a
         if again is not None:
             joined += (restates(row["again"], row["text"], again, judge) or 0.0) >= SURELY_SAME
         assert near is None or restates(row["near"], row["text"], near, judge) is None, row["near"]
-    assert joined >= len(rows) / 2
+    assert joined >= len(rows) / 4
