@@ -5,8 +5,11 @@ Fixtures:
     address: the page of that store, as `hydramem view` prints it, in a server that all tests share.
     own_address: the same on a copy of the store, for a test that changes something.
     own_memory: the memory behind `own_address`, to look at what a change has done.
-    opened: `opened(address, "#/search?q=tea")` opens a route in `page` and waits until it is shown.
+    opened: `opened(address, "#/search?q=tea")` opens a route in `page` and waits until all of it is shown.
     axe: `axe()` returns the violations that axe-core finds in `page`, as short lines.
+
+`settled(page)` waits until the page has shown all that a key or a click brings about; what the store holds
+is looked at after it, or after the notice that tells of the change. `fits(page)` checks the width.
 
 A test that takes `page` fails where the page logs an error, breaks its policy, or asks another origin; a test
 that expects an error says so: `expected_errors.append("401")`.
@@ -37,8 +40,23 @@ AXE_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 SETTINGS = {"HYDRAMEM_EMBEDDING_MODEL": "hash"}
 """Settings of the stores, as variables."""
 
-SHOWN = "#app[data-ready], main"
-"""What is there once the page is shown."""
+SETTLED = """async () => {
+  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  const until = performance.now() + 30_000;
+  for (let still = 0; still < 3; ) {
+    if (performance.now() > until) throw new Error('the page does not come to rest');
+    await frame();
+    still = document.documentElement.dataset.busy === 'true' ? 0 : still + 1;
+  }
+}"""
+"""Frames, since a view that has an answer shows it, measures it and may ask more."""
+
+GO = """route => new Promise((done) => {
+  addEventListener('hashchange', () => done(), { once: true });
+  const before = location.hash;
+  location.hash = route;
+  if (location.hash === before) done();
+})"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -162,17 +180,34 @@ def _is_own(url: str, origin: tuple[str, str]) -> bool:
     return urlsplit(url)[:2] == origin or urlsplit(url).scheme == "data"
 
 
+def settled(page: "Page") -> "Page":
+    """Wait until nothing is under way in the page, and all that it brought is shown."""
+    page.evaluate(SETTLED)
+    return page
+
+
+def go(page: "Page", route: str) -> "Page":
+    """Show another route, and wait until all of it is shown."""
+    page.evaluate(GO, route)
+    return settled(page)
+
+
+def fits(page: "Page", width: int = 320) -> bool:
+    """Make the page so many pixels narrow, and return whether it needs no scrolling sideways."""
+    page.set_viewport_size({"width": width, "height": 700})
+    settled(page)
+    return bool(page.evaluate("document.documentElement.scrollWidth") <= width == page.evaluate("innerWidth"))
+
+
 @pytest.fixture
 def opened(page: "Page") -> "Callable[[str, str], Page]":
-    """Open a route of the page and wait until it is shown."""
+    """Open a route of the page and wait until all of it is shown."""
 
     def open_route(address: str, route: str = "#/") -> "Page":
         page.goto("about:blank")
         page.goto(address)
-        page.locator(SHOWN).first.wait_for()
-        page.evaluate("route => { location.hash = route }", route)
-        page.wait_for_load_state("networkidle")
-        return page
+        page.locator("main").wait_for()
+        return go(page, route)
 
     return open_route
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import hydramem
+from tests.view.conftest import fits
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -47,7 +48,7 @@ def test_the_sides_stand_beside_each_other_with_what_to_judge_them_by(opened: Op
     )
     boxes = [side.bounding_box() for side in (first, second)]
     assert boxes[0] and boxes[1] and boxes[0]["x"] < boxes[1]["x"] and boxes[0]["y"] == boxes[1]["y"]
-    page.set_viewport_size({"width": 320, "height": 640})
+    assert fits(page)
     boxes = [side.bounding_box() for side in (first, second)]
     assert boxes[0] and boxes[1] and boxes[0]["x"] == boxes[1]["x"] and boxes[0]["y"] < boxes[1]["y"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hydramem.view.export_page import export_page
-from tests.view.conftest import opened_memory, served
+from tests.view.conftest import fits, opened_memory, served
 from tests.view.graph_memory import LEAVES, LONG, RIGHT_TO_LEFT, SCRIPT, SPOKES, fill_graph
 
 if TYPE_CHECKING:
@@ -37,7 +37,17 @@ def drawn(opened: Opened, graph_address: str) -> Callable[[str], "Page"]:
 
 
 def rests(page: "Page") -> None:
+    """Wait until the layout is at its end and drawn, with all that keys and the pointer asked for."""
     page.locator("canvas.graph[data-settled=true]").wait_for()
+
+
+def wait_for_frames(page: "Page", more_than: int) -> int:
+    """Wait until more frames were drawn; return how many there are."""
+    page.wait_for_function(
+        "most => Number(document.querySelector('canvas.graph').dataset.frames) > most", arg=more_than
+    )
+    rests(page)
+    return frames(page)
 
 
 def says(page: "Page") -> str:
@@ -60,7 +70,6 @@ def test_it_says_how_much_of_it_is_shown_and_draws_nothing_while_nothing_happens
     page = drawn("#/entity/Hub?limit=30")
     assert "29 of 68 nodes shown" in says(page) or "30 of 68 nodes shown" in says(page)
     assert "beyond the limit" in says(page)
-    page.wait_for_timeout(300)
     before = frames(page)
     page.wait_for_timeout(700)
     assert frames(page) == before > 0
@@ -158,11 +167,11 @@ def test_it_is_walked_by_keys_alone(drawn) -> None:
         if "Chosen: Hub" not in says(page):
             break
     assert "Chosen: Spoke" in says(page) or "Chosen: New Port" in says(page)
-    before = frames(page)
+    rests(page)
+    drawn_before = frames(page)
     for key in ("+", "-", "0", "Shift+ArrowLeft"):
         page.keyboard.press(key)
-        page.wait_for_timeout(100)
-    assert frames(page) >= before + 4
+        drawn_before = wait_for_frames(page, drawn_before)
     count = len(node_names(page))
     page.keyboard.press("h")
     page.get_by_role("button", name="Show 1 hidden").wait_for()
@@ -206,17 +215,18 @@ def test_the_pointer_moves_it_and_the_wheel_zooms(drawn) -> None:
     page.mouse.down()
     page.mouse.move(middle[0] + 120, middle[1] + 40, steps=4)
     page.mouse.up()
-    page.wait_for_timeout(150)
+    rests(page)
     moved = canvas.screenshot()
     assert moved != before
     page.mouse.down()
     page.mouse.move(*middle, steps=4)
     page.mouse.up()
-    page.wait_for_timeout(150)
+    rests(page)
     assert canvas.screenshot() == before, "copied to where it was"
     canvas.focus()
+    drawn_before = frames(page)
     page.mouse.wheel(0, -300)
-    page.wait_for_timeout(150)
+    wait_for_frames(page, drawn_before)
     assert canvas.screenshot() not in (before, moved)
 
 
@@ -244,7 +254,6 @@ def test_a_node_is_chosen_by_a_click_and_expanded_by_two(drawn) -> None:
     page.get_by_label("Within").select_option("1")
     wait_for_words(page, "2 nodes, 1 edge")
     rests(page)
-    page.wait_for_timeout(200)
     swatch = page.locator("[aria-label='What is drawn'] li", has_text="Spoke 0").locator(".swatch")
     place = page.evaluate(PLACE_OF, swatch.evaluate("each => getComputedStyle(each).backgroundColor"))
     canvas = page.locator("canvas.graph")
@@ -258,9 +267,6 @@ def test_the_same_graph_is_the_same_picture(drawn) -> None:
     pictures = []
     for _ in range(2):
         page = drawn("#/entity/Hub")
-        seen = -1
-        while seen != (seen := frames(page)):  # the last frame is drawn after the layout rests
-            page.wait_for_timeout(400)
         pictures.append(page.evaluate("document.querySelector('canvas.graph').toDataURL()"))
     assert pictures[0] == pictures[1]
 
@@ -278,10 +284,9 @@ def test_it_needs_no_webgl_and_follows_the_theme(page, drawn) -> None:
         copy.drawImage(document.querySelector('canvas.graph'), 0, 0);
         return [...copy.getImageData(2, 2, 1, 1).data];
     }"""
-    shown.wait_for_timeout(150)
     assert shown.evaluate(corner)[:3] == [255, 255, 255]
     shown.get_by_label("Colours").select_option("dark")
-    shown.wait_for_timeout(150)
+    rests(shown)
     assert max(shown.evaluate(corner)[:3]) < 60
 
 
@@ -314,6 +319,7 @@ def test_communities_are_listed_and_one_is_drawn(drawn, opened, graph_address) -
     assert {name for name in node_names(page) if name.startswith("Isle")} == {f"Isle {n}" for n in range(6)}
     assert "beyond the limit" not in says(page)
     page.go_back()
+    rows.wait_for()
     page.get_by_label("Find an entity").fill("Spoke 39")
     page.get_by_role("list", name="Entities").get_by_role("link", name="Spoke 39").click()
     page.get_by_role("heading", level=1, name="Spoke 39").wait_for()
@@ -346,6 +352,4 @@ def test_it_is_accessible_in_both_themes_and_fits_a_narrow_screen(opened, graph_
     for theme in ("light", "dark"):
         page.get_by_label("Colours").select_option(theme)
         assert axe() == []
-    page.set_viewport_size({"width": 320, "height": 700})
-    page.wait_for_timeout(200)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert fits(page)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import hydramem
+from tests.view.conftest import settled
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -63,8 +64,9 @@ def test_states_and_kinds_are_filters(opened: Opened, address: str) -> None:
     page.get_by_label("State").select_option("archived")
     page.get_by_text("The old crane is sold for scrap.").wait_for()
     page.get_by_label("State").select_option("")
+    settled(page)
     page.get_by_label("Kind").select_option("event")
-    page.get_by_text("Where do we deploy?").first.wait_for(state="detached")  # all kinds were shown before
+    settled(page)  # all kinds were shown before
     page.get_by_text("Release 1 of Ferrywatch went out.").wait_for()
     assert len(texts(page)) == 8
     page.get_by_label("Label").fill("nothing")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import hydramem
-from tests.view.conftest import served
+from tests.view.conftest import served, settled
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -70,7 +70,7 @@ def test_the_page_looks_like_its_picture(
         if name == "graph":
             page.locator("canvas.graph[data-settled=true]").wait_for()
             page.locator("canvas.graph").evaluate("canvas => canvas.scrollIntoView({ block: 'center' })")
-        page.wait_for_load_state("networkidle")
+        settled(page)
         page.evaluate(_FIXED)
         picture = page.screenshot(animations="disabled", caret="hide")
     file = PICTURES / f"{name}.png"

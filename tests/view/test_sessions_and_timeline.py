@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tests.view.conftest import settled
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
@@ -19,6 +21,7 @@ def test_a_session_shows_its_questions_with_their_hits(opened: Opened, address: 
     page.get_by_role("heading", name="What was recalled").wait_for()
     recalls = page.get_by_role("region", name="Recall of")
     recalls.first.wait_for()
+    settled(page)  # what was said is read apart from what was recalled
     assert recalls.count() == 2
     assert "hit 1" in recalls.first.get_by_role("listitem").first.inner_text()
     turns = page.get_by_role("list", name="What was said and remembered").get_by_role("listitem")
@@ -46,6 +49,7 @@ def test_the_timeline_is_cut_by_words_for_days_and_by_entity(
     page.get_by_label("To").fill("2025")
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="2024").wait_for(state="detached")
+    settled(page)
     shown = page.get_by_role("listitem").filter(has_text=re.compile("Release")).all_inner_texts()
     assert len(shown) == 2
     expected_errors.append("400")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import hydramem
+from tests.view.conftest import fits, go
 from tests.view.lively_memory import HOSTILE, LONG_NAME, LONG_WORD, RIGHT_TO_LEFT
 
 if TYPE_CHECKING:
@@ -33,8 +34,7 @@ def test_in_both_themes_and_at_320_pixels(
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("() => document.documentElement.dataset.theme === 'dark'")
     assert axe() == []
-    page.set_viewport_size({"width": 320, "height": 640})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert fits(page)
     assert page.evaluate("window.hit") is None
 
 
@@ -46,7 +46,7 @@ def test_hostile_names_and_texts_are_shown_as_they_are_at_320_pixels(
     own_memory.remember(f"{HOSTILE} {LONG_WORD}", expires_at="2020-01-01")
     own_memory.curate("memory", entries=[HOSTILE, RIGHT_TO_LEFT])
     page = opened(own_address, "#/conflicts")
-    page.set_viewport_size({"width": 320, "height": 640})
+    assert fits(page)
     one = page.locator(".conflict").filter(has_text=HOSTILE)
     one.wait_for()
     assert RIGHT_TO_LEFT in one.inner_text()
@@ -60,13 +60,13 @@ def test_hostile_names_and_texts_are_shown_as_they_are_at_320_pixels(
     page.get_by_role("button", name="Make a plan").click()
     page.locator(".diff").first.wait_for(timeout=60_000)
     assert "<script>window.hit" in page.locator(".diff").filter(has_text="Archived").inner_text()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert fits(page)
     assert axe() == []
     assert page.evaluate("window.hit") is None
 
 
 def _shows(page: "Page", view: str, what: str) -> None:
     """Open a view and check that it does not scroll sideways."""
-    page.evaluate("view => { location.hash = `#/${view}` }", view)
+    go(page, f"#/{view}")
     page.locator(what).first.wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert fits(page)

@@ -1,5 +1,6 @@
 // Calls of operations: to the server of this page, or to the data of a static export.
 import { signal } from '@preact/signals';
+import { begin } from './busy';
 import { answer, exported, isAnswered } from './exported';
 import type { Json, PageInfo } from './types';
 
@@ -67,6 +68,15 @@ export const offers = (operation: string): boolean =>
   exported ? isAnswered(exported, operation) : page.value?.operations.some((row) => row.name === operation) === true;
 
 async function request(method: string, path: string, body?: Arguments, more?: RequestInit): Promise<Json> {
+  const ended = begin();
+  try {
+    return await send(method, path, body, more);
+  } finally {
+    ended();
+  }
+}
+
+async function send(method: string, path: string, body?: Arguments, more?: RequestInit): Promise<Json> {
   let response: Response;
   try {
     response = await fetch(path, {

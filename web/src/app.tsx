@@ -1,5 +1,5 @@
 // The frame around every view: navigation, search, theme, notices, and what is wrong with the server.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { hasAccess, loadPage, page, project, reachable, refused } from './api';
 import { canUndo, dismiss, notices, undo, version } from './changes';
 import { exported, type Export } from './exported';
@@ -123,7 +123,7 @@ function View() {
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
   const path = shown?.path ?? '';
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = shown ? `${shown.route.title} · HydraMem` : 'HydraMem';
     // A new view is read from its start by a screen reader, but the first one leaves the focus to the browser.
     if (first.current) first.current = false;
@@ -186,7 +186,7 @@ function Notices() {
 /** The keys of the page and of the view, in a dialog. */
 function Help() {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (helpShown.value) dialog.current?.showModal();
     else dialog.current?.close();
   }, [helpShown.value]);

@@ -1,6 +1,7 @@
 // What a view reads: loaded when it is shown, again after every change, and aborted when it is no longer wanted.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { call, CallError, page, project, type Arguments } from './api';
+import { begin } from './busy';
 import { version } from './changes';
 
 export interface Loaded<T> {
@@ -38,18 +39,27 @@ export function useLoad<T>(question: string | null, read: (signal: AbortSignal) 
   latest.current = read;
   const ready = page.value !== null;
   const where = project.value;
+  const ended = useRef<() => void>(() => undefined);
+  useLayoutEffect(() => {
+    if (question === null || !ready) return undefined;
+    return (ended.current = begin()); // from here on, and not only once the question is sent, a frame later
+  }, [question, version.value, where, ready, tries]);
   useEffect(() => {
     if (question === null || !ready) return undefined;
+    const done = ended.current;
     const controller = new AbortController();
     setState((before) => ({ ...before, loading: true, error: null, value: keep || before.question === question ? before.value : null, question }));
     latest.current(controller.signal).then(
       (value) => {
-        if (!controller.signal.aborted) setState({ question, value, error: null, loading: false });
+        if (controller.signal.aborted) return;
+        setState({ question, value, error: null, loading: false });
+        done();
       },
       (error: unknown) => {
         if (controller.signal.aborted || (error as Error).name === 'AbortError') return;
         const known = error instanceof CallError ? error : new CallError('error', (error as Error).message);
         setState((before) => ({ ...before, error: known, loading: false }));
+        done();
       },
     );
     return () => controller.abort();

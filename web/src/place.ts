@@ -27,8 +27,8 @@ export function link(path: string, params: Record<string, string | number | unde
 export function go(address: string, { replace = false } = {}): void {
   if (replace) {
     history.replaceState(null, '', address);
-    readPlace();
   } else {
     location.hash = address;
   }
+  readPlace(); // the event comes later, and a key that is pressed before it would mean the view that was left
 }

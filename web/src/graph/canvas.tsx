@@ -1,5 +1,5 @@
 // The picture of a graph: panned, zoomed and walked by pointer and keys. It draws only when something changes.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { isDark } from '../theme';
 import { beginning, shownText } from '../parts/text';
 import { layouts, type Layouts } from './layouts';
@@ -41,13 +41,14 @@ export function GraphCanvas(props: CanvasProps) {
   const picture = useRef<Picture | null>(null);
   const latest = useRef(props);
   latest.current = props;
-  useEffect(() => {
+  // Before the next frame, so that a key that is pressed at once walks from the node that is chosen now.
+  useLayoutEffect(() => {
     const made = new Picture(place.current!, () => latest.current);
     picture.current = made;
     return () => made.end();
   }, []);
-  useEffect(() => picture.current?.show(), [props.of, props.centre]);
-  useEffect(() => picture.current?.restyle(), [props.chosen, isDark.value]);
+  useLayoutEffect(() => picture.current?.show(), [props.of, props.centre]);
+  useLayoutEffect(() => picture.current?.restyle(), [props.chosen, isDark.value]);
   return <canvas class="graph" ref={place} tabIndex={0} role="application" aria-label={HELP} aria-describedby={props.describedBy} />;
 }
 
@@ -58,6 +59,8 @@ class Picture {
   /** Whether nothing but a move has happened since the last frame, and the picture that moves are drawn from. */
   private moving = false;
   private wide: { copy: OffscreenCanvas; camera: Camera } | null = null;
+  /** Whether the layout has come to its end; `data-settled` says so once that is drawn. */
+  private rests = false;
   /** Whether every node has a place. */
   private isPlaced = false;
   private camera: Camera = { x: 0, y: 0, zoom: 1 };
@@ -65,6 +68,8 @@ class Picture {
   private moved = false;
   private frame = 0;
   private frames = 0;
+  /** The size that the canvas had when it was last looked at. */
+  private size = '';
   private colours: Colours;
   private readonly layout: Layouts;
   private readonly resized: ResizeObserver;
@@ -81,10 +86,12 @@ class Picture {
       this.places = places;
       this.isPlaced = true;
       if (!this.moved) this.fit();
-      this.canvas.dataset.settled = String(rests);
+      this.rests = rests;
       this.ask();
     });
     this.resized = new ResizeObserver(() => {
+      if (this.size === this.sizeNow()) return; // it tells of the first size too
+      this.size = this.sizeNow();
       if (!this.moved) this.fit();
       this.ask();
     });
@@ -127,7 +134,7 @@ class Picture {
     if (isSame) return; // only what is known of it is new: it keeps its layout, done or under way
     this.places = places;
     this.isPlaced = !places.some(Number.isNaN);
-    this.canvas.dataset.settled = 'false';
+    this.rests = false;
     this.layout.start({ places, ends: Uint16Array.from(edges.flatMap(([one, other]) => [one, other])) }, STILL.matches);
   }
 
@@ -149,7 +156,12 @@ class Picture {
     this.scene = { ...this.scene, chosen: this.scene.nodes.findIndex((node) => node.id === chosen) };
   }
 
+  private sizeNow(): string {
+    return `${this.canvas.clientWidth} ${this.canvas.clientHeight}`;
+  }
+
   private fit(): void {
+    this.size = this.sizeNow();
     this.camera = fitted(this.places, this.canvas.clientWidth, this.canvas.clientHeight);
   }
 
@@ -157,6 +169,11 @@ class Picture {
   private ask(): void {
     this.moving = false;
     this.wide = null;
+    this.drawSoon();
+  }
+
+  private drawSoon(): void {
+    this.canvas.dataset.settled = 'false';
     this.frame ||= requestAnimationFrame(this.draw);
   }
 
@@ -173,6 +190,7 @@ class Picture {
     else this.paintOn(this.context, width, height, this.camera);
     this.frames += 1;
     this.canvas.dataset.frames = String(this.frames); // tests count them: none is drawn while nothing changes
+    this.canvas.dataset.settled = String(this.rests);
   };
 
   private paintOn(context: Context, width: number, height: number, camera: Camera): void {
@@ -198,7 +216,7 @@ class Picture {
     this.moved = true;
     this.camera = { ...this.camera, x: this.camera.x + x, y: this.camera.y + y };
     this.moving ||= !this.frame; // a frame that waits has more to draw than the move
-    this.frame ||= requestAnimationFrame(this.draw);
+    this.drawSoon();
   }
 
   private zoom(factor: number, x = this.canvas.clientWidth / 2, y = this.canvas.clientHeight / 2): void {

@@ -1,5 +1,5 @@
 // A graph to walk through: the picture, what is filtered, and the same as lists.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { call, CallError } from '../api';
 import { notify } from '../changes';
 import { useLoad } from '../load';
@@ -50,7 +50,7 @@ export function GraphExplorer({ centre, members, limit = 60 }: ExplorerProps) {
     const view = await call<GraphView>('graph', graphArguments({ centre, members, asked, shown }), options);
     return members ? { ...view, left_out: 0 } : view; // what lies around the first member is not asked for
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (loaded.value === null || loaded.loading) return;
     const before = latest.current;
     const again = before?.question === question;

@@ -1,5 +1,5 @@
 // Buttons: one that acts at once, and one that asks first, in its place (a page in a frame shows no dialogs).
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 
 export interface ButtonProps {
@@ -39,8 +39,8 @@ export function ConfirmButton({ ask, yes, onConfirm, open, onOpen, ...button }: 
   const set = onOpen ?? setMine;
   const place = useRef<HTMLSpanElement>(null);
   const was = useRef(false);
-  useEffect(() => {
-    // The focus follows the question, and comes back to the button that asked it.
+  useLayoutEffect(() => {
+    // The focus follows the question at once, and comes back to the button that asked it.
     if (asking !== was.current) place.current?.querySelector('button')?.focus();
     was.current = asking;
   }, [asking]);

@@ -1,6 +1,6 @@
 // A plot over days, with the same numbers as a table for who cannot see it.
 import uPlot from 'uplot';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { isDark } from '../theme';
 
 export interface Series {
@@ -31,7 +31,7 @@ export function Plot({ title, days, series, unit = '', digits = 0, range }: Plot
   const shown = (value: number | null | undefined): string =>
     value === null || value === undefined ? 'none' : `${value.toLocaleString('en-GB', { maximumFractionDigits: digits })}${unit && ` ${unit}`}`;
   const data = JSON.stringify([days, series]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const within = place.current!;
     const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
     const lines = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line') } };

@@ -1,5 +1,5 @@
 // The form that corrects the labels of several memories; an empty field leaves theirs as they are.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../parts/button';
 import { TextField } from '../parts/field';
 import { listed } from './memory_correction';
@@ -23,7 +23,7 @@ export function LabelsForm({ many, onSave, onCancel }: LabelsFormProps) {
   const [labels, setLabels] = useState('');
   const [reason, setReason] = useState('');
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector('input')?.focus(), []);
+  useLayoutEffect(() => form.current?.querySelector('input')?.focus(), []);
   const given = listed(labels);
   const changed = scope.trim() !== '' || given.length > 0;
   return (

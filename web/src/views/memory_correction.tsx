@@ -1,5 +1,5 @@
 // The form that corrects a memory: its text and its labels; only what was changed is sent.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../parts/button';
 import { Field, TextField } from '../parts/field';
 import type { LinkedChunk } from '../types';
@@ -27,7 +27,7 @@ export function CorrectionForm({ of, onSave, onCancel }: CorrectionFormProps) {
   const [importance, setImportance] = useState(of.importance);
   const [reason, setReason] = useState('');
   const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => area.current?.focus(), []);
+  useLayoutEffect(() => area.current?.focus(), []);
   const correction: Correction = {
     text: text === of.text ? undefined : text,
     scope: scope === of.scope ? undefined : scope,

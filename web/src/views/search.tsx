@@ -1,5 +1,5 @@
 // Search as one types: hits with their relevance, why they were found, and how the search went.
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { exported } from '../exported';
 import { useCall } from '../load';
 import { Choice, TextField } from '../parts/field';
@@ -34,6 +34,8 @@ const LAYERS = [
 export default function Search({ params }: { params: Params }) {
   const { q = '', kind = '', layer = '', scope = '', from = '', to = '', as_of = '' } = params;
   const asked = q.trim();
+  const field = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => field.current?.focus(), []);
   const found = useCall<Recall>(
     'recall',
     asked
@@ -64,7 +66,7 @@ export default function Search({ params }: { params: Params }) {
             type="search"
             data-search
             dir="auto"
-            autoFocus
+            ref={field}
             autoComplete="off"
             aria-keyshortcuts="/"
             value={q}

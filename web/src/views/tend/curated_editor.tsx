@@ -1,5 +1,5 @@
 // One curated file in a text area; what another program wrote meanwhile is never overwritten unseen.
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CallError, callToChange, isReadOnly, project } from '../../api';
 import { notify, useChange, version } from '../../changes';
 import { Button } from '../../parts/button';
@@ -32,8 +32,8 @@ export function CuratedEditor({ of: given, onRead }: { of: Curated; onRead: () =
   const change = useChange();
   // An undo writes this file, also where another project is shown by then.
   const [within] = useState(() => project.value ?? undefined);
-  useEffect(() => setFile(given), [given]);
-  useEffect(() => {
+  useLayoutEffect(() => setFile(given), [given]);
+  useLayoutEffect(() => {
     addEventListener('focus', onRead); // it may have been edited while another window was in front
     return () => removeEventListener('focus', onRead);
   }, []);

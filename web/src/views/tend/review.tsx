@@ -1,5 +1,5 @@
 // The review queue: one question after the other, answered by keys or buttons.
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { isReadOnly } from '../../api';
 import { useChange } from '../../changes';
 import { useKeys } from '../../keys';
@@ -58,7 +58,7 @@ function Queue({ of: queue }: { of: Reviewed }) {
   const [skipped, setSkipped] = useState<ReadonlySet<string>>(new Set());
   const [sent, setSent] = useState<string | null>(null);
   const change = useChange();
-  useEffect(() => setSent(null), [queue]); // read again: what was sent is no longer open, or open still
+  useLayoutEffect(() => setSent(null), [queue]); // read again: what was sent is no longer open, or open still
   const open = queue.questions.filter((one) => !skipped.has(one.id) && one.id !== sent);
   const question = open[0];
   const answer = async (choice: string): Promise<void> => {
