@@ -12,21 +12,25 @@ from hydramem.storage.tokens.token_rows import TokenRow
 
 _KEPT_SECONDS = 1.0
 """How long rows are kept that were read: so long a node still accepts a token that another has revoked."""
-_MAKE = "create table if not exists server_tokens (place integer primary key, row text not null)"
+_MAKE = "create table server_tokens (place integer primary key, row text not null)"
 
 
 class TokenTable:
     """The tokens of one schema; safe to use from many threads and nodes.
 
-    The table has no project, so no call for some projects reads it (`row_security`).
+    The table has no project, so no call for some projects reads it (`row_security`). It is made where it is
+    missing; a server that takes no writes can be read where it has the table.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._read: tuple[float, tuple[TokenRow, ...]] = (-_KEPT_SECONDS, ())
         with database.transaction() as connection:
+            if _has_table(connection, database) and _is_read_only(connection):
+                return  # a standby, which reads what the primary made
             _lock(connection, database)
-            connection.execute(_MAKE)
+            if not _has_table(connection, database):
+                connection.execute(_MAKE)
             secure_tables(database, connection)
 
     def rows(self) -> tuple[TokenRow, ...]:
@@ -62,6 +66,16 @@ class TokenTable:
     def close(self) -> None:
         """Close the connections."""
         self._database.close()
+
+
+def _has_table(connection: Connection, database: Database) -> bool:
+    name = f'"{database.schema}".server_tokens'
+    return connection.execute("select to_regclass(%s) is not null", [name]).fetchone() == (True,)
+
+
+def _is_read_only(connection: Connection) -> bool:
+    found = connection.execute("select current_setting('transaction_read_only')").fetchone()
+    return found == ("on",)
 
 
 def _lock(connection: Connection, database: Database) -> None:

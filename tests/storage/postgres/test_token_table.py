@@ -8,7 +8,9 @@ import pytest
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
-from hydramem.core.errors import InvalidInputError, NotFoundError
+from psycopg.conninfo import make_conninfo
+
+from hydramem.core.errors import InvalidInputError, NotFoundError, ReadOnlyError
 from hydramem.storage.postgres import token_table
 from hydramem.storage.postgres.connection import Database
 from hydramem.storage.postgres.token_table import TokenTable
@@ -56,3 +58,31 @@ def test_the_table_holds_no_token_and_no_call_for_some_projects_reads_it(nodes):
 
         with pytest.raises(StorageError), bounded.transaction() as connection:
             connection.execute("select row from server_tokens")
+
+
+def read_only(schema: str) -> Database:
+    """Return a database that refuses every write, as a standby does."""
+    address = make_conninfo(server_address(), options="-c default_transaction_read_only=on")
+    return Database(address, schema=schema, most_connections=2)
+
+
+def test_a_server_that_takes_no_writes_is_read(nodes):
+    one, _ = nodes
+    row, token = make_token(one, "ann", role="reader")
+    with closing(TokenTable(read_only(one._database.schema))) as standby:
+        assert good_token(standby.rows(), token) == row
+        with pytest.raises(ReadOnlyError):
+            revoke_token(standby, "ann")
+        assert good_token(standby.rows(), token) == row
+        revoke_token(one, "ann")
+        assert good_token(standby.rows(), token) is None
+
+
+def test_where_the_table_is_missing_no_token_is_taken_for_none(nodes):
+    one, _ = nodes
+    with one._database.transaction() as connection:
+        connection.execute("drop table server_tokens")
+    with closing(read_only(one._database.schema)) as database, pytest.raises(ReadOnlyError):
+        TokenTable(database)  # not "there are no tokens", which would let everybody in
+    TokenTable(one._database)
+    make_token(one, "bo", role="reader")
