@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields, replace
 from datetime import datetime
+from heapq import merge
+from itertools import count, groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +55,9 @@ _END_TABLES: Mapping[str, tuple[NodeTable, NodeTable]] = {
 
 _WITHOUT_PROJECT = (OUTBOX.name, REQUEST.name)
 """Tables of the store itself, which no operation of a project reads."""
+
+_LEAST_RUNS, _MOST_RUNS = 20, 500
+"""Runs of one project that are read at once: each read groups the audit, and a run can have many changes."""
 
 
 def check_write(write: Write) -> None:
@@ -130,15 +135,20 @@ class BoundedGraph(GraphStore):
 
     def runs(self, where: RunFilter, page: Listing) -> tuple[RunRow, ...]:  # noqa: D102
         names = self._projects if where.project is None else self._projects & {where.project}
-        most = Listing(limit=2**31)
-        found = {
-            row.id: row
-            for name in names
-            for row in self._whole.runs(replace(where, project=name), most)
-            if set(row.projects) <= self._projects
-        }
-        rows = sorted(found.values(), key=lambda row: (row.ended_at, row.id), reverse=True)
-        return tuple(rows[page.offset : page.offset + page.limit])
+        each = [self._runs_of(replace(where, project=name), page.offset + page.limit) for name in names]
+        merged = merge(*each, key=lambda row: (row.ended_at, row.id), reverse=True)
+        # A run that wrote to several of these projects comes once from each.
+        found = (next(rows) for _, rows in groupby(merged, key=lambda row: row.id))
+        return tuple(islice(found, page.offset, page.offset + page.limit))
+
+    def _runs_of(self, where: RunFilter, wanted: int) -> Iterator[RunRow]:
+        """Yield runs that wrote to these projects alone, the last one first; read as far as they are asked for."""
+        size = min(max(wanted, _LEAST_RUNS), _MOST_RUNS)
+        for offset in count(0, size):
+            rows = self._whole.runs(where, Listing(limit=size, offset=offset))
+            yield from (row for row in rows if set(row.projects) <= self._projects)
+            if len(rows) < size:
+                return
 
     def ended_runs(  # noqa: D102
         self, project: str, before: datetime, *, most: int
