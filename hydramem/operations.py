@@ -175,7 +175,7 @@ def call(
     actor: str,
     request: str | None = None,
     session: str | None = None,
-    within: Sequence[str] = (),
+    within: Sequence[str] | None = None,
 ) -> object:
     """Run an operation for a surface, with the actor of the audit, the session and the timing.
 
@@ -187,16 +187,16 @@ def call(
         request: Id of the request; the same id again returns the first answer where the operation is `once`.
         session: Name of the session that recalls are recorded for; without one, that of the context, else
             the day's.
-        within: Projects that the call may touch; the first is its own. Every project where there are none.
+        within: Projects that the call may touch; the first is its own. None for every project.
 
     Raises:
         InvalidInputError: The operation is for every project at once, or names a file, and the call may
             touch some projects only.
         NotFoundError: It names something that is in none of them, whether it exists elsewhere or not.
     """
-    if within:
+    if within is not None:
         _check_bounded(operation, arguments)
-        memory = sibling(memory, within[0])
+        memory = sibling(memory, within[0]) if within else memory
     started = time.perf_counter()
     recalling = nullcontext() if session is None else memory.during(session)
     once = repeatable(request) if operation.once and request is not None else nullcontext()

@@ -14,9 +14,9 @@ _bounds: ContextVar[frozenset[str] | None] = ContextVar("projects", default=None
 
 
 @contextmanager
-def bounded_to(projects: Sequence[str]) -> Iterator[None]:
-    """Let this context touch these projects and no other; without any, every project."""
-    token = _bounds.set(frozenset(projects) or None)
+def bounded_to(projects: Sequence[str] | None) -> Iterator[None]:
+    """Let this context touch these projects alone: none where there are none, every one where it is None."""
+    token = _bounds.set(None if projects is None else frozenset(projects))
     try:
         yield
     finally:

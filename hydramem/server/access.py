@@ -59,7 +59,7 @@ class Access:
             actor=self.actor,
             session=session,
             progress=progress,
-            within=self.projects,
+            within=self.projects or None,  # a token that names none is for all
         )
 
     def check_files(self, spec: Spec, arguments: Mapping[str, object]) -> None:

@@ -165,7 +165,7 @@ class Client:
         session: str | None = None,
         progress: Callable[..., None] | None = None,
         returns: Any = None,
-        within: Sequence[str] = (),
+        within: Sequence[str] | None = None,
     ) -> object:
         """Run an operation for a surface, as `operations.call` does.
 
@@ -190,7 +190,7 @@ class Client:
             recalls_for=recalls_for,
             request=request,
             reports=progress is not None,
-            within=tuple(within),
+            within=None if within is None else tuple(within),
         )
 
         def here(memory: "Memory") -> object:

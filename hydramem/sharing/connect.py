@@ -133,7 +133,7 @@ def call(
     session: str | None = None,
     progress: Callable[..., None] | None = None,
     returns: Any = None,
-    within: Sequence[str] = (),
+    within: Sequence[str] | None = None,
 ) -> object:
     """Run an operation of the table for a surface, on a memory that is open here or elsewhere.
 

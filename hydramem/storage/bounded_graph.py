@@ -142,7 +142,7 @@ class BoundedGraph(GraphStore):
         return tuple(islice(found, page.offset, page.offset + page.limit))
 
     def _runs_of(self, where: RunFilter, wanted: int) -> Iterator[RunRow]:
-        """Yield runs that wrote to these projects alone, the last one first; read as far as they are asked for."""
+        """Yield runs that wrote to these projects alone, the last one first; each read is of one page."""
         size = min(max(wanted, _LEAST_RUNS), _MOST_RUNS)
         for offset in count(0, size):
             rows = self._whole.runs(where, Listing(limit=size, offset=offset))

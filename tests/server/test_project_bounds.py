@@ -8,10 +8,11 @@ import pytest
 import hydramem
 from hydramem.core.errors import HydraMemError, NotFoundError
 from hydramem.core.inputs import CuratedChange, ExtractedChunk, ItemInput, MemoryInput, SaidTurn
-from hydramem.core.project_bounds import bounded_to, bounds
+from hydramem.core.project_bounds import bounded_to, bounds, is_in_bounds
 from hydramem.garden.review.answers import Answer
 from hydramem.operations import BY_NAME, OPERATIONS, Operation, call
 from hydramem.storage.changes import in_one_run
+from hydramem.storage.schema import CHUNK
 from tests.server.two_projects import NAMES, OURS, SECRET, THEIRS, digest_of, ids_of, opened, rows_of
 
 NEEDED: dict[str, dict[str, object]] = {
@@ -151,8 +152,21 @@ def test_bounds_end_with_the_call(store: hydramem.Memory) -> None:
     with pytest.raises(NotFoundError):
         call(store, BY_NAME["memories"], {"project": THEIRS}, actor="x", within=[OURS])
     assert bounds() is None
-    with bounded_to([OURS]), bounded_to([]):
+    with bounded_to([OURS]), bounded_to(None):
         assert bounds() is None
+
+
+def test_a_call_for_no_project_reaches_none(store: hydramem.Memory) -> None:
+    with bounded_to([]):
+        assert bounds() == frozenset() and not is_in_bounds(OURS)
+        graph = store._use().graph
+        assert graph.projects() == () and graph.counts().chunks == 0
+        assert not list(graph.scan(CHUNK))
+    assert call(store, BY_NAME["projects"], {}, actor="x", within=[]) == ()
+    for name, arguments in (("memories", {}), ("recall", {"query": SECRET}), ("remember", {"text": "x"})):
+        for project in (None, OURS, THEIRS):
+            with pytest.raises(NotFoundError):
+                call(store, BY_NAME[name], {**arguments, "project": project}, actor="x", within=[])
 
 
 def test_a_write_to_another_project_is_stopped_whatever_an_operation_forgets(

@@ -57,7 +57,7 @@ class Call(msgspec.Struct, tag=True, frozen=True, kw_only=True):
             without it, that of the day.
         request: Id of a call that writes; the same id again is done once.
         reports: Whether the client wants the progress.
-        within: Projects that the call may touch; every project where there are none.
+        within: Projects that the call may touch; None for every project.
     """
 
     operation: str
@@ -67,7 +67,7 @@ class Call(msgspec.Struct, tag=True, frozen=True, kw_only=True):
     recalls_for: tuple[str | None, bool] | None = None
     request: str | None = None
     reports: bool = False
-    within: tuple[str, ...] = ()
+    within: tuple[str, ...] | None = None
 
 
 class Report(msgspec.Struct, tag=True, frozen=True):
