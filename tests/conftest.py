@@ -35,6 +35,7 @@ ALONE = (
     "sharing/test_take_over.py",
     "storage/cypher/test_checkpoints.py",
     "storage/postgres/test_server_killed.py",
+    "storage/postgres/test_standby_takes_over.py",
 )
 """Files whose tests kill processes or measure time: `.ci/run` runs their slow ones when nothing else runs."""
 

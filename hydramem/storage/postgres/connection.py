@@ -18,6 +18,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from hydramem.core.errors import DiskFullError, HydraMemError, ReadOnlyError, StorageError, StoreBusyError
+from hydramem.storage.postgres.server_epochs import ServerEpochs
 
 Connection: TypeAlias = psycopg.Connection[Any]
 Row = tuple[Any, ...]
@@ -78,6 +79,7 @@ class Database:
         self._projects = projects
         self._bound = threading.local()
         self._used_at: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
+        self._epochs = ServerEpochs()
         with database_errors():
             dsn = _noticing_death(dsn)
             self._prepare(dsn)
@@ -96,7 +98,16 @@ class Database:
     def _check_idle(self, connection: Connection) -> None:
         """Ask a connection whether it lives, unless it did a moment ago: asking takes a round trip."""
         if monotonic() - self._used_at.get(connection, 0.0) > _TRUSTED_S:
-            ConnectionPool.check_connection(connection)
+            try:
+                ConnectionPool.check_connection(connection)
+            except psycopg.Error:
+                self._epochs.lost(connection)
+                raise
+
+    @property
+    def epoch(self) -> int:
+        """Which server answers, as a number that grows; ask while a connection of it is lent."""
+        return self._epochs.current
 
     def _prepare(self, dsn: str) -> None:
         """Make the schema and the extension where they are missing, once for all processes."""
@@ -119,13 +130,16 @@ class Database:
 
     def _configure(self, connection: Connection) -> None:
         register_vector(connection)
-        connection.execute(
-            "select set_config('search_path', %s, false), set_config('hnsw.ef_search', %s, false),"
+        row = connection.execute(
+            "select pg_postmaster_start_time(),"
+            " set_config('search_path', %s, false), set_config('hnsw.ef_search', %s, false),"
             " set_config('hnsw.iterative_scan', 'relaxed_order', false),"
             " set_config('timezone', 'UTC', false), set_config('jit', 'off', false)",
             [f'"{self.schema}", public', str(_SEARCH_WIDTH)],
-        )
+        ).fetchone()
         connection.execute(_SERVER_NOTICES)
+        if row is not None:
+            self._epochs.joined(connection, row[0])
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
@@ -207,6 +221,8 @@ class Database:
             # Not by the pool's own callback: it would give each connection back in another thread, later.
             self._used_at[connection] = monotonic()
         finally:
+            if connection.broken:
+                self._epochs.lost(connection)
             self._pool.putconn(connection)
 
     @contextmanager

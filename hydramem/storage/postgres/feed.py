@@ -107,6 +107,7 @@ class FeedReader:
         self._ahead: set[int] = set()  # numbers of rows that were read beyond the cursor
         self._read_at = self._pruned_at = time.monotonic()
         with database.apart() as connection:
+            self._epoch = database.epoch
             row = connection.execute("SELECT pg_snapshot_xmin(pg_current_snapshot())::text").fetchone()
         if row is None:
             raise StorageError("the database does not say which transactions run")
@@ -119,12 +120,13 @@ class FeedReader:
         """
         away = time.monotonic() - self._read_at > _LONGEST_AWAY_S
         with self._database.apart() as connection:
+            epoch = self._database.epoch
             found = connection.execute(_READ, [self._cursor]).fetchall()
             self._prune(connection)
         self._read_at = time.monotonic()
         # A database that was restored, or a standby without the last transactions, counts from where it is.
-        away = away or int(found[0][0]) < int(self._cursor)
-        self._cursor = str(found[0][0])
+        away = away or epoch != self._epoch or int(found[0][0]) < int(self._cursor)
+        self._epoch, self._cursor = epoch, str(found[0][0])
         rows: list[FeedRow] = []
         ahead: set[int] = set()
         for _, is_ahead, number, node, projects, content in found:

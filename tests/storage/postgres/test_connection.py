@@ -1,15 +1,18 @@
 """Connections: what notices a dead host, and what an error says."""
 
-from contextlib import closing
+from contextlib import closing, suppress
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
+import psycopg
 from psycopg.conninfo import make_conninfo
 
 from hydramem.core.errors import StorageError
 from hydramem.storage.postgres.connection import Database
+from hydramem.storage.postgres.server_epochs import ServerEpochs
 from tests.storage.postgres_server import server_address
 
 
@@ -40,3 +43,31 @@ def test_an_error_says_nothing_of_the_address(address: str) -> None:
     with pytest.raises(StorageError) as raised:
         Database(address)
     assert "sesame" not in str(raised.value) and "127.0.0.1" not in str(raised.value)
+
+
+def test_a_lost_server_begins_one_epoch_however_many_connections_break() -> None:
+    database = Database(server_address(), schema="public", most_connections=4)
+    with closing(database):
+        with database.apart() as one, database.apart() as other:
+            began = database.epoch
+            pids = [one.info.backend_pid, other.info.backend_pid]
+        assert database.epoch == began
+        with psycopg.connect(server_address(), autocommit=True) as connection:
+            connection.execute("select pg_terminate_backend(pid) from unnest(%s::int[]) as pid", [pids])
+        for _ in pids:
+            with suppress(StorageError), database.apart() as broken:
+                broken.execute("select 1")
+        with database.apart() as connection:
+            connection.execute("select 1")
+            assert database.epoch == began + 1
+
+
+def test_another_server_begins_an_epoch() -> None:
+    database = Database(server_address(), schema="public", most_connections=1)
+    with closing(database), database.apart() as connection:
+        epochs, start = ServerEpochs(), datetime(2026, 1, 1, tzinfo=UTC)
+        epochs.joined(connection, start)
+        epochs.joined(connection, start)
+        assert epochs.current == 0
+        epochs.joined(connection, start + timedelta(seconds=1))
+        assert epochs.current == 1

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.storage.postgres.connection import Database
+from hydramem.storage.postgres.connection import Connection, Database
 from hydramem.storage.postgres.vectors.vector_schema import SpaceTables
 from hydramem.storage.vector_rows import Vector
 
@@ -45,6 +45,7 @@ class HeldVectors:
         self._most = most
         self._lock = threading.Lock()
         self._seen_to = _NOTHING_SEEN
+        self._epoch = database.epoch
         self._refused = False
         self._ids: list[str] = []
         self._place: dict[str, int] = {}
@@ -100,21 +101,29 @@ class HeldVectors:
         return bool(owned and owned[0] and counted and counted[0] <= self._most)
 
     def _read_written(self) -> None:
-        horizon, rows = self._written_since(self._seen_to)
-        if int(horizon) < int(self._seen_to):  # of a standby without the last transactions, or a restored one
-            horizon, rows = self._written_since(_NOTHING_SEEN)
+        with self._database.apart() as connection:
+            epoch, seen = self._database.epoch, self._seen_to
+            if epoch != self._epoch:
+                seen = _NOTHING_SEEN
+            horizon, rows = self._written_since(connection, seen)
+            if int(horizon) < int(seen):  # of a database that was restored
+                seen = _NOTHING_SEEN
+                horizon, rows = self._written_since(connection, seen)
+        if seen == _NOTHING_SEEN:
+            # Rows of lost transactions go, too. Not in place: another thread may still compute with these.
+            self._ids, self._place, self._matrix = [], {}, self._matrix[:0]
         self._make_room(len(rows))
         for id, vector in rows:
             place = self._place.setdefault(id, len(self._ids))
             if place == len(self._ids):
                 self._ids.append(id)
             self._matrix[place] = np.nan if vector is None else _unit(vector.to_numpy())
-        self._seen_to = horizon
+        self._seen_to, self._epoch = horizon, epoch
 
-    def _written_since(self, seen: str) -> tuple[str, list[tuple[str, Any]]]:
+    def _written_since(self, connection: Connection, seen: str) -> tuple[str, list[tuple[str, Any]]]:
         """Return the oldest transaction that runs, and id and vector of each row written since one."""
         statement = _WRITTEN_SINCE % self._table + (_AND_SEEN if seen != _NOTHING_SEEN else "")
-        with self._database.apart() as connection, connection.cursor(binary=True) as cursor:
+        with connection.cursor(binary=True) as cursor:
             rows = cursor.execute(self._tables.naming(statement), [seen]).fetchall()
         (horizon,) = (horizon for id, _, horizon in rows if id is None)
         return horizon, [(id, vector) for id, vector, _ in rows if id is not None]
